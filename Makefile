@@ -1,0 +1,51 @@
+# `make run` opens the app with the demo; `make test` runs every test. Both install what they need first.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test check format lint types bench lock clean
+
+run: .venv/.run
+	$(BIN)/streamlit run app.py
+
+test: .venv/.dev
+	$(BIN)/python -m pytest -n auto
+
+check: .venv/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n auto
+
+format: .venv/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: .venv/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: .venv/.dev
+	$(BIN)/mypy
+
+bench: .venv/.dev
+	$(BIN)/python -m benchmarks
+
+# Exact, hashed sets for every platform and Python version we support.
+lock:
+	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements.txt -o requirements.lock
+	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements-dev.txt -o requirements-dev.lock -c requirements.lock
+
+clean:
+	rm -rf .venv data/*.duckdb data/*.wal
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("Appellate needs Python 3.11 or newer, and this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+
+.venv/.run: requirements.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+.venv/.dev: requirements-dev.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	touch $@ .venv/.run

@@ -1,0 +1,238 @@
+"""Frozen inputs of the methods: votes collapsed to counts, checked once so that methods need not check again.
+
+Every record holds arrays of equal length, one row an entry. `item` and `comparison` are codes 0, 1, 2 … that all
+records of one selection share, so that judges can be matched; an item is the unit that is independent
+(methods §0): splits, bootstraps and clustered variances go by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.votes import AppellateError
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+NO_GOLD = -9
+"""Code of a missing gold label in integer arrays."""
+
+
+class InvalidCounts(AppellateError):
+    """Counts that no set of votes can have."""
+
+
+def _check_lengths(record: object, *names: str) -> None:
+    lengths = {name: len(getattr(record, name)) for name in names}
+    if len(set(lengths.values())) > 1:
+        raise InvalidCounts(f"{type(record).__name__}: arrays of one record differ in length: {lengths}")
+
+
+def _check_not_negative(record: object, *names: str) -> None:
+    for name in names:
+        values = getattr(record, name)
+        if len(values) and values.min() < 0:
+            raise InvalidCounts(f"{type(record).__name__}.{name}: a count below zero ({values.min()})")
+
+
+def majority(plus: IntArray, tie: IntArray, minus: IntArray) -> IntArray:
+    """Modal label of each row of counts: +1, 0 or -1; no unique mode is 0 (ours; Source: [BTD] §5 is silent)."""
+    label = np.where((plus > tie) & (plus > minus), 1, np.where((minus > tie) & (minus > plus), -1, 0))
+    return label.astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class VoteCounts:
+    """Votes of one judge, one row a comparison: how many +1, 0 and -1, and the gold label if known."""
+
+    comparison: IntArray
+    item: IntArray
+    plus: IntArray
+    tie: IntArray
+    minus: IntArray
+    gold: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "comparison", "item", "plus", "tie", "minus", "gold")
+        _check_not_negative(self, "comparison", "item", "plus", "tie", "minus")
+        if len(self.gold) and not np.isin(self.gold, (-1, 0, 1, NO_GOLD)).all():
+            raise InvalidCounts(f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label")
+        if len(self.plus) and (self.plus + self.tie + self.minus).min() < 1:
+            raise InvalidCounts("VoteCounts: a comparison without a vote")
+
+    def __len__(self) -> int:
+        return len(self.comparison)
+
+    @property
+    def n_votes(self) -> int:
+        return int(self.plus.sum() + self.tie.sum() + self.minus.sum())
+
+    @property
+    def label(self) -> IntArray:
+        """Majority label of each comparison."""
+        return majority(self.plus, self.tie, self.minus)
+
+    def rows(self, keep: BoolArray | IntArray) -> VoteCounts:
+        return VoteCounts(**{f.name: getattr(self, f.name)[keep] for f in fields(self)})
+
+    def labelled(self) -> VoteCounts:
+        """Only the comparisons with gold."""
+        return self.rows(self.gold != NO_GOLD)
+
+    def cells(self) -> tuple[VoteCells, IntArray]:
+        """Collapse to distinct (plus, tie, minus, gold), and the cell of each row."""
+        key = np.stack([self.plus, self.tie, self.minus, self.gold], axis=1)
+        unique, cell_of_row, weight = np.unique(key, axis=0, return_inverse=True, return_counts=True)
+        cells = VoteCells(
+            plus=unique[:, 0], tie=unique[:, 1], minus=unique[:, 2], gold=unique[:, 3], weight=weight.astype(np.float64)
+        )
+        return cells, cell_of_row.reshape(-1)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class VoteCells:
+    """Distinct (plus, tie, minus, gold) with the number of comparisons that have them.
+
+    At most 3·C(n + 2, 2) cells for n votes a comparison (methods §0), whatever the number of items.
+    """
+
+    plus: IntArray
+    tie: IntArray
+    minus: IntArray
+    gold: IntArray
+    weight: FloatArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "plus", "tie", "minus", "gold", "weight")
+        _check_not_negative(self, "plus", "tie", "minus", "weight")
+
+    def __len__(self) -> int:
+        return len(self.plus)
+
+    @property
+    def n(self) -> IntArray:
+        """Votes of a comparison in each cell."""
+        return self.plus + self.tie + self.minus
+
+    @property
+    def label(self) -> IntArray:
+        """Majority label of each cell."""
+        return majority(self.plus, self.tie, self.minus)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class OutcomeCounts:
+    """Right and wrong verdicts of one judge on comparisons with gold, one row a distinct (item, confidence).
+
+    `confidence` is NaN where the judge gave none; `n` verdicts of which `correct` are right. Under the rule
+    `both_orders` a verdict is a comparison-run judged in both orders (methods §5), else a vote.
+    """
+
+    item: IntArray
+    confidence: FloatArray
+    n: IntArray
+    correct: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "item", "confidence", "n", "correct")
+        _check_not_negative(self, "item", "n", "correct")
+        if (self.correct > self.n).any():
+            raise InvalidCounts("OutcomeCounts: more right verdicts than verdicts")
+        known = self.confidence[~np.isnan(self.confidence)]
+        if len(known) and (known.min() < 0 or known.max() > 1):
+            raise InvalidCounts(f"OutcomeCounts.confidence: {known.min()} to {known.max()} is not within 0 to 1")
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def with_confidence(self) -> OutcomeCounts:
+        """Only the verdicts that carry a confidence."""
+        keep = ~np.isnan(self.confidence)
+        return OutcomeCounts(**{f.name: getattr(self, f.name)[keep] for f in fields(self)})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PositionCounts:
+    """Votes of one judge by the slot shown first, one row a comparison that has a vote with known position.
+
+    first, second, tie : votes for the response shown first, shown second, ties.
+    pairs : runs of the comparison voted in both orders; `flips` of them differ in canonical verdict, `hard_flips`
+        are +1 against -1.
+    slot_sum : sum over complete pairs of slot votes (+1 first, 0 tie, -1 second), D of methods §4.
+    same_order_pairs : pairs of repeats in the same order; `same_order_disagreements` of them differ.
+    margin : |mean vote of all other judges| on the comparison, NaN where no other judge voted.
+    category : codes into `categories`.
+    """
+
+    comparison: IntArray
+    item: IntArray
+    category: IntArray
+    categories: tuple[str, ...]
+    first: IntArray
+    second: IntArray
+    tie: IntArray
+    pairs: IntArray
+    flips: IntArray
+    hard_flips: IntArray
+    slot_sum: IntArray
+    same_order_pairs: IntArray
+    same_order_disagreements: IntArray
+    margin: FloatArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, *(f.name for f in fields(self) if f.name != "categories"))
+        _check_not_negative(self, "first", "second", "tie", "pairs", "flips", "hard_flips", "same_order_pairs")
+        if (self.flips > self.pairs).any() or (self.hard_flips > self.flips).any():
+            raise InvalidCounts("PositionCounts: more flips than pairs, or more hard flips than flips")
+
+    def __len__(self) -> int:
+        return len(self.comparison)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairScores:
+    """Scores of model pairs, one row a (pair, prompt): votes averaged within order, then across orders (methods §6).
+
+    `score` is that of model_1 against model_2: 1 won, ½ tied, 0 lost, or a mean of those; model_1 < model_2 as codes
+    into `models`. `n_votes` votes are behind a row.
+    """
+
+    models: tuple[str, ...]
+    model_1: IntArray
+    model_2: IntArray
+    item: IntArray
+    score: FloatArray
+    n_votes: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "model_1", "model_2", "item", "score", "n_votes")
+        if len(self.score) and (self.score.min() < 0 or self.score.max() > 1):
+            raise InvalidCounts("PairScores.score: outside 0 to 1")
+        if (self.model_1 >= self.model_2).any():
+            raise InvalidCounts("PairScores: model_1 must be the smaller code")
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RatingTable:
+    """Repeated ratings of one judge for the ICC: one row a comparison, one column a run (methods §6).
+
+    `ratings` is (comparisons, k) without gaps, in [-1, 1]; oriented candidate against anchor if `oriented`, else A
+    against B. `orders` says what a cell is: `both` the mean of both orders, `ab` / `ba` / `unknown` one order.
+    """
+
+    item: IntArray
+    ratings: FloatArray
+    orders: str
+    oriented: bool
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "item", "ratings")
+        if self.ratings.ndim != 2 or np.isnan(self.ratings).any():
+            raise InvalidCounts("RatingTable.ratings: must be a matrix without gaps")
