@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 VOTE_LABELS = (-1, 0, 1)
 """A vote in the canonical orientation: -1 model_b is better, 0 tie, +1 model_a is better."""
@@ -105,3 +108,40 @@ class Selection:
     rater_types: tuple[str, ...] | None = None
     where: tuple[tuple[str, str], ...] = ()
     gold: str = "given"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Reading:
+    """What one file said, typed and checked, before anything is loaded.
+
+    votes : Arrow table with `vote_schema()`, one row a vote (or a failed vote: `status` not ok, `vote` null).
+    rejects : Arrow table with `REJECT_SCHEMA_NAMES`: row (1 = first data row), column, value (cut), reason.
+    rows : data rows in the file; a wide row or a two-order record can give several votes, so it need not be
+        votes + rejects.
+    duplicates : votes that repeat an earlier one of the file word for word; they are left out of `votes`.
+    gold_only : True for a file of gold labels without votes (item_id, model_a, model_b, gold).
+    mapping : canonical column → the file's column, as used.  notes : what was decided, in words.
+    """
+
+    name: str
+    sha256: str
+    format: str
+    rows: int
+    votes: pa.Table
+    rejects: pa.Table
+    duplicates: int
+    mapping: dict[str, str]
+    notes: tuple[str, ...] = ()
+    gold_only: bool = False
+
+
+def vote_schema() -> pa.Schema:
+    """Arrow schema of `Reading.votes`: the canonical columns, `extra` (map of other columns) and `row`."""
+    import pyarrow as pa
+
+    types = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
+    fields = [pa.field(column.name, types[column.kind]) for column in COLUMNS]
+    return pa.schema([*fields, pa.field("extra", pa.map_(pa.string(), pa.string())), pa.field("row", pa.int64())])
+
+
+REJECT_SCHEMA_NAMES = ("row", "column", "value", "reason")
