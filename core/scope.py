@@ -1,0 +1,199 @@
+"""From a `Selection` to SQL: which votes, which gold. Checks every name against the store."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.loading import NUMBER_COLUMNS, TEXT_COLUMNS
+from core.votes import COLUMN_NAMES, CONFIDENCE_KINDS, STATUSES, NoUsableVotes, Selection, UnknownName
+
+if TYPE_CHECKING:
+    from core.store import Store
+
+
+def _decode(column: str, names: dict[int, str]) -> str:
+    cases = " ".join(f"when {code} then '{name}'" for code, name in names.items())
+    return f"(case {column} {cases} end)"
+
+
+POSITION_CODES = {1: "ab", -1: "ba"}
+STATUS_TEXT = _decode("v.status", dict(enumerate(STATUSES)))
+POSITION_TEXT = _decode("v.position", POSITION_CODES)
+KIND_TEXT = _decode("v.confidence_kind", dict(enumerate(CONFIDENCE_KINDS)))
+RATER_TEXT = "(case when v.human then 'human' else 'llm' end)"
+
+# Canonical columns that are votes' own, and their value as text or number, for a vote `v`.
+_OWN = {
+    "run": "v.run",
+    "vote": "v.vote",
+    "confidence": "v.confidence",
+    "position": POSITION_TEXT,
+    "confidence_kind": KIND_TEXT,
+    "rater_type": RATER_TEXT,
+    "status": STATUS_TEXT,
+}
+NUMERIC = ("run", "vote", "confidence", "gold", *NUMBER_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """SQL pieces of a checked selection. `filter` speaks of a vote `v`; `pool` only of its data sets.
+
+    `gold` is a subquery (comparison, item, dataset, model_a, model_b, gold) of the selected data sets.
+    """
+
+    filter: str
+    pool: str
+    gold: str
+    params: dict[str, str]
+    judges: dict[int, str]
+
+
+def column_sql(column: str) -> tuple[str, str]:
+    """Value of a canonical or extra column for a vote `v`, and the joins it needs.
+
+    Extra columns are read from the parameter `$extra`, so that a name never becomes part of the statement.
+    """
+    if column in _OWN:
+        return _OWN[column], ""
+    if column == "dataset":
+        return "x.name", "join datasets x on x.id = v.dataset"
+    if column == "judge":
+        return "x.name", "join judges x on x.id = v.judge"
+    if column == "category":
+        return "x.name", "left join categories x on x.id = v.category"
+    if column == "gold":
+        return "x.gold", "join comparisons x on x.id = v.comparison"
+    if column == "item_id":
+        return "y.name", "join comparisons x on x.id = v.comparison join items y on y.id = x.item"
+    if column in ("model_a", "model_b"):
+        return "y.name", f"join comparisons x on x.id = v.comparison join models y on y.id = x.{column}"
+    if column in TEXT_COLUMNS:
+        return "y.text", f"left join details x on x.vote = v.id left join texts y on y.id = x.{column}"
+    if column in NUMBER_COLUMNS:
+        return f"x.{column}", "left join details x on x.vote = v.id"
+    return "x.extra[$extra]", "left join details x on x.vote = v.id"
+
+
+def extra_columns(store: Store, pool: str = "true") -> list[str]:
+    """Names of the columns outside the canonical form, in order."""
+    found = store.query(
+        f"""select distinct unnest(map_keys(d.extra)) as name from details d join votes v on v.id = d.vote
+            where d.extra is not null and {pool} order by 1"""
+    )
+    return [str(name) for name in found["name"].to_pylist()]
+
+
+def _codes(store: Store, table: str) -> dict[str, int]:
+    found = store.query(f"select name, id from {table} order by name")
+    return dict(zip(found["name"].to_pylist(), found["id"].to_pylist(), strict=True))
+
+
+def _pick(kind: str, wanted: tuple[str, ...], known: dict[str, int]) -> list[int]:
+    for name in wanted:
+        if name not in known:
+            raise UnknownName(unknown(kind, name, list(known)))
+    return [known[name] for name in wanted]
+
+
+def unknown(kind: str, name: str, known: list[str]) -> str:
+    """Sentence that names what does not exist and what is near it."""
+    near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
+    if near:
+        return f"No {kind} named {name!r}; did you mean {' or '.join(repr(one) for one in near)}?"
+    shown = ", ".join(repr(one) for one in known[:20]) + (", …" if len(known) > 20 else "")
+    return f"No {kind} named {name!r}; there {'is' if len(known) == 1 else 'are'}: {shown or 'none'}"
+
+
+def _one_of(column: str, codes: list[int]) -> str:
+    return f"{column} in ({', '.join(map(str, codes))})" if codes else "false"
+
+
+def scope(store: Store, selection: Selection) -> Scope:
+    """Check a selection against the store and write its SQL.
+
+    Raises
+    ------
+    UnknownName : a data set, judge, column, rater type or kind of gold that does not exist.
+    """
+    judges = _codes(store, "judges")
+    pool = "true"
+    if selection.datasets is not None:
+        pool = _one_of("v.dataset", _pick("data set", selection.datasets, _codes(store, "datasets")))
+    filters = [] if pool == "true" else [pool]
+    if selection.judges is not None:
+        filters.append(_one_of("v.judge", _pick("judge", selection.judges, judges)))
+    if selection.rater_types is not None:
+        _pick("rater type", selection.rater_types, {"llm": 0, "human": 1})
+        kinds = set(selection.rater_types)
+        if len(kinds) < 2:
+            filters.append({"llm": "not v.human", "human": "v.human"}[kinds.pop()] if kinds else "false")
+    params: dict[str, str] = {}
+    extras: list[str] | None = None
+    for number, (column, value) in enumerate(selection.where):
+        if column not in COLUMN_NAMES:
+            extras = extra_columns(store) if extras is None else extras
+            if column not in extras:
+                raise UnknownName(unknown("column", column, [*COLUMN_NAMES, *extras]))
+            params[f"extra{number}"] = column
+        params[f"value{number}"] = value
+        filters.append(_condition(column, number))
+    return Scope(
+        filter=" and ".join(filters) or "true",
+        pool=pool,
+        gold=_gold(selection.gold, pool, judges),
+        params=params,
+        judges={code: name for name, code in judges.items()},
+    )
+
+
+def _condition(column: str, number: int) -> str:
+    """`column = value` for a vote `v`; an empty value means that the cell is missing."""
+    value, joins = column_sql(column)
+    value = value.replace("$extra", f"$extra{number}")
+    text = f"coalesce({value}::varchar, '') = $value{number}"
+    # 0.70 and +1 are what people type for 0.7 and 1.
+    test = f"({text} or {value} = try_cast($value{number} as double))" if column in NUMERIC else text
+    if not joins:
+        return test
+    inner = test.replace("v.", "w.")
+    joins = joins.replace("v.", "w.")
+    return f"v.id in (select w.id from votes w {joins} where {inner})"
+
+
+def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:
+    compared = pool.replace("v.", "c.")
+    columns = "c.id as comparison, c.item, c.dataset, c.model_a, c.model_b"
+    if gold == "given":
+        return f"(select {columns}, c.gold from comparisons c where {compared})"
+    if gold == "humans":
+        who = "v.human"
+    elif gold in judges:
+        who = f"v.judge = {judges[gold]}"
+    else:
+        raise UnknownName(
+            unknown("gold", gold, ["given", "humans", *judges])
+            + " (gold is 'given', 'humans' or the name of a judge)"
+        )
+    # No unique mode is 0 (methods §0 and §2).
+    return f"""(select {columns}, m.gold from comparisons c left join (
+        select comparison, (case when p > t and p > m then 1 when m > p and m > t then -1 else 0 end)::tinyint as gold
+        from (select v.comparison, count_if(v.vote = 1) p, count_if(v.vote = 0) t, count_if(v.vote = -1) m
+              from votes v where v.status = 0 and {who} and {pool} group by v.comparison)) m
+        on m.comparison = c.id where {compared})"""
+
+
+def nothing(selection: Selection) -> NoUsableVotes:
+    """The error for a selection without a single usable vote, naming its filters."""
+    parts = []
+    for kind, names in (
+        ("data set", selection.datasets),
+        ("judge", selection.judges),
+        ("rater", selection.rater_types),
+    ):
+        if names is not None:
+            parts.append(f"{kind} {' or '.join(names) or '(none)'}")
+    parts += [f"{column} = {value}" for column, value in selection.where]
+    return NoUsableVotes(f"No usable vote{' with ' + ', '.join(parts) if parts else ' in the store'}")

@@ -1,0 +1,261 @@
+"""The store: one DuckDB file (or memory) that holds votes as integer keys. The only module that imports duckdb."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+import duckdb
+
+from core.loading import LoadReport, load_reading, vacuum
+from core.votes import InvalidOption, Reading, Selection, StoreInUse, UnknownName, UnreadableFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA_VERSION = "1"
+
+# No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text lives in
+# dictionaries and in `details`, so counting reads integers only. `details` has a row only for votes that need one.
+SCHEMA = """
+create table settings (key varchar, value varchar);
+create table datasets (id integer, name varchar, simulated boolean, loaded_at timestamp);
+create table files (sha256 varchar, fingerprint varchar, dataset integer, target varchar, name varchar,
+                    format varchar, loaded_at timestamp);
+create table items (id integer, dataset integer, name varchar);
+create table models (id integer, name varchar);
+create table judges (id integer, name varchar);
+create table categories (id integer, name varchar);
+create table comparisons (id integer, dataset integer, item integer, model_a integer, model_b integer, gold tinyint);
+create table votes (id bigint, dataset integer, comparison integer, judge integer, category integer, run bigint,
+                    position tinyint, vote tinyint, confidence double, confidence_kind tinyint, status tinyint,
+                    human boolean);
+create table texts (id integer, text varchar);
+create table details (vote bigint, prompt integer, response_a integer, response_b integer, rationale integer,
+                      prompt_hash integer, length_a bigint, length_b bigint, temperature double, cost double,
+                      extra map(varchar, varchar));
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetInfo:
+    """One data set of the store, for lists. `judges` and `items` count distinct names, `files` loaded files."""
+
+    name: str
+    votes: int
+    items: int
+    comparisons: int
+    judges: int
+    files: int
+    simulated: bool
+    loaded_at: datetime
+
+
+def default_path() -> Path:
+    """`$APPELLATE_STORE`, or `data/votes.duckdb` of this repository, whatever the working directory."""
+    given = os.environ.get("APPELLATE_STORE")
+    return Path(given) if given else Path(__file__).resolve().parent.parent / "data" / "votes.duckdb"
+
+
+class Store:
+    """Votes on disk or in memory. Use `Store.open`; safe to share between threads, each query has its own cursor."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path | None) -> None:
+        self._connection = connection
+        self._writing = threading.RLock()
+        self.path = path
+
+    @classmethod
+    def open(cls, path: str | Path | None = None) -> Store:
+        """Open the store at `path`, creating it if absent; `None` is a new store in memory.
+
+        Raises
+        ------
+        StoreInUse : another process has the file open.
+        UnreadableFile : the file is damaged, no DuckDB file, or a DuckDB file with other tables.
+        """
+        place = None if path is None else Path(path).expanduser()
+        try:
+            if place is not None:
+                place.parent.mkdir(parents=True, exist_ok=True)
+            connection = duckdb.connect(":memory:" if place is None else str(place))
+        except (duckdb.Error, OSError) as error:
+            reason = str(error).splitlines()[0]
+            if "lock" in reason or "being used by another process" in reason:
+                raise StoreInUse(
+                    f"The store {place} is open in another process. Stop it (for instance the running app), "
+                    "or name another store with --store or APPELLATE_STORE."
+                ) from error
+            raise UnreadableFile(
+                f"The store {place} cannot be opened ({reason}). Name another with --store or APPELLATE_STORE, "
+                "or move the file away to start an empty one."
+            ) from error
+        try:
+            _prepare(connection, place)
+        except BaseException:
+            connection.close()
+            raise
+        return cls(connection, place)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def version(self) -> int:
+        """Rises with every change, and never repeats for another file at the same path: a key for caches."""
+        value = self._setting("version")
+        return int(value) if value is not None else 0
+
+    def query(self, sql: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
+        """Run one statement on its own cursor. Text goes in `params`, never in `sql`."""
+        with self._connection.cursor() as cursor:
+            return cursor.sql(sql, params=params).to_arrow_table()
+
+    def load(
+        self,
+        reading: Reading,
+        *,
+        dataset: str | None = None,
+        on_conflict: Literal["keep", "replace"] = "keep",
+        simulated: bool = False,
+    ) -> LoadReport:
+        """Load a reading in one transaction; what is there already is not loaded again (see `LoadReport`).
+
+        Parameters
+        ----------
+        dataset : put every vote into this data set, whatever the file says.
+        on_conflict : when a vote has the key of a stored one (data set, comparison, judge, run, position) but
+            other content, or a comparison another gold label: `keep` what is stored, or `replace` it.
+        simulated : mark data sets that this load creates as simulated.
+        """
+        if on_conflict not in ("keep", "replace"):
+            raise InvalidOption(f"on_conflict is {on_conflict!r}; allowed: 'keep', 'replace'")
+        if dataset is not None and not dataset.strip():
+            raise InvalidOption("The name of a data set must not be empty")
+        with self._change() as cursor:
+            return load_reading(
+                cursor, reading, dataset=dataset, replace=on_conflict == "replace", simulated=simulated
+            )
+
+    def datasets(self) -> list[DatasetInfo]:
+        """The data sets in order of name."""
+        found = self.query("""
+            with v as (select dataset, count(*) n, count(distinct judge) judges from votes group by dataset),
+            c as (select dataset, count(*) n, count(distinct item) items from comparisons group by dataset),
+            f as (select dataset, count(*) n from files group by dataset)
+            select d.name, coalesce(v.n, 0) as votes, coalesce(c.items, 0) as items, coalesce(c.n, 0) as comparisons,
+                   coalesce(v.judges, 0) as judges, coalesce(f.n, 0) as files, d.simulated, d.loaded_at
+            from datasets d left join v on v.dataset = d.id left join c on c.dataset = d.id
+            left join f on f.dataset = d.id order by d.name""")
+        return [DatasetInfo(**row) for row in found.to_pylist()]
+
+    def rename_dataset(self, old: str, new: str) -> None:
+        """Give a data set another name; the new name must be free."""
+        if not new.strip():
+            raise InvalidOption("The name of a data set must not be empty")
+        with self._change() as cursor:
+            number = _dataset_id(cursor, old)
+            if old != new and cursor.execute("select 1 from datasets where name = ?", [new]).fetchone():
+                raise InvalidOption(
+                    f"There is already a data set named {new!r}; delete or rename that one first"
+                )
+            cursor.execute("update datasets set name = ? where id = ?", [new, number])
+
+    def delete_dataset(self, name: str) -> None:
+        """Delete a data set with its votes, gold and ledger lines, so that its files can be loaded again."""
+        with self._change() as cursor:
+            number = _dataset_id(cursor, name)
+            cursor.execute(
+                "delete from details where vote in (select id from votes where dataset = ?)", [number]
+            )
+            for table in ("votes", "comparisons", "items", "files"):
+                cursor.execute(f"delete from {table} where dataset = ?", [number])
+            cursor.execute("delete from datasets where id = ?", [number])
+            vacuum(cursor)
+
+    def flag(self, key: str) -> str | None:
+        """A remembered setting, such as that the demo was deleted; None if never set."""
+        return self._setting(f"flag:{key}")
+
+    def set_flag(self, key: str, value: str | None) -> None:
+        """Remember a setting; None forgets it."""
+        with self._change() as cursor:
+            cursor.execute("delete from settings where key = ?", [f"flag:{key}"])
+            if value is not None:
+                cursor.execute("insert into settings values (?, ?)", [f"flag:{key}", value])
+
+    def export(self, selection: Selection | None = None) -> pa.Table:
+        """All votes of the selection, failed ones too: the canonical columns, then each extra column."""
+        from core.export import export_votes
+
+        return export_votes(self, Selection() if selection is None else selection)
+
+    def _setting(self, key: str) -> str | None:
+        with self._connection.cursor() as cursor:
+            row = cursor.execute("select value from settings where key = ?", [key]).fetchone()
+        return None if row is None else str(row[0])
+
+    @contextmanager
+    def _change(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor inside a transaction: all of it happens, or nothing."""
+        with self._writing, self._connection.cursor() as cursor:
+            cursor.begin()
+            try:
+                yield cursor
+                cursor.execute(
+                    "update settings set value = (value::bigint + 1)::varchar where key = 'version'"
+                )
+                cursor.commit()
+            except BaseException:
+                cursor.rollback()
+                raise
+
+
+def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None) -> None:
+    """Create or check the tables, then shut the door to files and settings."""
+    tables = {row[0] for row in connection.execute("select table_name from duckdb_tables()").fetchall()}
+    if not tables:
+        connection.begin()
+        connection.execute(SCHEMA)
+        values = [SCHEMA_VERSION, str(time.time_ns() // 1_000_000)]
+        connection.execute("insert into settings values ('schema', ?), ('version', ?)", values)
+        connection.commit()
+    else:
+        found = None
+        if "settings" in tables:
+            found = connection.execute("select value from settings where key = 'schema'").fetchone()
+        if found is None:
+            raise UnreadableFile(f"{place} is a DuckDB file, but no store of Appellate; name another file")
+        if found[0] != SCHEMA_VERSION:
+            raise UnreadableFile(
+                f"The store {place} has layout {found[0]}, this version reads {SCHEMA_VERSION}: export its data "
+                "sets with the version that made it and import them into a new store"
+            )
+    # A second Store on the same file shares the instance, whose settings are locked already.
+    if not connection.execute("select current_setting('lock_configuration')").fetchall()[0][0]:
+        connection.execute("set enable_external_access = false")
+        connection.execute("set lock_configuration = true")
+
+
+def _dataset_id(cursor: duckdb.DuckDBPyConnection, name: str) -> int:
+    row = cursor.execute("select id from datasets where name = ?", [name]).fetchone()
+    if row is None:
+        names = [found[0] for found in cursor.execute("select name from datasets order by name").fetchall()]
+        raise UnknownName(f"No data set named {name!r}; there are: {', '.join(names) or 'none'}")
+    return int(row[0])
