@@ -198,7 +198,8 @@ class PairScores:
     """Scores of model pairs, one row a (pair, prompt): votes averaged within order, then across orders (methods §6).
 
     `score` is that of model_1 against model_2: 1 won, ½ tied, 0 lost, or a mean of those; model_1 < model_2 as codes
-    into `models`. `n_votes` votes are behind a row.
+    into `models`. `n_votes` votes are behind a row. `tie` is the share of ties among them, averaged the same way:
+    a score of ½ can be a tie or one win and one loss. None: not counted.
     """
 
     models: tuple[str, ...]
@@ -207,9 +208,15 @@ class PairScores:
     item: IntArray
     score: FloatArray
     n_votes: IntArray
+    tie: FloatArray | None = None
 
     def __post_init__(self) -> None:
         _check_lengths(self, "model_1", "model_2", "item", "score", "n_votes")
+        if self.tie is not None:
+            _check_lengths(self, "score", "tie")
+            # A tie is half a win: what is not tied must reach the score, and not pass it.
+            if (self.tie < 0).any() or (self.tie > 1 - np.abs(2 * self.score - 1) + 1e-9).any():
+                raise InvalidCounts("PairScores.tie: a share of ties that no votes with this score can have")
         if len(self.score) and (self.score.min() < 0 or self.score.max() > 1):
             raise InvalidCounts("PairScores.score: outside 0 to 1")
         if (self.model_1 >= self.model_2).any():
