@@ -1,0 +1,320 @@
+"""Position bias: does the order in which two responses are shown decide the verdict? (methods §4)"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from core.counts import BoolArray, FloatArray, IntArray, PositionCounts
+from core.intervals import clustered_proportion, wilson
+from core.votes import InvalidOption
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PositionBias:
+    """Position figures of one judge; None where the votes cannot tell, never 0.
+
+    first, second, tie : votes for the response shown first, shown second, ties (votes with known position).
+    bias_decided, bias_all : (F - S)/(F + S) and (F - S)/(F + S + T), -1 to 1, positive towards the first
+        slot. Confounded with quality where orders are unbalanced; `p_value` is not.
+    pairs : runs of a comparison judged in both orders; `flip_rate` of them differ in canonical verdict,
+        `hard_flip_rate` are +1 against -1.
+    same_order_disagreement : share of the `same_order_pairs` pairs of repeats in one order that differ.
+    excess : flip_rate - same_order_disagreement, what order adds to the judge's own noise.
+    towards_first, towards_second : comparisons with D > 0 and D < 0; `p_value` compares the two, and
+        `direction` is the slot of the larger (None when equal).
+    comparisons : all of them; `pair_comparisons` have a complete pair.  level : of every interval.
+    """
+
+    first: int
+    second: int
+    tie: int
+    bias_decided: float | None
+    bias_decided_low: float | None
+    bias_decided_high: float | None
+    bias_all: float | None
+    bias_all_low: float | None
+    bias_all_high: float | None
+    pairs: int
+    flips: int
+    flip_rate: float | None
+    flip_rate_low: float | None
+    flip_rate_high: float | None
+    hard_flips: int
+    hard_flip_rate: float | None
+    hard_flip_rate_low: float | None
+    hard_flip_rate_high: float | None
+    same_order_pairs: int
+    same_order_disagreement: float | None
+    same_order_disagreement_low: float | None
+    same_order_disagreement_high: float | None
+    excess: float | None
+    excess_low: float | None
+    excess_high: float | None
+    towards_first: int
+    towards_second: int
+    p_value: float | None
+    direction: Literal["first", "second"] | None
+    comparisons: int
+    pair_comparisons: int
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame({name: [getattr(self, name)] for name in self.__slots__})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FlipTable:
+    """Flips of one judge by category or by margin, one row a group, in the order of `groups`.
+
+    `rate`, `hard_rate` and their bounds are NaN for a group without pairs.  `low_edge`, `high_edge`: ends of
+    the margin bins, NaN by category and for comparisons that no other judge voted on.
+    """
+
+    by: Literal["category", "margin"]
+    groups: tuple[str, ...]
+    low_edge: FloatArray
+    high_edge: FloatArray
+    comparisons: IntArray
+    pairs: IntArray
+    flips: IntArray
+    rate: FloatArray
+    rate_low: FloatArray
+    rate_high: FloatArray
+    hard_flips: IntArray
+    hard_rate: FloatArray
+    hard_rate_low: FloatArray
+    hard_rate_high: FloatArray
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        names = [name for name in self.__slots__ if name not in ("by", "groups", "level")]
+        return pd.DataFrame({self.by: list(self.groups)} | {name: getattr(self, name) for name in names})
+
+
+def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBias:
+    """How much the shown order moves one judge's votes.
+
+    bias_decided = (F - S)/(F + S), bias_all = (F - S)/(F + S + T). [BTD] prints the first formula, but its
+    column with ties allowed is the second; both are given.
+
+    The test (ours) uses only comparisons with complete pairs: D = sum of slot votes over the pairs, and the
+    two-sided exact binomial of #{D > 0} against #{D < 0} at ½. A judge that is right in both orders has D = 0
+    whichever slot gold sat in, so quality cannot pass for bias. It counts comparisons; several comparisons of
+    one item are treated as independent, so with many per item p is too small where the bias varies by item.
+
+    Parameters
+    ----------
+    counts : votes by slot, one row a comparison.
+    level : of all intervals. They are clustered by item (ours): Wilson with a design effect for shares; for
+        bias_all Wilson at the mean slot score (tie = ½) with the effective n of its own clustered variance;
+        linearised normal for `excess`.
+
+    Returns
+    -------
+    PositionBias
+        No vote: every rate None. No pair: flips, excess and test None. Pairs, but none with D ≠ 0: p_value 1.
+
+    Source: [BTD] Table 1; methods §4.
+    """
+    first, second, tie = (int(values.sum()) for values in (counts.first, counts.second, counts.tie))
+    pairs = int(counts.pairs.sum())
+    decided = _bias_decided(counts, level)
+    same = _rate(counts.item, counts.same_order_pairs, counts.same_order_disagreements, level)
+    flip = _rate(counts.item, counts.pairs, counts.flips, level)
+    hard = _rate(counts.item, counts.pairs, counts.hard_flips, level)
+    everything = _bias_all(counts, level)
+    excess = _excess(counts, level)
+    has_pairs = counts.pairs > 0
+    towards_first = int((counts.slot_sum[has_pairs] > 0).sum())
+    towards_second = int((counts.slot_sum[has_pairs] < 0).sum())
+    lean = towards_first - towards_second
+    return PositionBias(
+        first=first,
+        second=second,
+        tie=tie,
+        bias_decided=decided[0],
+        bias_decided_low=decided[1],
+        bias_decided_high=decided[2],
+        bias_all=everything[0],
+        bias_all_low=everything[1],
+        bias_all_high=everything[2],
+        pairs=pairs,
+        flips=int(counts.flips.sum()),
+        flip_rate=flip[0],
+        flip_rate_low=flip[1],
+        flip_rate_high=flip[2],
+        hard_flips=int(counts.hard_flips.sum()),
+        hard_flip_rate=hard[0],
+        hard_flip_rate_low=hard[1],
+        hard_flip_rate_high=hard[2],
+        same_order_pairs=int(counts.same_order_pairs.sum()),
+        same_order_disagreement=same[0],
+        same_order_disagreement_low=same[1],
+        same_order_disagreement_high=same[2],
+        excess=excess[0],
+        excess_low=excess[1],
+        excess_high=excess[2],
+        towards_first=towards_first,
+        towards_second=towards_second,
+        p_value=_sign_test(towards_first, towards_second) if pairs else None,
+        direction=None if lean == 0 else "first" if lean > 0 else "second",
+        comparisons=len(counts),
+        pair_comparisons=int(has_pairs.sum()),
+        level=level,
+    )
+
+
+def flips_by(
+    counts: PositionCounts, by: Literal["category", "margin"], *, bins: int = 5, level: float = 0.95
+) -> FlipTable:
+    """Flip rates within each category, or by how decided the other judges are.
+
+    The margin of a comparison is |mean vote of all other judges|, 0 to 1, cut into `bins` equal bins (lo,
+    hi], 0 in the first; comparisons without another judge form a last group of their own. Groups without a
+    pair stay in the table with NaN rates. Intervals are clustered by item (ours).
+
+    Raises
+    ------
+    InvalidOption : `by` is neither `category` nor `margin`, or `bins` is below 1.
+
+    Source: methods §4.
+    """
+    if bins < 1:
+        raise InvalidOption(f"bins = {bins}: needs at least 1")
+    if by == "category":
+        names = counts.categories
+        code = counts.category
+        edges = np.full(len(names) + 1, np.nan)
+    elif by == "margin":
+        edges = np.arange(bins + 1) / bins
+        unknown = np.isnan(counts.margin)
+        # Edges compared with a tolerance: a mean vote of 0.6 may be 0.6000000000000001.
+        code = (
+            np.clip(np.ceil(np.where(unknown, 0, counts.margin) * bins - 1e-9), 1, bins).astype(np.int64) - 1
+        )
+        code = np.where(unknown, bins, code)
+        names = tuple(f"{low:g}–{high:g}" for low, high in pairwise(edges))
+        if unknown.any():
+            names = (*names, "no other judge")
+            edges = np.append(edges, np.nan)
+    else:
+        raise InvalidOption(f"by = {by!r}: must be 'category' or 'margin'")
+    has_edges = ~np.isnan(edges[1:])
+    rows = [code == group for group in range(len(names))]
+    rate = _rates(counts, rows, counts.flips, level)
+    hard = _rates(counts, rows, counts.hard_flips, level)
+
+    def total(values: IntArray) -> IntArray:
+        return np.array([values[row].sum() for row in rows], dtype=np.int64)
+
+    return FlipTable(
+        by=by,
+        groups=names,
+        low_edge=np.where(has_edges, edges[:-1], np.nan),
+        high_edge=edges[1:],
+        comparisons=np.array([row.sum() for row in rows], dtype=np.int64),
+        pairs=total(counts.pairs),
+        flips=total(counts.flips),
+        rate=rate[:, 0],
+        rate_low=rate[:, 1],
+        rate_high=rate[:, 2],
+        hard_flips=total(counts.hard_flips),
+        hard_rate=hard[:, 0],
+        hard_rate_low=hard[:, 1],
+        hard_rate_high=hard[:, 2],
+        level=level,
+    )
+
+
+Bounded = tuple[float | None, float | None, float | None]
+"""An estimate with its low and high end; all None where nothing was seen."""
+
+
+def _rate(item: IntArray, n: IntArray, k: IntArray, level: float) -> Bounded:
+    if not n.sum():
+        return None, None, None
+    rate = clustered_proportion(item, n, k, level=level)
+    return rate.value, rate.low, rate.high
+
+
+def _rates(counts: PositionCounts, rows: list[BoolArray], k: IntArray, level: float) -> FloatArray:
+    """(groups, 3) rate, low and high of k among the pairs of each group; NaN without a pair."""
+    rates = [clustered_proportion(counts.item[r], counts.pairs[r], k[r], level=level) for r in rows]
+    return np.array([(rate.value, rate.low, rate.high) for rate in rates]).reshape(-1, 3)
+
+
+def _bias(difference: int, total: int, low: float, high: float) -> Bounded:
+    """Bias with the ends of an interval of (1 + bias)/2; rounding must not push an end past the estimate."""
+    bias = difference / total
+    return bias, min(2 * low - 1, bias), max(2 * high - 1, bias)
+
+
+def _bias_decided(counts: PositionCounts, level: float) -> Bounded:
+    decided = counts.first + counts.second
+    if not decided.sum():
+        return None, None, None
+    rate = clustered_proportion(counts.item, decided, counts.first, level=level)
+    return _bias(int((counts.first - counts.second).sum()), int(decided.sum()), rate.low, rate.high)
+
+
+def _bias_all(counts: PositionCounts, level: float) -> Bounded:
+    """Mean slot vote, its interval by Wilson on the mean slot score in [0, 1], a tie being ½.
+
+    Ties leave less variance than the binomial, items more: the effective n takes the variance observed
+    between items, with ¼ added to both it and the binomial one so that a judge that only ties does not look
+    infinitely sure.
+    """
+    _, row_item = np.unique(counts.item, return_inverse=True)
+    n = np.bincount(row_item, counts.first + counts.second + counts.tie)
+    x = np.bincount(row_item, counts.first + counts.tie / 2)
+    total = float(n.sum())
+    if total == 0:
+        return None, None, None
+    items, score = int((n > 0).sum()), float(x.sum()) / total
+    if items > 1:
+        clustered = items / (items - 1) * float(((x - score * n) ** 2).sum())
+        deff = (clustered + 0.25) / (total * score * (1 - score) + 0.25)
+    else:
+        deff = total
+    low, high = wilson(score * total, total, level=level, deff=deff)
+    return _bias(int((counts.first - counts.second).sum()), int(total), float(low), float(high))
+
+
+def _excess(counts: PositionCounts, level: float) -> Bounded:
+    pairs, repeats = float(counts.pairs.sum()), float(counts.same_order_pairs.sum())
+    if not pairs or not repeats:
+        return None, None, None
+    flip, noise = counts.flips.sum() / pairs, counts.same_order_disagreements.sum() / repeats
+    _, row_item = np.unique(counts.item, return_inverse=True)
+    # Both rates share items, so their difference is linearised as one: an item's pull on it, squared and
+    # summed.
+    pull = (counts.flips - flip * counts.pairs) / pairs
+    pull = pull - (counts.same_order_disagreements - noise * counts.same_order_pairs) / repeats
+    by_item = np.bincount(row_item, pull)
+    excess = float(flip - noise)
+    if len(by_item) < 2 or not by_item.any():
+        return excess, None, None
+    from scipy.special import stdtrit
+
+    error = math.sqrt(len(by_item) / (len(by_item) - 1) * float((by_item**2).sum()))
+    half = float(stdtrit(len(by_item) - 1, (1 + level) / 2)) * error
+    return excess, max(excess - half, -1.0), min(excess + half, 1.0)
+
+
+def _sign_test(k: int, m: int) -> float:
+    """Exact two-sided binomial p-value of k against m at ½: twice the smaller tail, at most 1."""
+    from scipy.special import bdtr
+
+    return min(1.0, 2 * float(bdtr(min(k, m), k + m, 0.5)))
