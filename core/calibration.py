@@ -1,0 +1,393 @@
+"""Is a confidence worth its number: reliability diagram, ECE, ACE, MCE, Brier, NLL and the noise floor.
+
+Every measure is computed on `OutcomeCounts` (a row an item and confidence, with n verdicts of which
+`correct` are right), so it costs the same however many votes are behind a row. Verdicts without confidence
+are left out and counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.counts import BoolArray, FloatArray, IntArray, OutcomeCounts
+from core.intervals import basic_interval, clustered_proportion, design_effect_of_sums, resample_items, wilson
+from core.votes import InvalidOption, NoUsableVotes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EDGE_TOLERANCE = 1e-9
+"""A confidence this close to a bin's edge lies on it (0.7 · 10 is 7.000000000000001)."""
+
+NLL_CLIP = 1e-12
+"""The logarithmic loss sees confidences within [1e−12, 1 − 1e−12]: failed certainty would cost infinity."""
+
+FLOOR_GRID = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Reliability:
+    """Accuracy against stated confidence, (bins,) each; empty bins have n = 0 and NaN elsewhere.
+
+    low, high : edges of the bin, (low, high], 0 in the first.  n : verdicts.  items : distinct items.
+    confidence : mean confidence.  accuracy : share right, with the Wilson interval `accuracy_low` to
+    `accuracy_high` at n/deff.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    n: IntArray
+    items: IntArray
+    confidence: FloatArray
+    accuracy: FloatArray
+    accuracy_low: FloatArray
+    accuracy_high: FloatArray
+    deff: FloatArray
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a bin."""
+        import pandas as pd
+
+        return pd.DataFrame({f.name: getattr(self, f.name) for f in fields(self) if f.name != "level"})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Calibration:
+    """All calibration measures of one judge from the same verdicts.
+
+    accuracy_low, accuracy_high : Wilson interval at n/deff over items.  gap : mean confidence − accuracy, above 0
+    for overconfidence, with the interval that accuracy's gives for the stated confidences.
+    n : verdicts with a confidence.  without_confidence : verdicts left out for want of one.  nll_clipped :
+    verdicts whose confidence was clipped for the NLL.
+    """
+
+    n: int
+    items: int
+    without_confidence: int
+    accuracy: float
+    accuracy_low: float
+    accuracy_high: float
+    mean_confidence: float
+    gap: float
+    gap_low: float
+    gap_high: float
+    ece: float
+    ace: float
+    mce: float
+    brier: float
+    nll: float
+    nll_clipped: int
+    level: float
+    reliability: Reliability
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a measure."""
+        import pandas as pd
+
+        names = ("accuracy", "mean_confidence", "gap", "ece", "ace", "mce", "brier", "nll")
+        return pd.DataFrame({"measure": names, "value": [getattr(self, name) for name in names], "n": self.n})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CalibrationIntervals:
+    """Bootstrap intervals by item, (low, high) each, at `level` from `iterations` resamples."""
+
+    ece: tuple[float, float]
+    ace: tuple[float, float]
+    brier: tuple[float, float]
+    nll: tuple[float, float]
+    level: float
+    iterations: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a measure."""
+        import pandas as pd
+
+        names = ("ece", "ace", "brier", "nll")
+        rows = [(name, *getattr(self, name)) for name in names]
+        return pd.DataFrame(rows, columns=["measure", "low", "high"])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class NoiseFloor:
+    """ECE and ACE of a perfectly calibrated judge with the same confidences: mean, and `low` to `high`."""
+
+    ece_mean: float
+    ece_low: float
+    ece_high: float
+    ace_mean: float
+    ace_low: float
+    ace_high: float
+    n: int
+    level: float
+    draws: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a measure."""
+        import pandas as pd
+
+        rows = [
+            (m, *(getattr(self, f"{m}_{part}") for part in ("mean", "low", "high"))) for m in ("ece", "ace")
+        ]
+        return pd.DataFrame(rows, columns=["measure", "mean", "low", "high"])
+
+
+def usable(outcomes: OutcomeCounts) -> OutcomeCounts:
+    """Verdicts that carry a confidence, or `NoUsableVotes` if there are none."""
+    if np.isnan(outcomes.confidence).any():
+        outcomes = outcomes.with_confidence()
+    if not outcomes.n.any():
+        raise NoUsableVotes(
+            "calibration needs verdicts with a confidence and a gold label; this selection has none"
+        )
+    return outcomes
+
+
+def bin_index(confidence: FloatArray, bins: int) -> IntArray:
+    """Equal-width bin 0 … bins − 1 of each confidence: (lo, hi], 0 in the first, edges within 1e−9."""
+    if bins < 1:
+        raise InvalidOption(f"bins: {bins} is below 1")
+    index = np.ceil(confidence * bins - EDGE_TOLERANCE).astype(np.int64) - 1
+    return np.clip(index, 0, bins - 1, out=index)
+
+
+def equal_mass_index(confidence: FloatArray, n: IntArray, bins: int) -> IntArray:
+    """Equal-mass bin of each row; equal confidences are never split.
+
+    A distinct value with r verdicts below it and m verdicts goes whole to bin min(M − 1, ⌊M(2r + m)/(2N)⌋),
+    in integers; bins may be empty. Values that agree to nine decimals are equal, since a mean of two orders
+    may differ in its last bit. Source: methods §5 (ours; [TH] says "variant of ECE").
+    """
+    if bins < 1:
+        raise InvalidOption(f"bins: {bins} is below 1")
+    value_of_row = rank_values(confidence)
+    mass = np.bincount(value_of_row, weights=n).astype(np.int64)
+    below = np.cumsum(mass) - mass
+    index: IntArray = np.minimum(bins - 1, bins * (2 * below + mass) // (2 * mass.sum()))
+    return index[value_of_row]
+
+
+def rank_values(confidence: FloatArray) -> IntArray:
+    """Codes in the order of the values, equal where values agree to nine decimals; a code may be unused."""
+    grid = np.rint(confidence * 1e4)
+    if np.abs(confidence * 1e4 - grid).max() < 1e-5:
+        # Stated confidences have few decimals: the value is its own code, and 1 M rows need no sort.
+        return grid.astype(np.int64)
+    return np.unique(np.rint(confidence * 1e9), return_inverse=True)[1].astype(np.int64)
+
+
+def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95) -> Reliability:
+    """Accuracy and mean confidence in equal-width bins of confidence.
+
+    accuracy_b = Σcorrect/Σn over rows of bin b, with a Wilson interval at n_b/deff_b; deff_b is the design
+    effect of the bin's own items (votes of one item are not independent; `core.intervals.design_effect`).
+
+    Raises
+    ------
+    NoUsableVotes : no verdict has a confidence.
+    InvalidOption : bins below 1, or a level outside (0, 1).
+
+    Source: [TH] §3; intervals ours.
+    """
+    known = usable(outcomes)
+    index = bin_index(known.confidence, bins)
+    n, correct, stated = _bin_sums(known, index, bins)
+    items, *squares = _item_sums(known, index, bins)
+    deff = design_effect_of_sums(n, correct, items, *squares)
+    low, high = wilson(correct, n, level=level, deff=deff)
+    with np.errstate(invalid="ignore"):
+        confidence, accuracy = stated / n, correct / n
+    edges = np.arange(bins + 1) / bins
+    return Reliability(
+        low=edges[:-1],
+        high=edges[1:],
+        n=n.astype(np.int64),
+        items=items.astype(np.int64),
+        confidence=confidence,
+        accuracy=accuracy,
+        accuracy_low=low,
+        accuracy_high=high,
+        deff=deff,
+        level=level,
+    )
+
+
+def calibration(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95) -> Calibration:
+    """Every calibration measure of one judge.
+
+    ECE = Σ_b n_b/N·|accuracy_b − confidence_b| over equal-width bins; MCE the largest gap of a non-empty
+    bin; ACE as ECE over `equal_mass_index` bins; Brier = mean (c − correct)²; NLL = −mean ln of the
+    probability given to what happened, c clipped to [1e−12, 1 − 1e−12].
+
+    Raises
+    ------
+    NoUsableVotes, InvalidOption : as `reliability`.
+
+    Source: [TH] §3; ACE ours.
+    """
+    known = usable(outcomes)
+    diagram = reliability(known, bins=bins, level=level)
+    total = int(diagram.n.sum())
+    filled = diagram.n > 0
+    gap = np.abs(diagram.accuracy - diagram.confidence)[filled]
+    mass_n, mass_correct, mass_stated = _bin_sums(
+        known, equal_mass_index(known.confidence, known.n, bins), bins
+    )
+    brier, nll = _row_losses(known)
+    accuracy = clustered_proportion(known.item, known.n, known.correct, level=level)
+    mean_confidence = float(mass_stated.sum() / total)
+    outside = (known.confidence < NLL_CLIP) | (known.confidence > 1 - NLL_CLIP)
+    return Calibration(
+        n=total,
+        items=len(np.unique(known.item[known.n > 0])),
+        without_confidence=int(outcomes.n.sum()) - total,
+        accuracy=accuracy.value,
+        accuracy_low=accuracy.low,
+        accuracy_high=accuracy.high,
+        mean_confidence=mean_confidence,
+        gap=mean_confidence - accuracy.value,
+        gap_low=mean_confidence - accuracy.high,
+        gap_high=mean_confidence - accuracy.low,
+        ece=float(np.dot(diagram.n[filled] / total, gap)),
+        ace=float(np.abs(mass_correct - mass_stated).sum() / mass_n.sum()),
+        mce=float(gap.max()),
+        brier=float(brier.sum() / total),
+        nll=float(nll.sum() / total),
+        nll_clipped=int(known.n[outside].sum()),
+        level=level,
+        reliability=diagram,
+    )
+
+
+def calibration_intervals(
+    outcomes: OutcomeCounts,
+    *,
+    rng: np.random.Generator,
+    bins: int = 10,
+    level: float = 0.95,
+    iterations: int = 1000,
+) -> CalibrationIntervals:
+    """Intervals of ECE, ACE, Brier and NLL by a bootstrap over items (ours).
+
+    Basic intervals (2·estimate − quantiles), cut at 0 and widened to hold the estimate: resampling adds noise
+    that ECE counts as miscalibration. The equal-mass bins stay as they are in the data. MCE has none: a
+    maximum over bins with few verdicts has no useful bootstrap.
+    """
+    known = usable(outcomes)
+    group, weights = resample_items(known.item, rng=rng, iterations=iterations)
+    groups, total = weights.shape[1], known.n.sum()
+    drawn_n = weights @ np.bincount(group, weights=known.n, minlength=groups)
+    signed = known.correct - known.n * known.confidence
+
+    def absolute(index: IntArray) -> tuple[float, float]:
+        gaps = np.bincount(group * bins + index, weights=signed, minlength=groups * bins).reshape(
+            groups, bins
+        )
+        drawn = np.abs(weights @ gaps).sum(axis=1) / drawn_n
+        return _pair(np.abs(gaps.sum(axis=0)).sum() / total, drawn, level)
+
+    def mean(loss: FloatArray) -> tuple[float, float]:
+        drawn = weights @ np.bincount(group, weights=loss, minlength=groups) / drawn_n
+        return _pair(loss.sum() / total, drawn, level)
+
+    brier, nll = _row_losses(known)
+    return CalibrationIntervals(
+        ece=absolute(bin_index(known.confidence, bins)),
+        ace=absolute(equal_mass_index(known.confidence, known.n, bins)),
+        brier=mean(brier),
+        nll=mean(nll),
+        level=level,
+        iterations=iterations,
+    )
+
+
+def noise_floor(
+    outcomes: OutcomeCounts,
+    *,
+    rng: np.random.Generator,
+    bins: int = 10,
+    level: float = 0.95,
+    draws: int = 1000,
+) -> NoiseFloor:
+    """ECE and ACE that chance alone gives: what a perfectly calibrated judge would show.
+
+    Draws correct ~ Binomial(n, c) for each distinct confidence c and bins as `calibration` does. Beyond 1,000
+    distinct values those closer than .001 in one bin are drawn at their mean. Verdicts are drawn
+    independently: where votes of one item agree, the true floor is higher. Source: methods §5 (ours).
+    """
+    known = usable(outcomes)
+    wide = bin_index(known.confidence, bins)
+    mass = equal_mass_index(known.confidence, known.n, bins)
+    value = rank_values(known.confidence)
+    if np.count_nonzero(np.bincount(value)) > FLOOR_GRID:
+        value = np.rint(known.confidence * FLOOR_GRID).astype(np.int64)
+    key = (value * bins + wide) * bins + mass
+    n = np.bincount(key, weights=known.n).astype(np.int64)
+    stated = np.bincount(key, weights=known.n * known.confidence)
+    drawn = np.flatnonzero(n)
+    n, stated = n[drawn], stated[drawn]
+    chance = np.clip(stated / n, 0, 1)
+    gaps = rng.binomial(n, chance, size=(draws, len(n))) - stated
+    ends = [(1 - level) / 2, (1 + level) / 2]
+
+    def summary(index: IntArray) -> tuple[float, float, float]:
+        member = (index[:, None] == np.arange(bins)).astype(np.float64)
+        error = np.abs(gaps @ member).sum(axis=1) / n.sum()
+        low, high = np.quantile(error, ends)
+        return float(error.mean()), float(low), float(high)
+
+    ece_mean, ece_low, ece_high = summary(drawn // bins % bins)
+    ace_mean, ace_low, ace_high = summary(drawn % bins)
+    return NoiseFloor(
+        ece_mean=ece_mean,
+        ece_low=ece_low,
+        ece_high=ece_high,
+        ace_mean=ace_mean,
+        ace_low=ace_low,
+        ace_high=ace_high,
+        n=int(n.sum()),
+        level=level,
+        draws=draws,
+    )
+
+
+def _pair(estimate: float, draws: FloatArray, level: float) -> tuple[float, float]:
+    low, high = basic_interval(estimate, draws, level=level, lowest=0.0)
+    return float(low), float(high)
+
+
+def _row_losses(known: OutcomeCounts) -> tuple[FloatArray, FloatArray]:
+    """Brier and logarithmic loss summed over the verdicts of each row."""
+    right, wrong, c = known.correct, known.n - known.correct, known.confidence
+    clipped = np.clip(c, NLL_CLIP, 1 - NLL_CLIP)
+    return right * (1 - c) ** 2 + wrong * c**2, -(right * np.log(clipped) + wrong * np.log1p(-clipped))
+
+
+def _bin_sums(known: OutcomeCounts, index: IntArray, bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Verdicts, right verdicts and summed confidence of each bin."""
+    stated = known.n * known.confidence
+    return _total(index, known.n, bins), _total(index, known.correct, bins), _total(index, stated, bins)
+
+
+def _total(index: IntArray, column: IntArray | FloatArray | BoolArray, bins: int) -> FloatArray:
+    return np.bincount(index, weights=column, minlength=bins).astype(np.float64, copy=False)
+
+
+def _item_sums(
+    known: OutcomeCounts, index: IntArray, bins: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Of each bin: its items, and Σn², Σn·k and Σk² over their totals in the bin."""
+    n, k = known.n, known.correct
+    key = known.item * bins + index
+    if (key[1:] < key[:-1]).any():
+        order = np.argsort(key, kind="stable")
+        key, index, n, k = key[order], index[order], n[order], k[order]
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    if len(starts) < len(key):
+        index, n, k = index[starts], np.add.reduceat(n, starts), np.add.reduceat(k, starts)
+    items, n_n = _total(index, n > 0, bins), _total(index, n * n, bins)
+    return items, n_n, _total(index, n * k, bins), _total(index, k * k, bins)
