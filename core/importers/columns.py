@@ -1,0 +1,182 @@
+"""Columns on their way to a vote: text as codes into distinct values, numbers with a mask, rejected rows.
+
+A file of a million rows has few distinct cells, so each distinct cell is parsed once in plain Python and
+the result
+is gathered by code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.labels import BadCell
+
+Codes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+VALUE_LIMIT = 80
+CELL_LIMIT = 1024**2
+
+
+def cut(text: str) -> str:
+    """Value of a cell as messages show it: at most 80 characters."""
+    return text if len(text) <= VALUE_LIMIT else text[:VALUE_LIMIT] + "…"
+
+
+@dataclass(slots=True, eq=False)
+class Rejects:
+    """Rows that cannot be used: row, column, value and reason."""
+
+    row: list[int] = field(default_factory=list)
+    column: list[str] = field(default_factory=list)
+    value: list[str] = field(default_factory=list)
+    reason: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def add(self, row: int, column: str, value: str, reason: str) -> None:
+        self.row.append(row)
+        self.column.append(column)
+        self.value.append(cut(value))
+        self.reason.append(reason)
+
+    def table(self) -> Any:
+        """Arrow table, ordered by row."""
+        import pyarrow as pa
+
+        table = pa.table(
+            {
+                "row": pa.array(self.row, pa.int64()),
+                "column": pa.array(self.column, pa.string()),
+                "value": pa.array(self.value, pa.string()),
+                "reason": pa.array(self.reason, pa.string()),
+            }
+        )
+        return table.take(np.argsort(np.array(self.row, np.int64), kind="stable"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """Text column: `codes` into the distinct `values`, -1 where the cell is missing."""
+
+    codes: Codes
+    values: list[str]
+
+    @classmethod
+    def of(cls, cells: Sequence[str | None] | Any) -> Coded:
+        """From a sequence of cells or an Arrow string array; None is missing."""
+        import pyarrow as pa
+
+        array = cells if isinstance(cells, pa.Array) else pa.array(cells, pa.string())
+        coded = array.dictionary_encode()
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        return cls(codes, coded.dictionary.to_pylist())
+
+    @classmethod
+    def constant(cls, value: str | None, n: int) -> Coded:
+        return cls(np.full(n, -1 if value is None else 0, np.int64), [] if value is None else [value])
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def missing(self) -> Mask:
+        return self.codes < 0
+
+    def map(self, function: Callable[[str], str | None]) -> Coded:
+        """Replace each distinct value; None or an empty text makes it missing."""
+        mapped = [function(value) for value in self.values]
+        if mapped == self.values and all(mapped):
+            return self
+        index: dict[str, int] = {}
+        new = [-1 if not value else index.setdefault(value, len(index)) for value in mapped]
+        return Coded(np.array([*new, -1], np.int64)[self.codes], list(index))
+
+    def filled(self, value: str) -> Coded:
+        """The value where the cell is missing."""
+        if not self.missing.any():
+            return self
+        values = self.values if value in self.values else [*self.values, value]
+        return Coded(np.where(self.missing, values.index(value), self.codes), values)
+
+    def take(self, index: Codes | Mask) -> Coded:
+        return Coded(self.codes[index], self.values)
+
+    def cell(self, i: int | np.integer[Any]) -> str:
+        code = int(self.codes[i])
+        return "" if code < 0 else self.values[code]
+
+    def counts(self) -> dict[str, int]:
+        """How often each value occurs."""
+        number = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+        return {value: int(count) for value, count in zip(self.values, number, strict=True) if count}
+
+    def arrow(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array(self.values, pa.string()).take(pa.array(self.codes, mask=self.missing))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """Number column: `values` where `valid`."""
+
+    values: NDArray[Any]
+    valid: Mask
+
+    @classmethod
+    def of(cls, cells: Iterable[float | None], dtype: type) -> Numbers:
+        listed = list(cells)
+        valid = np.array([cell is not None for cell in listed], bool)
+        return cls(np.array([0 if cell is None else cell for cell in listed], dtype), valid)
+
+    @classmethod
+    def constant(cls, value: int | None, n: int, dtype: type) -> Numbers:
+        return cls(np.full(n, value or 0, dtype), np.full(n, value is not None))
+
+    def arrow(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array(self.values, mask=~self.valid)
+
+
+def parse(
+    column: Coded,
+    function: Callable[[str], float],
+    dtype: type,
+    *,
+    reject: Callable[[Mask, Mapping[int, str]], None],
+) -> Numbers:
+    """Parse each distinct value once; `reject` gets the rows of bad values and the reason by code."""
+    parsed: NDArray[Any] = np.zeros(len(column.values) + 1, dtype)
+    good = np.zeros(len(column.values) + 1, bool)
+    reasons: dict[int, str] = {}
+    for code, value in enumerate(column.values):
+        try:
+            parsed[code] = function(value)
+            good[code] = True
+        except BadCell as error:
+            reasons[code] = str(error)
+    if reasons:
+        reject(~good[column.codes] & ~column.missing, reasons)
+    return Numbers(parsed[column.codes], good[column.codes])
+
+
+def group(*columns: Codes) -> Codes:
+    """One code for each distinct combination; the inputs hold codes from -1 up."""
+    result = np.zeros(len(columns[0]), np.int64)
+    size = 1
+    for column in columns:
+        width = int(column.max(initial=-1)) + 2
+        if size * width > 2**62:
+            result = np.unique(result, return_inverse=True)[1].astype(np.int64)
+            size = int(result.max(initial=0)) + 1
+        result = result * width + (column + 1)
+        size *= width
+    return np.unique(result, return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,164 @@
+"""Get the bytes of a file, bounded and unpacked, and refuse what cannot be text."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.votes import UnreadableFile
+
+_RATIO = 500
+_FREE = 64 * 1024**2
+_SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".pq")
+
+_FOREIGN = (
+    (b"PK\x03\x04", "a ZIP archive or an Excel workbook", "Unpack it, or save the sheet as CSV (UTF-8)"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file", "Save the sheet as CSV (UTF-8)"),
+    (b"%PDF", "a PDF document", "Save the votes as CSV (UTF-8)"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd", "Unpack it, or pack it with gzip"),
+    (b"BZh", "packed with bzip2", "Unpack it, or pack it with gzip"),
+    (b"\xfd7zXZ", "packed with xz", "Unpack it, or pack it with gzip"),
+    (b"SQLite format 3", "an SQLite database", "Export the table as CSV"),
+    (b"\x93NUMPY", "a NumPy array", "Save the votes as CSV or Parquet"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Source:
+    """A file's name and unpacked bytes; `sha256` is that of the file as given."""
+
+    name: str
+    data: bytes
+    sha256: str
+
+    @property
+    def stem(self) -> str:
+        return stem(self.name)
+
+    @property
+    def is_parquet(self) -> bool:
+        return self.data[:4] == b"PAR1" or self.name.casefold().endswith((".parquet", ".pq"))
+
+    def text(self) -> str:
+        """The bytes as UTF-8 text without a byte order mark.
+
+        Raises
+        ------
+        UnreadableFile : another encoding, NUL bytes; the message names byte and line.
+        """
+        data = self.data
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise UnreadableFile(f"{self.name}: byte 1: the file is UTF-16. Save it as UTF-8.")
+        nul = data.find(b"\0")
+        if nul >= 0:
+            raise UnreadableFile(
+                f"{self.name}: line {_line(data, nul)}, byte {nul + 1}: a NUL byte. The file is damaged, "
+                "binary or "
+                "UTF-16. Save it as text in UTF-8."
+            )
+        try:
+            return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        except UnicodeDecodeError as error:
+            at = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
+            raise UnreadableFile(
+                f"{self.name}: line {_line(data, at)}, byte {at + 1}: 0x{data[at]:02x} is not UTF-8 "
+                "(Latin-1 or Windows-1252, perhaps). Save the file as UTF-8."
+            ) from None
+
+
+def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
+    """Read and unpack a file, never more than `max_bytes`.
+
+    Raises
+    ------
+    UnreadableFile : absent, empty, too large, cut or bloated gzip, or of a kind that holds no table.
+    """
+    raw = _read(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
+    if len(raw) > max_bytes:
+        raise UnreadableFile(
+            f"{name}: {len(raw):,} bytes, more than {max_bytes:,}. Split it into smaller files."
+        )
+    if not raw:
+        raise UnreadableFile(
+            f"{name}: the file is empty (0 bytes). Save it again with a header and at least one row."
+        )
+    unpacked = _unpack(name, raw, max_bytes) if raw[:2] == b"\x1f\x8b" else raw
+    for magic, kind, remedy in _FOREIGN:
+        if unpacked.startswith(magic):
+            raise UnreadableFile(f"{name}: byte 1: the file is {kind}. {remedy}.")
+    source = Source(name=name, data=unpacked, sha256=hashlib.sha256(raw).hexdigest())
+    if not source.is_parquet and not unpacked.removeprefix(b"\xef\xbb\xbf").strip():
+        raise UnreadableFile(
+            f"{name}: the file holds blanks only. Save it again with a header and at least one row."
+        )
+    return source
+
+
+def stem(name: str) -> str:
+    """File name without folders and without the endings of its kind: `a/b.csv.gz` is `b`."""
+    base = name.replace("\\", "/").rsplit("/", 1)[-1]
+    for _ in range(2):
+        for suffix in _SUFFIXES:
+            if base.casefold().endswith(suffix) and len(base) > len(suffix):
+                base = base[: -len(suffix)]
+                break
+    return base
+
+
+def _read(name: str, path: Path, max_bytes: int) -> bytes:
+    if path.is_dir():
+        raise UnreadableFile(f"{name}: is a folder. Name the file in it.")
+    if path.exists() and not path.is_file():
+        raise UnreadableFile(f"{name}: is not a regular file. Save it to a file first.")
+    try:
+        with path.open("rb") as file:
+            return file.read(max_bytes + 1)
+    except FileNotFoundError:
+        raise UnreadableFile(f"{name}: there is no such file. Check the path.") from None
+    except OSError as error:
+        raise UnreadableFile(
+            f"{name}: cannot be read ({error.strerror}). Check the path and its permissions."
+        ) from None
+
+
+def _unpack(name: str, raw: bytes, max_bytes: int) -> bytes:
+    limit = min(max_bytes, max(_FREE, _RATIO * len(raw)))
+    parts: list[bytes] = []
+    size = 0
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+            while part := file.read(4 * 1024**2):
+                parts.append(part)
+                size += len(part)
+                if size > limit:
+                    raise UnreadableFile(
+                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} bytes "
+                        "unpacks to more than "
+                        f"{limit:,} bytes, which no file of votes does. Unpack it yourself, or split it."
+                    )
+    except EOFError:
+        raise UnreadableFile(
+            f"{name}: the gzip data is cut off after byte {len(raw):,} ({size:,} bytes could be unpacked). "
+            "Copy or download the file again."
+        ) from None
+    except (OSError, zlib.error) as error:
+        raise UnreadableFile(
+            f"{name}: the gzip data is damaged after {size:,} unpacked bytes ({error}). Copy or download "
+            "the file again."
+        ) from None
+    unpacked = b"".join(parts)
+    if unpacked[:2] == b"\x1f\x8b":
+        raise UnreadableFile(f"{name}: byte 1 unpacked: the file is packed with gzip twice. Unpack it once.")
+    if not unpacked:
+        raise UnreadableFile(
+            f"{name}: the gzip file is empty inside. Save it again with a header and at least one row."
+        )
+    return unpacked
+
+
+def _line(data: bytes, at: int) -> int:
+    return data.count(b"\n", 0, at) + 1

@@ -1,0 +1,295 @@
+"""Any table of votes: one row a vote (long), a column a judge (wide), or two scores a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.importers.columns import CELL_LIMIT, Coded, Mask, Numbers, Rejects, parse
+from core.importers.delimited import Sheet, unguard
+from core.importers.draft import Draft, finish
+from core.importers.mapping import Plan, plan
+from core.importers.options import SCORE_COLUMNS, ReadOptions
+from core.importers.source import Source
+from core.labels import (
+    CHOICES,
+    NAMES,
+    TIE_WORDS,
+    BadCell,
+    Vocabulary,
+    normalise,
+    parse_choice,
+    parse_confidence,
+    parse_float,
+    parse_int,
+)
+from core.votes import COLUMNS, Reading
+
+_LONG_TEXTS = ("prompt", "response_a", "response_b", "rationale")
+
+
+def read_table(sheet: Sheet, source: Source, options: ReadOptions, format: str) -> Reading:
+    """Turn a sheet of text cells into a Reading; see `finish` for how rows are held against each other.
+
+    Raises
+    ------
+    UnreadableFile : a required column is missing.
+    AmbiguousLabels : the labels can be read in several ways, see `core.labels.decide`.
+    UnknownName : an option names a column that the file has not.
+    """
+    how = plan(sheet, source.name, options)
+    how.refuse_open_questions(source.name)
+    long = _stack(sheet, how)
+    typed = _Typed(long, how, options)
+    draft = typed.draft()
+    draft.rows = sheet.rows
+    draft.notes = [*sheet.notes, *how.notes, *typed.notes]
+    dataset = source.stem
+    constants = options.constants() | ({"dataset": options.dataset} if options.dataset else {})
+    return finish(draft, source, format, constants=constants, dataset=dataset)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Long:
+    """One row a vote: cells by canonical column, with the file's own name of each."""
+
+    cells: dict[str, Coded]
+    named: dict[str, str]
+    extra: dict[str, Coded]
+    row: NDArray[np.int64]
+    rejects: Rejects
+    vote_column: NDArray[np.int64] | None = None
+
+
+def _stack(sheet: Sheet, how: Plan) -> _Long:
+    """Bring a wide sheet into long form; blank cells of a judge's column are no votes."""
+    names = {c: t for c, t in how.mapping.items() if not t.startswith("=")}
+    cells = {canonical: sheet.columns[theirs] for canonical, theirs in names.items()}
+    extra = {name: sheet.columns[name] for name in how.extra}
+    if how.unguard:
+        text = {column.name for column in COLUMNS if column.kind == "text"}
+        cells = {name: column.map(unguard) if name in text else column for name, column in cells.items()}
+        extra = {name: column.map(unguard) for name, column in extra.items()}
+    for name, constant in how.constants.items():
+        cells[name] = Coded.constant(constant, len(sheet.row))
+    cells = {name: column if name in _LONG_TEXTS else column.map(str.strip) for name, column in cells.items()}
+    extra = {
+        name: column.map(lambda value: value if value.strip() else None) for name, column in extra.items()
+    }
+    if how.layout != "wide":
+        return _Long(cells, names, extra, sheet.row, sheet.rejects)
+    votes = [sheet.columns[name].map(str.strip) for name in how.judges]
+    index = [np.flatnonzero(~column.missing) for column in votes]
+    take = np.concatenate(index) if index else np.zeros(0, np.int64)
+    judge = np.repeat(np.arange(len(votes)), [len(i) for i in index])
+    order = np.lexsort((judge, take))
+    labels = Coded.of(
+        [column.cell(i) for column, rows in zip(votes, index, strict=True) for i in rows.tolist()]
+    )
+    cells = {name: column.take(take[order]) for name, column in cells.items()}
+    cells["vote"] = labels.take(order)
+    cells["judge"] = Coded(judge[order], list(how.judges))
+    extra = {name: column.take(take[order]) for name, column in extra.items()}
+    return _Long(cells, names, extra, sheet.row[take[order]], sheet.rejects, judge[order])
+
+
+class _Typed:
+    """Parses the cells of a long table, column by column, and rejects rows on the way."""
+
+    def __init__(self, long: _Long, how: Plan, options: ReadOptions) -> None:
+        self.long, self.how, self.options = long, how, options
+        self.notes: list[str] = []
+        self.rejects = long.rejects
+        self.good: Mask = np.ones(len(long.row), bool)
+
+    def draft(self) -> Draft:
+        cells, n = self.long.cells, len(self.long.row)
+        self._reject_huge()
+        text = {c.name: cells[c.name] for c in COLUMNS if c.kind == "text" and c.name in cells}
+        for name in text.keys() & CHOICES.keys():
+            text[name] = self._choice(name)
+        for name in ("item_id",) if self.how.gold_only else ("item_id", "judge"):
+            self._reject_missing(name)
+        if self.options.rater_type:
+            text["rater_type"] = text.get("rater_type", Coded.constant(None, n)).filled(
+                self.options.rater_type
+            )
+        numbers: dict[str, Numbers] = {}
+        for column in COLUMNS:
+            if (
+                column.name in cells
+                and column.name not in ("vote", "gold", "confidence")
+                and column.kind != "text"
+            ):
+                function, dtype = (parse_int, np.int64) if column.kind == "int" else (parse_float, np.float64)
+                numbers[column.name] = self._parse(column.name, function, dtype)
+        if "confidence" in cells:
+            scale = self.how.scale
+            numbers["confidence"] = self._parse(
+                "confidence", lambda t: parse_confidence(t, scale), np.float64
+            )
+        if "gold" in cells and self.how.gold_vocabulary:
+            numbers["gold"] = self._votes("gold", self.how.gold_vocabulary)
+        if self.how.gold_only:
+            self._reject_missing("gold")
+        else:
+            vote = self._scores() if self.how.layout == "scores" else self._slots(self._label_votes())
+            numbers["vote"], text["status"] = self._settle_status(vote, text.get("status"))
+            if "confidence" in numbers:
+                confidence = numbers["confidence"]
+                numbers["confidence"] = Numbers(confidence.values, confidence.valid & numbers["vote"].valid)
+        draft = Draft(
+            row=self.long.row,
+            text=text,
+            numbers=numbers,
+            rejects=self.rejects,
+            rows=0,
+            extra=self.long.extra,
+            mapping=dict(self.how.mapping),
+            gold_only=self.how.gold_only,
+        )
+        draft.take(self.good)
+        return draft
+
+    def _column(self, name: str, i: int | np.integer[Any]) -> str:
+        """The file's own name of a canonical column, for messages."""
+        if name == "vote" and self.long.vote_column is not None:
+            return self.how.judges[int(self.long.vote_column[i])]
+        return self.long.named.get(name, name)
+
+    def _reject(self, bad: Mask, name: str, reason: str | Mapping[int, str]) -> None:
+        column = self.long.cells.get(name)
+        for i in np.flatnonzero(bad & self.good):
+            why = reason if isinstance(reason, str) else reason[int(column.codes[i])] if column else ""
+            self.rejects.add(
+                int(self.long.row[i]), self._column(name, i), column.cell(i) if column else "", why
+            )
+        self.good &= ~bad
+
+    def _reject_missing(self, name: str) -> None:
+        self._reject(
+            self.long.cells[name].missing, name, f"{name} is missing; fill the cell, or remove the row"
+        )
+
+    def _reject_huge(self) -> None:
+        for name, column in (self.long.cells | self.long.extra).items():
+            huge = np.array([len(value) > CELL_LIMIT for value in column.values] + [False], bool)
+            if huge.any():
+                bad = huge[column.codes]
+                for i in np.flatnonzero(bad & self.good):
+                    self.rejects.add(
+                        int(self.long.row[i]),
+                        self._column(name, i),
+                        column.cell(i),
+                        f"the cell holds {len(column.cell(i)):,} characters, more than {CELL_LIMIT:,}; "
+                        "shorten it",
+                    )
+                self.good &= ~bad
+
+    def _parse(self, name: str, function: Callable[[str], float], dtype: type) -> Numbers:
+        return parse(
+            self.long.cells[name],
+            function,
+            dtype,
+            reject=lambda bad, reasons: self._reject(bad, name, reasons),
+        )
+
+    def _choice(self, name: str) -> Coded:
+        column = self.long.cells[name]
+        words: list[str] = []
+        reasons: dict[int, str] = {}
+        for code, value in enumerate(column.values):
+            try:
+                words.append(parse_choice(value, CHOICES[name]))
+            except BadCell as error:
+                reasons[code] = str(error)
+                words.append(value)
+        if reasons:
+            bad = np.array([code in reasons for code in range(len(column.values))] + [False], bool)
+            self._reject(bad[column.codes], name, reasons)
+        return Coded(column.codes, words).map(str)
+
+    def _votes(self, name: str, vocabulary: Vocabulary) -> Numbers:
+        """Votes of a column of labels; a label outside the vocabulary rejects its row and is never a tie."""
+        if vocabulary.name == NAMES:
+            return self._named(name)
+
+        def vote(label: str) -> int:
+            found = vocabulary.vote(label)
+            if found is None:
+                raise BadCell(
+                    f"not a label of {vocabulary.name} ({vocabulary.meaning}); correct it, or use --labels"
+                )
+            return found
+
+        return self._parse(name, vote, np.int64)
+
+    def _label_votes(self) -> Numbers:
+        assert self.how.vocabulary is not None
+        return self._votes("vote", self.how.vocabulary)
+
+    def _named(self, name: str) -> Numbers:
+        """Labels that are the better model's name."""
+        column = self.long.cells[name]
+        codes: dict[str, int] = {}
+
+        def coded(cells: Coded) -> NDArray[np.int64]:
+            table = [codes.setdefault(normalise(value), len(codes)) for value in cells.values]
+            return np.array([*table, -1], np.int64)[cells.codes]
+
+        label = coded(column)
+        a, b = coded(self.long.cells["model_a"]), coded(self.long.cells["model_b"])
+        tie = np.isin(label, [codes[word] for word in TIE_WORDS if word in codes])
+        value = np.where(tie, 0, np.where(label == a, 1, -1))
+        valid = ~column.missing & (tie | ((label == a) ^ (label == b)))
+        self._reject(
+            ~column.missing & ~valid,
+            name,
+            "names neither model_a nor model_b of its row, nor a tie; correct the name",
+        )
+        return Numbers(value, valid)
+
+    def _slots(self, vote: Numbers) -> Numbers:
+        """Turn labels that name the first and second shown into labels that name the models."""
+        if not self.how.slots:
+            return vote
+        position = self.long.cells.get("position", Coded.constant(None, len(self.long.row)))
+        flip = np.array([value.casefold() == "ba" for value in position.values] + [False], bool)[
+            position.codes
+        ]
+        self._reject(
+            position.missing & vote.valid,
+            "position",
+            "the label names the first or second shown, but position is missing; write ab or ba",
+        )
+        return Numbers(np.where(flip, -vote.values, vote.values), vote.valid)
+
+    def _scores(self) -> Numbers:
+        a, b = (self._parse(name, parse_float, np.float64) for name in SCORE_COLUMNS)
+        difference = a.values - b.values
+        # 100.8 - 100.7 is a little more than 0.1 in binary; it must tie at a margin of 0.1.
+        tied = np.abs(difference) <= self.options.tie_margin * (1 + 1e-9)
+        return Numbers(np.where(tied, 0, np.sign(difference)).astype(np.int64), a.valid & b.valid)
+
+    def _settle_status(self, vote: Numbers, status: Coded | None) -> tuple[Numbers, Coded]:
+        """A failed vote has no label; a vote without a label and status is unparsed."""
+        n = len(self.long.row)
+        if status is None:
+            status = Coded.constant(None, n)
+        ok = np.array([value == "ok" for value in status.values] + [False], bool)[status.codes]
+        failed = ~status.missing & ~ok
+        contradicted = int((failed & vote.valid & self.good).sum())
+        if contradicted:
+            self.notes.append(
+                f"{contradicted:,} votes with a status other than ok have a label, which was not used."
+            )
+        self._reject(
+            ok & ~vote.valid, "vote", "the vote is missing although status is ok; fill it, or change status"
+        )
+        words = [*status.values, "ok", "unparsed"]
+        codes = np.where(status.missing, np.where(vote.valid, len(words) - 2, len(words) - 1), status.codes)
+        return Numbers(vote.values, vote.valid & ~failed), Coded(codes, words).map(str)
