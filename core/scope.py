@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,28 +14,13 @@ if TYPE_CHECKING:
     from core.store import Store
 
 
-def _decode(column: str, names: dict[int, str]) -> str:
+NUMERIC = ("run", "vote", "confidence", "gold", *NUMBER_COLUMNS)
+
+
+def decode(column: str, names: Mapping[int, str]) -> str:
+    """SQL that turns the code of a closed vocabulary into its text; other codes are null."""
     cases = " ".join(f"when {code} then '{name}'" for code, name in names.items())
     return f"(case {column} {cases} end)"
-
-
-POSITION_CODES = {1: "ab", -1: "ba"}
-STATUS_TEXT = _decode("v.status", dict(enumerate(STATUSES)))
-POSITION_TEXT = _decode("v.position", POSITION_CODES)
-KIND_TEXT = _decode("v.confidence_kind", dict(enumerate(CONFIDENCE_KINDS)))
-RATER_TEXT = "(case when v.human then 'human' else 'llm' end)"
-
-# Canonical columns that are votes' own, and their value as text or number, for a vote `v`.
-_OWN = {
-    "run": "v.run",
-    "vote": "v.vote",
-    "confidence": "v.confidence",
-    "position": POSITION_TEXT,
-    "confidence_kind": KIND_TEXT,
-    "rater_type": RATER_TEXT,
-    "status": STATUS_TEXT,
-}
-NUMERIC = ("run", "vote", "confidence", "gold", *NUMBER_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,37 +37,45 @@ class Scope:
     judges: dict[int, str]
 
 
-def column_sql(column: str) -> tuple[str, str]:
-    """Value of a canonical or extra column for a vote `v`, and the joins it needs.
+def column_sql(column: str, extra: str = "$extra") -> tuple[str, str]:
+    """Value of a canonical or extra column for a vote `w`, and the joins it needs.
 
-    Extra columns are read from the parameter `$extra`, so that a name never becomes part of the statement.
+    The name of an extra column is read from the parameter `extra`: it never becomes part of the statement.
     """
-    if column in _OWN:
-        return _OWN[column], ""
-    if column == "dataset":
-        return "x.name", "join datasets x on x.id = v.dataset"
-    if column == "judge":
-        return "x.name", "join judges x on x.id = v.judge"
-    if column == "category":
-        return "x.name", "left join categories x on x.id = v.category"
-    if column == "gold":
-        return "x.gold", "join comparisons x on x.id = v.comparison"
-    if column == "item_id":
-        return "y.name", "join comparisons x on x.id = v.comparison join items y on y.id = x.item"
-    if column in ("model_a", "model_b"):
-        return "y.name", f"join comparisons x on x.id = v.comparison join models y on y.id = x.{column}"
+    own = {
+        "run": "w.run",
+        "vote": "w.vote",
+        "confidence": "w.confidence",
+        "position": decode("w.position", {1: "ab", -1: "ba"}),
+        "confidence_kind": decode("w.confidence_kind", dict(enumerate(CONFIDENCE_KINDS))),
+        "rater_type": "(case when w.human then 'human' else 'llm' end)",
+        "status": decode("w.status", dict(enumerate(STATUSES))),
+    }
+    compared = "join comparisons x on x.id = w.comparison"
+    detailed = "left join details x on x.vote = w.id"
+    if column in own:
+        return own[column], ""
     if column in TEXT_COLUMNS:
-        return "y.text", f"left join details x on x.vote = v.id left join texts y on y.id = x.{column}"
+        return "y.text", f"{detailed} left join texts y on y.id = x.{column}"
     if column in NUMBER_COLUMNS:
-        return f"x.{column}", "left join details x on x.vote = v.id"
-    return "x.extra[$extra]", "left join details x on x.vote = v.id"
+        return f"x.{column}", detailed
+    return {
+        "dataset": ("x.name", "join datasets x on x.id = w.dataset"),
+        "judge": ("x.name", "join judges x on x.id = w.judge"),
+        "category": ("x.name", "left join categories x on x.id = w.category"),
+        "gold": ("x.gold", compared),
+        "item_id": ("y.name", f"{compared} join items y on y.id = x.item"),
+        "model_a": ("y.name", f"{compared} join models y on y.id = x.model_a"),
+        "model_b": ("y.name", f"{compared} join models y on y.id = x.model_b"),
+    }.get(column, (f"x.extra[{extra}]", detailed))
 
 
-def extra_columns(store: Store, pool: str = "true") -> list[str]:
-    """Names of the columns outside the canonical form, in order."""
+def extra_columns(store: Store, condition: str = "true", params: dict[str, str] | None = None) -> list[str]:
+    """Names, in order, of the columns outside the canonical form that votes `v` under a condition have."""
     found = store.query(
         f"""select distinct unnest(map_keys(d.extra)) as name from details d join votes v on v.id = d.vote
-            where d.extra is not null and {pool} order by 1"""
+            where d.extra is not null and {condition} order by 1""",
+        params,
     )
     return [str(name) for name in found["name"].to_pylist()]
 
@@ -100,7 +94,8 @@ def _pick(kind: str, wanted: tuple[str, ...], known: dict[str, int]) -> list[int
 
 def unknown(kind: str, name: str, known: list[str]) -> str:
     """Sentence that names what does not exist and what is near it."""
-    near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
+    inside = [one for one in known if name.casefold() in one.casefold()] if name else []
+    near = list(dict.fromkeys([*inside[:5], *difflib.get_close_matches(name, known, n=5, cutoff=0.5)]))[:5]
     if near:
         return f"No {kind} named {name!r}; did you mean {' or '.join(repr(one) for one in near)}?"
     shown = ", ".join(repr(one) for one in known[:20]) + (", …" if len(known) > 20 else "")
@@ -151,16 +146,12 @@ def scope(store: Store, selection: Selection) -> Scope:
 
 def _condition(column: str, number: int) -> str:
     """`column = value` for a vote `v`; an empty value means that the cell is missing."""
-    value, joins = column_sql(column)
-    value = value.replace("$extra", f"$extra{number}")
-    text = f"coalesce({value}::varchar, '') = $value{number}"
-    # 0.70 and +1 are what people type for 0.7 and 1.
-    test = f"({text} or {value} = try_cast($value{number} as double))" if column in NUMERIC else text
-    if not joins:
-        return test
-    inner = test.replace("v.", "w.")
-    joins = joins.replace("v.", "w.")
-    return f"v.id in (select w.id from votes w {joins} where {inner})"
+    value, joins = column_sql(column, f"$extra{number}")
+    test = f"coalesce({value}::varchar, '') = $value{number}"
+    if column in NUMERIC:
+        # 0.70 and +1 are what people type for 0.7 and 1.
+        test = f"({test} or {value} = try_cast($value{number} as double))"
+    return f"v.id in (select w.id from votes w {joins} where {test})" if joins else test.replace("w.", "v.")
 
 
 def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:
