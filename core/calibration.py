@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.counts import BoolArray, FloatArray, IntArray, OutcomeCounts
+from core.binning import bin_index, bin_sums, equal_mass_index, item_sums, rank_values, usable
+from core.counts import FloatArray, IntArray, OutcomeCounts
 from core.intervals import basic_interval, clustered_proportion, design_effect_of_sums, resample_items, wilson
-from core.votes import InvalidOption, NoUsableVotes
 
 if TYPE_CHECKING:
     import pandas as pd
-
-EDGE_TOLERANCE = 1e-9
-"""A confidence this close to a bin's edge lies on it (0.7 · 10 is 7.000000000000001)."""
 
 NLL_CLIP = 1e-12
 """The logarithmic loss sees confidences within [1e−12, 1 − 1e−12]: failed certainty would cost infinity."""
@@ -59,8 +56,8 @@ class Reliability:
 class Calibration:
     """All calibration measures of one judge from the same verdicts.
 
-    accuracy_low, accuracy_high : Wilson interval at n/deff over items.  gap : mean confidence − accuracy, above 0
-    for overconfidence, with the interval that accuracy's gives for the stated confidences.
+    accuracy_low, accuracy_high : Wilson interval at n/deff over items.  gap : mean confidence − accuracy,
+    above 0 for overconfidence, with the interval that accuracy's gives for the stated confidences.
     n : verdicts with a confidence.  without_confidence : verdicts left out for want of one.  nll_clipped :
     verdicts whose confidence was clipped for the NLL.
     """
@@ -136,50 +133,6 @@ class NoiseFloor:
         return pd.DataFrame(rows, columns=["measure", "mean", "low", "high"])
 
 
-def usable(outcomes: OutcomeCounts) -> OutcomeCounts:
-    """Verdicts that carry a confidence, or `NoUsableVotes` if there are none."""
-    if np.isnan(outcomes.confidence).any():
-        outcomes = outcomes.with_confidence()
-    if not outcomes.n.any():
-        raise NoUsableVotes(
-            "calibration needs verdicts with a confidence and a gold label; this selection has none"
-        )
-    return outcomes
-
-
-def bin_index(confidence: FloatArray, bins: int) -> IntArray:
-    """Equal-width bin 0 … bins − 1 of each confidence: (lo, hi], 0 in the first, edges within 1e−9."""
-    if bins < 1:
-        raise InvalidOption(f"bins: {bins} is below 1")
-    index = np.ceil(confidence * bins - EDGE_TOLERANCE).astype(np.int64) - 1
-    return np.clip(index, 0, bins - 1, out=index)
-
-
-def equal_mass_index(confidence: FloatArray, n: IntArray, bins: int) -> IntArray:
-    """Equal-mass bin of each row; equal confidences are never split.
-
-    A distinct value with r verdicts below it and m verdicts goes whole to bin min(M − 1, ⌊M(2r + m)/(2N)⌋),
-    in integers; bins may be empty. Values that agree to nine decimals are equal, since a mean of two orders
-    may differ in its last bit. Source: methods §5 (ours; [TH] says "variant of ECE").
-    """
-    if bins < 1:
-        raise InvalidOption(f"bins: {bins} is below 1")
-    value_of_row = rank_values(confidence)
-    mass = np.bincount(value_of_row, weights=n).astype(np.int64)
-    below = np.cumsum(mass) - mass
-    index: IntArray = np.minimum(bins - 1, bins * (2 * below + mass) // (2 * mass.sum()))
-    return index[value_of_row]
-
-
-def rank_values(confidence: FloatArray) -> IntArray:
-    """Codes in the order of the values, equal where values agree to nine decimals; a code may be unused."""
-    grid = np.rint(confidence * 1e4)
-    if np.abs(confidence * 1e4 - grid).max() < 1e-5:
-        # Stated confidences have few decimals: the value is its own code, and 1 M rows need no sort.
-        return grid.astype(np.int64)
-    return np.unique(np.rint(confidence * 1e9), return_inverse=True)[1].astype(np.int64)
-
-
 def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95) -> Reliability:
     """Accuracy and mean confidence in equal-width bins of confidence.
 
@@ -195,8 +148,8 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     """
     known = usable(outcomes)
     index = bin_index(known.confidence, bins)
-    n, correct, stated = _bin_sums(known, index, bins)
-    items, *squares = _item_sums(known, index, bins)
+    n, correct, stated = bin_sums(known, index, bins)
+    items, *squares = item_sums(known, index, bins)
     deff = design_effect_of_sums(n, correct, items, *squares)
     low, high = wilson(correct, n, level=level, deff=deff)
     with np.errstate(invalid="ignore"):
@@ -234,7 +187,7 @@ def calibration(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     total = int(diagram.n.sum())
     filled = diagram.n > 0
     gap = np.abs(diagram.accuracy - diagram.confidence)[filled]
-    mass_n, mass_correct, mass_stated = _bin_sums(
+    mass_n, mass_correct, mass_stated = bin_sums(
         known, equal_mass_index(known.confidence, known.n, bins), bins
     )
     brier, nll = _row_losses(known)
@@ -365,29 +318,3 @@ def _row_losses(known: OutcomeCounts) -> tuple[FloatArray, FloatArray]:
     right, wrong, c = known.correct, known.n - known.correct, known.confidence
     clipped = np.clip(c, NLL_CLIP, 1 - NLL_CLIP)
     return right * (1 - c) ** 2 + wrong * c**2, -(right * np.log(clipped) + wrong * np.log1p(-clipped))
-
-
-def _bin_sums(known: OutcomeCounts, index: IntArray, bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Verdicts, right verdicts and summed confidence of each bin."""
-    stated = known.n * known.confidence
-    return _total(index, known.n, bins), _total(index, known.correct, bins), _total(index, stated, bins)
-
-
-def _total(index: IntArray, column: IntArray | FloatArray | BoolArray, bins: int) -> FloatArray:
-    return np.bincount(index, weights=column, minlength=bins).astype(np.float64, copy=False)
-
-
-def _item_sums(
-    known: OutcomeCounts, index: IntArray, bins: int
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Of each bin: its items, and Σn², Σn·k and Σk² over their totals in the bin."""
-    n, k = known.n, known.correct
-    key = known.item * bins + index
-    if (key[1:] < key[:-1]).any():
-        order = np.argsort(key, kind="stable")
-        key, index, n, k = key[order], index[order], n[order], k[order]
-    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    if len(starts) < len(key):
-        index, n, k = index[starts], np.add.reduceat(n, starts), np.add.reduceat(k, starts)
-    items, n_n = _total(index, n > 0, bins), _total(index, n * n, bins)
-    return items, n_n, _total(index, n * k, bins), _total(index, k * k, bins)
