@@ -130,7 +130,7 @@ def demo_world() -> World:
         cycle_offset=1.5,
         judges=(
             JudgeParameters(
-                name="sim-judge-careful", discrimination=3.0, idiosyncrasy=0.2, failure_share=0.002
+                name="sim-judge-careful", discrimination=8.0, idiosyncrasy=0.1, failure_share=0.002
             ),
             JudgeParameters(
                 name="sim-judge-first-slot",
@@ -344,8 +344,8 @@ def _responses(models: list[str], items: int, rng: np.random.Generator) -> tuple
 def write_demo(path: Path, *, seed: int = DEMO_SEED, items: int | None = None) -> int:
     """Write the demo's votes as canonical CSV and return how many there are.
 
-    A path that ends in `.csv.gz` is compressed, without a time stamp. The same seed and items give the same text.
-    `items` defaults to the demo's 70.
+    A path that ends in `.csv.gz` is compressed, without a time stamp. The same seed and items give the same
+    text. `items` defaults to the demo's 70.
 
     Raises InvalidOption for another suffix, a negative seed or fewer than one item.
     """
