@@ -1,0 +1,100 @@
+"""Launcher: serves pages/main.py with security headers, to this machine only unless sign-in is configured.
+
+The main script lives inside `pages/` because a `pages/` folder beside it would put a cold server in
+auto-discovery mode, in which a deep link runs its page without the navigation and the sidebar.
+"""
+
+import base64
+import hashlib
+import ipaddress
+import os
+import re
+from pathlib import Path
+
+import streamlit as st
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+from streamlit.auth_util import get_secrets_auth_section
+
+REMOTE_FLAG = "APPELLATE_ALLOW_REMOTE"
+
+
+def _inline_script_hashes() -> str:
+    """CSP sources of the inline scripts in Streamlit's own page, so that no other inline script runs."""
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)
+
+
+# Names and texts of votes are hostile: even if one of them got into a page as markup, nothing may be fetched
+# from, or sent to, another host.
+HEADERS = {
+    "Content-Security-Policy": "; ".join(
+        (
+            "default-src 'self'",
+            f"script-src 'self' {_inline_script_hashes()}",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "connect-src 'self'",
+            "worker-src 'self' blob:",
+            "object-src 'none'",
+            "base-uri 'self'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+class SecurityHeaders:
+    """Adds HEADERS to every HTTP response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+def is_loopback(address: str | None) -> bool:
+    """Whether a server bound to `address` is out of reach of other machines; no address means all of them."""
+    if not address:
+        return False
+    if address == "localhost" or address.startswith("unix://"):
+        return True
+    try:
+        return ipaddress.ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def refuse_open_network(address: str | None, *, sign_in: bool, allowed: bool) -> None:
+    """Stop unless the address is this machine's own, or visitors sign in, or the flag accepts everyone."""
+    if not (is_loopback(address) or sign_in or allowed):
+        raise SystemExit(
+            f"Appellate would be open to anyone who can reach {address or 'any address of this machine'}. "
+            "Use --server.address localhost, or configure sign-in ([auth] in .streamlit/secrets.toml), "
+            f"or accept it with {REMOTE_FLAG}=1."
+        )
+
+
+refuse_open_network(
+    config.get_option("server.address"),
+    sign_in=bool(get_secrets_auth_section()),
+    allowed=os.environ.get(REMOTE_FLAG) == "1",
+)
+
+app = st.App(Path(__file__).parent / "pages" / "main.py", middleware=[Middleware(SecurityHeaders)])

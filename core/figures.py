@@ -1,0 +1,273 @@
+"""Figures: a result in, a `go.Figure` out, with the result's own numbers. The only module that imports Plotly.
+
+Names that come from votes are hostile: Plotly reads a little HTML in hover texts, legends and tick labels, so
+they enter a figure only through `label`. A mark that can be clicked carries its key as the first `customdata`.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from core.calibration import Reliability
+    from core.counts import IntArray
+
+Theme = Literal["light", "dark"]
+
+MAX_POINTS = 1_000
+"""More marks than this in one figure make a browser slow and show nothing more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Colours:
+    """Colours of one theme: those of the page, and one palette for raters.
+
+    `raters` is Okabe and Ito's palette, apart for colour-blind readers too; black is left out (it is the text), and
+    its yellow is darkened on white, its blue lightened on black, so that each stands out by 3 to 1 or more.
+    """
+
+    page: str
+    text: str
+    grid: str
+    neutral: str
+    human: str
+    accent: str
+    raters: tuple[str, ...]
+
+
+COLOURS: dict[Theme, Colours] = {
+    "light": Colours(
+        page="#ffffff",
+        text="#1b1f24",
+        grid="#e3e7eb",
+        neutral="#6b7480",
+        human="#6b7480",
+        accent="#0b5f8a",
+        raters=("#0072b2", "#d55e00", "#009e73", "#b3588b", "#b87f00", "#2b8fc9", "#8f8200"),
+    ),
+    "dark": Colours(
+        page="#14171a",
+        text="#e6e9ec",
+        grid="#2c333a",
+        neutral="#9aa4af",
+        human="#a5aeb8",
+        accent="#56b4e9",
+        raters=("#4aa3e0", "#f0803c", "#1fbf92", "#e29bc4", "#e69f00", "#8fd0f5", "#f0e442"),
+    ),
+}
+
+MARKERS = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "cross",
+    "triangle-down",
+    "x",
+    "pentagon",
+    "star",
+    "hexagram",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How one rater looks on every page."""
+
+    colour: str
+    symbol: str
+    dash: str = "solid"
+
+
+def rater_styles(
+    raters: Mapping[str, str] | Iterable[str], *, dummies: Iterable[str] = (), theme: Theme = "light"
+) -> dict[str, Style]:
+    """Give each rater of a data set its colour and marker, by its place in the sorted names.
+
+    raters : name → rater type (`llm`, `human`), or names alone. Pass all raters of the data set, not the filtered
+        ones, so that a filter does not change a colour. Humans are grey, dummies grey and dashed.
+    Seven colours and ten markers have no common factor, so 70 judges differ in colour or marker.
+    """
+    colours = COLOURS[theme]
+    types = dict(raters) if isinstance(raters, Mapping) else dict.fromkeys(raters, "llm")
+    humans = sorted(name for name, rater_type in types.items() if rater_type == "human")
+    judges = sorted(name for name, rater_type in types.items() if rater_type != "human")
+    styles = {
+        name: Style(colour=colours.raters[i % len(colours.raters)], symbol=MARKERS[i % len(MARKERS)])
+        for i, name in enumerate(judges)
+    }
+    for i, name in enumerate(humans):
+        styles[name] = Style(colour=colours.human, symbol=MARKERS[i % len(MARKERS)] + "-open")
+    for i, name in enumerate(sorted(dummies)):
+        styles[name] = Style(colour=colours.neutral, symbol=MARKERS[i % len(MARKERS)] + "-open", dash="dash")
+    return styles
+
+
+def label(name: object, *, limit: int = 40) -> str:
+    """Make a name from votes safe and short enough for a hover text, a legend or a tick."""
+    text = " ".join(str(name).split())
+    return html.escape(text if len(text) <= limit else text[: limit - 1] + "…", quote=False)
+
+
+def thinned(length: int, *, limit: int = MAX_POINTS) -> IntArray:
+    """Positions of at most `limit` of `length` points of a curve, evenly spread, both ends among them."""
+    if length <= limit:
+        return np.arange(length, dtype=np.int64)
+    return np.unique(np.linspace(0, length - 1, limit).round().astype(np.int64))
+
+
+def figure(
+    *,
+    x_title: str,
+    y_title: str,
+    theme: Theme = "light",
+    height: int = 420,
+    square: bool = False,
+    legend: bool = True,
+) -> go.Figure:
+    """Start an empty figure in the product's look; `square` gives both axes one scale."""
+    import plotly.graph_objects as go
+
+    fig = go.Figure(layout={"template": _template(theme), "height": height, "showlegend": legend})
+    fig.update_xaxes(title_text=x_title)
+    fig.update_yaxes(title_text=y_title)
+    if square:
+        fig.update_xaxes(constrain="domain")
+        fig.update_yaxes(scaleanchor="x", scaleratio=1, constrain="domain")
+    return fig
+
+
+def ideal_line(
+    fig: go.Figure, *, x: tuple[float, float], y: tuple[float, float], name: str, theme: Theme
+) -> None:
+    """Draw what a perfect rater, or gold, would show: thin, neutral, behind the marks."""
+    fig.add_scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        name=name,
+        hoverinfo="skip",
+        line={"color": COLOURS[theme].neutral, "width": 1, "dash": "dot"},
+    )
+
+
+def interval_text(value: float, low: float, high: float) -> str:
+    """`.73 (.69 to .77)`, for hover texts."""
+    return f"{value:.3f} ({low:.3f} to {high:.3f})"
+
+
+def reliability_diagram(
+    results: Mapping[str, Reliability],
+    *,
+    styles: Mapping[str, Style],
+    theme: Theme = "light",
+    chosen: str | None = None,
+    height: int = 420,
+) -> go.Figure:
+    """Accuracy against stated confidence, one mark a non-empty bin, with its interval; the diagonal is ideal.
+
+    Marks below the diagonal are overconfident. Area grows with the number of verdicts. A mark's key is
+    `bin_key(judge, low, high)`; `chosen` is ringed.
+
+    Source: [TH] §3; intervals ours.
+    """
+    colours = COLOURS[theme]
+    fig = figure(
+        x_title="stated confidence",
+        y_title="share right",
+        theme=theme,
+        height=height,
+        square=True,
+        legend=len(results) > 1,
+    )
+    ideal_line(fig, x=(0, 1), y=(0, 1), name="as stated", theme=theme)
+    largest = max((int(result.n.max()) for result in results.values()), default=1)
+    for judge, result in results.items():
+        style = styles[judge]
+        filled = np.flatnonzero(result.n > 0)
+        keys = [bin_key(judge, float(result.low[i]), float(result.high[i])) for i in filled]
+        fig.add_scatter(
+            x=result.confidence[filled],
+            y=result.accuracy[filled],
+            mode="lines+markers",
+            name=label(judge),
+            customdata=[[key] for key in keys],
+            hovertext=[
+                f"<b>{label(judge)}</b><br>confidence over {result.low[i]:g} to {result.high[i]:g}"
+                f"<br>mean stated {result.confidence[i]:.3f}"
+                f"<br>share right {interval_text(result.accuracy[i], result.accuracy_low[i], result.accuracy_high[i])}"
+                f"<br>n {result.n[i]:,} verdicts, {result.items[i]:,} items"
+                for i in filled
+            ],
+            hoverinfo="text",
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": result.accuracy_high[filled] - result.accuracy[filled],
+                "arrayminus": result.accuracy[filled] - result.accuracy_low[filled],
+                "color": style.colour,
+                "thickness": 1.5,
+                "width": 3,
+            },
+            line={"color": style.colour, "width": 1, "dash": style.dash},
+            marker={
+                "symbol": style.symbol,
+                "color": style.colour,
+                "size": 7 + 13 * np.sqrt(result.n[filled] / largest),
+                "line": {"color": colours.text, "width": [3 if key == chosen else 0 for key in keys]},
+            },
+            # Streamlit dims what is not selected; the ring says what is.
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}},
+        )
+    fig.update_xaxes(range=[-0.02, 1.02], dtick=0.2)
+    fig.update_yaxes(range=[-0.02, 1.02], dtick=0.2)
+    return fig
+
+
+def bin_key(judge: str, low: float, high: float) -> str:
+    """Key of a bin of a reliability diagram, also what a select box shows."""
+    return f"{judge}: {low:g} to {high:g}"
+
+
+def _template(theme: Theme) -> go.layout.Template:
+    import plotly.graph_objects as go
+
+    colours = COLOURS[theme]
+    axis = {
+        "gridcolor": colours.grid,
+        "linecolor": colours.neutral,
+        "tickcolor": colours.neutral,
+        "zeroline": False,
+        "showline": True,
+        "ticks": "outside",
+        "automargin": True,
+        "title": {"standoff": 8},
+    }
+    return go.layout.Template(
+        layout={
+            "paper_bgcolor": colours.page,
+            "plot_bgcolor": colours.page,
+            "font": {"family": "Source Sans, system-ui, sans-serif", "size": 13, "color": colours.text},
+            "colorway": colours.raters,
+            "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
+            "xaxis": axis,
+            "yaxis": axis,
+            "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
+            "hoverlabel": {
+                "bgcolor": colours.page,
+                "bordercolor": colours.neutral,
+                "font": {"color": colours.text},
+                "align": "left",
+            },
+            "dragmode": False,
+            "clickmode": "event+select",
+        }
+    )

@@ -1,0 +1,77 @@
+"""What every page has: the frame, the navigation, and the sidebar that selects the votes."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from core.store import DatasetInfo
+from core.votes import Selection
+from pages.shared import cached, theme, widgets
+
+SECTIONS = {
+    "": ("overview.py", "data.py"),
+    "Judges": ("calibration.py", "aggregation.py", "confusion.py", "position.py"),
+    "Models": ("leaderboard.py",),
+}
+TITLES = {"position.py": "Position bias"}
+HERE = Path(__file__).parent
+
+
+def navigation() -> dict[str, list[st.Page]]:
+    """The pages that exist, in the order in which their questions arise."""
+    found = {
+        section: [
+            st.Page(
+                name,
+                title=TITLES.get(name, name.removesuffix(".py").capitalize()),
+                default=name == "overview.py",
+            )
+            for name in names
+            if (HERE / name).exists()
+        ]
+        for section, names in SECTIONS.items()
+    }
+    return {section: listed for section, listed in found.items() if listed}
+
+
+def sidebar(datasets: tuple[DatasetInfo, ...]) -> Selection:
+    """Filters of every page, all of them in the URL."""
+    names = [dataset.name for dataset in datasets]
+    dataset = st.selectbox("Data set", names, key="dataset", bind="query-params")
+    if dataset is None:
+        return Selection(datasets=())
+    raters = cached.raters(dataset)
+    rater_type = None
+    if len(set(raters.values())) > 1:
+        kinds = {"llm": "LLM", "human": "Human"}
+        rater_type = st.segmented_control(
+            "Raters", list(kinds), format_func=kinds.__getitem__, key="raters", bind="query-params"
+        )
+    offered = sorted(name for name, kind in raters.items() if rater_type in (None, kind))
+    judges = st.multiselect("Judges", offered, key="judges", bind="query-params", placeholder="all")
+    categories = [name for name in cached.summary(Selection(datasets=(dataset,))).categories if name]
+    category = None
+    if len(categories) > 1:
+        category = st.selectbox(
+            "Category", categories, index=None, key="category", bind="query-params", placeholder="all"
+        )
+    return Selection(
+        datasets=(dataset,),
+        judges=tuple(judges) or None,
+        rater_types=(rater_type,) if rater_type else None,
+        where=(("category", category),) if category else (),
+    )
+
+
+st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
+st.html(theme.STYLE)
+page = st.navigation(navigation())
+with widgets.errors():
+    if target := st.session_state.pop(widgets.GOING, None):
+        st.switch_page(target)
+    datasets = cached.datasets()
+    with st.sidebar:
+        st.session_state["selection"] = sidebar(datasets)
+    if any(dataset.simulated and dataset.name == widgets.current_dataset() for dataset in datasets):
+        st.caption("Simulated demo data: these judges and models do not exist.")
+    page.run()

@@ -1,0 +1,15 @@
+"""Can I trust this judge? One row a rater."""
+
+import streamlit as st
+
+from pages.shared import cached, widgets
+
+widgets.title("Overview", "Can I trust this judge?")
+summary = cached.summary(widgets.current_selection())
+widgets.answer(
+    f"{len(summary.judges)} raters cast {summary.votes:,} votes on {summary.comparisons:,} comparisons of "
+    f"{summary.items:,} items; {summary.unparsed:,} more calls failed and are left out."
+)
+table = summary.to_frame()
+st.dataframe(table, hide_index=True, alt="Raters and their votes")
+widgets.downloads(table, "raters")

@@ -1,0 +1,144 @@
+"""Everything that pages share and nobody computes twice: the store, and what it was asked. The only `st.cache_*`.
+
+Records are frozen, so `cache_resource` hands out the same object to every session: no copy, no pickle. Answers are
+cached by (version of the store, selection): any change of the store leaves the old answers behind.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from core import queries
+from core.counts import OutcomeCounts, PairScores, PositionCounts, RatingTable, VoteCounts
+from core.figures import Style, Theme, rater_styles
+from core.store import DatasetInfo, Store, default_path
+from core.votes import REJECT_SCHEMA_NAMES, CorrectnessRule, Reading, Selection, vote_schema
+
+DEMO_DELETED = "demo deleted"
+"""Flag of the store: the visitor deleted the demo, so it must not come back."""
+
+# A selection's text names its every field and is four times faster to make than Streamlit's own hash. Sixty-four
+# answers to one question take some gigabytes at ten million votes, and far less than one at a million.
+remembered = st.cache_resource(show_spinner="Counting votes", max_entries=64, hash_funcs={Selection: repr})
+
+
+def get_store() -> Store:
+    """The store of this server, with the demo in it unless that was deleted."""
+    return _open(str(default_path()))
+
+
+@st.cache_resource(show_spinner="Opening the store", on_release=Store.close)
+def _open(path: str) -> Store:
+    store = Store.open(Path(path))
+    if not store.datasets() and store.flag(DEMO_DELETED) is None:
+        store.load(_demo(), simulated=True)
+    return store
+
+
+def _demo() -> Reading:
+    import numpy as np
+    import pyarrow as pa
+
+    from core.simulate import DEMO_ITEMS, DEMO_SEED, demo_world, simulate
+
+    votes = simulate(demo_world(), items=DEMO_ITEMS, rng=np.random.default_rng(DEMO_SEED))
+    n = votes.num_rows
+    votes = votes.append_column("extra", pa.nulls(n, vote_schema().field("extra").type))
+    votes = votes.append_column("row", pa.array(np.arange(n) + 1))
+    return Reading(
+        name="demo",
+        sha256="demo",
+        format="long",
+        rows=n,
+        votes=votes.cast(vote_schema()),
+        rejects=pa.table({name: pa.array([], pa.string()) for name in REJECT_SCHEMA_NAMES}),
+        duplicates=0,
+        mapping={},
+    )
+
+
+@remembered
+def _datasets(version: int, _store: Store) -> tuple[DatasetInfo, ...]:
+    return tuple(_store.datasets())
+
+
+def datasets() -> tuple[DatasetInfo, ...]:
+    """The data sets of the store in order of name."""
+    store = get_store()
+    return _datasets(store.version, store)
+
+
+def raters(dataset: str) -> dict[str, str]:
+    """Every rater of a data set, with its rater type."""
+    return {judge.name: judge.rater_type for judge in summary(Selection(datasets=(dataset,))).judges}
+
+
+def styles(dataset: str, theme: Theme, dummies: tuple[str, ...] = ()) -> dict[str, Style]:
+    """Colour and marker of every rater of a data set, the same on every page and under every filter."""
+    return rater_styles(raters(dataset), dummies=dummies, theme=theme)
+
+
+@remembered
+def _summary(version: int, selection: Selection, _store: Store) -> queries.Summary:
+    return queries.summary(_store, selection)
+
+
+def summary(selection: Selection) -> queries.Summary:
+    store = get_store()
+    return _summary(store.version, selection, store)
+
+
+@remembered
+def _vote_counts(version: int, selection: Selection, _store: Store) -> dict[str, VoteCounts]:
+    return queries.vote_counts(_store, selection)
+
+
+def vote_counts(selection: Selection) -> dict[str, VoteCounts]:
+    store = get_store()
+    return _vote_counts(store.version, selection, store)
+
+
+@remembered
+def _outcomes(
+    version: int, selection: Selection, rule: CorrectnessRule, _store: Store
+) -> dict[str, OutcomeCounts]:
+    return queries.outcomes(_store, selection, rule=rule)
+
+
+def outcomes(selection: Selection, *, rule: CorrectnessRule = "single") -> dict[str, OutcomeCounts]:
+    store = get_store()
+    return _outcomes(store.version, selection, rule, store)
+
+
+@remembered
+def _positions(version: int, selection: Selection, _store: Store) -> dict[str, PositionCounts]:
+    return queries.positions(_store, selection)
+
+
+def positions(selection: Selection) -> dict[str, PositionCounts]:
+    store = get_store()
+    return _positions(store.version, selection, store)
+
+
+@remembered
+def _pair_scores(version: int, selection: Selection, pooled: bool, _store: Store) -> dict[str, PairScores]:
+    return queries.pair_scores(_store, selection, pooled=pooled)
+
+
+def pair_scores(selection: Selection, *, pooled: bool = False) -> dict[str, PairScores]:
+    store = get_store()
+    return _pair_scores(store.version, selection, pooled, store)
+
+
+@remembered
+def _ratings(
+    version: int, selection: Selection, anchors: tuple[str, ...], _store: Store
+) -> dict[str, RatingTable]:
+    return queries.ratings(_store, selection, anchors=anchors)
+
+
+def ratings(selection: Selection, *, anchors: tuple[str, ...] = ()) -> dict[str, RatingTable]:
+    store = get_store()
+    return _ratings(store.version, selection, anchors, store)

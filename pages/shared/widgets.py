@@ -1,0 +1,189 @@
+"""What every page is made of. Names and texts of votes are hostile: they reach a page through `st.text`, `st.code`,
+`st.dataframe` and the options of select boxes, which show them as they are, never through Markdown or a label.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+import streamlit as st
+
+from core import queries
+from core.votes import AppellateError, Selection
+from pages.shared import cached
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+VOTES_SHOWN = 200
+GOING = "going to"
+PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
+
+
+def current_selection() -> Selection:
+    """What the sidebar selects: data set, judges, category, rater type."""
+    chosen: Selection = st.session_state["selection"]
+    return chosen
+
+
+def current_dataset() -> str:
+    """The data set that the sidebar selects."""
+    return str((current_selection().datasets or ("",))[0])
+
+
+def title(name: str, question: str) -> None:
+    """Name of the page and the question that it answers."""
+    st.title(name, anchor=False)
+    st.caption(question)
+
+
+def answer(sentence: str, kind: Literal["finding", "warning"] = "finding") -> None:
+    """Say the page's answer in one plain sentence, with its interval, before any chart."""
+    with st.container(key=f"answer-{kind}"):
+        st.text(sentence)
+
+
+def how_to_read(text: str) -> None:
+    """Explain a figure, folded under it; Markdown, so never with names from votes."""
+    with st.expander("How to read this"):
+        st.markdown(text)
+
+
+def not_applicable(reason: str) -> None:
+    """Say why a method has no number here, in the place where the number would be."""
+    with st.container(key=None, border=True):
+        st.text(f"Not applicable: {reason}")
+
+
+@contextmanager
+def errors() -> Iterator[None]:
+    """Show what the user can put right; everything else stays an error of the program."""
+    try:
+        yield
+    except AppellateError as error:
+        with st.container(border=True):
+            st.text(str(error))
+
+
+def figure(
+    fig: go.Figure, key: str, *, alt: str, marks: Sequence[str] = (), prompt: str = "Votes behind"
+) -> str | None:
+    """Draw a figure and return the key of the chosen mark, if it has `marks` to choose from.
+
+    A mark is chosen by a click on a point whose first `customdata` is its key, or in the select box below, which
+    works by keyboard and on a phone. The choice is in the URL as `key`.
+    """
+    if not marks:
+        st.plotly_chart(fig, key=f"{key}-figure", theme=None, config=PLOTLY_CONFIG, alt=alt)
+        return None
+    # The select box, not the chart, holds the choice: a chart is mounted anew on each change and forgets it.
+    st.plotly_chart(
+        fig,
+        key=f"{key}-figure",
+        theme=None,
+        config=PLOTLY_CONFIG,
+        alt=alt,
+        selection_mode="points",
+        on_select=lambda: _choose_clicked(key, tuple(marks)),
+    )
+    return st.selectbox(
+        prompt,
+        list(marks),
+        index=None,
+        key=key,
+        bind="query-params",
+        placeholder="click a mark, or choose here",
+    )
+
+
+def _choose_clicked(key: str, marks: tuple[str, ...]) -> None:
+    points = st.session_state[f"{key}-figure"]["selection"]["points"]
+    for point in points:
+        data = point.get("customdata")
+        mark = data[0] if isinstance(data, (list, tuple)) and data else data
+        if mark in marks:
+            st.session_state[key] = mark
+            return
+
+
+def votes_table(mark: queries.Mark, *, name: str) -> None:
+    """Show the votes behind a mark, and the texts of the one that is selected."""
+    frame = queries.votes_behind(
+        cached.get_store(), current_selection(), mark=mark, limit=VOTES_SHOWN
+    ).to_pandas()
+    st.caption(f"{len(frame):,} votes" + (" (the first ones)" if len(frame) == VOTES_SHOWN else ""))
+    event = st.dataframe(
+        frame,
+        hide_index=True,
+        key=f"{name}-votes",
+        on_select="rerun",
+        selection_mode="single-row",
+        alt="Votes",
+    )
+    for row in event["selection"]["rows"]:
+        for column in ("prompt", "response_a", "response_b", "rationale"):
+            if column in frame and isinstance(frame[column].iloc[row], str):
+                st.caption(column.replace("_", " "))
+                st.text(frame[column].iloc[row])
+    downloads(frame, f"{name}-votes")
+
+
+def downloads(frame: pd.DataFrame, name: str) -> None:
+    """Offer a table as CSV, safe to open in a spreadsheet, and as Parquet, exact."""
+    import pyarrow as pa
+
+    from core.export import write_csv, write_parquet
+
+    def written(write: Callable[[pa.Table, BinaryIO], None]) -> bytes:
+        buffer = io.BytesIO()
+        write(pa.Table.from_pandas(frame, preserve_index=False), buffer)
+        return buffer.getvalue()
+
+    with st.container(horizontal=True):
+        st.download_button(
+            "CSV", lambda: written(write_csv), f"{name}.csv", "text/csv", key=f"{name}-csv", on_click="ignore"
+        )
+        st.download_button(
+            "Parquet",
+            lambda: written(write_parquet),
+            f"{name}.parquet",
+            "application/vnd.apache.parquet",
+            key=f"{name}-parquet",
+            on_click="ignore",
+        )
+
+
+def copy_as_python(code: str) -> None:
+    """Show the lines that reproduce the page's number; `store` and `selection` are defined above them."""
+    with st.expander("Copy as Python"):
+        st.code(f"{_preamble(current_selection())}\n\n{code.strip()}", language="python")
+
+
+def _preamble(selection: Selection) -> str:
+    given = (
+        f"{field.name}={getattr(selection, field.name)!r}"
+        for field in fields(selection)
+        if getattr(selection, field.name) != field.default
+    )
+    return (
+        "from core import queries\n"
+        "from core.store import Store, default_path\n"
+        "from core.votes import Selection\n\n"
+        "store = Store.open(default_path())  # one process at a time: stop the app first\n"
+        f"selection = Selection({', '.join(given)})"
+    )
+
+
+def goto(text: str, page: str, *, key: str, **state: Any) -> None:
+    """Button that opens a page (`calibration.py`) with widgets of that page or of the sidebar set to `state`."""
+    st.button(text, key=key, type="tertiary", on_click=_go, args=(page, state))
+
+
+def _go(page: str, state: dict[str, Any]) -> None:
+    st.session_state.update(state)
+    st.session_state[GOING] = page

@@ -1,0 +1,154 @@
+"""The real app on a free loopback port, and Debian's Chromium to look at it with."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+START_SECONDS = 60
+SHOWN_MILLISECONDS = 30_000
+CHROMIUM = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.browser)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start_app(store: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """Start `streamlit run app.py` as a user would and wait until it answers."""
+    port = _free_port()
+    log = (store.parent / "server.log").open("wb")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+        cwd=REPOSITORY,
+        env={**os.environ, "APPELLATE_STORE": str(store), "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"},
+        stdout=log,
+        stderr=subprocess.STDOUT,
+    )
+    log.close()
+    address = f"http://localhost:{port}"
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+                return server, address
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.2)
+    stop_app(server)
+    raise RuntimeError(f"The app did not start:\n{(store.parent / 'server.log').read_text()}")
+
+
+def stop_app(server: subprocess.Popen[bytes]) -> None:
+    server.terminate()
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the app with an own, fresh store; one server for each worker."""
+    server, address = start_app(tmp_path_factory.mktemp("store") / "votes.duckdb")
+    yield address
+    stop_app(server)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[object]:
+    """Headless Chromium; skips where there is none, unless browser tests are required."""
+    path = shutil.which("chromium")
+    if path is None:
+        reason = "no chromium on the PATH (on Debian: apt-get install chromium)"
+        if os.environ.get("APPELLATE_BROWSER_TESTS") == "required":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM))
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watch:
+    """What a page asked for and complained about."""
+
+    hosts: set[str] = field(default_factory=set)
+    complaints: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Visitor:
+    """A browser tab, and the words that tests need."""
+
+    page: object
+    url: str
+    watch: Watch
+
+    def open(self, path: str = "/") -> None:
+        self.page.goto(self.url + path)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the app has drawn everything."""
+        self.page.wait_for_selector("[data-testid=stMain] h1", timeout=SHOWN_MILLISECONDS)
+        self.page.wait_for_selector(
+            "[data-testid=stApp][data-test-script-state=notRunning]", timeout=SHOWN_MILLISECONDS
+        )
+
+    def title(self) -> str:
+        return str(self.page.locator("[data-testid=stMain] h1").first.inner_text())
+
+    def text(self) -> str:
+        return str(self.page.locator("[data-testid=stApp]").inner_text())
+
+
+@pytest.fixture
+def visitor(request: pytest.FixtureRequest, chromium, app_url: str) -> Iterator[Visitor]:
+    """A fresh visitor. Afterwards: only localhost was asked for anything, and the page did not complain.
+
+    Parametrise indirectly with the options of Playwright's `new_context`, such as `color_scheme` or `viewport`.
+    """
+    options = {"viewport": {"width": 1280, "height": 800}, **getattr(request, "param", {})}
+    context = chromium.new_context(**options)
+    page = context.new_page()
+    watch = Watch()
+    page.on("request", lambda sent: watch.hosts.add(urlsplit(sent.url).hostname or ""))
+    page.on("websocket", lambda opened: watch.hosts.add(urlsplit(opened.url).hostname or ""))
+    page.on("console", lambda said: said.type == "error" and watch.complaints.append(said.text))
+    page.on("pageerror", lambda error: watch.complaints.append(str(error)))
+    yield Visitor(page, app_url, watch)
+    context.close()
+    assert watch.hosts - {""} == {"localhost"}
+    assert watch.complaints == []
