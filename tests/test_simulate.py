@@ -403,3 +403,100 @@ def test_worlds_without_sense_are_refused():
         simulate(replace(world, anchors=(), cycle=()), items=2, rng=np.random.default_rng(0))
     with pytest.raises(InvalidOption, match="0 votes"):
         random_votes(0, rng=np.random.default_rng(0))
+
+
+# The same through the product: file → importer → store → counts → methods
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    from core.importers import read
+    from core.store import Store
+
+    (reading,) = read([(DEMO.name, DEMO)])
+    assert reading.rejects.num_rows == 0
+    assert reading.duplicates == 0
+    assert reading.votes.num_rows == 57_120
+    with Store.open() as store:
+        assert store.load(reading, simulated=True).loaded == 57_120
+        yield store
+
+
+def test_demo_file_loads_as_what_was_simulated():
+    from core.importers import read
+
+    (reading,) = read([(DEMO.name, DEMO)])
+    drawn = simulate(demo_world(), items=70, rng=np.random.default_rng(0))
+    for name in COLUMN_NAMES:
+        assert reading.votes[name].to_pylist() == drawn[name].to_pylist(), name
+
+
+def test_boards_of_the_product_recover_the_planted_order(loaded, demo):
+    from core.queries import pair_scores
+    from core.raee import board
+    from core.votes import Selection
+
+    truth = dict(demo_world().strengths)
+    llm = tuple(judge.name for judge in demo_world().judges if judge.rater_type == "llm")
+    for judge, pairs in pair_scores(loaded, Selection(judges=llm), pooled=True).items():
+        rows = demo[(demo.status == "ok") & (demo.judge.isin(llm) if judge is None else demo.judge == judge)]
+        for anchor in demo_world().anchors:
+            result = board(pairs, anchor)
+            assert inversions([row.model for row in result.rows], truth) <= 1
+            plain = prompt_scores(rows, anchor)
+            for row in result.rows:
+                assert row.n == 70
+                assert row.p == pytest.approx((plain[row.model].sum() + 0.5) / 71, abs=1e-12)
+
+
+def test_anchor_swap_of_the_product_flags_the_cycle_first(loaded):
+    from core.anchors import triangles
+    from core.queries import pair_scores
+    from core.votes import Selection
+
+    pairs = pair_scores(loaded, Selection(), pooled=True)[None]
+    found = triangles(pairs)
+    world = demo_world()
+    edges = {frozenset(pair) for pair in itertools.combinations(world.cycle, 2)}
+    assert len(found) == 13
+    assert {found.a[0], found.b[0], found.c[0]} == set(world.cycle)
+    assert found.broken[0]
+    for a, b, c, broken in zip(found.a, found.b, found.c, found.broken, strict=True):
+        bent = any(frozenset(pair) in edges for pair in itertools.combinations((a, b, c), 2))
+        assert broken == bent, (a, b, c)
+
+
+def test_position_verdict_finds_the_biased_judge_and_not_the_careful_one(loaded):
+    from core import verdicts
+    from core.position import position_bias
+    from core.queries import positions
+    from core.votes import Selection
+
+    found = {name: position_bias(counts) for name, counts in positions(loaded, Selection()).items()}
+    assert verdicts.position("first", found["sim-judge-first-slot"]).verdict == "fail"
+    assert found["sim-judge-first-slot"].direction == "first"
+    assert verdicts.position("careful", found["sim-judge-careful"]).verdict == "ok"
+    assert verdicts.position("person", found["sim-person-1"]).verdict == "unknown"
+
+
+def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_judge(loaded):
+    from core.calibration import calibration, noise_floor
+    from core.queries import outcomes
+    from core.votes import Selection
+
+    found = outcomes(loaded, Selection())
+    careful, boaster = (found[f"sim-judge-{name}"].with_confidence() for name in ("careful", "boaster"))
+    assert calibration(boaster).ece > 0.25
+    assert calibration(careful).ece < noise_floor(careful, rng=np.random.default_rng(0)).ece_high
+
+
+def test_btd_fit_recovers_the_parameters_of_simulated_counts():
+    from core.btd import fit
+
+    counts = simulate_counts(
+        beta=1.2, nu=3.0, gamma=0.8, comparisons=200_000, votes=12, rng=np.random.default_rng(6)
+    )
+    found = fit(counts.cells()[0])
+    assert found.beta == pytest.approx(1.2, abs=0.03)
+    assert math.log(found.nu) == pytest.approx(math.log(3.0), abs=0.06)
+    assert found.gamma == pytest.approx(0.8, abs=0.06)
