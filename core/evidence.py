@@ -24,12 +24,12 @@ EDGE_TOLERANCE = 1e-9
 class Mark:
     """What the votes behind a mark have in common; None does not ask.
 
-    confidence : (low, high], with 0 in the bin that starts there. vote, gold : -1, 0 or 1. correct : vote and gold
-    agree (False: there is gold and they do not). counts : (plus, tie, minus) of the judge on the comparison.
-    label : the judge's majority label of the comparison. models : two models, in either orientation.
-    flip : of the pair of orders in one run: `same` verdict, `flip` (other verdict, hard flips included) or `hard`
-    (+1 against -1). category : "" means without one. slot : the vote went to the response shown `first`,
-    `second`, or was a `tie` with known position. items : item ids.
+    confidence : (low, high], with 0 in the bin that starts there. vote, gold : -1, 0 or 1. correct : vote and
+    gold agree (False: there is gold and they do not). counts : (plus, tie, minus) of the judge on the
+    comparison. label : the judge's majority label of the comparison. models : two models, in either
+    orientation. flip : of the pair of orders in one run: `same` verdict, `flip` (another verdict, hard flips
+    included) or `hard` (+1 against -1). category : "" means without one. slot : the vote went to the
+    response shown `first`, `second`, or was a `tie` with known position. items : item ids.
     rule : under `both_orders`, `confidence` and `correct` speak of the pair of orders as in `outcomes`.
     """
 
@@ -59,7 +59,8 @@ def votes_behind(store: Store, selection: Selection, *, mark: Mark, limit: int =
     """
     selected = scope(store, selection)
     conditions, params = _conditions(selected, mark)
-    pair = f"""(select v.judge, v.comparison, v.run, max(v.vote) - min(v.vote) as apart, sign(sum(v.vote)) as vote,
+    pair = f"""(select v.judge, v.comparison, v.run, max(v.vote) - min(v.vote) as apart,
+                  sign(sum(v.vote)) as vote,
                   case when count(v.confidence) = 2 then sum(v.confidence) / 2 end as confidence
            from votes v where v.status = 0 and v.position <> 0 and {selected.filter}
            group by v.judge, v.comparison, v.run having count(*) = 2)"""
@@ -69,13 +70,15 @@ def votes_behind(store: Store, selection: Selection, *, mark: Mark, limit: int =
     joins = []
     if mark.flip is not None or mark.rule == "both_orders":
         joins.append(
-            f"join {pair} p on v.position <> 0 and (p.judge, p.comparison, p.run) = (v.judge, v.comparison, v.run)"
+            f"join {pair} p on v.position <> 0 "
+            "and (p.judge, p.comparison, p.run) = (v.judge, v.comparison, v.run)"
         )
     if mark.counts is not None or mark.label is not None:
         joins.append(f"join {tally} n on (n.judge, n.comparison) = (v.judge, v.comparison)")
     found = store.query(
         f"""select v.id from votes v join {selected.gold} g on g.comparison = v.comparison {" ".join(joins)}
-            where v.status = 0 and {" and ".join([selected.filter, *conditions])} order by v.id limit {int(limit)}""",
+            where v.status = 0 and {" and ".join([selected.filter, *conditions])}
+            order by v.id limit {int(limit)}""",
         {**selected.params, **params},
     )
     if found.num_rows == 0:

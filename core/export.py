@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from core.loading import NUMBER_COLUMNS, TEXT_COLUMNS
 from core.scope import column_sql, extra_columns, nothing, scope
-from core.votes import COLUMNS, Selection
+from core.votes import COLUMNS, InvalidOption, Selection
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from core.store import Store
 
-# A spreadsheet runs cells that begin so. Apostrophes before it count as well: the importers strip exactly one.
+# A spreadsheet runs cells that begin so. Apostrophes before it count too, as the importers strip exactly one.
 FORMULA = r"\A('*[=+\-@\t\r])"
 
 
-def vote_rows(
-    store: Store,
-    condition: str,
-    params: dict[str, str],
-    *,
-    gold: str = "comparisons",
-    limit: int | None = None,
-) -> pa.Table:
+def vote_rows(store: Store, condition: str, params: dict[str, str], *, gold: str) -> pa.Table:
     """Votes `v` that meet an SQL condition, in the order of loading, with canonical and extra columns.
 
-    `gold` is a relation (comparison or id, gold) to take the gold label from.
+    `gold` is a relation with columns comparison and gold, as in `Scope`.
     """
-
-    key = "id" if gold == "comparisons" else "comparison"
     sources = {
         "dataset": "ds.name",
         "item_id": "it.name",
@@ -39,49 +32,43 @@ def vote_rows(
         "model_b": "mb.name",
         "judge": "jd.name",
         "gold": "go.gold",
-        **{
-            name: f"tx_{name}.text"
-            for name in ("prompt", "response_a", "response_b", "rationale", "prompt_hash")
-        },
-        **{name: f"de.{name}" for name in ("length_a", "length_b", "temperature", "cost")},
+        **{name: f"tx_{name}.text" for name in TEXT_COLUMNS},
+        **{name: f"de.{name}" for name in NUMBER_COLUMNS},
     }
     types = {"text": "varchar", "int": "bigint", "float": "double"}
     columns = [
         f"({sources.get(column.name) or column_sql(column.name)[0]})::{types[column.kind]} as {column.name}"
         for column in COLUMNS
     ]
-    texts = [
-        f"left join texts {name.split('.')[0]} on {name.split('.')[0]}.id = de.{name[3:-5]}"
-        for name in sources.values()
-        if name.startswith("tx_")
-    ]
+    texts = [f"left join texts tx_{name} on tx_{name}.id = de.{name}" for name in TEXT_COLUMNS]
     extras = extra_columns(store, condition, params)
-    columns += [f"de.extra[$key{number}] as extra{number}" for number in range(len(extras))]
+    columns += [f"de.extra[$key{place}] as extra{place}" for place in range(len(extras))]
     found = store.query(
-        f"""with w as (select * from votes v where {condition} order by v.id {f"limit {limit}" if limit else ""})
+        f"""with w as (select * from votes v where {condition})
             select {", ".join(columns)} from w
             join datasets ds on ds.id = w.dataset join comparisons co on co.id = w.comparison
-            join items it on it.id = co.item join models ma on ma.id = co.model_a join models mb on mb.id = co.model_b
+            join items it on it.id = co.item
+            join models ma on ma.id = co.model_a join models mb on mb.id = co.model_b
             join judges jd on jd.id = w.judge left join categories ct on ct.id = w.category
-            left join {gold} go on go.{key} = w.comparison
+            join {gold} go on go.comparison = w.comparison
             left join details de on de.vote = w.id {" ".join(texts)}
             order by w.id""",
-        {**params, **{f"key{number}": name for number, name in enumerate(extras)}},
+        {**params, **{f"key{place}": name for place, name in enumerate(extras)}},
     )
     return found.rename_columns([*(column.name for column in COLUMNS), *extras])
 
 
 def export_votes(store: Store, selection: Selection) -> pa.Table:
     """All votes of the selection, failed ones too, with the gold that was given; see `Store.export`."""
-    selected = scope(store, selection)
-    found = vote_rows(store, selected.filter, selected.params)
+    selected = scope(store, replace(selection, gold="given"))
+    found = vote_rows(store, selected.filter, selected.params, gold=selected.gold)
     if found.num_rows == 0:
         raise nothing(selection)
     return found
 
 
 def write_csv(table: pa.Table, target: str | Path | BinaryIO) -> None:
-    """Write CSV in which no text cell or heading can run as a formula: such a one gets an apostrophe in front."""
+    """Write CSV in which no text cell or heading can run as a formula: such a one gets an apostrophe."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv
@@ -99,6 +86,25 @@ def write_parquet(table: pa.Table, target: str | Path | BinaryIO) -> None:
     from pyarrow import parquet
 
     parquet.write_table(table, _sink(target))
+
+
+def write_file(table: pa.Table, path: str | Path) -> None:
+    """Write to a file by its ending: .csv, .csv.gz or .parquet."""
+    import pyarrow as pa
+
+    path = Path(path)
+    try:
+        if path.name.endswith(".csv.gz"):
+            with pa.CompressedOutputStream(str(path), "gzip") as target:
+                write_csv(table, target)
+        elif path.suffix == ".csv":
+            write_csv(table, path)
+        elif path.suffix == ".parquet":
+            write_parquet(table, path)
+        else:
+            raise InvalidOption(f"{path}: write to a name that ends in .csv, .csv.gz or .parquet")
+    except OSError as error:
+        raise InvalidOption(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 def _sink(target: str | Path | BinaryIO) -> str | BinaryIO:

@@ -90,6 +90,10 @@ def summary(store: Store, selection: Selection) -> Summary:
     UnknownName : a name that the store does not have.
     """
     selected = scope(store, selection)
+    usable = ", ".join(
+        f"coalesce(sum(n.{column}) filter (n.status = 0), 0)::bigint as {column}"
+        for column in ("plus", "tie", "minus", "n")
+    )
     of_judges = store.query(
         f"""with s as (select * from votes v where {selected.filter}),
             n as (select judge, status, comparison, bool_or(human) as human, count_if(vote = 1) as plus,
@@ -98,13 +102,13 @@ def summary(store: Store, selection: Selection) -> Summary:
                   from s group by judge, status, comparison),
             r as (select judge, count(distinct run)::bigint as runs from s where status = 0 group by judge)
             select j.name, case when bool_or(n.human) then 'human' else 'llm' end as rater_type,
-                   {", ".join(f"coalesce(sum(n.{x}) filter (n.status = 0), 0)::bigint as {x}" for x in ("plus", "tie", "minus", "n"))},
-                   coalesce(sum(n.n) filter (n.status <> 0), 0)::bigint as failed,
+                   {usable}, coalesce(sum(n.n) filter (n.status <> 0), 0)::bigint as failed,
                    coalesce(sum(n.n) filter (n.status = 0 and g.gold is not null), 0)::bigint as labelled,
                    coalesce(sum(n.confident) filter (n.status = 0), 0)::bigint as with_confidence,
                    coalesce(sum(n.placed) filter (n.status = 0), 0)::bigint as with_position,
                    coalesce(any_value(r.runs), 0)::bigint as runs
-            from n join judges j on j.id = n.judge join {selected.gold} g using (comparison) left join r using (judge)
+            from n join judges j on j.id = n.judge join {selected.gold} g using (comparison)
+            left join r using (judge)
             group by j.name order by j.name""",
         selected.params,
     ).to_pylist()
@@ -113,21 +117,25 @@ def summary(store: Store, selection: Selection) -> Summary:
     of_rest = store.query(
         f"""with s as (select * from votes v where {selected.filter}),
             c as (select * from comparisons where id in (select comparison from s where status = 0))
-            select (select count(*) from c)::bigint as comparisons, (select count(distinct item) from c)::bigint as items,
+            select (select count(*) from c)::bigint as comparisons,
+                   (select count(distinct item) from c)::bigint as items,
                    (select list(name order by name) from models
                     where id in (select unnest([model_a, model_b]) from c)) as models,
-                   (select list(name order by name) from datasets where id in (select dataset from s)) as datasets,
+                   (select list(name order by name) from datasets
+                    where id in (select dataset from s)) as datasets,
                    (select bool_or(simulated) from datasets where id in (select dataset from s)) as simulated,
                    exists (select 1 from details d join s on s.id = d.vote
-                           where coalesce(d.prompt, d.response_a, d.response_b, d.rationale) is not null) as has_texts""",
+                           where coalesce(d.prompt, d.response_a, d.response_b, d.rationale) is not null)
+                   as has_texts""",
         selected.params,
     ).to_pylist()[0]
     statuses = store.query(
-        f"select v.status, count(*) as n from votes v where {selected.filter} group by v.status order by v.status",
+        f"select v.status, count(*) as n from votes v where {selected.filter} group by 1 order by 1",
         selected.params,
     ).to_pylist()
     categories = store.query(
-        f"""select coalesce(k.name, '') as name, count(*) as n from votes v left join categories k on k.id = v.category
+        f"""select coalesce(k.name, '') as name, count(*) as n
+            from votes v left join categories k on k.id = v.category
             where v.status = 0 and {selected.filter} group by 1 order by 1""",
         selected.params,
     ).to_pylist()
@@ -167,7 +175,7 @@ def values(store: Store, selection: Selection, column: str, *, limit: int | None
 
 
 def filter_columns(store: Store, datasets: tuple[str, ...] | None = None) -> tuple[str, ...]:
-    """Columns that a reader can filter by: 2 to 200 distinct values in these data sets; extra columns last."""
+    """Columns to filter by: those with 2 to 200 distinct values in these data sets, extra columns last."""
     selection = Selection(datasets=datasets)
     selected = scope(store, selection)
     offered = [*FILTERS, *extra_columns(store, selected.pool)]

@@ -1,4 +1,4 @@
-"""Put a reading into the store's tables: dictionaries, duplicates and conflicts, gold, the ledger of files."""
+"""Put a reading into the store's tables: dictionaries, duplicates, conflicts, gold, the ledger of files."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class LoadReport:
 
     loaded : new votes. duplicates : votes left out because the same vote is there, or twice in the file.
     conflicts : votes whose key is taken by other content, and comparisons with another gold label;
-    replaced : how many of those replaced what was stored. rejected : rejects of the reading, and gold labels of
-    a gold-only file that meet no stored comparison. gold_filled : stored comparisons that received gold.
+    replaced : how many of those replaced what was stored. rejected : rejects of the reading, and gold labels
+    of a gold-only file that meet no stored comparison. gold_filled : stored comparisons that received gold.
     already_loaded : the ledger knows these very votes for this data set, and nothing changed.
     datasets : names, as they are now, of the data sets that the reading goes to.
     """
@@ -38,6 +38,20 @@ class LoadReport:
     already_loaded: bool
     datasets: tuple[str, ...]
     gold_filled: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in one line."""
+        where = f" into {', '.join(self.datasets)}" if self.datasets else ""
+        if self.already_loaded:
+            return f"loaded before{where.replace(' into ', ' as ')}: nothing to do"
+        taken = "replaced" if self.replaced else "kept as stored"
+        parts = [f"{self.loaded:,} votes loaded{where}"]
+        parts += [f"{self.gold_filled:,} comparisons given gold"] if self.gold_filled else []
+        parts += [f"{self.duplicates:,} duplicates left out"] if self.duplicates else []
+        parts += [f"{self.conflicts:,} conflicts ({taken})"] if self.conflicts else []
+        parts += [f"{self.rejected:,} rejected"] if self.rejected else []
+        return ", ".join(parts)
 
 
 def load_reading(
@@ -170,7 +184,8 @@ def _names(cursor: Any, sql: str) -> list[str]:
 def _ledger(cursor: Any, sha256: str, fingerprint: str) -> dict[str, str]:
     """Data set that these votes were loaded as → its name now."""
     rows = cursor.execute(
-        "select target, d.name from files f join datasets d on d.id = f.dataset where sha256 = ? and fingerprint = ?",
+        """select target, d.name from files f join datasets d on d.id = f.dataset
+           where sha256 = ? and fingerprint = ?""",
         [sha256, fingerprint],
     ).fetchall()
     return dict(rows)
@@ -182,7 +197,8 @@ def _find_dataset_of_gold(cursor: Any) -> None:
         return
     found = _names(
         cursor,
-        """select distinct d.name from given g join models a on a.name = g.model_a join models b on b.name = g.model_b
+        """select distinct d.name from given g
+           join models a on a.name = g.model_a join models b on b.name = g.model_b
            join items i on i.name = g.item_id join datasets d on d.id = i.dataset
            join comparisons c on c.item = i.id and c.model_a = a.id and c.model_b = b.id order by 1""",
     )
@@ -190,7 +206,8 @@ def _find_dataset_of_gold(cursor: Any) -> None:
         held = "several data sets have" if found else "no data set has"
         names = found or _names(cursor, "select name from datasets order by 1")
         raise UnknownName(
-            f"{held.capitalize()} comparisons of this gold file; say which is meant: {', '.join(names) or 'none yet'}"
+            f"{held.capitalize()} comparisons of this gold file; say which is meant: "
+            f"{', '.join(names) or 'none yet'}"
         )
     cursor.execute("update given set dataset = ?", [found[0]])
 
@@ -199,8 +216,8 @@ def _fill_dictionaries(cursor: Any, *, simulated: bool) -> None:
     # New ids follow the order of the names, so that one file gives the same codes whatever its row order.
     cursor.execute(
         """insert into datasets
-           select (select coalesce(max(id), 0) from datasets) + row_number() over (order by dataset), dataset, $simulated,
-                  now()::timestamp
+           select (select coalesce(max(id), 0) from datasets) + row_number() over (order by dataset),
+                  dataset, $simulated, now()::timestamp
            from (select distinct dataset from given where dataset not in (select name from datasets))""",
         {"simulated": simulated},
     )
@@ -217,8 +234,8 @@ def _fill_dictionaries(cursor: Any, *, simulated: bool) -> None:
         )
     cursor.execute(
         """insert into items
-           select (select coalesce(max(id), 0) from items) + row_number() over (order by g.dataset, g.item_id),
-                  d.id, g.item_id
+           select (select coalesce(max(id), 0) from items)
+                  + row_number() over (order by g.dataset, g.item_id), d.id, g.item_id
            from (select distinct dataset, item_id from given) g join datasets d on d.name = g.dataset
            where not exists (select 1 from items i where i.dataset = d.id and i.name = g.item_id)"""
     )
@@ -227,9 +244,11 @@ def _fill_dictionaries(cursor: Any, *, simulated: bool) -> None:
            select (select coalesce(max(id), 0) from comparisons)
                   + row_number() over (order by g.dataset, g.item_id, g.model_a, g.model_b),
                   d.id, i.id, a.id, b.id, g.gold
-           from given g join datasets d on d.name = g.dataset join items i on i.dataset = d.id and i.name = g.item_id
+           from given g join datasets d on d.name = g.dataset
+           join items i on i.dataset = d.id and i.name = g.item_id
            join models a on a.name = g.model_a join models b on b.name = g.model_b
-           where not exists (select 1 from comparisons c where c.item = i.id and c.model_a = a.id and c.model_b = b.id)"""
+           where not exists (select 1 from comparisons c
+                             where c.item = i.id and c.model_a = a.id and c.model_b = b.id)"""
     )
 
 
@@ -238,7 +257,8 @@ def _fill_gold(cursor: Any, *, replace: bool) -> tuple[int, int, int]:
     cursor.execute(
         """create temp table keyed as
            select g.*, d.id as dataset_id, c.id as comparison, c.gold as stored
-           from given g join datasets d on d.name = g.dataset join items i on i.dataset = d.id and i.name = g.item_id
+           from given g join datasets d on d.name = g.dataset
+           join items i on i.dataset = d.id and i.name = g.item_id
            join models a on a.name = g.model_a join models b on b.name = g.model_b
            join comparisons c on c.item = i.id and c.model_a = a.id and c.model_b = b.id"""
     )
@@ -261,7 +281,8 @@ def _fill_texts(cursor: Any, votes: pa.Table) -> None:
         cursor.execute(
             f"""insert into texts
                 select (select coalesce(max(id), 0) from texts) + row_number() over (order by text), text
-                from (select text from ({source}) where text is not null and text not in (select text from texts))"""
+                from (select text from ({source})
+                      where text is not null and text not in (select text from texts))"""
         )
 
 
@@ -306,8 +327,9 @@ def _fill_votes(
     base = _one(cursor, "select max(id) from votes")
     cursor.execute(
         f"""create temp table fresh as
-            select i.ordinal + {base} as id, k.dataset_id as dataset, k.comparison, j.id as judge, c.id as category,
-                   i.run, (case i.position when 'ab' then 1 when 'ba' then -1 else 0 end)::tinyint as position,
+            select i.ordinal + {base} as id, k.dataset_id as dataset, k.comparison, j.id as judge,
+                   c.id as category, i.run,
+                   (case i.position when 'ab' then 1 when 'ba' then -1 else 0 end)::tinyint as position,
                    i.vote::tinyint as vote, i.confidence, {_codes("confidence_kind", CONFIDENCE_KINDS)},
                    {_codes("status", STATUSES)}, i.rater_type = 'human' as human
             from incoming i join keyed k using (dataset, item_id, model_a, model_b)
@@ -319,7 +341,8 @@ def _fill_votes(
         # The importers leave no key twice; two data sets of a file that are loaded into one can.
         cursor.execute(
             f"""create temp table twice as
-                select id as fresh, min(id) over (partition by {KEY}) as old from fresh qualify fresh <> old"""
+                select id as fresh, min(id) over (partition by {KEY}) as old from fresh
+                qualify fresh <> old"""
         )
         same, other = _compare(cursor, "twice", stored="fresh", stored_details="fresh_details")
         duplicates, conflicts = duplicates + same, conflicts + other
@@ -350,15 +373,16 @@ def _fill_votes(
 
 
 def _compare(cursor: Any, pairs: str, *, stored: str, stored_details: str) -> tuple[int, int]:
-    """Among pairs of votes with one key: how many say the same, and how many do not (kept as `<pairs>_other`)."""
+    """Of pairs of votes with one key, how many say the same and how many do not (kept as `<pairs>_other`)."""
     if not _one(cursor, f"select count(*) from {pairs}"):
         return 0, 0
     differ = [f"f.{column} is distinct from v.{column}" for column in CONTENT_COLUMNS]
     differ += [f"df.{column} is distinct from dv.{column}" for column in DETAIL_COLUMNS]
     cursor.execute(
         f"""create temp table {pairs}_other as
-            select p.fresh, p.old from {pairs} p join fresh f on f.id = p.fresh join {stored} v on v.id = p.old
-            left join fresh_details df on df.vote = p.fresh left join {stored_details} dv on dv.vote = p.old
+            select p.fresh, p.old from {pairs} p
+            join fresh f on f.id = p.fresh left join fresh_details df on df.vote = p.fresh
+            join {stored} v on v.id = p.old left join {stored_details} dv on dv.vote = p.old
             where {" or ".join(differ)}"""
     )
     other = _one(cursor, f"select count(*) from {pairs}_other")

@@ -1,4 +1,4 @@
-"""From a `Selection` to SQL: which votes, which gold. Checks every name against the store."""
+"""From a `Selection` to SQL and codes: which votes, which gold, which numbers stand for items and judges."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from core.counts import FloatArray, IntArray
 from core.loading import NUMBER_COLUMNS, TEXT_COLUMNS
 from core.votes import COLUMN_NAMES, CONFIDENCE_KINDS, STATUSES, NoUsableVotes, Selection, UnknownName
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from core.store import Store
 
 
@@ -127,14 +132,14 @@ def scope(store: Store, selection: Selection) -> Scope:
             filters.append({"llm": "not v.human", "human": "v.human"}[kinds.pop()] if kinds else "false")
     params: dict[str, str] = {}
     extras: list[str] | None = None
-    for number, (column, value) in enumerate(selection.where):
+    for place, (column, value) in enumerate(selection.where):
         if column not in COLUMN_NAMES:
             extras = extra_columns(store) if extras is None else extras
             if column not in extras:
                 raise UnknownName(unknown("column", column, [*COLUMN_NAMES, *extras]))
-            params[f"extra{number}"] = column
-        params[f"value{number}"] = value
-        filters.append(_condition(column, number))
+            params[f"extra{place}"] = column
+        params[f"value{place}"] = value
+        filters.append(_condition(column, place))
     return Scope(
         filter=" and ".join(filters) or "true",
         pool=pool,
@@ -144,13 +149,13 @@ def scope(store: Store, selection: Selection) -> Scope:
     )
 
 
-def _condition(column: str, number: int) -> str:
+def _condition(column: str, place: int) -> str:
     """`column = value` for a vote `v`; an empty value means that the cell is missing."""
-    value, joins = column_sql(column, f"$extra{number}")
-    test = f"coalesce({value}::varchar, '') = $value{number}"
+    value, joins = column_sql(column, f"$extra{place}")
+    test = f"coalesce({value}::varchar, '') = $value{place}"
     if column in NUMERIC:
         # 0.70 and +1 are what people type for 0.7 and 1.
-        test = f"({test} or {value} = try_cast($value{number} as double))"
+        test = f"({test} or {value} = try_cast($value{place} as double))"
     return f"v.id in (select w.id from votes w {joins} where {test})" if joins else test.replace("w.", "v.")
 
 
@@ -170,7 +175,8 @@ def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:
         )
     # No unique mode is 0 (methods §0 and §2).
     return f"""(select {columns}, m.gold from comparisons c left join (
-        select comparison, (case when p > t and p > m then 1 when m > p and m > t then -1 else 0 end)::tinyint as gold
+        select comparison,
+               (case when p > t and p > m then 1 when m > p and m > t then -1 else 0 end)::tinyint as gold
         from (select v.comparison, count_if(v.vote = 1) p, count_if(v.vote = 0) t, count_if(v.vote = -1) m
               from votes v where v.status = 0 and {who} and {pool} group by v.comparison)) m
         on m.comparison = c.id where {compared})"""
@@ -188,3 +194,53 @@ def nothing(selection: Selection) -> NoUsableVotes:
             parts.append(f"{kind} {' or '.join(names) or '(none)'}")
     parts += [f"{column} = {value}" for column, value in selection.where]
     return NoUsableVotes(f"No usable vote{' with ' + ', '.join(parts) if parts else ' in the store'}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Codes:
+    """Arrays from store ids to codes 0, 1, 2 … of what the selection's usable votes are about."""
+
+    comparison: IntArray
+    item: IntArray
+
+
+def number(store: Store, selected: Scope, selection: Selection) -> Codes:
+    """Number the comparisons and items with a usable vote, in the order of the store.
+
+    Raises
+    ------
+    NoUsableVotes : there is none.
+    """
+    found = store.query(
+        f"""select c.id as comparison, c.item from comparisons c
+            where c.id in (select v.comparison from votes v where v.status = 0 and {selected.filter})""",
+        selected.params,
+    )
+    if found.num_rows == 0:
+        raise nothing(selection)
+
+    def lookup(ids: IntArray) -> IntArray:
+        present = np.zeros(ids.max() + 1, dtype=np.int64)
+        present[ids] = 1
+        return np.cumsum(present) - 1
+
+    return Codes(comparison=lookup(ints(found, "comparison")), item=lookup(ints(found, "item")))
+
+
+def ints(table: pa.Table, column: str) -> IntArray:
+    found: IntArray = table[column].to_numpy().astype(np.int64, copy=False)
+    return found
+
+
+def floats(table: pa.Table, column: str) -> FloatArray:
+    """Null becomes NaN."""
+    found: FloatArray = table[column].to_numpy().astype(np.float64, copy=False)
+    return found
+
+
+def by_judge(table: pa.Table, names: dict[int, str]) -> dict[str, slice]:
+    """Slices of a table that is ordered by judge id, in the order of the judges' names."""
+    ids, starts = np.unique(ints(table, "judge"), return_index=True)
+    ends = [*starts[1:].tolist(), table.num_rows]
+    found = {names[int(i)]: slice(int(a), int(b)) for i, a, b in zip(ids, starts, ends, strict=True)}
+    return dict(sorted(found.items()))

@@ -1,4 +1,4 @@
-"""The store: one DuckDB file (or memory) that holds votes as integer keys. The only module that imports duckdb."""
+"""The store: votes as integer keys in one DuckDB file, or in memory. Only this module imports duckdb."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1"
 
 # No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text lives in
-# dictionaries and in `details`, so counting reads integers only. `details` has a row only for votes that need one.
+# dictionaries and in `details`, which has rows only for votes that need one, so counting reads integers only.
+# Category, lengths and texts belong to a vote and may differ within a comparison; gold is the comparison's.
 SCHEMA = """
 create table settings (key varchar, value varchar);
 create table datasets (id integer, name varchar, simulated boolean, loaded_at timestamp);
@@ -34,10 +35,11 @@ create table items (id integer, dataset integer, name varchar);
 create table models (id integer, name varchar);
 create table judges (id integer, name varchar);
 create table categories (id integer, name varchar);
-create table comparisons (id integer, dataset integer, item integer, model_a integer, model_b integer, gold tinyint);
-create table votes (id bigint, dataset integer, comparison integer, judge integer, category integer, run bigint,
-                    position tinyint, vote tinyint, confidence double, confidence_kind tinyint, status tinyint,
-                    human boolean);
+create table comparisons (id integer, dataset integer, item integer, model_a integer, model_b integer,
+                          gold tinyint);
+create table votes (id bigint, dataset integer, comparison integer, judge integer, category integer,
+                    run bigint, position tinyint, vote tinyint, confidence double, confidence_kind tinyint,
+                    status tinyint, human boolean);
 create table texts (id integer, text varchar);
 create table details (vote bigint, prompt integer, response_a integer, response_b integer, rationale integer,
                       prompt_hash integer, length_a bigint, length_b bigint, temperature double, cost double,
@@ -47,7 +49,7 @@ create table details (vote bigint, prompt integer, response_a integer, response_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetInfo:
-    """One data set of the store, for lists. `judges` and `items` count distinct names, `files` loaded files."""
+    """One data set of the store: `votes` include failed ones, `files` are the files loaded into it."""
 
     name: str
     votes: int
@@ -66,7 +68,7 @@ def default_path() -> Path:
 
 
 class Store:
-    """Votes on disk or in memory. Use `Store.open`; safe to share between threads, each query has its own cursor."""
+    """Votes on disk or in memory. Use `Store.open`; threads may share it, each query has its own cursor."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path | None) -> None:
         self._connection = connection
@@ -95,8 +97,8 @@ class Store:
                     "or name another store with --store or APPELLATE_STORE."
                 ) from error
             raise UnreadableFile(
-                f"The store {place} cannot be opened ({reason}). Name another with --store or APPELLATE_STORE, "
-                "or move the file away to start an empty one."
+                f"The store {place} cannot be opened ({reason}). Name another with --store or "
+                "APPELLATE_STORE, or move the file away to start an empty one."
             ) from error
         try:
             _prepare(connection, place)
@@ -159,8 +161,9 @@ class Store:
             with v as (select dataset, count(*) n, count(distinct judge) judges from votes group by dataset),
             c as (select dataset, count(*) n, count(distinct item) items from comparisons group by dataset),
             f as (select dataset, count(*) n from files group by dataset)
-            select d.name, coalesce(v.n, 0) as votes, coalesce(c.items, 0) as items, coalesce(c.n, 0) as comparisons,
-                   coalesce(v.judges, 0) as judges, coalesce(f.n, 0) as files, d.simulated, d.loaded_at
+            select d.name, coalesce(v.n, 0) as votes, coalesce(c.items, 0) as items,
+                   coalesce(c.n, 0) as comparisons, coalesce(v.judges, 0) as judges,
+                   coalesce(f.n, 0) as files, d.simulated, d.loaded_at
             from datasets d left join v on v.dataset = d.id left join c on c.dataset = d.id
             left join f on f.dataset = d.id order by d.name""")
         return [DatasetInfo(**row) for row in found.to_pylist()]
@@ -244,8 +247,8 @@ def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None) -> None:
             raise UnreadableFile(f"{place} is a DuckDB file, but no store of Appellate; name another file")
         if found[0] != SCHEMA_VERSION:
             raise UnreadableFile(
-                f"The store {place} has layout {found[0]}, this version reads {SCHEMA_VERSION}: export its data "
-                "sets with the version that made it and import them into a new store"
+                f"The store {place} has layout {found[0]}, this version reads {SCHEMA_VERSION}: export its "
+                "data sets with the version that made it and import them into a new store"
             )
     # A second Store on the same file shares the instance, whose settings are locked already.
     if not connection.execute("select current_setting('lock_configuration')").fetchall()[0][0]:
