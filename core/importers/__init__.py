@@ -1,37 +1,213 @@
-"""Votes out of files: one small module a format, and a registry that recognises which it is."""
+"""Votes out of files: one small module a format, and a registry that recognises which it is.
+
+`read` turns files into Readings, `inspect` says beforehand what a file looks like and what only its owner
+knows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from core.importers.delimited import read_delimited
+from core.importers import alpacaeval, arenahard, judgebench, mtbench, pandalm
+from core.importers.delimited import Sheet, read_delimited
+from core.importers.mapping import head, plan
 from core.importers.options import Inspection, Question, ReadOptions
-from core.importers.records import looks_like_json, read_parquet, read_records, sheet_of_records
+from core.importers.records import (
+    Record,
+    Records,
+    looks_like_json,
+    read_parquet,
+    read_records,
+    sheet_of_records,
+)
 from core.importers.source import Source, open_source
 from core.importers.tabular import read_table
-from core.votes import Reading
+from core.importers.wording import TEMPLATE, read_back
+from core.labels import candidates
+from core.votes import InvalidOption, Reading, UnreadableFile
 
-__all__ = ("Inspection", "Question", "ReadOptions", "formats", "read")
+__all__ = ("Inspection", "Question", "ReadOptions", "formats", "inspect", "read", "read_back", "template")
+
+CANONICAL = "canonical"
+AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Format:
+    line: str
+    needs: tuple[str, ...]
+    sniff: Callable[[Record], bool] | None = None
+
+    def fits(self, record: Record) -> bool:
+        return self.sniff(record) if self.sniff else all(name in record for name in self.needs)
+
+
+_NATIVE = {
+    judgebench.NAME: _Format(line=judgebench.LINE, needs=judgebench.NEEDS),
+    alpacaeval.NAME: _Format(line=alpacaeval.LINE, needs=alpacaeval.NEEDS),
+    arenahard.NAME: _Format(line=arenahard.LINE, needs=arenahard.NEEDS),
+    mtbench.NAME: _Format(line=mtbench.LINE, needs=mtbench.NEEDS),
+    pandalm.NAME: _Format(line=pandalm.LINE, needs=pandalm.NEEDS, sniff=pandalm.fits),
+}
 
 
 def formats() -> dict[str, str]:
     """Names of the formats that `ReadOptions.format` takes, with a line on each."""
-    return {"canonical": "CSV, TSV, JSON Lines, JSON or Parquet with a vote, a judge or two scores a row"}
+    tabular = "CSV, TSV, JSON Lines, JSON or Parquet: one row a vote, a column a judge, or two scores a row"
+    return {CANONICAL: tabular} | {name: native.line for name, native in _NATIVE.items()}
+
+
+def template() -> str:
+    """Small CSV file of made-up votes in the canonical form, to fill in."""
+    return TEMPLATE
 
 
 def read(files: Sequence[tuple[str, bytes | Path]], options: ReadOptions | None = None) -> list[Reading]:
+    """Read files into one Reading each, in their order.
+
+    They are read together because outputs in the PandaLM format need the test set beside them.
+
+    Raises
+    ------
+    UnreadableFile : a file is not what its format needs.
+    AmbiguousLabels : labels can be read in several ways; the message names the option that settles it.
+    UnknownName, InvalidOption : an option names what does not exist.
+    """
     options = options or ReadOptions()
-    readings = []
-    for name, data in files:
-        source = open_source(name, data, options.max_bytes)
-        readings.append(_read_one(source, options))
-    return readings
+    _check_format(options)
+    opened = [_open(name, data, options) for name, data in files]
+    test_sets = [file for file in opened if file.test_set]
+    if len(test_sets) > 1 and any(file.format == pandalm.NAME and not file.test_set for file in opened):
+        names = ", ".join(file.source.name for file in test_sets)
+        raise UnreadableFile(
+            f"{names}: row 1: several PandaLM test sets. Give one at a time, with the outputs made for it."
+        )
+    test_set = test_sets[0].records if test_sets else None
+    return [_read(file, options, test_set) for file in opened]
 
 
-def _read_one(source: Source, options: ReadOptions) -> Reading:
+def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -> Inspection:
+    """Say what a file looks like and what must be asked, without raising for what is merely ambiguous.
+
+    Raises
+    ------
+    UnreadableFile : the file cannot be read in any way.
+    UnknownName, InvalidOption : an option names what does not exist.
+    """
+    options = options or ReadOptions()
+    _check_format(options)
+    file = _open(name, data, options)
+    sheet = file.sheet or sheet_of_records(_known(file.records))
+    columns, first_rows = tuple(sheet.columns), head(sheet)
+    if file.format != CANONICAL:
+        alone = file.format == pandalm.NAME and not file.test_set
+        return Inspection(
+            name=name,
+            format=file.format,
+            layout="native",
+            columns=columns,
+            head=first_rows,
+            mapping={},
+            notes=("PandaLM outputs need the test set (testset-v1.json) beside them.",) if alone else (),
+        )
+    how = plan(sheet, name, options)
+    return Inspection(
+        name=name,
+        format=file.format,
+        columns=columns,
+        head=first_rows,
+        layout=how.layout,
+        mapping=how.mapping,
+        missing=how.missing,
+        labels=tuple(sorted(how.labels.items(), key=lambda pair: -pair[1])),
+        vocabularies=candidates(how.labels) if how.labels else (),
+        judges=how.judges,
+        confidence_scale=how.scale if "confidence" in how.mapping else None,
+        questions=tuple(how.questions),
+        notes=(*sheet.notes, *how.notes),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Opened:
+    """A file with its recognised format: `sheet` for a table, `records` for a native file."""
+
+    source: Source
+    format: str
+    sheet: Sheet | None = None
+    records: Records | None = None
+    test_set: bool = False
+
+
+def _check_format(options: ReadOptions) -> None:
+    if options.format not in (AUTO, *formats()):
+        raise InvalidOption(f"--format {options.format!r}: use {AUTO}, {', '.join(formats())}.")
+
+
+def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
+    source = open_source(name, data, options.max_bytes)
+    wanted = options.format
     if source.is_parquet:
-        return read_table(read_parquet(source, options.max_bytes), source, options, "canonical")
-    if looks_like_json(source.text()):
-        return read_table(sheet_of_records(read_records(source)), source, options, "canonical")
-    return read_table(read_delimited(source), source, options, "canonical")
+        _refuse_native(source, wanted)
+        return _Opened(source=source, format=CANONICAL, sheet=read_parquet(source, options.max_bytes))
+    if not looks_like_json(source.text()):
+        _refuse_native(source, wanted)
+        return _Opened(source=source, format=CANONICAL, sheet=read_delimited(source))
+    records = read_records(source)
+    first = records.records[0]
+    if wanted == AUTO:
+        wanted = next((name for name, native in _NATIVE.items() if native.fits(first)), CANONICAL)
+    elif wanted != CANONICAL and not _NATIVE[wanted].fits(first):
+        raise UnreadableFile(
+            f"{source.name}: row {records.row[0]}: not a {wanted} file, which has "
+            f"{', '.join(_NATIVE[wanted].needs)}. "
+            f"Choose another --format, or {AUTO}."
+        )
+    if wanted == CANONICAL:
+        _refuse_single_grades(source, first)
+        return _Opened(source=source, format=CANONICAL, sheet=sheet_of_records(records))
+    return _Opened(
+        source=source,
+        format=wanted,
+        records=records,
+        test_set=wanted == pandalm.NAME and pandalm.is_test_set(first),
+    )
+
+
+def _read(file: _Opened, options: ReadOptions, test_set: Records | None) -> Reading:
+    if file.sheet is not None:
+        return read_table(file.sheet, file.source, options, file.format)
+    records = _known(file.records)
+    if file.format == pandalm.NAME:
+        if file.test_set:
+            return pandalm.read_test_set(file.source, records, options)
+        return pandalm.read_output(file.source, records, options, test_set)
+    reader = {
+        judgebench.NAME: judgebench.read,
+        alpacaeval.NAME: alpacaeval.read,
+        arenahard.NAME: arenahard.read,
+        mtbench.NAME: mtbench.read,
+    }[file.format]
+    return reader(file.source, records, options)
+
+
+def _known(records: Records | None) -> Records:
+    assert records is not None
+    return records
+
+
+def _refuse_native(source: Source, wanted: str) -> None:
+    if wanted not in (AUTO, CANONICAL):
+        raise UnreadableFile(
+            f"{source.name}: line 1: not JSON, as a {wanted} file is. Choose --format {CANONICAL}."
+        )
+
+
+def _refuse_single_grades(source: Source, first: Record) -> None:
+    if {"question_id", "model", "judge", "score", "judgment"} <= first.keys():
+        raise UnreadableFile(
+            f"{source.name}: row 1: MT-Bench grades of single answers, which compare no two responses. "
+            "Give the pairwise judgments (…_pair.jsonl), or a table with score_a and score_b."
+        )

@@ -1,0 +1,55 @@
+"""MT-Bench pairwise judgments of FastChat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.importers.native import BadField, Vote, field, prompt_texts, read_votes, text
+from core.importers.options import ReadOptions
+from core.importers.records import Record, Records
+from core.importers.source import Source
+from core.votes import Reading
+
+NAME = "mtbench_pair"
+LINE = "MT-Bench pairwise judgments (JSON Lines): g1_winner and g2_winner"
+NEEDS = ("question_id", "model_1", "model_2", "g1_winner", "g2_winner")
+
+_WINNERS = {"model_1": 1, "tie": 0, "model_2": -1, "error": None}
+
+
+def read(source: Source, records: Records, options: ReadOptions) -> Reading:
+    """Read two games a record: g1 shows model_1 first, g2 model_2 first; winners name the model, not the slot.
+
+    model_a is model_1. A winner `error` is a failed vote: status `error` if the judgment is `$ERROR$` (the
+    call
+    failed), else `unparsed`. Items are `question-turn`; the judge's prompt is kept in the extra column
+    `judge_prompt`.
+    """
+
+    def votes(record: Record) -> Iterator[Vote]:
+        judge = record.get("judge")
+        parts = [text(part) for part in judge] if isinstance(judge, list) else [text(judge)]
+        if not parts or not parts[0]:
+            raise BadField("judge", judge, "judge is missing; export the record again")
+        turn = record.get("turn", 1)
+        for game, position in (("g1", "ab"), ("g2", "ba")):
+            winner = record.get(f"{game}_winner")
+            if not isinstance(winner, str) or winner not in _WINNERS:
+                raise BadField(f"{game}_winner", winner, f"unknown winner; allowed are {', '.join(_WINNERS)}")
+            vote = _WINNERS[winner]
+            judgment = text(record.get(f"{game}_judgment"))
+            failed = "error" if judgment == "$ERROR$" else "unparsed"
+            yield {
+                "item_id": f"{field(record, 'question_id', (int, str))}-{turn}",
+                "model_a": field(record, "model_1"),
+                "model_b": field(record, "model_2"),
+                "judge": parts[0],
+                "position": position,
+                "vote": vote,
+                "status": failed if vote is None else "ok",
+                "rationale": judgment,
+                "extra": {"turn": turn, "judge_prompt": parts[1] if len(parts) > 1 else None},
+                **prompt_texts(record.get(f"{game}_user_prompt"), first_is_a=position == "ab"),
+            }
+
+    return read_votes(source, records, options, NAME, votes, dataset="MT-Bench")
