@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 
-from core.counts import BoolArray, FloatArray, IntArray, OutcomeCounts
+from core.counts import FloatArray, IntArray, OutcomeCounts
 from core.votes import InvalidOption, NoUsableVotes
 
 EDGE_TOLERANCE = 1e-9
@@ -13,13 +15,14 @@ EDGE_TOLERANCE = 1e-9
 
 def usable(outcomes: OutcomeCounts) -> OutcomeCounts:
     """Verdicts that carry a confidence, or `NoUsableVotes` if there are none."""
-    if np.isnan(outcomes.confidence).any():
-        outcomes = outcomes.with_confidence()
-    if not outcomes.n.any():
+    keep = (outcomes.n > 0) & ~np.isnan(outcomes.confidence)
+    if keep.all() and len(keep):
+        return outcomes
+    if not keep.any():
         raise NoUsableVotes(
             "calibration needs verdicts with a confidence and a gold label; this selection has none"
         )
-    return outcomes
+    return OutcomeCounts(**{f.name: getattr(outcomes, f.name)[keep] for f in fields(outcomes)})
 
 
 def bin_index(confidence: FloatArray, bins: int) -> IntArray:
@@ -61,7 +64,7 @@ def bin_sums(known: OutcomeCounts, index: IntArray, bins: int) -> tuple[FloatArr
     return _total(index, known.n, bins), _total(index, known.correct, bins), _total(index, stated, bins)
 
 
-def _total(index: IntArray, column: IntArray | FloatArray | BoolArray, bins: int) -> FloatArray:
+def _total(index: IntArray, column: IntArray | FloatArray, bins: int) -> FloatArray:
     return np.bincount(index, weights=column, minlength=bins).astype(np.float64, copy=False)
 
 
@@ -77,5 +80,7 @@ def item_sums(
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     if len(starts) < len(key):
         index, n, k = index[starts], np.add.reduceat(n, starts), np.add.reduceat(k, starts)
-    items, n_n = _total(index, n > 0, bins), _total(index, n * n, bins)
-    return items, n_n, _total(index, n * k, bins), _total(index, k * k, bins)
+    items = np.bincount(index, minlength=bins).astype(np.float64)
+    totals, hits = n.astype(np.float64), k.astype(np.float64)
+    n_n, n_k = _total(index, totals * totals, bins), _total(index, totals * hits, bins)
+    return items, n_n, n_k, _total(index, hits * hits, bins)

@@ -14,7 +14,14 @@ import numpy as np
 
 from core.binning import bin_index, bin_sums, equal_mass_index, item_sums, rank_values, usable
 from core.counts import FloatArray, IntArray, OutcomeCounts
-from core.intervals import basic_interval, clustered_proportion, design_effect_of_sums, resample_items, wilson
+from core.intervals import (
+    basic_interval,
+    clustered_proportion,
+    dense_codes,
+    design_effect_of_sums,
+    resample_items,
+    wilson,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,7 +203,7 @@ def calibration(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     outside = (known.confidence < NLL_CLIP) | (known.confidence > 1 - NLL_CLIP)
     return Calibration(
         n=total,
-        items=len(np.unique(known.item[known.n > 0])),
+        items=int(dense_codes(known.item).max()) + 1,
         without_confidence=int(outcomes.n.sum()) - total,
         accuracy=accuracy.value,
         accuracy_low=accuracy.low,

@@ -170,13 +170,21 @@ def design_effect(item: IntArray, n: IntArray, correct: IntArray) -> float:
 
     Source: methods §5 (ours); linearised ratio estimator, Cochran (1977) §11.
     """
-    _, row_item = np.unique(item, return_inverse=True)
-    totals = np.bincount(row_item, weights=n)
-    hits = np.bincount(row_item, weights=correct)
+    codes = dense_codes(item)
+    totals, hits = np.bincount(codes, weights=n), np.bincount(codes, weights=correct)
     totals, hits = totals[totals > 0], hits[totals > 0]
     moments = (float(totals.sum()), float(hits.sum()), len(totals))
     squares = (float((totals**2).sum()), float((totals * hits).sum()), float((hits**2).sum()))
     return float(design_effect_of_sums(*moments, *squares))
+
+
+def dense_codes(item: IntArray) -> IntArray:
+    """Renumber item codes to 0, 1, 2 … without gaps, in their order."""
+    if not len(item) or item.min() < 0 or item.max() > 8 * len(item) + 1000:
+        return np.unique(item, return_inverse=True)[1].astype(np.int64)
+    # Codes of a selection are small numbers already: counting them costs a tenth of sorting them.
+    code: IntArray = np.cumsum(np.bincount(item) > 0, dtype=np.int64) - 1
+    return code[item]
 
 
 def design_effect_of_sums(
@@ -234,7 +242,7 @@ def resample_items(
     `weights @ totals` with totals (groups, columns) gives the resampled sums. Up to 2,000 items a group is an
     item; more are dealt at random into 2,000 groups of equal size, which keeps the variance (ours).
     """
-    _, row_item = np.unique(item, return_inverse=True)
+    row_item = dense_codes(item)
     items = int(row_item.max()) + 1 if len(row_item) else 0
     groups = min(items, MAX_RESAMPLED_GROUPS)
     group_of_item = np.arange(items) if items == groups else rng.permutation(items) % groups

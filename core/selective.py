@@ -80,15 +80,11 @@ class RiskThreshold:
         return pd.DataFrame({name: getattr(self, name) for name in names})
 
 
-def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95, points: int = 1000) -> RiskCoverage:
+def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCoverage:
     """Error rate of the most confident verdicts against the share of verdicts kept.
 
     Verdicts of equal confidence enter together; within such a tie errors enter pro rata, so
     AURC = 1/N·Σ_{j=1..N} (expected error rate of the first j) does not depend on the order of rows.
-
-    Parameters
-    ----------
-    points : cuts kept in the result, spread evenly over the distinct confidences; AURC uses all.
 
     Source: El-Yaniv & Wiener (2010), Geifman & El-Yaniv (2017); ties ours.
     """
@@ -102,14 +98,13 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95, points: int =
     harmonic = digamma(total + 1.0) - digamma(before + 1.0)
     area = n * rate + (wrong - errors - before * rate) * harmonic
     deff = design_effect(known.item, known.n, known.n - known.correct)
-    keep = np.unique(np.linspace(0, len(cut) - 1, min(points, len(cut))).round().astype(np.int64))
-    low, high = wilson(wrong[keep], total[keep], level=level, deff=deff)
+    low, high = wilson(wrong, total, level=level, deff=deff)
     return RiskCoverage(
-        threshold=cut[keep],
-        n=total[keep],
-        errors=wrong[keep],
-        coverage=total[keep] / total[-1],
-        risk=wrong[keep] / total[keep],
+        threshold=cut,
+        n=total,
+        errors=wrong,
+        coverage=total / total[-1],
+        risk=wrong / total,
         risk_low=low,
         risk_high=high,
         aurc=float(area.sum() / total[-1]),
