@@ -1,0 +1,222 @@
+"""Random calibration splits that draw items, collapsed to cells, and what each item then loses on average."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.counts import FloatArray, IntArray, VoteCells, VoteCounts
+from core.intervals import dense_codes, resample_items
+from core.votes import InvalidOption, TooFewLabels
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Splits:
+    """Splits of the labelled comparisons into calibration and evaluation, as weights of cells.
+
+    cells : distinct (plus, tie, minus, gold, given labels) with their number of comparisons.
+    given : labels from outside by method, (cells,).
+    calibration : (splits, cells), comparisons to calibrate on; the rest of a cell is for evaluation.
+    n : comparisons.  n_items : items.  item, cell : of each comparison.
+    single : every item has one comparison, so items of a cell are alike and no item was drawn by name.
+    entry_split, entry_row : unless single, one entry for each comparison in each calibration set.
+    """
+
+    cells: VoteCells
+    given: dict[str, IntArray]
+    calibration: FloatArray
+    n: int
+    n_items: int
+    single: bool
+    item: IntArray
+    cell: IntArray
+    entry_split: IntArray
+    entry_row: IntArray
+
+    @property
+    def evaluation(self) -> FloatArray:
+        """(splits, cells), comparisons to evaluate on."""
+        return np.asarray(self.cells.weight - self.calibration)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ItemLosses:
+    """Mean loss of alike items over the splits in which they are evaluated.
+
+    loss : (kinds, methods).  items : (kinds,), how many items are of the kind.
+    size : (kinds,), comparisons of one such item.
+    """
+
+    loss: FloatArray
+    items: IntArray
+    size: FloatArray
+
+
+def splits(
+    counts: VoteCounts,
+    *,
+    rng: np.random.Generator,
+    n_splits: int = 100,
+    share: float = 0.05,
+    minimum: int = 20,
+    given: Mapping[str, IntArray] | None = None,
+) -> Splits:
+    """Draw calibration sets of `share` of the items, rounded, and more until they hold `minimum` comparisons.
+
+    Items are drawn, never comparisons. With one comparison an item this is a multivariate hypergeometric
+    draw of cells; otherwise items are drawn by name and their comparisons counted into cells. Unlabelled
+    comparisons are left out. given : labels from outside by method, one a row of `counts`.
+
+    Raises TooFewLabels if `minimum` comparisons and another item are not always to be had. Source: [BTD] §5.
+    """
+    if n_splits < 2:
+        raise InvalidOption(f"{n_splits} splits: use at least 2, so that their spread is known.")
+    if not 0 < share < 1:
+        raise InvalidOption(f"Calibration share {share:g}: use a share between 0 and 1.")
+    if minimum < 1:
+        raise InvalidOption(f"At least {minimum} comparisons in calibration: use 1 or more.")
+    known = counts.gold >= -1
+    columns = [getattr(counts, name)[known] for name in ("plus", "tie", "minus", "gold")]
+    columns += [labels[known] for labels in (given or {}).values()]
+    first, cell, weight = _collapse(columns)
+    cells = VoteCells(
+        plus=columns[0][first],
+        tie=columns[1][first],
+        minus=columns[2][first],
+        gold=columns[3][first],
+        weight=weight.astype(np.float64),
+    )
+    item = dense_codes(counts.item[known])
+    sizes = np.bincount(item)
+    n, n_items = len(cell), len(sizes)
+    if n - sizes.max(initial=0) < minimum:
+        raise TooFewLabels(
+            f"Splits need at least {minimum} labelled comparisons to calibrate on and another item to "
+            f"evaluate on; there are {n} labelled comparisons of {n_items} items."
+        )
+    wanted = min(max(1, round(share * n_items)), n_items - 1)
+    single = n == n_items
+    entry_split = entry_row = np.empty(0, dtype=np.int64)
+    if single:
+        size = max(wanted, minimum)
+        calibration = rng.multivariate_hypergeometric(weight, size, size=n_splits).astype(np.float64)
+    else:
+        entry_split, entry_row = _draw_items(item, sizes, wanted, minimum, n_splits, rng)
+        flat = np.bincount(entry_split * len(cells) + cell[entry_row], minlength=n_splits * len(cells))
+        calibration = flat.reshape(n_splits, len(cells)).astype(np.float64)
+    return Splits(
+        cells=cells,
+        given={key: column[first] for key, column in zip(given or {}, columns[4:], strict=True)},
+        calibration=calibration,
+        n=n,
+        n_items=n_items,
+        single=single,
+        item=item,
+        cell=cell,
+        entry_split=entry_split,
+        entry_row=entry_row,
+    )
+
+
+def item_losses(drawn: Splits, losses: list[FloatArray]) -> ItemLosses:
+    """Average the losses of each method, (splits or 1, cells), over the splits in which an item is evaluated.
+
+    Items with one comparison are alike within a cell and are averaged over the cell's evaluation part.
+    """
+    n_splits = len(drawn.calibration)
+    if drawn.single:
+        evaluation = drawn.evaluation
+        times = evaluation.sum(axis=0)
+        seen = times > 0
+        loss = np.stack([(evaluation * values).sum(axis=0)[seen] / times[seen] for values in losses], axis=1)
+        items = drawn.cells.weight[seen].astype(np.int64)
+        return ItemLosses(loss=loss, items=items, size=np.ones(len(items)))
+
+    sizes = np.bincount(drawn.item, minlength=drawn.n_items)
+    entry_item, entry_cell = drawn.item[drawn.entry_row], drawn.cell[drawn.entry_row]
+    evaluated = n_splits * sizes - np.bincount(entry_item, minlength=drawn.n_items)
+    seen = evaluated > 0
+    columns = []
+    for values in losses:
+        by_split = np.broadcast_to(values, drawn.calibration.shape)
+        all_splits = np.bincount(
+            drawn.item, weights=by_split.sum(axis=0)[drawn.cell], minlength=drawn.n_items
+        )
+        calibrated = np.bincount(
+            entry_item, weights=by_split[drawn.entry_split, entry_cell], minlength=drawn.n_items
+        )
+        columns.append((all_splits - calibrated)[seen] / evaluated[seen])
+    kinds = int(seen.sum())
+    return ItemLosses(
+        loss=np.stack(columns, axis=1),
+        items=np.ones(kinds, dtype=np.int64),
+        size=sizes[seen].astype(np.float64),
+    )
+
+
+def sign_flips(losses: ItemLosses, *, resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Mean loss of each method with every item's sign drawn at random, (resamples, methods).
+
+    One sign an item and resample, shared by the methods; alike items need only the sum of their signs.
+    """
+    n = losses.items.sum()
+    if losses.items.max() > 1:
+        heads = rng.binomial(losses.items, 0.5, size=(resamples, len(losses.items)))
+        return np.asarray((2.0 * heads - losses.items) @ losses.loss / n)
+    flipped = np.empty((resamples, losses.loss.shape[1]))
+    chunk = max(1, 4_000_000 // len(losses.items))
+    for start in range(0, resamples, chunk):
+        rows = min(chunk, resamples - start)
+        bits = np.frombuffer(rng.bytes(rows * (len(losses.items) // 8 + 1)), dtype=np.uint8).reshape(rows, -1)
+        signs = np.unpackbits(bits, axis=1, count=len(losses.items)).astype(np.float64)
+        flipped[start : start + rows] = (2 * (signs @ losses.loss) - losses.loss.sum(axis=0)) / n
+    return flipped
+
+
+def item_bootstrap(losses: ItemLosses, *, resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Mean loss per comparison over items drawn with replacement, (resamples, methods)."""
+    n = int(losses.items.sum())
+    if losses.items.max() > 1:
+        times = rng.multinomial(n, losses.items / n, size=resamples) * losses.size
+        return np.asarray(times @ losses.loss / times.sum(axis=1, keepdims=True))
+    group, times = resample_items(np.arange(n), rng=rng, iterations=resamples)
+    groups = times.shape[1]
+    size = np.bincount(group, weights=losses.size, minlength=groups)
+    total = [np.bincount(group, weights=losses.size * column, minlength=groups) for column in losses.loss.T]
+    return np.asarray(times @ np.stack(total, axis=1) / (times @ size)[:, None])
+
+
+def _draw_items(
+    item: IntArray, sizes: IntArray, wanted: int, minimum: int, n_splits: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Rows of the comparisons of the drawn items, as (split, row) entries."""
+    n_items = len(sizes)
+    most = min(n_items - 1, max(wanted, minimum))
+    drawn = np.stack([rng.choice(n_items, most, replace=False) for _ in range(n_splits)])
+    enough = (np.cumsum(sizes[drawn], axis=1) < minimum).sum(axis=1) + 1
+    keep = np.arange(most) < np.maximum(wanted, enough)[:, None]
+    split, drawn = np.nonzero(keep)[0], drawn[keep]
+
+    rows = np.argsort(item, kind="stable")
+    begin = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    length = sizes[drawn]
+    offset = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+    return np.repeat(split, length), rows[np.repeat(begin[drawn], length) + offset]
+
+
+def _collapse(columns: list[IntArray]) -> tuple[IntArray, IntArray, IntArray]:
+    """First row of each distinct combination, the combination of each row, and how many rows have it."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    span = 1
+    for column in columns:
+        low = int(column.min(initial=0))
+        width = int(column.max(initial=0)) - low + 1
+        if span * width > 2**62:
+            key = np.unique(key, return_inverse=True)[1]
+            span = len(key)
+        key = key * width + (column - low)
+        span *= width
+    _, first, inverse, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    return first, inverse, count
