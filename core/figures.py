@@ -1,7 +1,7 @@
-"""Figures: a result in, a `go.Figure` out, with the result's own numbers. The only module that imports Plotly.
+"""A result in, a `go.Figure` with the result's own numbers out. The only module that imports Plotly.
 
 Names that come from votes are hostile: Plotly reads a little HTML in hover texts, legends and tick labels, so
-they enter a figure only through `label`. A mark that can be clicked carries its key as the first `customdata`.
+they enter a figure only through `label`. A mark to click on carries its key as the first `customdata`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ MAX_POINTS = 1_000
 class Colours:
     """Colours of one theme: those of the page, and one palette for raters.
 
-    `raters` is Okabe and Ito's palette, apart for colour-blind readers too; black is left out (it is the text), and
-    its yellow is darkened on white, its blue lightened on black, so that each stands out by 3 to 1 or more.
+    `raters` is Okabe and Ito's palette, which colour-blind readers can tell apart, without its black
+    (the text's), darkened on white or lightened on black to stand out from the page by 3 to 1 or more.
     """
 
     page: str
@@ -91,8 +91,9 @@ def rater_styles(
 ) -> dict[str, Style]:
     """Give each rater of a data set its colour and marker, by its place in the sorted names.
 
-    raters : name → rater type (`llm`, `human`), or names alone. Pass all raters of the data set, not the filtered
-        ones, so that a filter does not change a colour. Humans are grey, dummies grey and dashed.
+    raters : name → rater type (`llm`, `human`), or names alone. Pass all raters of the data set, not the
+        filtered ones, so that a filter does not change a colour. Humans are grey, dummies grey and dashed.
+
     Seven colours and ten markers have no common factor, so 70 judges differ in colour or marker.
     """
     colours = COLOURS[theme]
@@ -158,11 +159,6 @@ def ideal_line(
     )
 
 
-def interval_text(value: float, low: float, high: float) -> str:
-    """`.73 (.69 to .77)`, for hover texts."""
-    return f"{value:.3f} ({low:.3f} to {high:.3f})"
-
-
 def reliability_diagram(
     results: Mapping[str, Reliability],
     *,
@@ -202,7 +198,8 @@ def reliability_diagram(
             hovertext=[
                 f"<b>{label(judge)}</b><br>confidence over {result.low[i]:g} to {result.high[i]:g}"
                 f"<br>mean stated {result.confidence[i]:.3f}"
-                f"<br>share right {interval_text(result.accuracy[i], result.accuracy_low[i], result.accuracy_high[i])}"
+                f"<br>share right {result.accuracy[i]:.3f}"
+                f" ({result.accuracy_low[i]:.3f} to {result.accuracy_high[i]:.3f})"
                 f"<br>n {result.n[i]:,} verdicts, {result.items[i]:,} items"
                 for i in filled
             ],
@@ -220,15 +217,16 @@ def reliability_diagram(
             marker={
                 "symbol": style.symbol,
                 "color": style.colour,
+                "opacity": 0.85,
                 "size": 7 + 13 * np.sqrt(result.n[filled] / largest),
                 "line": {"color": colours.text, "width": [3 if key == chosen else 0 for key in keys]},
             },
             # Streamlit dims what is not selected; the ring says what is.
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
+            selected={"marker": {"opacity": 0.85}},
+            unselected={"marker": {"opacity": 0.85}},
         )
-    fig.update_xaxes(range=[-0.02, 1.02], dtick=0.2)
-    fig.update_yaxes(range=[-0.02, 1.02], dtick=0.2)
+    fig.update_xaxes(range=[-0.03, 1.05], dtick=0.2)
+    fig.update_yaxes(range=[-0.03, 1.05], dtick=0.2)
     return fig
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.store import DatasetInfo
 from core.votes import Selection
 from pages.shared import cached, theme, widgets
 
@@ -34,19 +33,16 @@ def navigation() -> dict[str, list[st.Page]]:
     return {section: listed for section, listed in found.items() if listed}
 
 
-def sidebar(datasets: tuple[DatasetInfo, ...]) -> Selection:
-    """Filters of every page, all of them in the URL."""
-    names = [dataset.name for dataset in datasets]
-    dataset = st.selectbox("Data set", names, key="dataset", bind="query-params")
+def sidebar(datasets: list[str]) -> Selection:
+    """Filters of every page, all of them in the URL; a name in the URL that no longer exists is dropped."""
+    dataset = st.selectbox("Data set", datasets, key="dataset", bind="query-params")
     if dataset is None:
         return Selection(datasets=())
     raters = cached.raters(dataset)
     rater_type = None
     if len(set(raters.values())) > 1:
-        kinds = {"llm": "LLM", "human": "Human"}
-        rater_type = st.segmented_control(
-            "Raters", list(kinds), format_func=kinds.__getitem__, key="raters", bind="query-params"
-        )
+        # The URL holds what an option shows, so the options are the values themselves.
+        rater_type = st.segmented_control("Rater type", ["llm", "human"], key="raters", bind="query-params")
     offered = sorted(name for name, kind in raters.items() if rater_type in (None, kind))
     judges = st.multiselect("Judges", offered, key="judges", bind="query-params", placeholder="all")
     categories = [name for name in cached.summary(Selection(datasets=(dataset,))).categories if name]
@@ -69,9 +65,6 @@ page = st.navigation(navigation())
 with widgets.errors():
     if target := st.session_state.pop(widgets.GOING, None):
         st.switch_page(target)
-    datasets = cached.datasets()
     with st.sidebar:
-        st.session_state["selection"] = sidebar(datasets)
-    if any(dataset.simulated and dataset.name == widgets.current_dataset() for dataset in datasets):
-        st.caption("Simulated demo data: these judges and models do not exist.")
+        st.session_state[widgets.SELECTION] = sidebar([dataset.name for dataset in cached.datasets()])
     page.run()

@@ -1,7 +1,5 @@
 """Can I trust this judge? One row a rater."""
 
-import streamlit as st
-
 from pages.shared import cached, widgets
 
 widgets.title("Overview", "Can I trust this judge?")
@@ -10,6 +8,4 @@ widgets.answer(
     f"{len(summary.judges)} raters cast {summary.votes:,} votes on {summary.comparisons:,} comparisons of "
     f"{summary.items:,} items; {summary.unparsed:,} more calls failed and are left out."
 )
-table = summary.to_frame()
-st.dataframe(table, hide_index=True, alt="Raters and their votes")
-widgets.downloads(table, "raters")
+widgets.table(summary.to_frame(), "raters", alt="Raters and their votes")

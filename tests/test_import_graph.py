@@ -10,8 +10,8 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-# A module imports modules of lower layers, and of its own where `inner` names it. `store` and what serves it know
-# votes and counts only; methods never know the store.
+# A module imports modules of its own layer and of lower ones. The store and what serves it (layer 2) know
+# votes and counts only; methods (3 and 4) never know the store.
 LAYERS = {
     "votes": 0,
     "intervals": 0,

@@ -1,12 +1,14 @@
-"""Everything that pages share and nobody computes twice: the store, and what it was asked. The only `st.cache_*`.
+"""What pages share and nobody computes twice: the store, and what it was asked. The only `st.cache_*`.
 
-Records are frozen, so `cache_resource` hands out the same object to every session: no copy, no pickle. Answers are
-cached by (version of the store, selection): any change of the store leaves the old answers behind.
+Records are frozen, so `cache_resource` hands out the same object to every session: no copy, no pickle.
+Answers are cached by (version of the store, selection): any change of the store leaves the old ones behind.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from pathlib import Path
+from typing import TypeVar, cast
 
 import streamlit as st
 
@@ -16,11 +18,12 @@ from core.figures import Style, Theme, rater_styles
 from core.store import DatasetInfo, Store, default_path
 from core.votes import REJECT_SCHEMA_NAMES, CorrectnessRule, Reading, Selection, vote_schema
 
+Result = TypeVar("Result")
+
 DEMO_DELETED = "demo deleted"
 """Flag of the store: the visitor deleted the demo, so it must not come back."""
 
-# A selection's text names its every field and is four times faster to make than Streamlit's own hash. Sixty-four
-# answers to one question take some gigabytes at ten million votes, and far less than one at a million.
+# A selection's text names its every field, and is made three times faster than Streamlit's own hash.
 remembered = st.cache_resource(show_spinner="Counting votes", max_entries=64, hash_funcs={Selection: repr})
 
 
@@ -123,11 +126,13 @@ def positions(selection: Selection) -> dict[str, PositionCounts]:
 
 
 @remembered
-def _pair_scores(version: int, selection: Selection, pooled: bool, _store: Store) -> dict[str, PairScores]:
+def _pair_scores(
+    version: int, selection: Selection, pooled: bool, _store: Store
+) -> dict[str | None, PairScores]:
     return queries.pair_scores(_store, selection, pooled=pooled)
 
 
-def pair_scores(selection: Selection, *, pooled: bool = False) -> dict[str, PairScores]:
+def pair_scores(selection: Selection, *, pooled: bool = False) -> dict[str | None, PairScores]:
     store = get_store()
     return _pair_scores(store.version, selection, pooled, store)
 
@@ -142,3 +147,16 @@ def _ratings(
 def ratings(selection: Selection, *, anchors: tuple[str, ...] = ()) -> dict[str, RatingTable]:
     store = get_store()
     return _ratings(store.version, selection, anchors, store)
+
+
+@st.cache_resource(show_spinner="Computing", max_entries=64)
+def _computed(version: int, name: str, key: str, _compute: Callable[[], object]) -> object:
+    return _compute()
+
+
+def computed(name: str, key: tuple[Hashable, ...], compute: Callable[[], Result]) -> Result:
+    """Result of something slow, computed once for each `key` and state of the store.
+
+    key : every input that the result depends on, the selection and the seed included; told apart by `repr`.
+    """
+    return cast(Result, _computed(get_store().version, name, repr(key), compute))

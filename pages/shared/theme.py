@@ -7,9 +7,16 @@ import streamlit as st
 from core.figures import Theme
 
 STYLE = """<style>
-.st-key-answer [data-testid="stText"] { font-size: 1.2rem; line-height: 1.4; font-weight: 500; }
-.st-key-answer { border-left: 3px solid var(--st-primary-color, #0b5f8a); padding-left: 0.75rem; }
-.st-key-answer.st-key-answer [data-testid="stText"] { overflow-wrap: anywhere; }
+[data-testid="stMainBlockContainer"] { padding-left: 3rem; padding-right: 3rem; max-width: 88rem; }
+[data-testid="stMainBlockContainer"] h1 { padding: 0; }
+[class*="st-key-answer-"] { border-left: 3px solid var(--appellate-rule, #7d8791); padding-left: 0.8rem; }
+[class*="st-key-answer-"] [data-testid="stText"] { font-size: 1.15rem; line-height: 1.4; font-weight: 500; }
+.st-key-answer-finding { --appellate-rule: #2f8fc4; }
+.st-key-answer-warning { --appellate-rule: #d5762c; }
+[data-testid="stText"] { overflow-wrap: anywhere; }
+@media (max-width: 640px) {
+  [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
+}
 </style>"""
 
 

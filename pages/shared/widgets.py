@@ -1,5 +1,7 @@
-"""What every page is made of. Names and texts of votes are hostile: they reach a page through `st.text`, `st.code`,
-`st.dataframe` and the options of select boxes, which show them as they are, never through Markdown or a label.
+"""What every page is made of.
+
+Names and texts of votes are hostile: they reach a page through `st.text`, `st.code`, `st.dataframe` and the
+options of select boxes, which show them as they are, never through Markdown, a label or an option of pills.
 """
 
 from __future__ import annotations
@@ -21,13 +23,15 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 VOTES_SHOWN = 200
+SELECTION = "selection"
 GOING = "going to"
+SIMULATED = " :orange-badge[Simulated demo data: these judges and models do not exist]"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
 
 
 def current_selection() -> Selection:
     """What the sidebar selects: data set, judges, category, rater type."""
-    chosen: Selection = st.session_state["selection"]
+    chosen: Selection = st.session_state[SELECTION]
     return chosen
 
 
@@ -37,9 +41,11 @@ def current_dataset() -> str:
 
 
 def title(name: str, question: str) -> None:
-    """Name of the page and the question that it answers."""
-    st.title(name, anchor=False)
-    st.caption(question)
+    """Name of the page and the question that it answers; says so when the data set is simulated."""
+    simulated = any(found.simulated and found.name == current_dataset() for found in cached.datasets())
+    with st.container(gap="xxsmall"):
+        st.title(name, anchor=False)
+        st.caption(question + (SIMULATED if simulated else ""))
 
 
 def answer(sentence: str, kind: Literal["finding", "warning"] = "finding") -> None:
@@ -56,7 +62,7 @@ def how_to_read(text: str) -> None:
 
 def not_applicable(reason: str) -> None:
     """Say why a method has no number here, in the place where the number would be."""
-    with st.container(key=None, border=True):
+    with st.container(border=True):
         st.text(f"Not applicable: {reason}")
 
 
@@ -75,8 +81,8 @@ def figure(
 ) -> str | None:
     """Draw a figure and return the key of the chosen mark, if it has `marks` to choose from.
 
-    A mark is chosen by a click on a point whose first `customdata` is its key, or in the select box below, which
-    works by keyboard and on a phone. The choice is in the URL as `key`.
+    A mark is chosen by a click on a point whose first `customdata` is its key, or in the select box below,
+    which works by keyboard and on a phone. The choice is in the URL as `key`.
     """
     if not marks:
         st.plotly_chart(fig, key=f"{key}-figure", theme=None, config=PLOTLY_CONFIG, alt=alt)
@@ -133,6 +139,17 @@ def votes_table(mark: queries.Mark, *, name: str) -> None:
     downloads(frame, f"{name}-votes")
 
 
+def table(frame: pd.DataFrame, name: str, *, alt: str) -> None:
+    """Show a table of numbers, digits cut for reading, with downloads that hold them all."""
+    shares = {
+        column: st.column_config.NumberColumn(format="%.3f")
+        for column in frame.columns
+        if frame[column].dtype.kind == "f"
+    }
+    st.dataframe(frame, hide_index=True, column_config=shares, alt=alt)
+    downloads(frame, name)
+
+
 def downloads(frame: pd.DataFrame, name: str) -> None:
     """Offer a table as CSV, safe to open in a spreadsheet, and as Parquet, exact."""
     import pyarrow as pa
@@ -180,7 +197,7 @@ def _preamble(selection: Selection) -> str:
 
 
 def goto(text: str, page: str, *, key: str, **state: Any) -> None:
-    """Button that opens a page (`calibration.py`) with widgets of that page or of the sidebar set to `state`."""
+    """Button that opens a page (`calibration.py`) with widgets there or in the sidebar set to `state`."""
     st.button(text, key=key, type="tertiary", on_click=_go, args=(page, state))
 
 

@@ -138,7 +138,7 @@ class Visitor:
 def visitor(request: pytest.FixtureRequest, chromium, app_url: str) -> Iterator[Visitor]:
     """A fresh visitor. Afterwards: only localhost was asked for anything, and the page did not complain.
 
-    Parametrise indirectly with the options of Playwright's `new_context`, such as `color_scheme` or `viewport`.
+    Parametrise indirectly with options of Playwright's `new_context`, such as `color_scheme` or `viewport`.
     """
     options = {"viewport": {"width": 1280, "height": 800}, **getattr(request, "param", {})}
     context = chromium.new_context(**options)
