@@ -12,8 +12,8 @@ from pathlib import Path
 
 from core.importers import alpacaeval, arenahard, judgebench, mtbench, pandalm
 from core.importers.delimited import Sheet, read_delimited
-from core.importers.mapping import head, plan
 from core.importers.options import Inspection, Question, ReadOptions
+from core.importers.planning import head, plan
 from core.importers.records import (
     Record,
     Records,

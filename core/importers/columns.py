@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.labels import BadCell
+from core.importers.cells import BadCell
 
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -26,6 +26,13 @@ CELL_LIMIT = 1024**2
 def cut(text: str) -> str:
     """Value of a cell as messages show it: at most 80 characters."""
     return text if len(text) <= VALUE_LIMIT else text[:VALUE_LIMIT] + "…"
+
+
+def unstorable(text: str) -> str | None:
+    """Why a text cannot be kept, or None."""
+    if len(text) > CELL_LIMIT:
+        return f"{len(text):,} characters in one cell, more than {CELL_LIMIT:,}; shorten it"
+    return "holds a NUL character; remove it" if "\0" in text else None
 
 
 @dataclass(slots=True, eq=False)

@@ -57,7 +57,7 @@ def read_delimited(source: Source) -> Sheet:
         ragged.append(row)
         return "skip"
 
-    data = source.data.removeprefix(b"\xef\xbb\xbf")
+    data = text.encode("utf-8")
     try:
         table = pa_csv.read_csv(
             pa.BufferReader(data),
@@ -74,6 +74,11 @@ def read_delimited(source: Source) -> Sheet:
         raise UnreadableFile(
             f"{source.name}: no table of {_NAMES[delimiter]}-separated cells ({error})."
         ) from None
+    if ragged and ragged[0].number == 1:
+        raise UnreadableFile(
+            f"{source.name}: line 1: the header cannot be split into columns ({shown(ragged[0].text)}). "
+            "Close its quotes, or write names without quotes."
+        )
     rejects = Rejects()
     for bad in ragged:
         rejects.add(
@@ -113,7 +118,7 @@ def _one_array(column: Any) -> Any:
 
 def _header(name: str, text: str) -> tuple[str, list[str]]:
     """Delimiter and column names: the delimiter that splits the first record into most columns."""
-    start = text.removeprefix("﻿")[:_HEADER_LIMIT].lstrip("\r\n")
+    start = text[:_HEADER_LIMIT].lstrip("\r\n")
     if start.lstrip()[:1] == "<":
         raise UnreadableFile(
             f"{name}: line 1: the file is HTML or XML. Download the raw file, or save it as CSV."
@@ -152,15 +157,12 @@ def _check_quotes(source: Source, text: str, columns: dict[str, Coded], ragged: 
         return
     last = [column.cell(len(column) - 1) for column in columns.values() if len(column)]
     tails = [cell for cell in (*last[-1:], *(bad.text for bad in ragged[-1:])) if "\n" in cell]
-    for tail in tails:
-        if text.rstrip("\r\n").endswith(tail.rstrip("\r\n")[-200:]):
-            line = (
-                text.count("\n")
-                - tail.count("\n")
-                + (0 if text.endswith("\n") and tail.endswith("\n") else 1)
-            )
+    whole = text.rstrip("\r\n")
+    for tail in (tail.rstrip("\r\n") for tail in tails):
+        if whole.endswith(tail[-200:]):
+            line = whole.count("\n") - tail.count("\n") + 1
             raise UnreadableFile(
-                f"{source.name}: line {max(line, 1)}: a quote is opened and never closed, so the rest of "
+                f"{source.name}: line {line}: a quote is opened and never closed, so the rest of "
                 "the file is one "
                 f"cell ({shown(tail)}). Close the quote, or write it twice inside a quoted cell."
             )

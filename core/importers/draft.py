@@ -158,9 +158,9 @@ def _settle_keys(draft: Draft, *, numbered: bool) -> int:
         position_in_group = np.arange(len(sub)) - np.flatnonzero(starts)[groups]
         draft.numbers["run"].values[sub] = position_in_group
         draft.notes.append(
-            f"There is no column run, and {len(differs):,} comparisons come with more than one vote of "
-            "the same judge "
-            f"in the same order: they were numbered as runs 0 to {position_in_group.max()} in file order."
+            "There is no column run. Where a judge voted more than once on a comparison in the same order "
+            f"({len(differs):,} times), its votes were numbered as runs 0 to {position_in_group.max()}, "
+            "in file order."
         )
         return 0
     conflict = differs[groups]
@@ -178,6 +178,12 @@ def _settle_keys(draft: Draft, *, numbered: bool) -> int:
     duplicate = sub[~conflict & ~starts]
     keep[duplicate] = False
     draft.take(keep)
+    if len(duplicate) and not numbered:
+        draft.notes.append(
+            f"Votes left out because they repeat an earlier one word for word: {len(duplicate):,}. If the "
+            "judge was "
+            "asked again, number the repetitions in a column run."
+        )
     return len(duplicate)
 
 

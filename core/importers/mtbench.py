@@ -18,7 +18,7 @@ _WINNERS = {"model_1": 1, "tie": 0, "model_2": -1, "error": None}
 
 
 def read(source: Source, records: Records, options: ReadOptions) -> Reading:
-    """Read two games a record: g1 shows model_1 first, g2 model_2 first; winners name the model, not the slot.
+    """Read two games a record, g1 with model_1 shown first, g2 with model_2; the winners name the models.
 
     model_a is model_1. A winner `error` is a failed vote: status `error` if the judgment is `$ERROR$` (the
     call

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from core.importers.columns import CELL_LIMIT, Coded, Numbers
+from core.importers.columns import Coded, Numbers, unstorable
 from core.importers.draft import Draft, finish
 from core.importers.options import ReadOptions
 from core.importers.records import Record, Records
 from core.importers.source import Source
-from core.labels import VOCABULARIES, shown
+from core.labels import VOCABULARIES
 from core.votes import COLUMNS, InvalidOption, Reading
 
 Vote = Mapping[str, Any]
@@ -98,7 +98,7 @@ def read_votes(
     for row, record in zip(records.row, records.records, strict=True):
         try:
             those = list(votes(record))
-            _refuse_huge(those)
+            _refuse_unstorable(those)
         except BadField as bad:
             value = "" if bad.value is None else str(bad.value)
             records.rejects.add(row, bad.column, value, bad.reason)
@@ -132,13 +132,11 @@ def read_votes(
     return finish(draft, source, format, constants=constants, dataset=dataset)
 
 
-def _refuse_huge(votes: Iterable[Vote]) -> None:
+def _refuse_unstorable(votes: Iterable[Vote]) -> None:
     for vote in votes:
         for name, value in vote.items():
-            if isinstance(value, str) and len(value) > CELL_LIMIT:
-                raise BadField(
-                    name, value, f"{len(value):,} characters, more than {CELL_LIMIT:,}; shorten the text"
-                )
+            if isinstance(value, str) and (why := unstorable(value)):
+                raise BadField(name, value, why)
 
 
 _PROMPT = re.compile(
@@ -158,8 +156,3 @@ def prompt_texts(judging_prompt: object, *, first_is_a: bool) -> dict[str, str]:
         return {}
     first, second = ("response_a", "response_b") if first_is_a else ("response_b", "response_a")
     return {"prompt": match["prompt"], first: match["a"], second: match["b"]}
-
-
-def known_fields(found: Record, needs: Iterable[str]) -> str:
-    """For messages: the fields that a format needs and the record has not."""
-    return ", ".join(shown(name) for name in needs if name not in found)

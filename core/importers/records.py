@@ -30,7 +30,7 @@ class Records:
 
 def looks_like_json(text: str) -> bool:
     """Whether a text begins like JSON or JSON Lines."""
-    return text.lstrip("﻿ \t\r\n")[:1] in ("{", "[")
+    return text.lstrip()[:1] in ("{", "[")
 
 
 def read_records(source: Source) -> Records:
@@ -40,7 +40,7 @@ def read_records(source: Source) -> Records:
     ------
     UnreadableFile : no JSON, nested too deep, or no object in it.
     """
-    text = source.text().removeprefix("﻿")
+    text = source.text()
     if text.lstrip()[:1] == "[":
         found, rejects = _array(source.name, text)
     else:

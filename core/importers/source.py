@@ -11,8 +11,10 @@ from pathlib import Path
 
 from core.votes import UnreadableFile
 
-_RATIO = 500
+# The most regular votes pack about 100 to 1; gzip reaches 1,030 to 1 only on what says nothing.
+_RATIO = 200
 _FREE = 64 * 1024**2
+_BOM = b"\xef\xbb\xbf"
 _SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".pq")
 
 _FOREIGN = (
@@ -61,9 +63,9 @@ class Source:
                 "UTF-16. Save it as text in UTF-8."
             )
         try:
-            return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+            return data.removeprefix(_BOM).decode("utf-8")
         except UnicodeDecodeError as error:
-            at = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
+            at = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
             raise UnreadableFile(
                 f"{self.name}: line {_line(data, at)}, byte {at + 1}: 0x{data[at]:02x} is not UTF-8 "
                 "(Latin-1 or Windows-1252, perhaps). Save the file as UTF-8."
@@ -91,7 +93,7 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
         if unpacked.startswith(magic):
             raise UnreadableFile(f"{name}: byte 1: the file is {kind}. {remedy}.")
     source = Source(name=name, data=unpacked, sha256=hashlib.sha256(raw).hexdigest())
-    if not source.is_parquet and not unpacked.removeprefix(b"\xef\xbb\xbf").strip():
+    if not source.is_parquet and not unpacked.removeprefix(_BOM).strip():
         raise UnreadableFile(
             f"{name}: the file holds blanks only. Save it again with a header and at least one row."
         )

@@ -9,24 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.importers.columns import CELL_LIMIT, Coded, Mask, Numbers, Rejects, parse
+from core.importers.cells import CHOICES, BadCell, parse_choice, parse_confidence, parse_float, parse_int
+from core.importers.columns import Coded, Mask, Numbers, Rejects, parse, unstorable
 from core.importers.delimited import Sheet, unguard
 from core.importers.draft import Draft, finish
-from core.importers.mapping import Plan, plan
 from core.importers.options import SCORE_COLUMNS, ReadOptions
+from core.importers.planning import Plan, plan
 from core.importers.source import Source
-from core.labels import (
-    CHOICES,
-    NAMES,
-    TIE_WORDS,
-    BadCell,
-    Vocabulary,
-    normalise,
-    parse_choice,
-    parse_confidence,
-    parse_float,
-    parse_int,
-)
+from core.labels import NAMES, TIE_WORDS, Vocabulary, normalise
 from core.votes import COLUMNS, Reading
 
 _LONG_TEXTS = ("prompt", "response_a", "response_b", "rationale")
@@ -73,10 +63,10 @@ def _stack(sheet: Sheet, how: Plan) -> _Long:
     if how.unguard:
         text = {column.name for column in COLUMNS if column.kind == "text"}
         cells = {name: column.map(unguard) if name in text else column for name, column in cells.items()}
-        extra = {name: column.map(unguard) for name, column in extra.items()}
+        extra = {unguard(name): column.map(unguard) for name, column in extra.items()}
     for name, constant in how.constants.items():
         cells[name] = Coded.constant(constant, len(sheet.row))
-    cells = {name: column if name in _LONG_TEXTS else column.map(str.strip) for name, column in cells.items()}
+    cells = {name: column.map(str if name in _LONG_TEXTS else str.strip) for name, column in cells.items()}
     extra = {
         name: column.map(lambda value: value if value.strip() else None) for name, column in extra.items()
     }
@@ -108,7 +98,7 @@ class _Typed:
 
     def draft(self) -> Draft:
         cells, n = self.long.cells, len(self.long.row)
-        self._reject_huge()
+        self._reject_unstorable()
         text = {c.name: cells[c.name] for c in COLUMNS if c.kind == "text" and c.name in cells}
         for name in text.keys() & CHOICES.keys():
             text[name] = self._choice(name)
@@ -175,19 +165,16 @@ class _Typed:
             self.long.cells[name].missing, name, f"{name} is missing; fill the cell, or remove the row"
         )
 
-    def _reject_huge(self) -> None:
+    def _reject_unstorable(self) -> None:
         for name, column in (self.long.cells | self.long.extra).items():
-            huge = np.array([len(value) > CELL_LIMIT for value in column.values] + [False], bool)
-            if huge.any():
-                bad = huge[column.codes]
+            problems = {code: why for code, value in enumerate(column.values) if (why := unstorable(value))}
+            if problems:
+                bad = np.array([code in problems for code in range(len(column.values))] + [False], bool)[
+                    column.codes
+                ]
                 for i in np.flatnonzero(bad & self.good):
-                    self.rejects.add(
-                        int(self.long.row[i]),
-                        self._column(name, i),
-                        column.cell(i),
-                        f"the cell holds {len(column.cell(i)):,} characters, more than {CELL_LIMIT:,}; "
-                        "shorten it",
-                    )
+                    why = problems[int(column.codes[i])]
+                    self.rejects.add(int(self.long.row[i]), self._column(name, i), column.cell(i), why)
                 self.good &= ~bad
 
     def _parse(self, name: str, function: Callable[[str], float], dtype: type) -> Numbers:
@@ -284,9 +271,7 @@ class _Typed:
         failed = ~status.missing & ~ok
         contradicted = int((failed & vote.valid & self.good).sum())
         if contradicted:
-            self.notes.append(
-                f"{contradicted:,} votes with a status other than ok have a label, which was not used."
-            )
+            self.notes.append(f"Labels not used because the status is not ok: {contradicted:,}.")
         self._reject(
             ok & ~vote.valid, "vote", "the vote is missing although status is ok; fill it, or change status"
         )
