@@ -107,9 +107,8 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
     ----------
     table : ratings without gaps; a bare (n, k) matrix is taken as one comparison an item, not oriented.
     level : of both intervals. Default (ours): ln F ± t(n - 1)·SE, F = MSR/MSE, SE by jackknife over
-    comparisons; the F
-        interval beside it covers .72 to .84 on ternary votes. Comparisons of one item are taken as
-        independent.
+        comparisons, those of one item taken as independent; the F interval beside it covers only .72 to .84
+        on ternary votes.
 
     Returns
     -------

@@ -62,11 +62,10 @@ class Triangles:
     """Additivity of Elo gaps round every triple that met in all three pairings, one row a triple (a, b, c).
 
     gap_ab, gap_bc, gap_ca : Elo of the first against the second, from all prompts of the pair.
-    residual : gap_ab + gap_bc + gap_ca, 0 when the gaps add up; positive when a beats b beats c beats a too
-        often.
+    residual : gap_ab + gap_bc + gap_ca, 0 when the gaps add up, positive when votes lean round a > b > c > a.
     n : prompts common to the three pairs.  residual_common, z : of those prompts alone, NaN with fewer than
-        two or
-    without variance.  p_value : two-sided normal.  p_holm : adjusted for the number of triples (ours).
+        two or without variance.  p_value : two-sided normal.  p_holm : adjusted for the number of triples
+        (ours).
     broken : p_holm < 1 - level.
     """
 
@@ -113,8 +112,7 @@ def anchor_swap(pairs: PairScores, anchors: tuple[str, ...], *, prior: Prior = "
     """Compare the boards of every two anchors.
 
     shift_m = Elo₂(m) - Elo₁(m) over systems m on both boards, both anchors left out; centred by their mean,
-    since another anchor moves the zero. τ_b = (concordant - discordant)/√(pairs untied on 1 · pairs untied on
-    2).
+    since another anchor moves the zero. τ_b = (concordant - discordant)/√(untied on 1 · untied on 2).
 
     Raises
     ------
@@ -157,8 +155,9 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
     residual = Δ(b,c) - (Δ(b,a) + Δ(a,c)) = Δ(a,b) + Δ(b,c) + Δ(c,a), the same up to sign whichever of the
     three is the anchor. A broken triangle is intransitive judging: no single Elo scale can hold the three.
 
-    z on the N prompts common to the three pairs: rᵢ = γ·Σ (Sᵢ - S̄)/(p̄(1 - p̄)) over ab, bc, ca, γ = 400/ln
-    10; z = residual_common·√N/sd(rᵢ). With thousands of triples some |z| pass 1.96 by chance, hence Holm's p.
+    z on the N prompts common to the three pairs: rᵢ = γ·Σ (Sᵢ - S̄)/(p̄(1 - p̄)) over ab, bc, ca;
+    z = residual_common·√N/sd(rᵢ), γ = 400/ln 10. With thousands of triples some |z| pass 1.96 by chance,
+    hence Holm's p.
 
     Parameters
     ----------
@@ -222,8 +221,8 @@ def _gaps(pairs: PairScores, prior: Prior) -> FloatArray:
 
 
 def _kendall_tau(one: FloatArray, two: FloatArray) -> float | None:
-    sign_1 = np.sign(one[:, None] - one[None, :])
-    sign_2 = np.sign(two[:, None] - two[None, :])
+    # Sums of thirds differ in their last bits with the order of rows; equal Elo must stay a tie.
+    sign_1, sign_2 = (np.sign(np.round(elo[:, None] - elo[None, :], 9)) for elo in (one, two))
     untied = float(np.abs(sign_1).sum()) * float(np.abs(sign_2).sum())
     return float((sign_1 * sign_2).sum()) / math.sqrt(untied) if untied else None
 

@@ -60,8 +60,7 @@ def confusion(
     Parameters
     ----------
     counts : votes of one judge with gold; comparisons without gold are left out and counted.
-    labels : (comparisons,) in {-1, 0, 1}: one label a comparison from an aggregator, used in place of the
-        votes.
+    labels : (comparisons,) in {-1, 0, 1}: an aggregator's label of each, in place of the votes.
     ties : what a tie is (ours). `keep`: a class like the others, right only against a tie. `drop_votes`:
         verdicts that tie are left out, so accuracy is among decided verdicts. `drop_gold`: comparisons whose
         gold is a tie are left out, and a tied verdict on the others is wrong. `drop_both`: both, the forced

@@ -194,7 +194,7 @@ def board(
         columns[f"se_elo{suffix}"] = ELO_PER_NAT / (p * (1 - p)) * columns[f"se_p{suffix}"]
     columns |= {"wins": total - ties / 2, "ties": ties, "losses": n - total - ties / 2}
     # Equal scores stand in alphabetical order, so that the board never depends on the order of rows.
-    order = sorted(range(len(codes)), key=lambda row: (-elo[row], pairs.models[codes[row]]))
+    order = sorted(range(len(codes)), key=lambda row: (-round(float(elo[row]), 9), pairs.models[codes[row]]))
     # Tiers rank models, whatever the pool and κ: they use the observed variance alone.
     tier = _tiers(order, row_of, item, score, p, np.sqrt(p * (1 - p) / (mass + 1) * dispersion))
     rows = tuple(
