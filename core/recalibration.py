@@ -85,7 +85,7 @@ def recalibrate(
     Items (not verdicts) are dealt at random into folds; each fold's confidences are mapped by the fit on the
     others.
 
-    temperature : σ(logit(c)/T), T > 0.  platt : σ(a·logit(c) + b).  Both by maximum likelihood, with c clipped as
+    temperature : σ(logit(c)/T), T > 0.  platt : σ(a·logit(c) + b).  Both by maximum likelihood, clipped as
     for the NLL.  isotonic : the nondecreasing step of least squares, linear between its points.  histogram :
     accuracy of the training verdicts in c's equal-width bin; c itself where that bin is empty.
 

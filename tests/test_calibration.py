@@ -1,0 +1,270 @@
+"""Calibration measures against reference figures, scikit-learn, laws and simulated judges."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss, log_loss
+
+from core.binning import bin_index, equal_mass_index, rank_values
+from core.calibration import calibration, calibration_intervals, noise_floor, reliability
+from core.counts import OutcomeCounts
+from core.intervals import clustered_proportion
+from core.votes import InvalidOption, NoUsableVotes
+from tests.outcomes import of_judge, of_votes
+
+SKYWORK = "Skywork_Skywork-Reward-Gemma-2-27B [reward_model]"
+
+verdicts = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 100).map(lambda percent: percent / 100), st.booleans()),
+    min_size=1,
+    max_size=60,
+)
+
+
+def spread(outcomes):
+    """Confidence and correctness of single verdicts, as other libraries want them."""
+    confidence = np.repeat(outcomes.confidence, outcomes.n)
+    right = np.concatenate(
+        [[1] * k + [0] * (n - k) for n, k in zip(outcomes.n, outcomes.correct, strict=True)]
+    )
+    return confidence, right
+
+
+def test_judgebench_reward_model(shared_data):
+    """Reference figures of JudgeBench votes, rule `single`, six digits."""
+    found = calibration(of_judge(shared_data, "judgebench", SKYWORK))
+    expected = {"ece": 0.294954, "mce": 0.330571, "ace": 0.294954, "brier": 0.311194, "nll": 2.408601}
+    assert {name: round(getattr(found, name), 6) for name in expected} == expected
+    assert (found.n, found.items, found.without_confidence, found.nll_clipped) == (700, 350, 0, 120)
+    assert found.gap == pytest.approx(found.mean_confidence - found.accuracy)
+    assert found.gap_low < found.gap < found.gap_high
+
+
+def test_judgeconf_stated_confidence(shared_data):
+    """Reference figures of JudgeConf votes, six digits; votes without confidence are left out and counted."""
+    outcomes = of_judge(shared_data, "judgeconf", "gpt-4o-mini")
+    found = calibration(outcomes)
+    expected = {"ece": 0.024038, "ace": 0.024038, "brier": 0.024567, "nll": 0.112520}
+    assert {name: round(getattr(found, name), 6) for name in expected} == expected
+    assert found.n == 156
+    assert found.without_confidence == outcomes.n[np.isnan(outcomes.confidence)].sum() == 117
+
+
+def test_worked_example():
+    """Two bins by hand: (.8, .9] holds 4 verdicts, 2 right; (.9, 1] holds 1, right."""
+    found = calibration(of_votes([0, 1, 2, 3, 4], [0.9, 0.9, 0.9, 0.86, 1.0], [1, 0, 1, 0, 1]))
+    assert found.ece == pytest.approx(0.8 * (0.89 - 0.5) + 0.2 * 0)
+    assert found.mce == pytest.approx(0.39)
+    assert found.reliability.n.tolist() == [0] * 8 + [4, 1]
+    assert found.reliability.accuracy[8] == 0.5
+    assert np.isnan(found.reliability.accuracy[:8]).all()
+    assert found.brier == pytest.approx((2 * 0.01 + 0.81 + 0.86**2) / 5)
+    assert found.nll_clipped == 1
+
+
+@given(verdicts)
+def test_brier_and_nll_equal_scikit_learn(rows):
+    outcomes = of_votes(*zip(*rows, strict=True))
+    confidence, right = spread(outcomes)
+    clipped = np.clip(confidence, 1e-12, 1 - 1e-12)
+    found = calibration(outcomes)
+    assert found.brier == pytest.approx(brier_score_loss(right, confidence, pos_label=1), abs=1e-12)
+    assert found.nll == pytest.approx(log_loss(right, clipped, labels=[0, 1]), rel=1e-9, abs=1e-11)
+    assert found.accuracy == pytest.approx(right.mean())
+    assert found.mean_confidence == pytest.approx(confidence.mean())
+
+
+def slow_ece(confidence, right, bins):
+    """ECE and MCE by the definition, verdict by verdict, in exact hundredths."""
+    total, worst = 0.0, 0.0
+    for b in range(bins):
+        percent = np.rint(confidence * 100).astype(int)
+        inside = (percent * bins > 100 * b) & (percent * bins <= 100 * (b + 1)) | ((b == 0) & (percent == 0))
+        if inside.any():
+            gap = abs(right[inside].mean() - confidence[inside].mean())
+            total, worst = total + inside.mean() * gap, max(worst, gap)
+    return total, worst
+
+
+@given(verdicts, st.integers(1, 30))
+def test_measures_by_definition_and_their_laws(rows, bins):
+    outcomes = of_votes(*zip(*rows, strict=True))
+    found = calibration(outcomes, bins=bins)
+    ece, mce = slow_ece(*spread(outcomes), bins)
+    assert found.ece == pytest.approx(ece, abs=1e-12)
+    assert found.mce == pytest.approx(mce, abs=1e-12)
+    # A triangle inequality: bins can hide opposite errors, never invent any.
+    assert abs(found.gap) <= found.ece + 1e-12 <= found.mce + 1e-9
+    assert abs(found.gap) <= found.ace + 1e-12
+    diagram = found.reliability
+    assert diagram.n.sum() == found.n == len(rows)
+    filled = diagram.n > 0
+    assert (diagram.accuracy_low <= diagram.accuracy)[filled].all()
+    assert (diagram.accuracy <= diagram.accuracy_high)[filled].all()
+    assert calibration(of_votes(*zip(*reversed(rows), strict=True)), bins=bins).ece == pytest.approx(
+        found.ece
+    )
+
+
+@pytest.mark.parametrize("bins", [2, 3, 5, 7, 10, 20])
+def test_edges_belong_to_the_bin_below(bins):
+    edges = np.arange(bins + 1) / bins
+    np.testing.assert_array_equal(bin_index(edges, bins), [0, *range(bins)])
+    np.testing.assert_array_equal(bin_index(edges[1:-1] + 1e-6, bins), range(1, bins))
+    assert bin_index(np.array([0.1 + 0.2, 0.7]), 10).tolist() == [2, 6]
+
+
+def slow_mass_index(values, bins):
+    """The integer rule as written, for each distinct value."""
+    order = sorted(values)
+    rank = {v: (order.index(v), order.count(v)) for v in values}
+    return [min(bins - 1, bins * (2 * r + m) // (2 * len(values))) for r, m in (rank[v] for v in values)]
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=1, max_size=40), st.integers(1, 12), st.booleans())
+def test_equal_mass_bins_follow_the_integer_rule(codes, bins, fine):
+    # `fine` values have five decimals, so that both ways of ranking values are met.
+    values = np.array(codes) / 10_000 * (0.99999 if fine else 1)
+    index = equal_mass_index(values, np.ones(len(values), int), bins)
+    assert index.tolist() == slow_mass_index(values.tolist(), bins)
+    split, where = np.unique(values, return_inverse=True)
+    merged = equal_mass_index(split, np.bincount(where), bins)
+    np.testing.assert_array_equal(merged[where], index)
+
+
+def test_values_that_differ_in_the_last_bit_are_equal():
+    same = np.array([(0.2 + 0.7) / 2, (0.1 + 0.8) / 2, 0.3 + 1e-7])
+    assert len(set(same[:2])) == 2
+    ranks = rank_values(same)
+    assert ranks[0] == ranks[1] > ranks[2]
+
+
+def test_bins_use_the_clustering_of_their_own_items():
+    """The bin's interval is the clustered interval of the verdicts inside it."""
+    rng = np.random.default_rng(0)
+    item, confidence = rng.integers(0, 40, 600), rng.choice([0.55, 0.58, 0.95], 600)
+    right = rng.random(600) < np.where(item % 2, 0.9, 0.3)
+    outcomes = of_votes(item, confidence, right)
+    found = reliability(outcomes)
+    inside = bin_index(outcomes.confidence, 10) == 5
+    expected = clustered_proportion(outcomes.item[inside], outcomes.n[inside], outcomes.correct[inside])
+    assert found.deff[5] == pytest.approx(expected.deff)
+    assert found.deff[5] > 2
+    assert (found.accuracy_low[5], found.accuracy_high[5]) == pytest.approx((expected.low, expected.high))
+    assert found.items[5] == 40
+
+
+def test_rows_in_any_order_and_split_give_the_same_diagram():
+    rng = np.random.default_rng(1)
+    outcomes = of_votes(rng.integers(0, 30, 200), rng.integers(0, 21, 200) / 20, rng.integers(0, 2, 200))
+    order = rng.permutation(len(outcomes))
+    shuffled = OutcomeCounts(
+        item=outcomes.item[order],
+        confidence=outcomes.confidence[order],
+        n=outcomes.n[order],
+        correct=outcomes.correct[order],
+    )
+    for name in ("n", "items", "accuracy", "accuracy_low", "deff"):
+        np.testing.assert_allclose(getattr(reliability(outcomes), name), getattr(reliability(shuffled), name))
+
+
+@pytest.mark.parametrize("confidence", [[], [np.nan, np.nan]])
+def test_nothing_to_measure_is_said(confidence):
+    nothing = of_votes(range(len(confidence)), confidence, [1] * len(confidence))
+    for method in (calibration, reliability):
+        with pytest.raises(NoUsableVotes, match="confidence"):
+            method(nothing)
+
+
+def test_options_are_checked():
+    one = of_votes([0], [0.5], [1])
+    with pytest.raises(InvalidOption, match="bins"):
+        calibration(one, bins=0)
+    with pytest.raises(InvalidOption, match="level"):
+        calibration(one, level=95)
+
+
+def test_noise_floor_of_fifty_verdicts():
+    """Methods §5: at n = 50 a perfectly calibrated judge shows an ECE of about .12.
+
+    It depends on the confidences: .10 if they spread over .5 to 1, .12 over .4 to 1, .15 over 0 to 1.
+    """
+    rng = np.random.default_rng(2)
+    for least, expected in ((0.5, 0.10), (0.4, 0.12), (0.0, 0.15)):
+        confidence = least + (1 - least) * (np.arange(50) + 0.5) / 50
+        floor = noise_floor(of_votes(range(50), confidence, [1] * 50), rng=rng, draws=4000)
+        assert round(floor.ece_mean, 2) == expected
+        assert floor.ece_low < floor.ece_mean < floor.ece_high
+
+
+def test_noise_floor_equals_the_exact_expectation():
+    """One confidence c in one bin: E|K/n − c| of a binomial, summed exactly."""
+    from scipy.stats import binom
+
+    n, c = 40, 0.8
+    k = np.arange(n + 1)
+    chance, error = binom.pmf(k, n, c), np.abs(k / n - c)
+    order = np.argsort(error)
+    mean, high = chance @ error, error[order][np.searchsorted(chance[order].cumsum(), 0.975)]
+    floor = noise_floor(of_votes(range(n), [c] * n, [0] * n), rng=np.random.default_rng(3), draws=40_000)
+    assert floor.ece_mean == pytest.approx(mean, rel=0.02)
+    assert floor.ace_mean == pytest.approx(mean, rel=0.02)
+    assert floor.ece_high == pytest.approx(high, abs=1e-9)
+
+
+@pytest.mark.parametrize("decimals", [2, 6])
+def test_a_calibrated_judge_stays_within_its_floor(decimals):
+    """ECE and ACE fall inside the floor 95 times in 100, with few and with many distinct values."""
+    rng = np.random.default_rng(4)
+    n = 1500 if decimals == 6 else 300
+    inside = []
+    for _ in range(150):
+        confidence = rng.uniform(0.5, 1, n).round(decimals)
+        outcomes = of_votes(range(n), confidence, rng.random(n) < confidence)
+        floor, found = noise_floor(outcomes, rng=rng, draws=200), calibration(outcomes)
+        inside.append(
+            (floor.ece_low <= found.ece <= floor.ece_high, floor.ace_low <= found.ace <= floor.ace_high)
+        )
+    # 150 trials at .95: four standard errors are .07.
+    assert (np.mean(inside, axis=0) > 0.88).all()
+
+
+@pytest.mark.parametrize(("bias", "least"), [(0.0, 0.93), (0.05, 0.8), (0.2, 0.88)])
+def test_bootstrap_interval_of_ece_covers(bias, least):
+    rng = np.random.default_rng(5)
+    levels = np.array([0.55, 0.65, 0.75, 0.85, 0.95])
+    hits = []
+    for _ in range(200):
+        confidence = rng.choice(levels, 400)
+        outcomes = of_votes(np.arange(400) // 2, confidence, rng.random(400) < confidence - bias)
+        low, high = calibration_intervals(outcomes, rng=rng, iterations=200).ece
+        hits.append(low <= bias <= high)
+    assert np.mean(hits) >= least
+
+
+def test_bootstrap_intervals_hold_their_estimates_and_widen_with_clustering():
+    rng = np.random.default_rng(6)
+    confidence, right = rng.uniform(0.5, 1, 300), rng.integers(0, 2, 300)
+    spans = []
+    for item in (np.arange(1200), np.repeat(np.arange(300), 4)):
+        outcomes = of_votes(item, np.repeat(confidence, 4), np.repeat(right, 4))
+        found, intervals = calibration(outcomes), calibration_intervals(outcomes, rng=rng, iterations=400)
+        for name in ("ece", "ace", "brier", "nll"):
+            low, high = getattr(intervals, name)
+            assert 0 <= low <= getattr(found, name) <= high
+        spans.append(intervals.brier[1] - intervals.brier[0])
+    assert spans[1] == pytest.approx(2 * spans[0], rel=0.2)
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    outcomes = of_votes(range(40), np.linspace(0.5, 1, 40), [1, 0] * 20)
+    twice = [noise_floor(outcomes, rng=np.random.default_rng(7)).to_frame() for _ in range(2)]
+    assert twice[0].equals(twice[1])
+
+
+def test_frames_hold_the_results():
+    found = calibration(of_votes([0, 1], [0.8, 0.9], [1, 0]))
+    frame = found.to_frame().set_index("measure")["value"]
+    assert frame["ece"] == found.ece
+    assert found.reliability.to_frame()["n"].sum() == 2
