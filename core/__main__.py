@@ -1,0 +1,262 @@
+"""The command line: `python -m core audit | import | export | simulate`.
+
+Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input. Messages go to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.votes import AppellateError, InvalidOption, NoUsableVotes, Selection
+
+if TYPE_CHECKING:
+    from core.importers import ReadOptions
+    from core.votes import Reading
+
+DONE, GATE_FAILED, UNUSABLE = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except AppellateError as error:
+        print(f"appellate: {_one_line(str(error))}", file=sys.stderr)
+        return UNUSABLE
+    except BrokenPipeError:
+        sys.stderr.close()
+        return DONE
+
+
+def _audit(options: argparse.Namespace) -> int:
+    from core.audit import AuditOptions, audit
+    from core.document import to_json
+    from core.gates import failed_gates, parse_gate
+    from core.store import Store
+    from core.summary import to_text
+
+    gates = [parse_gate(text) for text in options.fail_if or ()]
+    settings = AuditOptions(
+        bins=options.bins,
+        epsilons=tuple(options.epsilon),
+        correctness=options.correctness,
+        alpha=options.alpha,
+        kappa=options.kappa,
+        calibration_share=options.calibration_share,
+        splits=options.splits,
+        level=options.level,
+        anchors=tuple(options.anchor) if options.anchor else None,
+        pool=options.pool,
+        seed=options.seed,
+    )
+    selection = Selection(
+        judges=tuple(options.judge) if options.judge else None,
+        where=tuple(_pair(text, "--where") for text in options.where or ()),
+        gold=options.gold,
+    )
+    readings = _readings(options)
+    if not sum(reading.votes.num_rows for reading in readings):
+        raise NoUsableVotes(_no_votes(readings))
+    with Store.open() as store:
+        for reading in readings:
+            store.load(reading)
+        result = audit(store, selection, settings, readings=readings, reading_options=_read_options(options))
+
+    json_to_stdout = options.json == "-"
+    summary_to = sys.stderr if json_to_stdout else sys.stdout
+    print(to_text(result), file=summary_to)
+    if json_to_stdout:
+        print(to_json(result))
+    elif options.json:
+        _write(Path(options.json), to_json(result) + "\n")
+    failures = failed_gates(result, gates)
+    for failure in failures:
+        print(f"appellate: gate failed: {_one_line(failure)}", file=sys.stderr)
+    return GATE_FAILED if failures else DONE
+
+
+def _import(options: argparse.Namespace) -> int:
+    from core.store import Store, default_path
+
+    readings = _readings(options)
+    with Store.open(options.store or default_path()) as store:
+        for reading in readings:
+            report = store.load(reading, dataset=options.dataset, on_conflict=options.on_conflict)
+            print(f"{_one_line(reading.name)}: {report.sentence}")
+            for note in reading.notes:
+                print(f"  {_one_line(note)}")
+            for reject in reading.rejects.slice(0, 10).to_pylist():
+                print(
+                    f"  row {reject['row']}, {reject['column']}: {_one_line(reject['reason'])}",
+                    file=sys.stderr,
+                )
+            if reading.rejects.num_rows > 10:
+                print(f"  … and {reading.rejects.num_rows - 10} more rejected rows", file=sys.stderr)
+    return DONE
+
+
+def _export(options: argparse.Namespace) -> int:
+    from core.export import write_file
+    from core.store import Store, default_path
+
+    path = Path(options.store or default_path())
+    if not path.exists():
+        raise NoUsableVotes(
+            f"{path}: there is no store here. Load votes first: python -m core import FILE --store {path}"
+        )
+    selection = Selection(datasets=(options.dataset,) if options.dataset else None)
+    with Store.open(path) as store:
+        table = store.export(selection)
+    write_file(table, Path(options.out))
+    print(f"{options.out}: {table.num_rows:,} votes")
+    return DONE
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    from core.simulate import write_demo
+
+    rows = write_demo(Path(options.out), seed=options.seed, items=options.items)
+    print(f"{options.out}: {rows:,} simulated votes (seed {options.seed})")
+    return DONE
+
+
+def _readings(options: argparse.Namespace) -> list[Reading]:
+    from core.importers import read
+
+    return read([(Path(name).name, Path(name)) for name in options.files], _read_options(options))
+
+
+def _read_options(options: argparse.Namespace) -> ReadOptions:
+    from core.importers import ReadOptions
+
+    return ReadOptions(
+        format=options.format,
+        mapping=tuple(_pair(text, "--map") for text in options.map or ()),
+        labels=options.labels,
+        label_refers=options.label_refers,
+        confidence_scale=options.confidence_scale,
+        rater_type=options.rater_type,
+        tie_margin=options.tie_margin,
+    )
+
+
+def _no_votes(readings: Sequence[Reading]) -> str:
+    first = next((r for r in readings if r.rejects.num_rows), None)
+    names = ", ".join(reading.name for reading in readings)
+    if first is None:
+        return f"{names}: no vote in it."
+    reject = first.rejects.slice(0, 1).to_pylist()[0]
+    return (
+        f"{names}: no usable vote; all {first.rejects.num_rows} rows were rejected. "
+        f"First: row {reject['row']}, column {reject['column']}: {reject['value']!r}: {reject['reason']}"
+    )
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    """Split NAME=VALUE at the first `=`."""
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise InvalidOption(f"{option} {text!r}: write it as NAME=VALUE.")
+    return name, value
+
+
+def _one_line(text: str) -> str:
+    """Text from votes is hostile: no line breaks, no terminal escapes."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidOption(f"{path}: cannot be written ({error.strerror}).") from error
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m core", description="Audit LLM judges from a file of votes."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    audit = commands.add_parser("audit", help="audit the judges in one or several files, without a store")
+    audit.set_defaults(command=_audit)
+    audit.add_argument("files", nargs="+", metavar="FILE")
+    _add_reading_options(audit)
+    audit.add_argument(
+        "--gold", default="given", help="what is true: given (default), humans, or a judge's name"
+    )
+    audit.add_argument("--judge", action="append", help="only this judge (may be given again)")
+    audit.add_argument(
+        "--where", action="append", metavar="COLUMN=VALUE", help="only these votes; several mean AND"
+    )
+    audit.add_argument("--bins", type=int, default=10, help="bins of the reliability diagram (10)")
+    audit.add_argument("--epsilon", type=float, nargs="+", default=[0.05, 0.10, 0.15], help="ε of TH-Score")
+    audit.add_argument("--correctness", choices=("single", "both_orders"), default="single")
+    audit.add_argument("--alpha", type=float, default=1.0, help="BTD smoothing of the margin (1)")
+    audit.add_argument("--kappa", type=float, default=1.0, help="BTD smoothing of the tie share (1)")
+    audit.add_argument(
+        "--calibration-share", type=float, default=0.05, help="share of the items used to fit (0.05)"
+    )
+    audit.add_argument("--splits", type=int, default=100, help="random splits; 0 for none (100)")
+    audit.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
+    audit.add_argument(
+        "--anchor", action="append", metavar="MODEL", help="leaderboard anchor (may be given again)"
+    )
+    audit.add_argument("--pool", type=int, metavar="M", help="finite pool of M prompts")
+    audit.add_argument("--seed", type=int, default=0)
+    audit.add_argument(
+        "--json", metavar="OUT", help="write the audit as JSON to OUT, or - for standard output"
+    )
+    audit.add_argument(
+        "--fail-if", action="append", metavar="GATE", help='exit 1 if any judge has, e.g., "ece>0.1"'
+    )
+
+    load = commands.add_parser("import", help="load files into a store")
+    load.set_defaults(command=_import)
+    load.add_argument("files", nargs="+", metavar="FILE")
+    _add_reading_options(load)
+    load.add_argument("--store", metavar="PATH", help="store file (data/votes.duckdb, or $APPELLATE_STORE)")
+    load.add_argument("--dataset", help="name of the data set (default: the file's column, else its stem)")
+    load.add_argument("--on-conflict", choices=("keep", "replace"), default="keep")
+
+    export = commands.add_parser("export", help="write the votes of a store as CSV or Parquet")
+    export.set_defaults(command=_export)
+    export.add_argument("out", metavar="OUT", help="OUT.csv, OUT.csv.gz or OUT.parquet")
+    export.add_argument("--store", metavar="PATH")
+    export.add_argument("--dataset")
+
+    simulate = commands.add_parser("simulate", help="write simulated votes with known parameters")
+    simulate.set_defaults(command=_simulate)
+    simulate.add_argument("out", metavar="OUT", help="OUT.csv or OUT.csv.gz")
+    simulate.add_argument("--seed", type=int, default=0)
+    simulate.add_argument("--items", type=int, help="prompts (default: the demo's)")
+    return parser
+
+
+def _add_reading_options(parser: argparse.ArgumentParser) -> None:
+    from core.importers import formats
+
+    parser.add_argument("--format", default="auto", help="auto (default), " + ", ".join(formats()))
+    parser.add_argument(
+        "--map", action="append", metavar="CANONICAL=THEIRS", help="name a column (may be given again)"
+    )
+    parser.add_argument("--labels", metavar="NAME", help="vocabulary of the labels")
+    parser.add_argument(
+        "--label-refers",
+        choices=("model", "slot"),
+        help="labels name the models, or the first and second shown",
+    )
+    parser.add_argument("--confidence-scale", type=int, choices=(1, 100), help="confidence is 0-1 or 0-100")
+    parser.add_argument("--rater-type", choices=("llm", "human"))
+    parser.add_argument(
+        "--tie-margin", type=float, default=0.0, help="score difference up to which two scores tie (0)"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,320 @@
+"""One call: store, selection and options in, every result of every judge out.
+
+`audit` holds no statistics of its own. It asks the queries for counts, hands them to the methods with the
+options given and gathers what comes back, so that page, command line and report show the same figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from core import queries, verdicts
+from core.agreement import AgreementMatrix, JudgePair, Repeatability, agreement_matrix, icc
+from core.anchors import AnchorSwap, anchor_swap
+from core.anchors import anchors as models_that_anchor
+from core.btd import MINIMUM_LABELS, BTDFit, fit
+from core.calibration import Calibration, NoiseFloor, calibration, noise_floor
+from core.confusion import Confusion, confusion
+from core.counts import NO_GOLD, OutcomeCounts, PairScores, VoteCounts
+from core.evaluation import Evaluation, evaluate
+from core.intervals import Proportion, check_level, clustered_proportion
+from core.inventory import JudgeSummary, Summary, summary
+from core.overconfidence import ConfidenceGap, confidence_gap
+from core.position import PositionBias, position_bias
+from core.raee import Board, board
+from core.th_score import ThScore, th_score
+from core.verdicts import Verdict
+from core.votes import VOTE_LABELS, CorrectnessRule, InvalidOption, Selection, TooFewLabels
+
+if TYPE_CHECKING:
+    from core.importers import ReadOptions
+    from core.store import Store
+    from core.votes import Reading
+
+
+MOST_SPLITS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """How to audit. `anchors` None: every model that met at least three others. `splits` 0: none."""
+
+    bins: int = 10
+    epsilons: tuple[float, ...] = (0.05, 0.10, 0.15)
+    correctness: CorrectnessRule = "single"
+    alpha: float = 1.0
+    kappa: float = 1.0
+    calibration_share: float = 0.05
+    splits: int = 100
+    level: float = 0.95
+    anchors: tuple[str, ...] | None = None
+    pool: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        # Methods check what they get, but a judge without such votes never reaches them.
+        check_level(self.level)
+        rules = get_args(CorrectnessRule)
+        for fine, told in (
+            (self.bins >= 1, f"bins {self.bins}: use at least 1."),
+            (
+                all(0 < e < 0.5 for e in self.epsilons),
+                f"epsilon {self.epsilons}: use values between 0 and 0.5.",
+            ),
+            (self.correctness in rules, f"correctness {self.correctness!r}: use {' or '.join(rules)}."),
+            (
+                self.alpha > 0 and self.kappa > 0,
+                f"alpha {self.alpha:g}, kappa {self.kappa:g}: use more than 0.",
+            ),
+            (0 < self.calibration_share < 1, f"calibration share {self.calibration_share:g}: use 0 to 1."),
+            (0 <= self.splits <= MOST_SPLITS, f"splits {self.splits}: use 0 (none) to {MOST_SPLITS:,}."),
+            (self.pool is None or self.pool > 0, f"pool {self.pool}: use the number of prompts in the pool."),
+            (self.seed >= 0, f"seed {self.seed}: use a whole number from 0 up."),
+        ):
+            if not fine:
+                raise InvalidOption(told)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JudgeAudit:
+    """Every result of one judge; None where its votes cannot tell, with the reason in the audit's notes."""
+
+    judge: str
+    rater_type: str
+    votes: JudgeSummary
+    accuracy: Proportion | None
+    calibration: Calibration | None
+    floor: NoiseFloor | None
+    gap: ConfidenceGap | None
+    th: tuple[ThScore, ...]
+    position: PositionBias | None
+    confusion: Confusion | None
+    btd: BTDFit | None
+    splits: Evaluation | None
+    repeatability: Repeatability | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JudgedBoard:
+    """A leaderboard and whose votes made it; `judge` None is all judges pooled."""
+
+    judge: str | None
+    board: Board
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Audit:
+    """All that an audit found. `boards` by anchor; `notes` say what could not be computed and why."""
+
+    selection: Selection
+    options: AuditOptions
+    readings: tuple[Reading, ...]
+    reading_options: ReadOptions | None
+    summary: Summary
+    judges: tuple[JudgeAudit, ...]
+    agreement: AgreementMatrix
+    boards: dict[str, tuple[JudgedBoard, ...]]
+    anchor_swap: AnchorSwap | None
+    verdicts: tuple[Verdict, ...]
+    notes: tuple[str, ...]
+
+
+def audit(
+    store: Store,
+    selection: Selection,
+    options: AuditOptions | None = None,
+    *,
+    readings: Sequence[Reading] = (),
+    reading_options: ReadOptions | None = None,
+) -> Audit:
+    """Audit the judges of a selection.
+
+    Raises UnknownName for a judge, data set or anchor that is not there, NoUsableVotes if nothing is
+    selected, and InvalidOption for an option outside what its method allows.
+    """
+    options = options or AuditOptions()
+    found = summary(store, selection)
+    notes: list[str] = []
+    counts = queries.vote_counts(store, selection)
+    outcomes = queries.outcomes(store, selection, rule=options.correctness)
+    positions = queries.positions(store, selection)
+    pairs = queries.pair_scores(store, selection, pooled=True)
+    anchors = _anchors(pairs[None], options, notes)
+    ratings = queries.ratings(store, selection, anchors=anchors)
+    if ratings and not anchors:
+        notes.append(
+            "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B orientation."
+        )
+
+    judges = []
+    for about in found.judges:
+        name = about.name
+        confidence, floor, gap, th = _calibrate(name, outcomes.get(name), options, notes)
+        fitted, splits = _aggregate(name, counts.get(name), options, notes)
+        judges.append(
+            JudgeAudit(
+                judge=name,
+                rater_type=about.rater_type,
+                votes=about,
+                accuracy=_accuracy(outcomes.get(name), options),
+                calibration=confidence,
+                floor=floor,
+                gap=gap,
+                th=th,
+                position=position_bias(positions[name], level=options.level) if name in positions else None,
+                confusion=_confusion(counts.get(name), options),
+                btd=fitted,
+                splits=splits,
+                repeatability=icc(ratings[name], level=options.level) if name in ratings else None,
+            )
+        )
+    agreed = agreement_matrix(counts, level=options.level)
+    boards = _boards(pairs, anchors, options, notes)
+    return Audit(
+        selection=selection,
+        options=replace(options, anchors=anchors),
+        readings=tuple(readings),
+        reading_options=reading_options,
+        summary=found,
+        judges=tuple(judges),
+        agreement=agreed,
+        boards=boards,
+        anchor_swap=anchor_swap(pairs[None], anchors=anchors) if len(boards) > 1 else None,
+        verdicts=tuple(
+            v for judge in judges for v in judge_verdicts(judge, counts.get(judge.judge), agreed, options)
+        ),
+        notes=tuple(notes),
+    )
+
+
+def judge_verdicts(
+    judge: JudgeAudit, counts: VoteCounts | None, agreed: AgreementMatrix, options: AuditOptions
+) -> list[Verdict]:
+    """One verdict a check, in the order of `verdicts.CHECKS`."""
+    labelled = None if counts is None else counts.labelled()
+    constant = None if labelled is None else commonest_gold_share(labelled)
+    labelled_items = 0 if labelled is None else len(np.unique(labelled.item))
+    unit = "votes" if options.correctness == "single" else "both-order pairs"
+    partner = closest_partner(judge.judge, agreed)
+    name = judge.judge
+    return [
+        verdicts.accuracy(name, judge.accuracy, constant, unit=unit),
+        verdicts.calibration(name, judge.calibration, judge.floor),
+        verdicts.overconfidence(name, judge.gap),
+        verdicts.position(name, judge.position),
+        verdicts.ties(name, counts),
+        verdicts.repeatability(name, judge.repeatability),
+        verdicts.agreement(name, partner, len(agreed.judges) - 1),
+        verdicts.data(name, judge.votes.n, judge.votes.failed, labelled_items),
+    ]
+
+
+def commonest_gold_share(labelled: VoteCounts) -> float | None:
+    """Accuracy over these votes of always giving gold's commonest label; None without labels."""
+    votes = labelled.plus + labelled.tie + labelled.minus
+    of_label = [int(votes[labelled.gold == label].sum()) for label in VOTE_LABELS]
+    return max(of_label) / sum(of_label) if len(labelled) else None
+
+
+def closest_partner(judge: str, agreed: AgreementMatrix) -> JudgePair | None:
+    """The pair with the other judge that it shares most comparisons with; the first in order among equals."""
+    shared = [pair for pair in agreed.pairs if judge in (pair.judge_1, pair.judge_2) and pair.n]
+    return max(shared, key=lambda pair: pair.n, default=None)
+
+
+def _accuracy(outcomes: OutcomeCounts | None, options: AuditOptions) -> Proportion | None:
+    if outcomes is None or not len(outcomes):
+        return None
+    return clustered_proportion(outcomes.item, outcomes.n, outcomes.correct, level=options.level)
+
+
+def _confusion(counts: VoteCounts | None, options: AuditOptions) -> Confusion | None:
+    if counts is None or not (counts.gold != NO_GOLD).any():
+        return None
+    return confusion(counts, level=options.level)
+
+
+def _calibrate(
+    name: str, outcomes: OutcomeCounts | None, options: AuditOptions, notes: list[str]
+) -> tuple[Calibration | None, NoiseFloor | None, ConfidenceGap | None, tuple[ThScore, ...]]:
+    known = None if outcomes is None else outcomes.with_confidence()
+    if known is None or not len(known):
+        notes.append(f"{name}: no calibration, because no verdict has both a confidence and a gold label.")
+        return None, None, None, ()
+    rng = np.random.default_rng(options.seed)
+    return (
+        calibration(known, bins=options.bins, level=options.level),
+        noise_floor(known, bins=options.bins, level=options.level, rng=rng),
+        confidence_gap(known, level=options.level),
+        tuple(th_score(known, epsilon) for epsilon in options.epsilons),
+    )
+
+
+def _aggregate(
+    name: str, counts: VoteCounts | None, options: AuditOptions, notes: list[str]
+) -> tuple[BTDFit | None, Evaluation | None]:
+    labelled = None if counts is None else counts.labelled()
+    n = 0 if labelled is None else len(labelled)
+    if labelled is None or n < MINIMUM_LABELS:
+        notes.append(
+            f"{name}: no BTD fit, which needs at least {MINIMUM_LABELS} labelled comparisons; it has {n}."
+        )
+        return None, None
+    fitted = fit(labelled.cells()[0], alpha=options.alpha, kappa=options.kappa)
+    notes.extend(f"{name}: {note}" for note in fitted.notes)
+    if not options.splits:
+        return fitted, None
+    try:
+        splits = evaluate(
+            labelled,
+            n_splits=options.splits,
+            share=options.calibration_share,
+            alpha=options.alpha,
+            kappa=options.kappa,
+            level=options.level,
+            rng=np.random.default_rng(options.seed),
+        )
+    except TooFewLabels as error:
+        notes.append(f"{name}: no splits. {error}")
+        return fitted, None
+    return fitted, splits
+
+
+def _anchors(pooled: PairScores, options: AuditOptions, notes: list[str]) -> tuple[str, ...]:
+    if options.anchors is not None:
+        return options.anchors
+    found = models_that_anchor(pooled)
+    if not found:
+        notes.append(
+            "No leaderboard: no model met at least three others. Name an anchor to see a smaller board."
+        )
+    return found
+
+
+def _boards(
+    pairs: Mapping[str | None, PairScores], anchors: tuple[str, ...], options: AuditOptions, notes: list[str]
+) -> dict[str, tuple[JudgedBoard, ...]]:
+    """Boards of all judges pooled, then of each judge that saw the anchor."""
+    boards = {}
+    for anchor in anchors:
+        rows = []
+        for judge, scores in pairs.items():
+            if judge is not None and not _met(scores, anchor):
+                notes.append(f"{judge}: no board against {anchor}, which it never judged.")
+                continue
+            rows.append(
+                JudgedBoard(judge=judge, board=board(scores, anchor, level=options.level, pool=options.pool))
+            )
+        boards[anchor] = tuple(rows)
+    return boards
+
+
+def _met(pairs: PairScores, anchor: str) -> bool:
+    if anchor not in pairs.models:
+        return False
+    code = pairs.models.index(anchor)
+    return bool(((pairs.model_1 == code) | (pairs.model_2 == code)).any())

@@ -1,0 +1,271 @@
+"""The command line on real files: figures computed independently, exit codes, and identical bytes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.__main__ import main
+
+SIX = 5e-7
+"""Reference figures are printed with six digits."""
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    code, out, err = run(capsys, "audit", *arguments, "--json", "-")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["schema"] == "appellate.audit/1"
+    return dict(found)
+
+
+@pytest.fixture(scope="module")
+def judgebench(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    out = tmp_path_factory.mktemp("audit") / "audit.json"
+    assert main(["audit", str(shared_data / "votes/judgebench.csv.gz"), "--json", str(out)]) == 0
+    return dict(json.loads(out.read_text(encoding="utf-8")))
+
+
+def judge(found: dict[str, Any], part: str) -> dict[str, Any]:
+    matches = [name for name in found["judges"] if part in name]
+    assert len(matches) == 1, matches
+    return dict(found["judges"][matches[0]])
+
+
+def test_judgebench_o1_mini(judgebench: dict[str, Any]) -> None:
+    found = judge(judgebench, "o1-mini")
+    assert found["accuracy"]["value"] == pytest.approx(0.727143, abs=SIX)
+    assert found["accuracy"]["n"] == 700
+    position = found["position"]
+    assert (position["first"], position["second"], position["tie"]) == (367, 289, 44)
+    assert position["bias_decided"] == pytest.approx(0.118902, abs=SIX)
+    assert position["bias_all"] == pytest.approx(0.111429, abs=SIX)
+    assert position["pairs"] == 350
+    assert position["flip_rate"] == pytest.approx(0.314286, abs=SIX)
+    assert position["hard_flip_rate"] == pytest.approx(0.217143, abs=SIX)
+    assert found["btd"]["drps"] <= 0.305604
+
+
+def test_judgebench_skywork_calibration(judgebench: dict[str, Any]) -> None:
+    found = judge(judgebench, "Skywork-Reward-Gemma-2-27B")["calibration"]
+    expected = {"ece": 0.294954, "mce": 0.330571, "ace": 0.294954, "brier": 0.311194, "nll": 2.408601}
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=SIX)
+    th = {score["epsilon"]: score for score in found["th"]}[0.10]
+    assert th["th"] == pytest.approx(15.785862, abs=SIX)
+    assert th["share"] == pytest.approx(0.814286, abs=SIX)
+
+
+def test_judgebench_both_orders(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = shared_data / "votes/judgebench.csv.gz"
+    found = judge(document(capsys, file, "--correctness", "both_orders", "--splits", 0), "o1-mini")
+    assert found["accuracy"]["value"] == pytest.approx(0.657143, abs=SIX)
+    assert found["accuracy"]["n"] == 350
+
+
+def test_native_o1_mini_gives_the_figures_of_its_rows(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (native,) = (shared_data / "native/judgebench").glob("*o1-mini*")
+    items = {json.loads(line)["pair_id"] for line in native.read_text(encoding="utf-8").splitlines()}
+    with gzip.open(shared_data / "votes/judgebench.csv.gz", "rt", encoding="utf-8") as file:
+        header, *rows = file.readlines()
+    same = tmp_path / "JudgeBench.csv"
+    same.write_text(header + "".join(row for row in rows if "o1-mini" in row and row.split(",")[1] in items))
+    from_native, from_rows = document(capsys, native, "--splits", 20), document(capsys, same, "--splits", 20)
+    assert judge(from_native, "o1-mini") == judge(from_rows, "o1-mini")
+    assert from_native["input"]["items"] == len(items)
+
+
+def test_pandalm(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, shared_data / "votes/pandalm.csv.gz", "--splits", 0)["judges"]["gpt-3.5-turbo"]
+    assert found["accuracy"]["value"] == pytest.approx(0.715606, abs=SIX)
+    assert found["accuracy"]["n"] == 974
+    assert found["confusion"]["labels"] == [-1, 0, 1]
+    assert found["confusion"]["counts"] == [[360, 20, 86], [45, 5, 42], [71, 13, 332]]
+
+
+def test_faireval(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, shared_data / "votes/faireval.csv.gz", "--splits", 0)
+    assert found["judges"]["ChatGPT [Vanilla_NoRules]"]["position"]["flip_rate"] == pytest.approx(
+        0.818182, abs=SIX
+    )
+
+
+def test_judgeconf_is_calibrated_and_not_biased(
+    shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = document(capsys, shared_data / "votes/judgeconf.csv.gz", "--splits", 0)
+    mini = found["judges"]["gpt-4o-mini"]
+    expected = {"ece": 0.024038, "ace": 0.024038, "brier": 0.024567, "nll": 0.112520}
+    assert {name: mini["calibration"][name] for name in expected} == pytest.approx(expected, abs=SIX)
+    position = mini["position"]
+    assert position["bias_decided"] == pytest.approx(0.406593, abs=SIX)
+    assert (position["pairs"], position["flip_rate"]) == (78, 0)
+    (verdict,) = [v for v in found["verdicts"] if v["judge"] == "gpt-4o-mini" and v["check"] == "position"]
+    assert verdict["verdict"] == "ok"
+    assert "biased" not in verdict["sentence"]
+
+
+def test_the_document_has_every_field_of_the_contract(judgebench: dict[str, Any]) -> None:
+    assert list(judgebench) == [
+        *("schema", "input", "options", "judges", "agreement", "leaderboards"),
+        *("anchor_swap", "verdicts", "notes"),
+    ]
+    found = judge(judgebench, "o1-mini")
+    assert list(found) == [
+        *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
+    ]
+    assert found["calibration"] is None
+    assert any("o1-mini" in note and "calibration" in note for note in judgebench["notes"])
+    assert {v["check"] for v in judgebench["verdicts"]} == {
+        *(
+            "calibration",
+            "overconfidence",
+            "position",
+            "accuracy",
+            "repeatability",
+            "agreement",
+            "ties",
+            "data",
+        ),
+    }
+    assert {v["verdict"] for v in judgebench["verdicts"]} <= {"ok", "warn", "fail", "unknown"}
+    assert set(found["btd"]) == {
+        *("beta", "nu", "gamma", "drps", "n_items", "at_bounds", "fit_on", "splits"),
+    }
+    assert set(found["btd"]["splits"]) == {
+        *(
+            "n",
+            "calibration",
+            "mae_btd",
+            "mae_majority",
+            "pa_btd",
+            "pa_majority",
+            "mae_btd_low",
+            "mae_btd_high",
+        ),
+    }
+
+
+def test_same_input_and_seed_same_bytes(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = shared_data / "votes/judgeconf.csv.gz"
+    first = run(capsys, "audit", file, "--json", "-", "--splits", 20)
+    assert first == run(capsys, "audit", file, "--json", "-", "--splits", 20)
+    other = run(capsys, "audit", file, "--json", "-", "--splits", 20, "--seed", 1)
+    assert other[1] != first[1]
+
+
+def test_splits_zero_is_null(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, shared_data / "votes/pandalm.csv.gz", "--splits", 0)
+    assert found["judges"]["gpt-3.5-turbo"]["btd"]["splits"] is None
+
+
+SMALL = """item_id,judge,vote,confidence,gold,position
+1,strict,1,0.9,1,ab
+2,strict,-1,0.8,1,ab
+3,strict,0,0.6,0,ba
+4,plain,1,,,
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    file = tmp_path / "small.csv"
+    file.write_text(SMALL, encoding="utf-8")
+    return file
+
+
+def test_gates(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "audit", small, "--judge", "strict", "--fail-if", "ece>0.9")[0] == 0
+    code, _, err = run(capsys, "audit", small, "--judge", "strict", "--fail-if", "accuracy<0.9")
+    assert code == 1
+    assert "accuracy<0.9: strict has accuracy 0.666667." in err
+    # A null fails too, and is named.
+    code, _, err = run(capsys, "audit", small, "--fail-if", "ece>0.9")
+    assert code == 1
+    assert "plain has no ece" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--judge", "nobody"), "nobody"),
+        (("--anchor", "nobody"), "nobody"),
+        (("--where", "category=none"), "category"),
+        (("--where", "category"), "NAME=VALUE"),
+        (("--fail-if", "beauty>1"), "choose from ece"),
+        (("--fail-if", "ece>much"), "not a number"),
+        (("--level", "1.5"), "1.5"),
+        (("--bins", "0"), "bins"),
+        (("--epsilon", "0.7"), "0.7"),
+        (("--alpha", "0"), "alpha"),
+        (("--calibration-share", "1.5"), "calibration share"),
+        (("--splits", "-1"), "splits"),
+        (("--seed", "-1"), "seed"),
+        (("--format", "nonsense"), "nonsense"),
+    ],
+)
+def test_unusable_options_exit_2_and_say_what_is_allowed(
+    small: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
+) -> None:
+    code, out, err = run(capsys, "audit", small, *arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1
+
+
+def test_a_file_without_a_usable_vote_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "bad.csv"
+    file.write_text("item_id,judge,vote,confidence\n1,a,1,1.7\n", encoding="utf-8")
+    code, _, err = run(capsys, "audit", file)
+    assert code == 2
+    assert "row 1" in err
+    assert "confidence" in err
+    assert "1.7" in err
+
+
+def test_import_export_round_trip(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, copy = tmp_path / "a.duckdb", tmp_path / "b.duckdb"
+    assert run(capsys, "import", small, "--store", store)[0] == 0
+    once, twice = tmp_path / "once.csv", tmp_path / "twice.csv"
+    assert run(capsys, "export", once, "--store", store)[0] == 0
+    assert run(capsys, "import", once, "--store", copy)[0] == 0
+    assert run(capsys, "export", twice, "--store", copy)[0] == 0
+    assert once.read_bytes() == twice.read_bytes()
+    code, out, _ = run(capsys, "import", small, "--store", store)
+    assert code == 0
+    assert "loaded before" in out
+    assert "nothing to do" in out
+
+
+def test_export_without_a_store_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "export", tmp_path / "out.csv", "--store", tmp_path / "none.duckdb")
+    assert code == 2
+    assert "no store here" in err
+    assert not (tmp_path / "none.duckdb").exists()
+
+
+def test_simulate_then_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "demo.csv"
+    assert run(capsys, "simulate", out, "--items", 20, "--seed", 3)[0] == 0
+    found = document(capsys, out, "--splits", 5)
+    assert found["leaderboards"]
+    assert found["anchor_swap"]
+
+
+def test_hostile_names_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "hostile.csv"
+    file.write_text("item_id,judge,vote\n1,\x1b[31mred,1\n", encoding="utf-8")
+    code, out, _ = run(capsys, "audit", file)
+    assert code == 0
+    assert "\x1b" not in out
