@@ -261,9 +261,9 @@ def test_two_stores_of_one_process_may_share_a_file(tmp_path):
 
 def test_a_store_open_in_another_process_says_so(tmp_path):
     path = tmp_path / "s.duckdb"
-    hold = "import sys; from core.store import Store; s = Store.open(sys.argv[1]); print('open', flush=True); input()"
+    hold = "import sys; from core.store import Store; s = Store.open(sys.argv[1]); print('open', flush=True)"
     process = subprocess.Popen(
-        [sys.executable, "-c", hold, str(path)],
+        [sys.executable, "-c", f"{hold}; input()", str(path)],
         cwd=Path(__file__).resolve().parent.parent,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

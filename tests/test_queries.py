@@ -1,0 +1,639 @@
+"""Every count of the store against plain Python and pandas on the same votes."""
+
+from collections import Counter, defaultdict
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.counts import NO_GOLD
+from core.queries import (
+    Mark,
+    filter_columns,
+    outcomes,
+    pair_scores,
+    positions,
+    ratings,
+    summary,
+    values,
+    vote_counts,
+    votes_behind,
+)
+from core.store import Store
+from core.votes import InvalidOption, NoUsableVotes, Selection, UnknownName
+from tests.readings import reading
+
+ALL = Selection()
+O1 = "o1-mini-2024-09-12 [arena_hard]"
+CHATGPT = "ChatGPT [Vanilla_NoRules]"
+
+
+def frame_of(shared_data: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(shared_data / "votes" / f"{name}.csv.gz", dtype={"item_id": str})
+
+
+def store_of(frame: pd.DataFrame | list[dict]) -> Store:
+    store = Store.open()
+    report = store.load(reading(frame))
+    assert report.loaded == len(frame)
+    return store
+
+
+@pytest.fixture(scope="module")
+def real(request, shared_data):
+    """A file of real votes: its frame, and a store that holds it."""
+    frame = frame_of(shared_data, request.param)
+    with store_of(frame) as store:
+        yield frame, store
+
+
+# The oracles: dictionaries from rows, written from methods.md and not from the SQL.
+
+
+def counts_oracle(frame: pd.DataFrame) -> dict:
+    tally = Counter()
+    for row in frame.itertuples():
+        tally[row.judge, row.item_id, row.model_a, row.model_b, row.vote, gold_of(row)] += 1
+    found = defaultdict(lambda: [0, 0, 0])
+    for (judge, item, a, b, vote, gold), n in tally.items():
+        found[judge, item, a, b, gold][1 - int(vote)] += n
+    return Counter((judge, *counts, gold) for (judge, *_, gold), counts in found.items())
+
+
+def gold_of(row) -> int:
+    return NO_GOLD if pd.isna(row.gold) else int(row.gold)
+
+
+def outcomes_oracle(frame: pd.DataFrame, rule: str) -> dict:
+    found = defaultdict(lambda: [0, 0])
+    frame = frame[frame.gold.notna()]
+    if rule == "single":
+        rows = [(r.judge, r.item_id, r.confidence, r.vote == r.gold) for r in frame.itertuples()]
+    else:
+        rows = []
+        known = frame[frame.position.notna()]
+        for (judge, item, *_), pair in known.groupby(["judge", "item_id", "model_a", "model_b", "run"]):
+            if set(pair.position) == {"ab", "ba"}:
+                right = np.sign(pair.vote.sum()) == pair.gold.iloc[0]
+                rows.append((judge, item, pair.confidence.mean(skipna=False), right))
+    for judge, item, confidence, right in rows:
+        confidence = None if pd.isna(confidence) else round(confidence, 12)
+        found[judge, item, confidence][0] += 1
+        found[judge, item, confidence][1] += int(right)
+    return Counter((judge, confidence, *counts) for (judge, _, confidence), counts in found.items())
+
+
+def positions_oracle(frame: pd.DataFrame) -> dict:
+    found = {}
+    comparison = ["item_id", "model_a", "model_b"]
+    everyone = {key: list(zip(g.judge, g.vote, strict=True)) for key, g in frame.groupby(comparison)}
+    for (judge, *key), group in frame[frame.position.notna()].groupby(["judge", *comparison]):
+        slot = group.vote * group.position.map({"ab": 1, "ba": -1})
+        pairs = []
+        for _, run in group.groupby("run"):
+            votes = dict(zip(run.position, run.vote, strict=True))
+            if len(votes) == 2:
+                pairs.append((votes["ab"], votes["ba"]))
+        repeats = [
+            pair for _, same in group.groupby("position") for pair in combinations(same.vote.tolist(), 2)
+        ]
+        others = [vote for other, vote in everyone[tuple(key)] if other != judge]
+        found[judge, *key] = (
+            int((slot == 1).sum()),
+            int((slot == -1).sum()),
+            int((slot == 0).sum()),
+            len(pairs),
+            sum(ab != ba for ab, ba in pairs),
+            sum(abs(ab - ba) == 2 for ab, ba in pairs),
+            int(sum(ab - ba for ab, ba in pairs)),
+            len(repeats),
+            sum(one != two for one, two in repeats),
+            round(abs(float(np.mean(others))), 12) if others else None,
+        )
+    return Counter((judge, *row) for (judge, *_), row in found.items())
+
+
+def pairs_oracle(frame: pd.DataFrame, *, pooled: bool) -> dict:
+    votes = defaultdict(lambda: defaultdict(list))
+    for row in frame.itertuples():
+        if row.model_a == row.model_b:
+            continue
+        low, high = sorted((row.model_a, row.model_b))
+        score = (1 + row.vote * (1 if row.model_a == low else -1)) / 2
+        first = None
+        if not pd.isna(row.position):
+            first = row.model_a if row.position == "ab" else row.model_b
+        votes[None if pooled else row.judge, low, high, row.item_id][first].append(score)
+    return Counter(
+        (
+            judge,
+            low,
+            high,
+            round(float(np.mean([np.mean(v) for v in orders.values()])), 12),
+            sum(map(len, orders.values())),
+        )
+        for (judge, low, high, _), orders in votes.items()
+    )
+
+
+def check_all(frame: pd.DataFrame, store: Store) -> None:
+    counted = vote_counts(store, ALL)
+    assert counts_oracle(frame) == Counter(
+        (judge, *row)
+        for judge, c in counted.items()
+        for row in zip(c.plus.tolist(), c.tie.tolist(), c.minus.tolist(), c.gold.tolist(), strict=True)
+    )
+    for rule in ("single", "both_orders"):
+        assert outcomes_oracle(frame, rule) == Counter(
+            (judge, None if np.isnan(confidence) else round(confidence, 12), n, correct)
+            for judge, o in outcomes(store, ALL, rule=rule).items()
+            for confidence, n, correct in zip(
+                o.confidence.tolist(), o.n.tolist(), o.correct.tolist(), strict=True
+            )
+        )
+    shown = ["first", "second", "tie", "pairs", "flips", "hard_flips", "slot_sum", "same_order_pairs"]
+    shown += ["same_order_disagreements", "margin"]
+    assert positions_oracle(frame) == Counter(
+        (judge, *row[:-1], None if np.isnan(row[-1]) else round(row[-1], 12))
+        for judge, p in positions(store, ALL).items()
+        for row in zip(*(getattr(p, name).tolist() for name in shown), strict=True)
+    )
+    scores = pair_scores(store, ALL, pooled=True)
+    for pooled in (False, True):
+        assert pairs_oracle(frame, pooled=pooled) == Counter(
+            (judge, s.models[one], s.models[two], round(score, 12), n)
+            for judge, s in scores.items()
+            if (judge is None) == pooled
+            for one, two, score, n in zip(
+                s.model_1.tolist(), s.model_2.tolist(), s.score.tolist(), s.n_votes.tolist(), strict=True
+            )
+        )
+
+
+@pytest.mark.parametrize("real", ["judgebench", "judgeconf", "faireval", "pba_repeat"], indirect=True)
+def test_counts_agree_with_plain_python_on_real_votes(real):
+    check_all(*real)
+
+
+@pytest.mark.parametrize("real", ["rewardbench2_pairs", "ko_arena_hard"], indirect=True)
+def test_vote_counts_of_large_files_agree_with_pandas(real):
+    frame, store = real
+    found = vote_counts(store, ALL)
+    comparison = ["judge", "item_id", "model_a", "model_b"]
+    wide = frame.assign(n=1).pivot_table(index=comparison, columns="vote", values="n", aggfunc="sum")
+    wide = wide.reindex(columns=[1, 0, -1])
+    gold = frame.groupby(comparison).gold.first().fillna(NO_GOLD).astype(int)
+    for judge, expected in wide.fillna(0).astype(int).groupby(level="judge"):
+        counts = found[judge]
+        np.testing.assert_array_equal(
+            np.stack([counts.plus, counts.tie, counts.minus], axis=1), expected.to_numpy()
+        )
+        np.testing.assert_array_equal(counts.gold, gold[[judge]].to_numpy())
+
+
+MADE_UP = st.lists(
+    st.fixed_dictionaries(
+        {
+            "item_id": st.sampled_from(["i1", "i2"]),
+            # Model names run against their order of loading, and pairs come in both orientations.
+            "models": st.sampled_from([("z", "a"), ("a", "z"), ("m", "z"), ("m", "m")]),
+            "judge": st.sampled_from(["j", "k"]),
+            "run": st.integers(0, 2),
+            "position": st.sampled_from(["ab", "ba", None]),
+            "vote": st.sampled_from([-1, 0, 1]),
+            "confidence": st.sampled_from([None, 0.0, 0.3, 0.7, 1.0]),
+            "failed": st.sampled_from([False, False, False, True]),
+        }
+    ),
+    min_size=1,
+    max_size=40,
+    unique_by=lambda row: tuple(row[key] for key in ("item_id", "models", "judge", "run", "position")),
+)
+
+
+def made_up(rows: list[dict]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows)
+    frame["model_a"], frame["model_b"] = zip(*frame.pop("models"), strict=True)
+    frame["gold"] = [{"z": 1.0, "a": 0.0, "m": np.nan}[model] for model in frame.model_a]
+    failed = frame.pop("failed")
+    frame["status"] = np.where(failed, "unparsed", "ok")
+    frame["vote"] = frame.vote.astype(float).mask(failed)
+    frame["confidence"] = frame.confidence.astype(float)
+    return frame
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(MADE_UP)
+def test_counts_agree_with_plain_python_on_any_votes(rows):
+    frame = made_up(rows)
+    usable = frame[frame.status == "ok"]
+    with store_of(frame) as store:
+        if usable.empty:
+            with pytest.raises(NoUsableVotes):
+                vote_counts(store, ALL)
+            return
+        check_all(usable, store)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(MADE_UP, st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_does_not_matter(rows, random):
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    records = []
+    for order in (rows, shuffled):
+        frame = made_up(order)
+        with store_of(frame) as store:
+            if (frame.status != "ok").all():
+                return
+            found = [
+                vote_counts(store, ALL),
+                outcomes(store, ALL),
+                positions(store, ALL),
+                ratings(store, ALL),
+            ]
+            found.append(pair_scores(store, ALL, pooled=True))
+        records.append(
+            [
+                {judge: [getattr(r, name) for name in r.__slots__] for judge, r in result.items()}
+                for result in found
+            ]
+        )
+    np.testing.assert_equal(records[0], records[1])
+
+
+def test_codes_are_shared_by_judges_and_records(shared_data):
+    frame = frame_of(shared_data, "faireval")
+    with store_of(frame) as store:
+        counts = vote_counts(store, ALL)
+        items = sorted(frame.item_id.unique())
+        for judge, group in frame.groupby("judge"):
+            expected = [items.index(item) for item in sorted(group.item_id.unique())]
+            assert counts[judge].item.tolist() == expected
+            assert counts[judge].comparison.tolist() == expected
+        for judge, found in positions(store, ALL).items():
+            group = frame[(frame.judge == judge) & frame.position.notna()]
+            assert found.item.tolist() == [items.index(item) for item in sorted(group.item_id.unique())]
+            label = dict(zip(frame.item_id, frame.category, strict=True))
+            assert [found.categories[c] for c in found.category] == [label[items[i]] for i in found.item]
+
+
+# Reference figures of an independent implementation on the same files.
+
+
+def test_reference_figures_of_judgebench(shared_data):
+    with store_of(frame_of(shared_data, "judgebench")) as store:
+        single = outcomes(store, ALL)[O1]
+        assert single.n.sum() == 700
+        assert single.correct.sum() / 700 == pytest.approx(0.727143, abs=5e-7)
+        paired = outcomes(store, ALL, rule="both_orders")[O1]
+        assert paired.n.sum() == 350
+        assert paired.correct.sum() / 350 == pytest.approx(0.657143, abs=5e-7)
+        shown = positions(store, ALL)[O1]
+        assert (shown.first.sum(), shown.second.sum(), shown.tie.sum()) == (367, 289, 44)
+        assert shown.pairs.sum() == 350
+        assert shown.flips.sum() / 350 == pytest.approx(0.314286, abs=5e-7)
+        assert shown.hard_flips.sum() / 350 == pytest.approx(0.217143, abs=5e-7)
+        with pytest.raises(InvalidOption, match="'single' and 'both_orders'"):
+            outcomes(store, ALL, rule="all")
+
+
+def test_reference_figures_of_faireval_and_judgeconf(shared_data):
+    with store_of(frame_of(shared_data, "faireval")) as store:
+        shown = positions(store, ALL)[CHATGPT]
+        assert shown.flips.sum() / shown.pairs.sum() == pytest.approx(0.818182, abs=5e-7)
+    with store_of(frame_of(shared_data, "judgeconf")) as store:
+        shown = positions(store, ALL)["gpt-4o-mini"]
+        assert (shown.pairs.sum(), shown.flips.sum()) == (78, 0)
+
+
+# Ratings for the ICC.
+
+
+@pytest.mark.parametrize("real", ["pba_repeat"], indirect=True)
+@pytest.mark.parametrize("anchors", [(), ("human",)])
+def test_ratings_of_real_votes(real, anchors):
+    frame, store = real
+    found = ratings(store, Selection(), anchors=anchors)
+    if anchors:
+        frame = frame.assign(vote=frame.vote * np.where(frame.model_b == "human", 1, -1))
+        frame = frame[(frame.model_a == "human") != (frame.model_b == "human")]
+    for judge, group in frame.groupby("judge"):
+        wide = group.pivot_table(
+            index=["dataset", "item_id", "model_a", "model_b"], columns=["run", "position"], values="vote"
+        )
+        table = found[judge]
+        assert table.oriented == bool(anchors)
+        if table.orders == "both":
+            expected = wide.dropna().T.groupby(level="run").mean().T
+            assert not wide.isna().any().any()
+        else:
+            expected = wide.xs(table.orders, axis=1, level="position").dropna()
+            assert wide.isna().any().any()
+        np.testing.assert_array_equal(table.ratings, expected.to_numpy())
+    assert found["gpt-4-0613"].orders == "both"
+    assert found["gpt-4-0613"].ratings.shape == (72 if anchors else 168, 3)
+
+
+def ratings_rows(cells: dict[str, str]) -> list[dict]:
+    """Rows from item → a word a run: + - or = in `ab`, after a slash in `ba`; ! failed, . not asked."""
+    rows = []
+    for item, text in cells.items():
+        for run, word in enumerate(text.split()):
+            for position, sign in zip(("ab", "ba"), word.split("/"), strict=False):
+                if sign != ".":
+                    vote = {"+": 1, "=": 0, "-": -1, "!": None}[sign]
+                    rows.append(
+                        {
+                            "item_id": item,
+                            "judge": "j",
+                            "run": run,
+                            "position": position,
+                            "vote": vote,
+                            "status": "ok" if vote is not None else "error",
+                            "model_a": "x",
+                            "model_b": "y",
+                        }
+                    )
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("cells", "orders", "expected"),
+    [
+        # Both orders in every run: means; a failed vote takes its run away, so `c` has too few runs.
+        ({"a": "+/- =/+", "b": "-/- -/=", "c": "+/! +/+"}, "both", [[0, 0.5], [-1, -0.5]]),
+        # One run was not asked in `ba`: the order with most votes counts alone.
+        ({"a": "+/- =/+", "b": "-/. -/="}, "ab", [[1, 0], [-1, -1]]),
+        ({"a": "./- =/+", "b": "./+ ./="}, "ba", [[-1, 1], [1, 0]]),
+        # k is the most common number of runs, the larger when equal; one run is no repeat.
+        ({"a": "+ +", "b": "+ -", "c": "= = =", "d": "+"}, "ab", [[1, 1], [1, -1]]),
+        ({"a": "+ +", "c": "= = =", "d": "+"}, "ab", [[0, 0, 0]]),
+    ],
+)
+def test_ratings_take_the_common_number_of_complete_runs(cells, orders, expected):
+    with store_of(ratings_rows(cells)) as store:
+        table = ratings(store, ALL)["j"]
+        assert table.orders == orders
+        assert table.ratings.tolist() == expected
+
+
+def test_ratings_need_repeats_and_know_their_anchors():
+    with store_of(ratings_rows({"a": "+/- ", "b": "-/-"})) as store:
+        assert ratings(store, ALL) == {}
+        with pytest.raises(UnknownName, match="No model named 'z'"):
+            ratings(store, ALL, anchors=("z",))
+    rows = ratings_rows({"a": "+ ="})
+    rows += [row | {"model_a": "y", "model_b": "x", "item_id": "b"} for row in rows]
+    rows += [row | {"model_a": "p", "model_b": "q", "item_id": "c"} for row in rows[:2]]
+    with store_of(rows) as store:
+        assert ratings(store, ALL, anchors=("y",))["j"].ratings.tolist() == [[1, 0], [-1, 0]]
+        # Between two anchors the one named first is the anchor.
+        assert ratings(store, ALL, anchors=("x", "y"))["j"].ratings.tolist() == [[-1, 0], [1, 0]]
+
+
+# Gold, filters, names.
+
+
+@pytest.mark.parametrize("real", ["pandalm"], indirect=True)
+def test_gold_from_the_humans_or_from_a_judge(real):
+    frame, store = real
+
+    def modal(votes: pd.Series) -> int:
+        top = votes.mode()
+        return int(top.iloc[0]) if len(top) == 1 else 0
+
+    key = ["item_id", "model_a", "model_b"]
+    for gold, voters in (
+        ("humans", frame[frame.rater_type == "human"]),
+        ("pandalm-7b", frame[frame.judge == "pandalm-7b"]),
+    ):
+        labels = voters.groupby(key).vote.apply(modal).rename("gold").reset_index()
+        expected = frame.drop(columns="gold").merge(labels, on=key, how="left")
+        selection = Selection(judges=("gpt-3.5-turbo",), rater_types=("llm",), gold=gold)
+        found = vote_counts(store, selection)
+        assert list(found) == ["gpt-3.5-turbo"]
+        c = found["gpt-3.5-turbo"]
+        assert counts_oracle(expected[expected.judge == "gpt-3.5-turbo"]) == Counter(
+            ("gpt-3.5-turbo", *row)
+            for row in zip(*(x.tolist() for x in (c.plus, c.tie, c.minus, c.gold)), strict=True)
+        )
+    with pytest.raises(UnknownName, match="No gold named 'human'; did you mean 'humans'"):
+        vote_counts(store, Selection(gold="human"))
+
+
+@pytest.mark.parametrize("real", ["judgebench"], indirect=True)
+def test_filters(real):
+    frame, store = real
+    for where, expected in (
+        ((("category", "mmlu-pro-math"),), frame.category == "mmlu-pro-math"),
+        ((("item_id", frame.item_id[0]),), frame.item_id == frame.item_id[0]),
+        ((("vote", "+1"), ("position", "ab")), (frame.vote == 1) & (frame.position == "ab")),
+        ((("confidence", ".50"),), frame.confidence == 0.5),
+        ((("confidence", ""), ("gold", "-1")), frame.confidence.isna() & (frame.gold == -1)),
+        ((("judge", O1), ("rater_type", "llm"), ("dataset", "JudgeBench")), frame.judge == O1),
+        ((("model_a", frame.model_a[0]), ("model_b", frame.model_b[0])), frame.model_a == frame.model_a[0]),
+        ((("status", "ok"), ("run", "0"), ("rationale", "")), frame.vote.notna()),
+    ):
+        if expected.sum():
+            found = vote_counts(store, Selection(where=where))
+            assert sum(c.n_votes for c in found.values()) == expected.sum()
+            assert sum(p.score.size for p in pair_scores(store, Selection(where=where)).values()) > 0
+        else:
+            with pytest.raises(NoUsableVotes):
+                vote_counts(store, Selection(where=where))
+    assert len(vote_counts(store, Selection(judges=(O1,)))) == 1
+
+
+def test_extra_columns_filter_too():
+    rows = [
+        {"item_id": f"i{n}", "judge": "j", "vote": 1, 'it\'s "q"; --': "a" if n % 2 else "b", "constant": "c"}
+        for n in range(6)
+    ]
+    rows[0].pop('it\'s "q"; --')
+    with store_of(rows) as store:
+        where = (('it\'s "q"; --', "b"),)
+        assert vote_counts(store, Selection(where=where))["j"].n_votes == 2
+        assert values(store, ALL, 'it\'s "q"; --') == ("a", "b")
+        assert values(store, Selection(where=where), "item_id") == ("i2", "i4")
+        assert filter_columns(store) == ('it\'s "q"; --',)
+        with pytest.raises(UnknownName, match="No column named 'constnt'; did you mean 'constant'"):
+            vote_counts(store, Selection(where=(("constnt", "c"),)))
+        with pytest.raises(NoUsableVotes, match="constant = d"):
+            vote_counts(store, Selection(where=(("constant", "d"),)))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        summary,
+        vote_counts,
+        outcomes,
+        positions,
+        pair_scores,
+        ratings,
+        lambda s, x: votes_behind(s, x, mark=Mark()),
+    ],
+)
+def test_unknown_names_and_empty_selections(ask):
+    with store_of([{"dataset": "d", "item_id": "i", "judge": "gpt-4", "vote": 1}]) as store:
+        with pytest.raises(UnknownName, match="No judge named 'gpt'; did you mean 'gpt-4'"):
+            ask(store, Selection(judges=("gpt",)))
+        with pytest.raises(UnknownName, match="No data set named 'zzz'; there is: 'd'"):
+            ask(store, Selection(datasets=("zzz",)))
+        with pytest.raises(UnknownName, match="No rater type named 'people'"):
+            ask(store, Selection(rater_types=("people",)))
+        for selection in (
+            Selection(judges=()),
+            Selection(datasets=()),
+            Selection(rater_types=("human",)),
+            Selection(where=(("vote", "0"),)),
+        ):
+            with pytest.raises(NoUsableVotes):
+                ask(store, selection)
+
+
+def test_values_are_in_order_of_size():
+    rows = [
+        {"item_id": "i", "judge": "j", "vote": 1, "run": n, "temperature": t}
+        for n, t in ((2, 0.7), (10, 0.0))
+    ]
+    with store_of(rows) as store:
+        assert values(store, ALL, "run") == ("2", "10")
+        assert values(store, ALL, "temperature") == ("0.0", "0.7")
+        assert values(store, ALL, "category") == ()
+        assert filter_columns(store) == ("run", "temperature")
+        with pytest.raises(UnknownName):
+            values(store, ALL, "nonsense")
+
+
+def test_summary():
+    rows = [
+        {
+            "item_id": "i",
+            "judge": "j",
+            "vote": 1,
+            "confidence": 0.5,
+            "position": "ab",
+            "gold": 1,
+            "category": "c",
+        },
+        {"item_id": "i", "judge": "j", "vote": 0, "run": 1, "category": "c"},
+        {"item_id": "k", "judge": "j", "vote": -1},
+        {"item_id": "f", "judge": "j", "vote": None, "status": "unparsed"},
+        {
+            "item_id": "i",
+            "judge": "p",
+            "vote": None,
+            "status": "refused",
+            "rater_type": "human",
+            "rationale": "no",
+        },
+    ]
+    with store_of([row | {"dataset": "d"} for row in rows]) as store:
+        found = summary(store, ALL)
+        assert (found.votes, found.items, found.comparisons, found.unparsed) == (3, 2, 2, 2)
+        assert found.statuses == {"ok": 3, "unparsed": 1, "refused": 1}
+        assert found.categories == {"": 1, "c": 2}
+        assert (found.models, found.datasets, found.has_texts) == (("A", "B"), ("d",), True)
+        assert not found.simulated
+        first, second = found.judges
+        assert (first.name, first.rater_type, first.plus, first.tie, first.minus, first.n) == (
+            "j",
+            "llm",
+            1,
+            1,
+            1,
+            3,
+        )
+        assert (first.failed, first.labelled, first.with_confidence, first.with_position, first.runs) == (
+            1,
+            2,
+            1,
+            1,
+            2,
+        )
+        assert (second.name, second.rater_type, second.n, second.failed) == ("p", "human", 0, 1)
+        assert not summary(store, Selection(judges=("j",))).has_texts
+        assert found.to_frame()["n"].tolist() == [3, 0]
+        # Only failed votes: there is something to say, though nothing to compute.
+        assert summary(store, Selection(judges=("p",))).votes == 0
+
+
+# The votes behind a mark.
+
+
+@pytest.mark.parametrize("real", ["judgebench"], indirect=True)
+def test_votes_behind_a_mark_are_those_it_counts(real):
+    frame, store = real
+
+    def behind(**asked) -> int:
+        try:
+            return votes_behind(store, ALL, mark=Mark(**asked), limit=10**6).num_rows
+        except NoUsableVotes:
+            return 0
+
+    scored = frame[frame.judge.str.startswith("Skywork")]
+    judge = scored.judge.iloc[0]
+    mine = frame[frame.judge == judge]
+    edges = np.linspace(0, 1, 11)
+    inside = [behind(judge=judge, confidence=(low, high)) for low, high in pairwise(edges)]
+    bins = np.clip(np.ceil(mine.confidence * 10 - 1e-9), 1, 10)
+    assert inside == [int((bins == b).sum()) for b in range(1, 11)]
+    right = mine.vote == mine.gold
+    assert behind(judge=judge, correct=True) == right.sum()
+    assert behind(judge=judge, correct=False, vote=1) == (~right & (mine.vote == 1)).sum()
+    assert (
+        behind(judge=judge, gold=-1, category="mmlu-pro-math")
+        == ((mine.gold == -1) & (mine.category == "mmlu-pro-math")).sum()
+    )
+
+    mine = frame[frame.judge == O1]
+    assert [behind(judge=O1, slot=slot) for slot in ("first", "second", "tie")] == [367, 289, 44]
+    flips = [behind(judge=O1, flip=flip) for flip in ("same", "flip", "hard")]
+    assert flips == [2 * 240, 2 * 110, 2 * 76]
+    assert behind(judge=O1, correct=True, rule="both_orders") == 2 * 230
+    assert behind(judge=O1, counts=(2, 0, 0)) == 2 * (mine.groupby("item_id").vote.sum() == 2).sum()
+    sums = mine.groupby("item_id").vote.agg(["sum", "count"])
+    # Two votes: one against the other, or two ties, have no unique mode or the mode tie.
+    per_item = mine.groupby("item_id").vote.apply(lambda votes: sorted(votes.tolist()))
+    label_plus = sum(votes == [1, 1] for votes in per_item)
+    assert behind(judge=O1, label=1) == 2 * label_plus
+    assert sum(behind(judge=O1, label=label) for label in (-1, 0, 1)) == int(sums["count"].sum())
+    pair = (mine.model_b.iloc[0], mine.model_a.iloc[0])
+    assert behind(judge=O1, models=pair) == (mine.model_a == pair[1]).sum()
+    some = tuple(mine.item_id.unique()[:3])
+    assert behind(items=some) == frame.item_id.isin(some).sum()
+    assert votes_behind(store, ALL, mark=Mark(), limit=7).num_rows == 7
+    with pytest.raises(UnknownName, match="No judge named"):
+        votes_behind(store, ALL, mark=Mark(judge="nobody"))
+
+
+def test_votes_behind_show_the_gold_of_the_selection_and_the_texts():
+    rows = [
+        {
+            "item_id": "i",
+            "judge": "j",
+            "vote": 1,
+            "confidence": 0.7,
+            "gold": -1,
+            "rationale": "why",
+            "note": "n",
+        },
+        {"item_id": "i", "judge": "p", "vote": 1, "rater_type": "human", "gold": -1},
+        {"item_id": "k", "judge": "j", "vote": 1, "confidence": 0.0},
+    ]
+    with store_of(rows) as store:
+        mark = Mark(judge="j", correct=True, confidence=(0.6, 0.7))
+        found = votes_behind(store, Selection(gold="humans"), mark=mark).to_pylist()
+        assert [(r["item_id"], r["gold"], r["rationale"], r["note"]) for r in found] == [("i", 1, "why", "n")]
+        with pytest.raises(NoUsableVotes):
+            votes_behind(store, ALL, mark=mark)
+        # 0 is in the first bin, and the edge below belongs to the bin before.
+        assert votes_behind(store, ALL, mark=Mark(confidence=(0.0, 0.1)))["item_id"].to_pylist() == ["k"]
+        with pytest.raises(NoUsableVotes):
+            votes_behind(store, ALL, mark=Mark(confidence=(0.7, 0.8)))
