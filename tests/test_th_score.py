@@ -1,0 +1,121 @@
+"""TH-Score against the published table, a reference figure, the definition and laws."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.th_score import th_from_rates, th_score, th_sweep
+from core.votes import InvalidOption
+from tests.outcomes import of_judge, of_votes
+
+verdicts = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 100).map(lambda percent: percent / 100), st.booleans()),
+    min_size=1,
+    max_size=60,
+)
+
+
+def test_judgebench_reward_model(shared_data):
+    """Reference figures of JudgeBench votes, rule `single`, six digits."""
+    judge = "Skywork_Skywork-Reward-Gemma-2-27B [reward_model]"
+    found = th_score(of_judge(shared_data, "judgebench", judge), 0.10)
+    assert (round(found.th, 6), round(found.share, 6), found.n) == (15.785862, 0.814286, 570)
+
+
+def test_published_table(golden):
+    """[TH] Table 4: half of the formula gives the printed value, within what its rounded inputs allow.
+
+    The one row that no rounding explains is Qwen3-235B at ε = .05: 1.93 against at most 1.895.
+    """
+    import pandas as pd
+
+    table = pd.read_csv(golden / "th_score_by_epsilon.csv")
+    accuracy = table["accuracy"].to_numpy()[:, None] + np.array([-0.005, -0.005, 0.005, 0.005])
+    share = table["share_percent"].to_numpy()[:, None] / 100 + np.array([-0.0005, 0.0005, -0.0005, 0.0005])
+    corners = th_from_rates(np.minimum(accuracy, 1), share, scale="published")
+    low, high = corners.min(axis=1) - 0.005, corners.max(axis=1) + 0.005
+    outside = table[(table["th_published"] < low) | (table["th_published"] > high)]
+    assert outside[["model", "epsilon"]].values.tolist() == [["Qwen3-235B-A22B", 0.05]]
+    assert round(high[outside.index[0]], 3) == 1.895
+    assert len(table) == 21
+
+
+def test_worked_example():
+    """[TH] Table 4, first row: accuracy 1.00 and share 37.4 % give 24.26 by the formula, printed 12.14."""
+    assert th_from_rates(1.0, 0.374) == pytest.approx(24.2622, abs=5e-5)
+    assert th_from_rates(1.0, 0.374, scale="published") == pytest.approx(24.2622 / 2, abs=5e-5)
+    assert th_from_rates(0.5, 1.0) == 0
+    assert th_from_rates(0.2, 1.0) < 0
+
+
+def slow_th(rows, epsilon):
+    """The definition in exact hundredths; `epsilon` in hundredths."""
+    inside = [right for _, c, right in rows if round(100 * c) > 100 - epsilon or round(100 * c) < epsilon]
+    if not inside:
+        return 0.0
+    return (math.exp(sum(inside) / len(inside) - 0.5) - 1) * 100 * len(inside) / len(rows)
+
+
+@given(verdicts, st.lists(st.integers(1, 49), min_size=1, max_size=8))
+def test_sweep_follows_the_definition(rows, epsilons):
+    outcomes = of_votes(*zip(*rows, strict=True))
+    found = th_sweep(outcomes, np.array(epsilons) / 100)
+    np.testing.assert_allclose(found.th, [slow_th(rows, epsilon) for epsilon in epsilons], atol=1e-9)
+    single = [th_score(outcomes, epsilon / 100).th for epsilon in epsilons]
+    np.testing.assert_array_equal(found.th, single)
+    assert (np.diff(found.n[np.argsort(epsilons, kind="stable")]) >= 0).all()
+    halved = th_sweep(outcomes, np.array(epsilons) / 100, scale="published")
+    np.testing.assert_allclose(halved.th, found.th / 2)
+
+
+def test_inner_edges_are_open_and_certainty_is_inside():
+    outcomes = of_votes([0, 1, 2, 3], [0.9, 0.1, 1.0, 0.0], [1, 1, 1, 1])
+    assert th_score(outcomes, 0.1).n == 2
+    assert th_score(outcomes, 0.1 + 1e-6).n == 4
+    assert th_score(outcomes, 1e-12).n == 2
+
+
+def test_nothing_inside_is_zero_with_unknown_accuracy():
+    found = th_score(of_votes([0], [0.7], [1]), 0.1)
+    assert (found.th, found.share, found.n) == (0, 0, 0)
+    assert np.isnan(found.accuracy)
+
+
+@pytest.mark.parametrize("epsilon", [0, 0.5, -0.1, 1, float("nan")])
+def test_epsilon_outside_is_refused(epsilon):
+    with pytest.raises(InvalidOption, match="epsilon"):
+        th_score(of_votes([0], [0.7], [1]), epsilon)
+
+
+def test_unknown_scale_is_refused():
+    with pytest.raises(InvalidOption, match="scale"):
+        th_score(of_votes([0], [0.7], [1]), 0.1, scale="halved")
+
+
+def test_band_covers_the_truth():
+    """Items of two equal verdicts; the true TH of a known judge lies in the band 95 times in 100."""
+    rng = np.random.default_rng(0)
+    truth = (math.exp(0.8 - 0.5) - 1) * 40
+    hits = []
+    for _ in range(250):
+        sure = rng.random(200) < 0.4
+        right = rng.random(200) < np.where(sure, 0.8, 0.6)
+        outcomes = of_votes(np.arange(400) // 2, np.repeat(np.where(sure, 0.97, 0.7), 2), np.repeat(right, 2))
+        band = th_sweep(outcomes, [0.1], rng=rng, iterations=200)
+        hits.append(band.th_low[0] <= truth <= band.th_high[0])
+    assert 0.90 <= np.mean(hits) <= 0.99
+
+
+def test_band_holds_the_curve_and_is_absent_without_a_generator():
+    rng = np.random.default_rng(1)
+    outcomes = of_votes(range(80), rng.random(80), rng.integers(0, 2, 80))
+    found = th_sweep(outcomes, rng=rng)
+    assert (found.th_low <= found.th).all()
+    assert (found.th <= found.th_high).all()
+    assert len(found.to_frame()) == 49
+    bare = th_sweep(outcomes)
+    assert np.isnan(bare.th_low).all()
+    np.testing.assert_array_equal(bare.th, found.th)
