@@ -16,10 +16,11 @@ from core import queries
 from core.counts import OutcomeCounts, PairScores, PositionCounts, RatingTable, VoteCounts
 from core.figures import Style, Theme, rater_styles
 from core.store import DatasetInfo, Store, default_path
-from core.votes import REJECT_SCHEMA_NAMES, CorrectnessRule, Reading, Selection, vote_schema
+from core.votes import CorrectnessRule, Selection
 
 Result = TypeVar("Result")
 
+DEMO = Path(__file__).resolve().parents[2] / "data" / "demo_votes.csv.gz"
 DEMO_DELETED = "demo deleted"
 """Flag of the store: the visitor deleted the demo, so it must not come back."""
 
@@ -36,30 +37,11 @@ def get_store() -> Store:
 def _open(path: str) -> Store:
     store = Store.open(Path(path))
     if not store.datasets() and store.flag(DEMO_DELETED) is None:
-        store.load(_demo(), simulated=True)
+        from core.importers import read
+
+        for reading in read([(DEMO.name, DEMO)]):
+            store.load(reading, simulated=True)
     return store
-
-
-def _demo() -> Reading:
-    import numpy as np
-    import pyarrow as pa
-
-    from core.simulate import DEMO_ITEMS, DEMO_SEED, demo_world, simulate
-
-    votes = simulate(demo_world(), items=DEMO_ITEMS, rng=np.random.default_rng(DEMO_SEED))
-    n = votes.num_rows
-    votes = votes.append_column("extra", pa.nulls(n, vote_schema().field("extra").type))
-    votes = votes.append_column("row", pa.array(np.arange(n) + 1))
-    return Reading(
-        name="demo",
-        sha256="demo",
-        format="long",
-        rows=n,
-        votes=votes.cast(vote_schema()),
-        rejects=pa.table({name: pa.array([], pa.string()) for name in REJECT_SCHEMA_NAMES}),
-        duplicates=0,
-        mapping={},
-    )
 
 
 @remembered

@@ -8,7 +8,7 @@ from core.figures import Theme
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-left: 3rem; padding-right: 3rem; max-width: 88rem; }
-[data-testid="stMainBlockContainer"] h1 { padding: 0; }
+[data-testid="stMainBlockContainer"] h1 { padding: 0 0 0.4rem 0; }
 [class*="st-key-answer-"] { border-left: 3px solid var(--appellate-rule, #7d8791); padding-left: 0.8rem; }
 [class*="st-key-answer-"] [data-testid="stText"] { font-size: 1.15rem; line-height: 1.4; font-weight: 500; }
 .st-key-answer-finding { --appellate-rule: #2f8fc4; }

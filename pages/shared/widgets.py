@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 VOTES_SHOWN = 200
 SELECTION = "selection"
 GOING = "going to"
-SIMULATED = " :orange-badge[Simulated demo data: these judges and models do not exist]"
+SIMULATED = "Simulated demo data: these judges and models do not exist"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
 
 
@@ -45,7 +45,10 @@ def title(name: str, question: str) -> None:
     simulated = any(found.simulated and found.name == current_dataset() for found in cached.datasets())
     with st.container(gap="xxsmall"):
         st.title(name, anchor=False)
-        st.caption(question + (SIMULATED if simulated else ""))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(question)
+            if simulated:
+                st.badge(SIMULATED, color="orange")
 
 
 def answer(sentence: str, kind: Literal["finding", "warning"] = "finding") -> None:

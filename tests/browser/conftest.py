@@ -1,6 +1,7 @@
 """The real app on a free loopback port, and Debian's Chromium to look at it with."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -9,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -107,6 +109,12 @@ class Watch:
     hosts: set[str] = field(default_factory=set)
     complaints: list[str] = field(default_factory=list)
 
+    def heard(self, said) -> None:
+        # On a deep link Streamlit first looks for its server under the page's own path and is told 404.
+        probe = "/_stcore/" in said.location.get("url", "") and "404" in said.text
+        if said.type == "error" and not probe:
+            self.complaints.append(said.text)
+
 
 @dataclass
 class Visitor:
@@ -127,6 +135,12 @@ class Visitor:
             "[data-testid=stApp][data-test-script-state=notRunning]", timeout=SHOWN_MILLISECONDS
         )
 
+    def votes_shown(self) -> int:
+        """Number of votes in the table behind the chosen mark."""
+        return int(
+            self.page.get_by_text(re.compile(r"^[\d,]+ votes")).inner_text().split()[0].replace(",", "")
+        )
+
     def title(self) -> str:
         return str(self.page.locator("[data-testid=stMain] h1").first.inner_text())
 
@@ -134,21 +148,27 @@ class Visitor:
         return str(self.page.locator("[data-testid=stApp]").inner_text())
 
 
-@pytest.fixture
-def visitor(request: pytest.FixtureRequest, chromium, app_url: str) -> Iterator[Visitor]:
-    """A fresh visitor. Afterwards: only localhost was asked for anything, and the page did not complain.
-
-    Parametrise indirectly with options of Playwright's `new_context`, such as `color_scheme` or `viewport`.
-    """
-    options = {"viewport": {"width": 1280, "height": 800}, **getattr(request, "param", {})}
-    context = chromium.new_context(**options)
+@contextmanager
+def visiting(chromium, url: str, **options) -> Iterator[Visitor]:
+    """A fresh visitor. Afterwards: only localhost was asked for anything, and the page did not complain."""
+    context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
     page = context.new_page()
     watch = Watch()
     page.on("request", lambda sent: watch.hosts.add(urlsplit(sent.url).hostname or ""))
     page.on("websocket", lambda opened: watch.hosts.add(urlsplit(opened.url).hostname or ""))
-    page.on("console", lambda said: said.type == "error" and watch.complaints.append(said.text))
+    page.on("console", watch.heard)
     page.on("pageerror", lambda error: watch.complaints.append(str(error)))
-    yield Visitor(page, app_url, watch)
+    yield Visitor(page, url, watch)
     context.close()
     assert watch.hosts - {""} == {"localhost"}
     assert watch.complaints == []
+
+
+@pytest.fixture
+def visitor(request: pytest.FixtureRequest, chromium, app_url: str) -> Iterator[Visitor]:
+    """A visitor of the app (see `visiting`).
+
+    Parametrise indirectly with options of Playwright's `new_context`, such as `color_scheme` or `viewport`.
+    """
+    with visiting(chromium, app_url, **getattr(request, "param", {})) as found:
+        yield found

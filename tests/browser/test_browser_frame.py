@@ -1,11 +1,17 @@
-"""The frame of the app in a real browser: deep links, the URL as state, no other host, narrow and dark."""
+"""The frame of the app in a real browser: deep links, the URL as state, themes, a phone, hostile names."""
 
 import ast
+import urllib.request
 from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
+from conftest import start_app, stop_app, visiting
+
+from core.store import Store
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
+PHONE = {"viewport": {"width": 390, "height": 844}}
 
 
 def pages_in_navigation() -> list[str]:
@@ -20,10 +26,120 @@ def pages_in_navigation() -> list[str]:
     return [name.removesuffix(".py") for name in names if (PAGES / name).exists()]
 
 
+def query(visitor) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(visitor.page.url).query)
+
+
 @pytest.mark.parametrize("name", pages_in_navigation())
 def test_browser_cold_deep_link(visitor, name):
-    visitor.open(f"/{name}" if name != "overview" else "/")
+    visitor.open(f"/{name}?category=Math" if name != "overview" else "/?category=Math")
     assert visitor.title().lower().startswith(name)
     assert visitor.page.locator("[data-testid=stSidebarNav] a").count() == len(pages_in_navigation())
-    assert visitor.page.locator("[data-testid=stSidebar] [data-testid=stSelectbox]").first.is_visible()
+    filters = visitor.page.locator("[data-testid=stSidebar] [data-testid=stSelectbox] input")
+    assert [filters.nth(k).input_value() for k in range(2)] == ["demo (simulated)", "Math"]
     assert visitor.page.locator("[data-testid=stException]").count() == 0
+    assert query(visitor)["category"] == ["Math"]
+
+
+@pytest.mark.parametrize("visitor", [PHONE], indirect=True)
+@pytest.mark.parametrize("name", pages_in_navigation())
+def test_browser_nothing_is_wider_than_a_phone(visitor, name):
+    visitor.open(f"/{name}" if name != "overview" else "/")
+    wide = visitor.page.evaluate(
+        """() => [...document.querySelectorAll('[data-testid=stMain] [data-testid=stElementContainer]')]
+             .map(e => [e.getBoundingClientRect(), e.className])
+             .filter(([box]) => box.width > 0 && (box.right > innerWidth + 1 || box.left < -1))
+             .map(([box, name]) => name)"""
+    )
+    assert wide == []
+
+
+def test_browser_a_click_on_a_bin_shows_its_votes(visitor):
+    visitor.open("/calibration?judges=sim-judge-boaster")
+    visitor.page.wait_for_selector("path.point")
+    visitor.page.locator("path.point").last.click(force=True)
+    visitor.page.wait_for_selector(".st-key-bin-votes")
+    assert query(visitor)["bin"] == ["sim-judge-boaster: 0.9 to 1"]
+    assert visitor.votes_shown() == 200
+    visitor.page.reload()
+    visitor.settle()
+    visitor.page.wait_for_selector(".st-key-bin-votes")
+
+
+def test_browser_slider_is_in_the_url_and_filters_follow_from_page_to_page(visitor):
+    visitor.open("/calibration?judges=sim-judge-careful&category=Math")
+    visitor.page.locator("[data-testid=stSlider] input").first.focus()
+    visitor.page.keyboard.press("ArrowRight")
+    visitor.page.wait_for_url("**bins=11**")
+    visitor.page.get_by_role("link", name="Overview").click()
+    visitor.page.wait_for_url(f"{visitor.url}/?**")
+    visitor.settle()
+    assert query(visitor) == {"judges": ["sim-judge-careful"], "category": ["Math"]}
+
+
+@pytest.mark.parametrize("visitor", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True)
+def test_browser_charts_have_the_colour_of_the_page(visitor):
+    visitor.open("/calibration")
+    visitor.page.wait_for_selector(".js-plotly-plot .main-svg")
+    paper = visitor.page.locator(".js-plotly-plot .main-svg").first
+    page = visitor.page.locator("[data-testid=stApp]")
+    colour = "e => getComputedStyle(e).backgroundColor"
+    assert paper.evaluate(colour) == page.evaluate(colour)
+
+
+def test_browser_a_table_downloads(visitor):
+    visitor.open("/calibration")
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_role("button", name="CSV", exact=True).first.click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith('"judge","n","accuracy"')
+    assert len(lines) == 5
+
+
+def test_browser_security_headers(app_url):
+    with urllib.request.urlopen(app_url) as answer:
+        policy = answer.headers["Content-Security-Policy"]
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "img-src 'self' data: blob:" in policy
+    assert "connect-src 'self'" in policy
+    assert "'unsafe-eval'" not in policy
+    assert "http" not in policy
+
+
+def test_browser_hostile_names_are_only_text(chromium, tmp_path):
+    from readings import reading
+
+    hostile = (
+        '<img src="http://host.invalid/p.png" onerror="document.title=1"> ![p](http://host.invalid/q.png)'
+    )
+    rows = [
+        {
+            "dataset": hostile,
+            "item_id": f"i{k}",
+            "category": f"{hostile} {k % 2}",
+            "judge": f"{hostile} {k % 3}",
+            "vote": k % 3 - 1,
+            "gold": 1,
+            "confidence": 0.1 * (k % 10),
+            "prompt": hostile,
+        }
+        for k in range(120)
+    ]
+    path = tmp_path / "votes.duckdb"
+    with Store.open(path) as store:
+        store.load(reading(rows))
+    server, address = start_app(path)
+    try:
+        with visiting(chromium, address) as visitor:
+            for name in pages_in_navigation():
+                visitor.open(f"/{name}" if name != "overview" else "/")
+                assert visitor.page.locator("img[src*=invalid], a[href*=invalid]").count() == 0
+            bin_key = quote(f"{hostile} 0: 0.8 to 0.9")
+            visitor.open(f"/calibration?bin={bin_key}")
+            visitor.page.wait_for_selector(".st-key-bin-votes")
+            visitor.page.locator("path.point").first.hover(force=True)
+            visitor.page.wait_for_selector(".hoverlayer text")
+            assert "<img src=" in visitor.page.locator(".hoverlayer").first.text_content()
+            assert visitor.page.locator("img[src*=invalid], a[href*=invalid]").count() == 0
+    finally:
+        stop_app(server)

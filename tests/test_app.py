@@ -1,0 +1,161 @@
+"""Every page through the real app (AppTest), from its first start on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from readings import reading
+from streamlit.testing.v1 import AppTest
+
+from core.calibration import calibration
+from core.queries import Mark, outcomes, votes_behind
+from core.store import Store
+from core.votes import Selection
+
+PAGES = Path(__file__).resolve().parent.parent / "pages"
+TITLES = {
+    "overview": "Overview",
+    "data": "Data",
+    "calibration": "Calibration",
+    "aggregation": "Aggregation",
+    "confusion": "Confusion",
+    "position": "Position bias",
+    "leaderboard": "Leaderboard",
+}
+SHOWN = [name for name in TITLES if (PAGES / f"{name}.py").exists()]
+SECONDS = 60
+DEMO = "demo (simulated)"
+HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> $x$ :red[r] =1+1"
+
+
+@pytest.fixture(scope="module")
+def store_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A fresh store for the app; closed at the end so that nothing stays open."""
+    st.cache_resource.clear()
+    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def app(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
+    return AppTest.from_file(str(PAGES / "main.py"), default_timeout=SECONDS)
+
+
+def opened(app: AppTest, page: str, **query: str | list[str]) -> AppTest:
+    """The app on a page, come to by its URL."""
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    if page != "overview":
+        app.switch_page(f"{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> list[str]:
+    return [element.value for element in app.text]
+
+
+@pytest.mark.parametrize("page", SHOWN)
+def test_page_opens_with_the_demo(app, page):
+    opened(app, page)
+    assert [title.value for title in app.title] == [TITLES[page]]
+    assert any("Simulated demo data" in element.value for element in app.markdown)
+
+
+def test_navigation_lists_every_page_file():
+    files = {path.stem for path in PAGES.glob("*.py")} - {"main", "__init__"}
+    assert files == set(SHOWN)
+
+
+def test_selection_comes_from_the_url(app):
+    opened(app, "overview", judges=["sim-judge-careful", "gone"], category="Math", raters="llm")
+    chosen = app.session_state["selection"]
+    assert chosen == Selection(
+        datasets=(DEMO,),
+        judges=("sim-judge-careful",),
+        rater_types=("llm",),
+        where=(("category", "Math"),),
+    )
+
+
+def test_names_in_the_url_that_do_not_exist_are_dropped(app):
+    opened(app, "overview", dataset="gone", category="gone", raters="gone", judges="gone")
+    assert app.session_state["selection"] == Selection(datasets=(DEMO,))
+
+
+def test_a_selection_without_votes_says_so(app):
+    opened(app, "overview", raters="human")
+    opened(app, "calibration")
+    assert any("confidence" in text and "none" in text for text in texts(app))
+
+
+def test_calibration_shows_the_numbers_of_core(app, store_path):
+    opened(app, "calibration", bins="7")
+    with Store.open(store_path) as store:
+        expected = {
+            judge: calibration(found, bins=7).ece
+            for judge, found in outcomes(store, Selection(datasets=(DEMO,))).items()
+            if found.with_confidence().n.any()
+        }
+    table = app.dataframe[0].value.set_index("judge")
+    assert table["ECE"].to_dict() == expected
+    worst = max(expected, key=expected.get)
+    assert texts(app)[0].startswith(f"{worst}: ")
+    assert f"{100 * expected[worst]:.1f}" in texts(app)[0]
+
+
+def test_a_bin_leads_to_its_votes(app, store_path):
+    opened(app, "calibration")
+    app.selectbox(key="bin").set_value("sim-judge-boaster: 0.7 to 0.8").run()
+    assert not app.exception
+    with Store.open(store_path) as store:
+        mark = Mark(judge="sim-judge-boaster", confidence=(0.7, 0.8))
+        expected = votes_behind(store, Selection(datasets=(DEMO,)), mark=mark, limit=200).to_pandas()
+    shown = app.dataframe[1].value
+    assert shown["item_id"].tolist() == expected["item_id"].tolist()
+    assert set(shown["judge"]) == {"sim-judge-boaster"}
+    assert shown["confidence"].between(0.7, 0.8, inclusive="right").all()
+
+
+def test_copied_python_runs_and_gives_the_number_shown(app, store_path, capsys):
+    opened(app, "calibration", judges="sim-judge-careful")
+    shown = app.dataframe[0].value["ECE"].iloc[0]
+    st.cache_resource.clear()
+    exec(app.code[0].value, {})  # noqa: S102 - this is what the reader is told to do
+    assert capsys.readouterr().out == f"sim-judge-careful {shown}\n"
+
+
+def test_hostile_names_reach_no_markup(app, store_path):
+    rows = [
+        {
+            "dataset": HOSTILE,
+            "item_id": f"i{k}",
+            "category": f"{HOSTILE} {k % 2}",
+            "judge": f"{HOSTILE} {k % 3}",
+            "vote": k % 3 - 1,
+            "gold": 1,
+            "confidence": 0.1 * (k % 10),
+            "prompt": HOSTILE,
+        }
+        for k in range(120)
+    ]
+    with Store.open(store_path) as store:
+        store.load(reading(rows))
+    try:
+        for page in SHOWN:
+            fresh = AppTest.from_file(str(PAGES / "main.py"), default_timeout=SECONDS)
+            opened(fresh, page, dataset=HOSTILE)
+            assert fresh.session_state["selection"].datasets == (HOSTILE,)
+            marked_up = [*fresh.markdown, *fresh.caption, *fresh.title, *fresh.header, *fresh.subheader]
+            marked_up += [*fresh.info, *fresh.warning, *fresh.error, *fresh.success]
+            assert not [element.value for element in marked_up if "pixel" in element.value], page
+            labels = [
+                element.label for kind in ("button", "metric", "expander") for element in fresh.get(kind)
+            ]
+            assert not [label for label in labels if "pixel" in label], page
+    finally:
+        with Store.open(store_path) as store:
+            store.delete_dataset(HOSTILE)
