@@ -22,7 +22,7 @@ from core.btd import (
 from core.btd_solver import Loss
 from core.counts import FloatArray, IntArray, VoteCounts
 from core.intervals import check_level
-from core.splits import ItemLosses, Splits, item_bootstrap, item_losses, sign_flips, splits
+from core.splits import ItemLosses, Splits, item_bootstrap, item_losses, sign_flip_p_value, splits
 from core.votes import InvalidOption, NoUsableVotes, UnknownName
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class MethodScore:
     *_low, *_high : mean ± z·SE over splits; splits overlap, so this is split variability, not sampling error.
     *_item_low, *_item_high : item bootstrap.  regret : MAE minus that of BTD fitted on every label.
     top_cluster : not told apart from the best method.
-    p_value : least p against the methods above it in the top cluster; None for the best.
+    p_value : least p against the methods above it in the top cluster; None for the best, and below the first
+    method that differs, where the test stops.
     """
 
     key: str
@@ -318,22 +319,18 @@ def _item_intervals(
 def _top_cluster(
     losses: ItemLosses, order: IntArray, resamples: int, rng: np.random.Generator
 ) -> tuple[list[int], dict[int, float]]:
-    """Methods of rank 1, and the least p of each method against those (a member: against those above it)."""
-    mean = losses.items @ losses.loss / losses.items.sum()
-    flipped = sign_flips(losses, resamples=resamples, rng=rng)
-
-    def p_value(one: int, other: int) -> float:
-        observed = abs(mean[one] - mean[other])
-        # Resamples that equal the observation but for rounding count as reaching it.
-        reached = np.abs(flipped[:, one] - flipped[:, other]) >= observed - 1e-12
-        return float((1 + np.count_nonzero(reached)) / (resamples + 1))
-
-    top, p_values, open_ = [int(order[0])], {}, True
+    """Methods of rank 1, and for every method tested the least p against those above it in rank 1."""
+    top, p_values = [int(order[0])], {}
     for method in order[1:].tolist():
-        p_values[method] = min(p_value(method, member) for member in top)
-        open_ = open_ and p_values[method] > SIGNIFICANCE
-        if open_:
-            top.append(method)
+        p_values[method] = min(
+            sign_flip_p_value(
+                losses.loss[:, method] - losses.loss[:, member], losses.items, resamples=resamples, rng=rng
+            )
+            for member in top
+        )
+        if p_values[method] <= SIGNIFICANCE:
+            break
+        top.append(method)
     return top, p_values
 
 

@@ -36,9 +36,9 @@ def simulated(rng: np.random.Generator, size: int, n: int, theta: FloatArray) ->
 
 
 def collapsed(cells: VoteCells) -> VoteCells:
-    key = np.stack([cells.plus, cells.tie, cells.minus, cells.gold], axis=1)
-    unique, weight = np.unique(key, axis=0, return_counts=True)
-    return cells_of(*unique.T, weight)
+    key = np.stack([cells.plus, cells.tie, cells.minus, cells.gold], axis=1)[cells.weight > 0]
+    unique, of_row = np.unique(key, axis=0, return_inverse=True)
+    return cells_of(*unique.T, np.bincount(of_row.ravel(), weights=cells.weight[cells.weight > 0]))
 
 
 def plain_objective(theta, cells, *, alpha=1.0, kappa=1.0):
@@ -72,7 +72,8 @@ def box_of(cells: VoteCells) -> list[tuple[float, float]]:
 def independent_minimum(cells: VoteCells, rng: np.random.Generator, starts: int = 8) -> float:
     points = [np.array([1.0, 0.0, 0.0]), *rng.uniform(LOW, HIGH, size=(starts, 3))]
     options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 500}
-    box, cells = box_of(cells), collapsed(cells)
+    cells = collapsed(cells)
+    box = box_of(cells)
     runs = (
         optimize.minimize(
             plain_objective, x, args=(cells,), jac=True, bounds=box, method="L-BFGS-B", options=options

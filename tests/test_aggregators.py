@@ -1,0 +1,158 @@
+"""Aggregation rules: by hand, against a plain reimplementation, and under exchange of A and B."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.aggregators import AGGREGATORS, REASONS, confidence_labels, longest, one_hot, thresholds
+from core.counts import VoteCells
+from core.votes import InvalidOption
+
+
+def cells_of(votes, gold, weight=None) -> VoteCells:
+    plus, tie, minus = np.array(votes, dtype=np.int64).T
+    weight = np.ones(len(gold)) if weight is None else np.asarray(weight, dtype=np.float64)
+    return VoteCells(plus=plus, tie=tie, minus=minus, gold=np.array(gold, dtype=np.int64), weight=weight)
+
+
+def labels(key: str, cells: VoteCells) -> list[int]:
+    forecast = AGGREGATORS[key].forecast(cells, cells.weight[None])
+    assert forecast.shape == (1, len(cells), 3)
+    return (forecast[0].argmax(axis=1) - 1).tolist()
+
+
+def plain_threshold(cells: VoteCells, weight: np.ndarray) -> float:
+    """Methods §2 in a plain loop: score every midpoint, join equal neighbours, take the widest run."""
+    used = [
+        (p, t, m, y, w)
+        for p, t, m, y, w in zip(cells.plus, cells.tie, cells.minus, cells.gold, weight, strict=True)
+        if w
+    ]
+    observed = sorted({0.0} | {abs(p - m) / (p + t + m) for p, t, m, _, _ in used})
+    stretches = list(itertools.pairwise(observed))
+
+    def error(tau: float) -> float:
+        return sum(
+            w * abs((np.sign(p - m) if abs(p - m) / (p + t + m) > tau else 0) - y) for p, t, m, y, w in used
+        )
+
+    errors = [error((low + high) / 2) for low, high in stretches]
+    best, widest = 0.0, 0.0
+    start = None
+    for i, (low, high) in enumerate(stretches):
+        if errors[i] > min(errors):
+            start = None
+            continue
+        start = low if start is None else start
+        if high - start > widest + 1e-12:
+            best, widest = (start + high) / 2, high - start
+    return best
+
+
+votes = st.lists(
+    st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)).filter(lambda v: sum(v) > 0),
+    min_size=1,
+    max_size=25,
+)
+
+
+def test_majority_without_a_unique_mode_is_a_tie():
+    cells = cells_of([(3, 1, 2), (2, 0, 2), (1, 1, 1), (0, 2, 3), (1, 4, 0)], [0] * 5)
+    assert labels("majority", cells) == [1, 0, 0, -1, 0]
+
+
+def test_threshold_by_hand():
+    # |m| of .25 is wrong to decide, .5 and more is right: τ lies between them.
+    cells = cells_of([(5, 0, 3), (6, 0, 2), (8, 0, 0), (2, 0, 6), (3, 0, 5)], [0, 1, 1, -1, 0])
+    assert thresholds(cells, cells.weight[None]) == pytest.approx([0.375])
+    assert labels("threshold", cells) == [0, 1, 1, -1, 0]
+
+
+def test_threshold_takes_the_middle_of_the_widest_run():
+    # Deciding at .5 neither helps nor harms, so every τ from .25 to 1 is as good: the middle is .625.
+    cells = cells_of([(5, 0, 3), (6, 0, 2), (6, 0, 2), (8, 0, 0)], [0, 0, 1, 1])
+    assert thresholds(cells, cells.weight[None]) == pytest.approx([0.625])
+
+
+@settings(max_examples=150, deadline=None)
+@given(votes=votes, data=st.data())
+def test_thresholds_of_many_sets_are_those_of_a_plain_loop(votes, data):
+    size = len(votes)
+    cells = cells_of(votes, data.draw(st.lists(st.integers(-1, 1), min_size=size, max_size=size)))
+    weights = np.array(
+        [data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)) for _ in range(3)],
+        dtype=np.float64,
+    )
+    expected = [plain_threshold(cells, weight) for weight in weights]
+    assert thresholds(cells, weights) == pytest.approx(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(votes=votes, data=st.data())
+def test_swapping_a_and_b_negates_labels(votes, data):
+    gold = data.draw(st.lists(st.integers(-1, 1), min_size=len(votes), max_size=len(votes)))
+    cells = cells_of(votes, gold)
+    mirrored = cells_of([vote[::-1] for vote in votes], [-y for y in gold])
+    for key in ("majority", "threshold"):
+        assert labels(key, mirrored) == [-label for label in labels(key, cells)]
+
+
+def test_constant_says_the_label_of_least_error():
+    always_plus = cells_of([(1, 0, 0)] * 3, [1, 1, -1], weight=[5, 5, 2])
+    even = cells_of([(1, 0, 0)] * 2, [1, -1])
+    assert labels("constant", always_plus) == [1, 1, 1]
+    assert labels("constant", even) == [0, 0]
+
+
+def test_random_is_uniform():
+    cells = cells_of([(1, 0, 0)] * 2, [1, 0])
+    assert AGGREGATORS["random"].forecast(cells, cells.weight[None]) == pytest.approx(
+        np.full((1, 2, 3), 1 / 3)
+    )
+
+
+def test_longest_answer_wins():
+    assert longest(np.array([10, 3, 5]), np.array([4, 9, 5])).tolist() == [1, -1, 0]
+
+
+@pytest.mark.parametrize(
+    ("weigh", "expected"),
+    [
+        ("min", [-1, 0]),  # +1 .2, -1 .5 | +1 .6, 0 .6
+        ("mean", [1, 0]),  # +1 .55, -1 .5
+        ("product", [-1, 0]),  # +1 .18, -1 .5
+        ("sum", [1, 0]),  # +1 1.1, -1 .5
+    ],
+)
+def test_confidence_rules_by_hand(weigh, expected):
+    row = np.array([0, 0, 0, 1, 1])
+    vote = np.array([1, 1, -1, 1, 0])
+    confidence = np.array([0.9, 0.2, 0.5, 0.6, 0.6])
+    assert confidence_labels(row, vote, confidence, rows=2, weigh=weigh).tolist() == expected
+
+
+def test_a_label_of_zero_confidence_beats_a_label_without_votes():
+    row, vote = np.array([0]), np.array([-1])
+    for weigh in ("min", "mean", "product", "sum"):
+        assert confidence_labels(row, vote, np.array([0.0]), rows=1, weigh=weigh).tolist() == [-1]
+
+
+def test_confidence_rules_refuse_gaps_and_unknown_weights():
+    row, vote = np.array([0]), np.array([1])
+    with pytest.raises(InvalidOption, match="without confidence"):
+        confidence_labels(row, vote, np.array([np.nan]), rows=1, weigh="sum")
+    with pytest.raises(InvalidOption, match="median"):
+        confidence_labels(row, vote, np.array([0.5]), rows=1, weigh="median")
+
+
+def test_rules_without_a_forecast_say_what_they_need():
+    for key, rule in AGGREGATORS.items():
+        assert rule.key == key
+        assert rule.forecast is not None or rule.needs in REASONS
+
+
+def test_one_hot_order_is_minus_tie_plus():
+    assert one_hot(np.array([-1, 0, 1])).tolist() == np.eye(3).tolist()
