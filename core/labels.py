@@ -237,8 +237,8 @@ def _refuse_mixture(column: str, others: int, total: int, counts: Mapping[str, i
     if 10 * others > total:
         raise AmbiguousLabels(
             f"column {shown(column)}: mixes vocabularies ({_sample(counts)}). Write all labels in one of "
-            "them, "
-            f"or name it with --labels: {_menu(VOCABULARIES)}; rows with another label are then rejected."
+            "them, or name "
+            f"it with --labels ({', '.join(VOCABULARIES)}); rows with another label are then rejected."
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from core.importers.delimited import Sheet
 from core.importers.options import SCORE_COLUMNS, ReadOptions
-from core.labels import candidates, shown
+from core.labels import NUMERIC, candidates, normalise, shown, vocabulary
 from core.votes import COLUMN_NAMES, UnknownName
 
 SYNONYMS = {
@@ -94,10 +94,10 @@ def find_layout(
         elif "vote" in mapping or "judge" in mapping or "item_id" not in mapping:
             layout = "long"
         else:
-            judges = _label_columns(sheet, mapping)
+            judges = _label_columns(sheet, mapping, options)
             layout = "wide" if judges else "long"
     if layout == "wide":
-        judges = options.judges or judges or _label_columns(sheet, mapping)
+        judges = options.judges or judges or _label_columns(sheet, mapping, options)
         for canonical in ("vote", "judge"):
             mapping.pop(canonical, None)
     if layout != "scores":
@@ -106,12 +106,21 @@ def find_layout(
     return layout, judges
 
 
-def _label_columns(sheet: Sheet, mapping: Mapping[str, str]) -> tuple[str, ...]:
-    """Columns that hold labels of one vocabulary and nothing else."""
+def _label_columns(sheet: Sheet, mapping: Mapping[str, str], options: ReadOptions) -> tuple[str, ...]:
+    """Columns that hold labels of one vocabulary and nothing else.
+
+    Numbers are labels only if there is a -1 or the vocabulary is given: 1 and 2 may well be a turn.
+    """
     found = []
     for name, column in sheet.columns.items():
-        if name not in mapping.values() and 0 < len(column.values) <= FEW:
-            counts = {value: count for value, count in column.counts().items() if value.strip()}
-            if counts and candidates(counts):
-                found.append(name)
+        if name in mapping.values() or not 0 < len(column.values) <= FEW:
+            continue
+        labels = {value: 1 for value in column.values if value.strip()}
+        fitting = candidates(labels)
+        telling = any(known not in NUMERIC for known in fitting) or "-1" in map(normalise, labels)
+        if options.labels is not None:
+            named = vocabulary(options.labels)
+            telling = all(named.vote(label) is not None for label in labels)
+        if labels and fitting and telling:
+            found.append(name)
     return tuple(found)
