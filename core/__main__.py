@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input. Messages go to 
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -259,4 +260,8 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 if __name__ == "__main__":
+    # The document is UTF-8 whatever the console is, and a sentence with a κ must not end in an error.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     sys.exit(main())

@@ -1,7 +1,7 @@
 """Every cut-off, and the words that it produces: numbers in, one plain sentence out.
 
-A verdict is `ok`, `warn`, `fail` or `unknown`; unknown always says what is missing. The cut-offs are ours, for
-no paper fixes them, and they are the constants below: nothing else decides. Sentences are plain text.
+A verdict is `ok`, `warn`, `fail` or `unknown`; unknown always says what is missing. The cut-offs are ours: no
+paper fixes them. They are the constants below and nothing else decides. Sentences are plain text.
 """
 
 from __future__ import annotations
