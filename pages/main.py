@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import streamlit as st
+from streamlit.auth_util import get_secrets_auth_section
 
 from core.votes import Selection
 from pages.shared import cached, theme, widgets
@@ -61,6 +62,10 @@ def sidebar(datasets: list[str]) -> Selection:
 
 st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
 st.html(theme.STYLE)
+if get_secrets_auth_section() and not st.user.is_logged_in:
+    st.title("Appellate")
+    st.button("Sign in", on_click=st.login)
+    st.stop()
 page = st.navigation(navigation())
 with widgets.errors():
     if target := st.session_state.pop(widgets.GOING, None):

@@ -1,5 +1,9 @@
 """Every page through the real app (AppTest), from its first start on."""
 
+import os
+import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +13,7 @@ from readings import reading
 from streamlit.testing.v1 import AppTest
 
 from core.calibration import calibration
+from core.figures import COLOURS
 from core.queries import Mark, outcomes, votes_behind
 from core.store import Store
 from core.votes import Selection
@@ -159,3 +164,38 @@ def test_hostile_names_reach_no_markup(app, store_path):
     finally:
         with Store.open(store_path) as store:
             store.delete_dataset(HOSTILE)
+
+
+def launched(address: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Import the launcher as a server bound to `address` would."""
+    code = f"from streamlit import config; config.set_option('server.address', {address!r}); import app"
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=PAGES.parent,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "", "example.org"])
+def test_an_open_address_without_sign_in_is_refused(address):
+    refused = launched(address)
+    assert refused.returncode == 1
+    assert "open to anyone" in refused.stderr
+    assert "APPELLATE_ALLOW_REMOTE=1" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "flag"), [("localhost", ""), ("127.0.0.1", ""), ("::1", ""), ("0.0.0.0", "1")]
+)
+def test_this_machine_or_the_flag_is_served(address, flag):
+    assert launched(address, APPELLATE_ALLOW_REMOTE=flag).returncode == 0
+
+
+def test_page_and_charts_have_the_same_colours():
+    settings = tomllib.loads((PAGES.parent / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    for theme, colours in COLOURS.items():
+        assert settings["theme"][theme]["backgroundColor"] == colours.page
+        assert settings["theme"][theme]["textColor"] == colours.text
+        assert settings["theme"][theme]["primaryColor"] == colours.accent

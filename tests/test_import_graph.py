@@ -13,35 +13,66 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 # A module imports modules of its own layer and of lower ones. The store and what serves it (layer 2) know
 # votes and counts only; methods (3 and 4) never know the store.
 LAYERS = {
+    # what a vote is
     "votes": 0,
     "intervals": 0,
+    # counts
     "counts": 1,
+    "binning": 1,
+    "splits": 1,
+    "labels": 1,
+    # the store and what it is asked
     "importers": 2,
-    "labels": 2,
     "loading": 2,
     "scope": 2,
     "export": 2,
     "evidence": 2,
     "inventory": 2,
+    "orders": 2,
+    "orders": 2,
+    "pairs": 2,
     "queries": 2,
     "store": 2,
     "simulate": 2,
+    # methods on counts
     "btd": 3,
     "btd_solver": 3,
     "aggregators": 3,
     "calibration": 3,
+    "th_score": 3,
+    "selective": 3,
+    "recalibration": 3,
+    "overconfidence": 3,
     "position": 3,
+    "order_balance": 3,
+    "verbosity": 3,
+    "verbosity": 3,
+    "order_balance": 3,
     "confusion": 3,
     "agreement": 3,
     "ratings": 3,
+    # methods on methods
+    "crossfit": 4,
     "raee": 4,
+    "anchors": 4,
+    "subsampling": 4,
     "ensembles": 4,
     "evaluation": 4,
+    "crossfit": 4,
     "listwise": 4,
+    # words and figures
     "verdicts": 5,
+    "standings": 5,
     "figures": 5,
+    "plots": 5,
+    # the audit
     "audit": 6,
+    # what is made of it
     "report": 7,
+    "document": 7,
+    "summary": 7,
+    "gates": 7,
+    # the command line
     "__main__": 8,
 }
 STORE_SIDE = {name for name, layer in LAYERS.items() if layer == 2}
@@ -100,7 +131,7 @@ def test_every_module_has_a_layer():
     ("library", "homes"),
     [
         ("streamlit", set()),
-        ("plotly", {"figures", "report"}),
+        ("plotly", {"figures", "plots", "report"}),
         ("duckdb", {"store", "loading"}),
         ("litellm", {"judging"}),
     ],
