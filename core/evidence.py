@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from core.export import vote_rows
-from core.scope import Scope, scope, unknown
+from core.scope import Scope, at_one_moment, number, scope, unknown
 from core.votes import CorrectnessRule, InvalidOption, NoUsableVotes, Selection, UnknownName
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from core.store import Store
+    from core.store import Snapshot
 
 EDGE_TOLERANCE = 1e-9
 """Bins are (low, high] with edges compared so (methods §5)."""
@@ -29,7 +29,8 @@ class Mark:
     comparison. label : the judge's majority label of the comparison. models : two models, in either
     orientation. flip : of the pair of orders in one run: `same` verdict, `flip` (another verdict, hard flips
     included) or `hard` (+1 against -1). category : "" means without one. slot : the vote went to the
-    response shown `first`, `second`, or was a `tie` with known position. items : item ids.
+    response shown `first`, `second`, or was a `tie` with known position. items : item ids. comparisons : codes
+    of comparisons, as the counts of the same selection have them.
     rule : under `both_orders`, `confidence` and `correct` speak of the pair of orders as in `outcomes`.
     """
 
@@ -45,10 +46,12 @@ class Mark:
     category: str | None = None
     slot: Literal["first", "second", "tie"] | None = None
     items: tuple[str, ...] | None = None
+    comparisons: tuple[int, ...] | None = None
     rule: CorrectnessRule = "single"
 
 
-def votes_behind(store: Store, selection: Selection, *, mark: Mark, limit: int = 1000) -> pa.Table:
+@at_one_moment
+def votes_behind(store: Snapshot, selection: Selection, *, mark: Mark, limit: int = 1000) -> pa.Table:
     """Usable votes that meet a mark, in the order of loading, at most `limit`.
 
     Columns are the canonical ones, with gold as the selection forms it, and every extra column.
@@ -59,6 +62,13 @@ def votes_behind(store: Store, selection: Selection, *, mark: Mark, limit: int =
     """
     selected = scope(store, selection)
     conditions, params = _conditions(selected, mark)
+    if mark.comparisons is not None:
+        # A code rises where a comparison of the selection begins.
+        ids = np.flatnonzero(np.diff(number(store, selected, selection).comparison, prepend=-1))
+        if not all(0 <= code < len(ids) for code in mark.comparisons):
+            raise InvalidOption(f"mark.comparisons: codes go from 0 to {len(ids) - 1}")
+        listed = ", ".join(str(ids[code]) for code in mark.comparisons) or "null"
+        conditions.append(f"v.comparison in ({listed})")
     pair = f"""(select v.judge, v.comparison, v.run, max(v.vote) - min(v.vote) as apart,
                   sign(sum(v.vote)) as vote,
                   case when count(v.confidence) = 2 then sum(v.confidence) / 2 end as confidence

@@ -13,13 +13,13 @@ from core.votes import COLUMNS, InvalidOption, Selection
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from core.store import Store
+    from core.store import Snapshot
 
 # A spreadsheet runs cells that begin so. Apostrophes before it count too, as the importers strip exactly one.
 FORMULA = r"\A('*[=+\-@\t\r])"
 
 
-def vote_rows(store: Store, condition: str, params: dict[str, str], *, gold: str) -> pa.Table:
+def vote_rows(store: Snapshot, condition: str, params: dict[str, str], *, gold: str) -> pa.Table:
     """Votes `v` that meet an SQL condition, in the order of loading, with canonical and extra columns.
 
     `gold` is a relation with columns comparison and gold, as in `Scope`.
@@ -58,7 +58,7 @@ def vote_rows(store: Store, condition: str, params: dict[str, str], *, gold: str
     return found.rename_columns([*(column.name for column in COLUMNS), *extras])
 
 
-def export_votes(store: Store, selection: Selection) -> pa.Table:
+def export_votes(store: Snapshot, selection: Selection) -> pa.Table:
     """All votes of the selection, failed ones too, with the gold that was given; see `Store.export`."""
     selected = scope(store, replace(selection, gold="given"))
     found = vote_rows(store, selected.filter, selected.params, gold=selected.gold)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.scope import NUMERIC, column_sql, extra_columns, nothing, scope, unknown
+from core.scope import NUMERIC, at_one_moment, column_sql, extra_columns, nothing, scope, unknown
 from core.votes import COLUMN_NAMES, STATUSES, Selection, UnknownName
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.store import Store
+    from core.store import Snapshot
 
 FILTERS = (
     "category",
@@ -81,7 +81,8 @@ class Summary:
         )
 
 
-def summary(store: Store, selection: Selection) -> Summary:
+@at_one_moment
+def summary(store: Snapshot, selection: Selection) -> Summary:
     """Count a selection, failed votes included.
 
     Raises
@@ -155,8 +156,15 @@ def summary(store: Store, selection: Selection) -> Summary:
     )
 
 
-def values(store: Store, selection: Selection, column: str, *, limit: int | None = None) -> tuple[str, ...]:
+@at_one_moment
+def values(
+    store: Snapshot, selection: Selection, column: str, *, limit: int | None = None
+) -> tuple[str, ...]:
     """Distinct values of a canonical or extra column as text, numbers by size, without the missing one."""
+    return _values(store, selection, column, limit)
+
+
+def _values(store: Snapshot, selection: Selection, column: str, limit: int | None) -> tuple[str, ...]:
     if column not in COLUMN_NAMES:
         extras = extra_columns(store)
         if column not in extras:
@@ -174,10 +182,11 @@ def values(store: Store, selection: Selection, column: str, *, limit: int | None
     return tuple(found["value"].to_pylist())
 
 
-def filter_columns(store: Store, datasets: tuple[str, ...] | None = None) -> tuple[str, ...]:
+@at_one_moment
+def filter_columns(store: Snapshot, datasets: tuple[str, ...] | None = None) -> tuple[str, ...]:
     """Columns to filter by: those with 2 to 200 distinct values in these data sets, extra columns last."""
     selection = Selection(datasets=datasets)
     selected = scope(store, selection)
     offered = [*FILTERS, *extra_columns(store, selected.pool)]
-    counted = {column: len(values(store, selection, column, limit=MOST_VALUES + 1)) for column in offered}
+    counted = {column: len(_values(store, selection, column, MOST_VALUES + 1)) for column in offered}
     return tuple(column for column, n in counted.items() if 2 <= n <= MOST_VALUES)

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.counts import IntArray, PairScores, RatingTable
-from core.scope import Codes, by_judge, floats, ints, number, scope, unknown
+from core.scope import Codes, at_one_moment, by_judge, floats, ints, number, scope, unknown
 from core.votes import Selection, UnknownName
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from core.store import Store
+    from core.store import Snapshot
+
+POOLED = 0
+"""Stands for all judges together; judges are numbered from 1."""
 
 
-def pair_scores(store: Store, selection: Selection, *, pooled: bool = False) -> dict[str | None, PairScores]:
+@at_one_moment
+def pair_scores(
+    store: Snapshot, selection: Selection, *, pooled: bool = False
+) -> dict[str | None, PairScores]:
     """Scores of model pairs per judge and prompt; `pooled` adds the key None, all judges together.
 
     Votes are averaged within order, then across orders; votes without a known position are an order of
@@ -39,27 +45,25 @@ def pair_scores(store: Store, selection: Selection, *, pooled: bool = False) -> 
         x as (select u.*, c.item, least(c.model_a, c.model_b) as low, greatest(c.model_a, c.model_b) as high,
                      case when c.model_a < c.model_b then 1 else -1 end as side
               from u join comparisons c on c.id = u.comparison where c.model_a <> c.model_b)"""
-    per_judge = store.query(
-        f"{votes} select judge, item, low, high, {sums} from x group by judge, item, low, high "
-        "order by judge, low, high, item",
+    together = ", (item, low, high)" if pooled else ""
+    table = store.query(
+        f"""{votes} select coalesce(judge, {POOLED}) as judge, item, low, high, {sums} from x
+            group by grouping sets ((judge, item, low, high){together}) order by 1, low, high, item""",
         selected.params,
     )
-    names, code = _model_codes(store, per_judge)
+    names, code = _model_codes(store, table)
+    in_pool = int((ints(table, "judge") == POOLED).sum())
+    per_judge = table.slice(in_pool)
     found: dict[str | None, PairScores] = {
         judge: _pair_scores(per_judge.slice(rows.start, rows.stop - rows.start), codes, names, code)
         for judge, rows in by_judge(per_judge, selected.judges).items()
     }
     if pooled:
-        together = store.query(
-            f"{votes} select item, low, high, {sums} from x group by item, low, high "
-            "order by low, high, item",
-            selected.params,
-        )
-        found[None] = _pair_scores(together, codes, names, code)
+        found[None] = _pair_scores(table.slice(0, in_pool), codes, names, code)
     return found
 
 
-def _model_codes(store: Store, table: pa.Table) -> tuple[tuple[str, ...], IntArray]:
+def _model_codes(store: Snapshot, table: pa.Table) -> tuple[tuple[str, ...], IntArray]:
     """Names of the models in order, and store id → place in that order."""
     known = store.query("select id, name from models")
     names = dict(zip(known["id"].to_pylist(), known["name"].to_pylist(), strict=True))
@@ -89,14 +93,17 @@ def _pair_scores(table: pa.Table, codes: Codes, models: tuple[str, ...], code: I
     )
 
 
-def ratings(store: Store, selection: Selection, *, anchors: tuple[str, ...] = ()) -> dict[str, RatingTable]:
+@at_one_moment
+def ratings(
+    store: Snapshot, selection: Selection, *, anchors: tuple[str, ...] = ()
+) -> dict[str, RatingTable]:
     """Repeated ratings of each judge: rows are comparisons, columns runs (methods §6, judge screening).
 
     With anchors, a vote is +1 for the candidate against the anchor and comparisons without an anchor are left
     out; between two anchors the one named first is the anchor. If every run was asked in both orders, a cell
     is the mean of the two; else only the votes of the judge's most common order count (when equal, `ab`
-    before `ba` before unknown). k is the most common number of complete runs that is at least 2 (the larger when
-    equal), and rows are the comparisons with exactly k. A judge without such a comparison is absent.
+    before `ba` before unknown). k is the most common number of complete runs that is at least 2 (the larger
+    when equal), and rows are the comparisons with exactly k. A judge without such a comparison is absent.
     """
     selected = scope(store, selection)
     codes = number(store, selected, selection)
@@ -147,7 +154,7 @@ def ratings(store: Store, selection: Selection, *, anchors: tuple[str, ...] = ()
     return found
 
 
-def _anchor_ids(store: Store, anchors: tuple[str, ...]) -> list[int]:
+def _anchor_ids(store: Snapshot, anchors: tuple[str, ...]) -> list[int]:
     known = store.query("select id, name from models order by name")
     ids = dict(zip(known["name"].to_pylist(), known["id"].to_pylist(), strict=True))
     for anchor in anchors:

@@ -21,18 +21,21 @@ from core.counts import (
 )
 from core.evidence import Mark, votes_behind
 from core.inventory import JudgeSummary, Summary, filter_columns, summary, values
+from core.orders import length_counts, order_counts
 from core.pairs import pair_scores, ratings
-from core.scope import by_judge, floats, ints, number, scope
+from core.scope import at_one_moment, by_judge, floats, ints, number, scope
 from core.votes import CorrectnessRule, InvalidOption, Selection
 
 if TYPE_CHECKING:
-    from core.store import Store
+    from core.store import Snapshot
 
 __all__ = [
     "JudgeSummary",
     "Mark",
     "Summary",
     "filter_columns",
+    "length_counts",
+    "order_counts",
     "outcomes",
     "pair_scores",
     "positions",
@@ -44,7 +47,8 @@ __all__ = [
 ]
 
 
-def vote_counts(store: Store, selection: Selection) -> dict[str, VoteCounts]:
+@at_one_moment
+def vote_counts(store: Snapshot, selection: Selection) -> dict[str, VoteCounts]:
     """Votes of each judge per comparison: how many +1, 0 and -1, and gold (`NO_GOLD` where there is none)."""
     selected = scope(store, selection)
     codes = number(store, selected, selection)
@@ -66,8 +70,9 @@ def vote_counts(store: Store, selection: Selection) -> dict[str, VoteCounts]:
     }
 
 
+@at_one_moment
 def outcomes(
-    store: Store, selection: Selection, *, rule: CorrectnessRule = "single"
+    store: Snapshot, selection: Selection, *, rule: CorrectnessRule = "single"
 ) -> dict[str, OutcomeCounts]:
     """Right and wrong verdicts of each judge per (item, confidence), on comparisons with gold.
 
@@ -101,7 +106,8 @@ def outcomes(
     }
 
 
-def positions(store: Store, selection: Selection) -> dict[str, PositionCounts]:
+@at_one_moment
+def positions(store: Snapshot, selection: Selection) -> dict[str, PositionCounts]:
     """Votes of each judge by the slot shown first, per comparison with a vote whose position is known.
 
     The margin of a comparison is made from all other judges of the selected data sets, whichever judges are

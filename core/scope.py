@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -16,10 +17,24 @@ from core.votes import COLUMN_NAMES, CONFIDENCE_KINDS, STATUSES, NoUsableVotes, 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from core.store import Store
+    from core.store import Snapshot, Store
 
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 NUMERIC = ("run", "vote", "confidence", "gold", *NUMBER_COLUMNS)
+
+
+def at_one_moment(ask: Callable[Concatenate[Snapshot, P], R]) -> Callable[Concatenate[Store, P], R]:
+    """Let a question of several statements see one state of the store, whatever is loaded meanwhile."""
+
+    @wraps(ask)
+    def asked(store: Store, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with store.snapshot() as moment:
+            return ask(moment, *args, **kwargs)
+
+    return asked
 
 
 def decode(column: str, names: Mapping[int, str]) -> str:
@@ -75,7 +90,9 @@ def column_sql(column: str, extra: str = "$extra") -> tuple[str, str]:
     }.get(column, (f"x.extra[{extra}]", detailed))
 
 
-def extra_columns(store: Store, condition: str = "true", params: dict[str, str] | None = None) -> list[str]:
+def extra_columns(
+    store: Snapshot, condition: str = "true", params: dict[str, str] | None = None
+) -> list[str]:
     """Names, in order, of the columns outside the canonical form that votes `v` under a condition have."""
     found = store.query(
         f"""select distinct unnest(map_keys(d.extra)) as name from details d join votes v on v.id = d.vote
@@ -85,7 +102,7 @@ def extra_columns(store: Store, condition: str = "true", params: dict[str, str] 
     return [str(name) for name in found["name"].to_pylist()]
 
 
-def _codes(store: Store, table: str) -> dict[str, int]:
+def _codes(store: Snapshot, table: str) -> dict[str, int]:
     found = store.query(f"select name, id from {table} order by name")
     return dict(zip(found["name"].to_pylist(), found["id"].to_pylist(), strict=True))
 
@@ -111,7 +128,7 @@ def _one_of(column: str, codes: list[int]) -> str:
     return f"{column} in ({', '.join(map(str, codes))})" if codes else "false"
 
 
-def scope(store: Store, selection: Selection) -> Scope:
+def scope(store: Snapshot, selection: Selection) -> Scope:
     """Check a selection against the store and write its SQL.
 
     Raises
@@ -204,7 +221,7 @@ class Codes:
     item: IntArray
 
 
-def number(store: Store, selected: Scope, selection: Selection) -> Codes:
+def number(store: Snapshot, selected: Scope, selection: Selection) -> Codes:
     """Number the comparisons and items with a usable vote, in the order of the store.
 
     Raises

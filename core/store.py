@@ -67,6 +67,17 @@ def default_path() -> Path:
     return Path(given) if given else Path(__file__).resolve().parent.parent / "data" / "votes.duckdb"
 
 
+class Snapshot:
+    """The store as it is at one moment, for questions that take several statements."""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        self._cursor = cursor
+
+    def query(self, sql: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
+        """Run one statement. Text goes in `params`, never in `sql`."""
+        return self._cursor.sql(sql, params=params).to_arrow_table()
+
+
 class Store:
     """Votes on disk or in memory. Use `Store.open`; threads may share it, each query has its own cursor."""
 
@@ -127,7 +138,17 @@ class Store:
     def query(self, sql: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
         """Run one statement on its own cursor. Text goes in `params`, never in `sql`."""
         with self._connection.cursor() as cursor:
-            return cursor.sql(sql, params=params).to_arrow_table()
+            return Snapshot(cursor).query(sql, params)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Several statements on one state of the store, whatever is loaded meanwhile."""
+        with self._connection.cursor() as cursor:
+            cursor.begin()
+            try:
+                yield Snapshot(cursor)
+            finally:
+                cursor.rollback()
 
     def load(
         self,
@@ -207,7 +228,8 @@ class Store:
         """All votes of the selection, failed ones too: the canonical columns, then each extra column."""
         from core.export import export_votes
 
-        return export_votes(self, Selection() if selection is None else selection)
+        with self.snapshot() as moment:
+            return export_votes(moment, Selection() if selection is None else selection)
 
     def _setting(self, key: str) -> str | None:
         with self._connection.cursor() as cursor:
