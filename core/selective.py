@@ -117,11 +117,10 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
 def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -> RiskThreshold:
     """Lowest confidence above which the judge errs at most `alpha`, with probability at least 1 − `delta`.
 
-    Fixed-sequence testing: up to 20 distinct-confidence cuts, fixed without labels (evenly spaced in
-    verdicts kept), strictest first, from n ≥ ⌈ln δ/ln(1 − α)⌉ on, below which no bound can pass; continue
-    while the one-sided level-δ Clopper–Pearson bound is ≤ α; the last cut that passes is the threshold, and
-    none is a valid answer. Picking the best-looking cut first and then bounding it fails far more often
-    than δ.
+    Fixed-sequence testing: up to 20 distinct-confidence cuts, fixed without labels (those that first keep
+    1/20, 2/20 … of the verdicts), strictest first, from n ≥ ⌈ln δ/ln(1 − α)⌉ on, below which no bound can pass.
+    Continue while the one-sided level-δ Clopper–Pearson bound is ≤ α; the last cut that passes is the answer,
+    and none is a valid one. Picking the best-looking cut and then bounding it fails far more often than δ.
 
     Items are the independent unit, so n is the effective number N²/Σnᵢ² (the verdicts if each has its own
     item) rounded down, with the errors scaled to it and rounded up: the guarantee then holds however
