@@ -113,6 +113,7 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
             notes=("PandaLM outputs need the test set (testset-v1.json) beside them.",) if alone else (),
         )
     how = plan(sheet, name, options)
+    chosen = how.gold_vocabulary if how.gold_only else how.vocabulary
     return Inspection(
         name=name,
         format=file.format,
@@ -123,6 +124,7 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         missing=how.missing,
         labels=tuple(sorted(how.labels.items(), key=lambda pair: -pair[1])),
         vocabularies=candidates(how.labels) if how.labels else (),
+        vocabulary=chosen.name if chosen else None,
         judges=how.judges,
         confidence_scale=how.scale if "confidence" in how.mapping else None,
         questions=tuple(how.questions),

@@ -64,6 +64,15 @@ def parse_choice(text: str, allowed: tuple[str, ...]) -> str:
     return word
 
 
+_ORDERS = {"a": "ab", "a first": "ab", "model_a": "ab", "b": "ba", "b first": "ba", "model_b": "ba"}
+
+
+def order_word(text: str) -> str:
+    """`ab` or `ba` for a cell that names the one shown first (A, model_a); any other text as it is."""
+    word = text.strip().casefold()
+    return _ORDERS.get(word, word if word in POSITIONS else text)
+
+
 CHOICES = {
     "position": POSITIONS,
     "status": STATUSES,

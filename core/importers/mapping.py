@@ -25,9 +25,10 @@ SYNONYMS = {
     "model_b": ("model_2", "model2", "generator_2", "system_b"),
     "judge": ("judge_model", "rater", "annotator", "evaluator", "judge_name"),
     "run": ("repetition",),
+    "position": ("first_shown", "shown_first"),
     "vote": ("winner", "verdict", "decision", "preference", "choice", "label"),
     "confidence": ("judge_confidence",),
-    "gold": ("gold_label", "ground_truth"),
+    "gold": ("gold_label", "ground_truth", "human_label"),
     "prompt": ("instruction", "question"),
     "response_a": ("output_1", "response1", "response_1", "answer_a"),
     "response_b": ("output_2", "response2", "response_2", "answer_b"),
@@ -46,7 +47,10 @@ def map_columns(
 ) -> tuple[dict[str, str], dict[str, str]]:
     mapping: dict[str, str] = {}
     constants: dict[str, str] = {}
+    absent = {canonical for canonical, theirs in options.mapping if not theirs}
     for canonical, theirs in options.mapping:
+        if canonical in absent:
+            continue
         if theirs in columns:
             mapping[canonical] = theirs
         elif theirs.startswith("="):
@@ -59,7 +63,7 @@ def map_columns(
             )
     taken = {*mapping.values(), *options.judges}
     for canonical in (*COLUMN_NAMES, *SCORE_COLUMNS):
-        if canonical in mapping or canonical in constants:
+        if canonical in mapping or canonical in constants or canonical in absent:
             continue
         for wanted in (canonical, *SYNONYMS.get(canonical, ())):
             match = next((c for c in columns if _plain(c) == wanted and c not in taken), None)

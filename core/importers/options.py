@@ -19,7 +19,8 @@ class ReadOptions:
 
     mapping : pairs (canonical column, the file's column); `score_a` and `score_b` may be named too. A
     file's column
-        written `=text` is not a column but that text in every row: ("judge", "=gpt-4").
+        written `=text` is not a column but that text in every row: ("judge", "=gpt-4"). An empty one
+        says that the file has no such column, whatever its names suggest.
     labels, gold_labels : vocabulary of the votes and of gold (`core.labels.VOCABULARIES`); None decides by
     the labels.
     label_refers : whether labels name the models or the first and second shown; numbers 1/0/-1 always name
@@ -90,6 +91,7 @@ class Inspection:
     missing : required canonical columns that nothing was found for.
     labels : distinct labels of the vote columns with their counts, most frequent first.
     vocabularies : names of the vocabularies that hold all of them.
+    vocabulary : name of the one that votes (of a gold file: gold) will be read in; None if that is open.
     judges : the judge columns of a wide file.
     questions : what `read` would refuse to guess. Empty: the file can be read as it is.
     """
@@ -103,6 +105,7 @@ class Inspection:
     missing: tuple[str, ...] = ()
     labels: tuple[tuple[str, int], ...] = ()
     vocabularies: tuple[str, ...] = ()
+    vocabulary: str | None = None
     judges: tuple[str, ...] = ()
     confidence_scale: str | None = None
     questions: tuple[Question, ...] = ()

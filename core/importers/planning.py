@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.importers.cells import ConfidenceScale, confidence_scale
+from core.importers.cells import ConfidenceScale, confidence_scale, order_word
 from core.importers.columns import Coded
 from core.importers.delimited import Sheet
 from core.importers.mapping import FEW, find_layout, map_columns
@@ -218,7 +218,7 @@ def _plan_slots(how: Plan, sheet: Sheet, options: ReadOptions) -> None:
         return
     column = how.mapping.get("vote", " and ".join(how.judges))
     swapped = "position" in how.mapping and any(
-        value.strip().casefold() == "ba" for value in _values(how, sheet, "position")
+        order_word(value) == "ba" for value in _values(how, sheet, "position")
     )
     if vocabulary.name in (CANONICAL, NAMES):
         if options.label_refers == "slot":

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.importers.cells import CHOICES, BadCell, parse_choice, parse_confidence, parse_float, parse_int
+from core.importers.cells import (
+    CHOICES,
+    BadCell,
+    order_word,
+    parse_choice,
+    parse_confidence,
+    parse_float,
+    parse_int,
+)
 from core.importers.columns import Coded, Mask, Numbers, Rejects, parse, unstorable
 from core.importers.delimited import Sheet, unguard
 from core.importers.draft import Draft, finish
@@ -67,6 +75,8 @@ def _stack(sheet: Sheet, how: Plan) -> _Long:
     for name, constant in how.constants.items():
         cells[name] = Coded.constant(constant, len(sheet.row))
     cells = {name: column.map(str if name in _LONG_TEXTS else str.strip) for name, column in cells.items()}
+    if "position" in cells:
+        cells["position"] = cells["position"].map(order_word)
     extra = {
         name: column.map(lambda value: value if value.strip() else None) for name, column in extra.items()
     }
@@ -77,11 +87,11 @@ def _stack(sheet: Sheet, how: Plan) -> _Long:
     take = np.concatenate(index) if index else np.zeros(0, np.int64)
     judge = np.repeat(np.arange(len(votes)), [len(i) for i in index])
     order = np.lexsort((judge, take))
-    labels = Coded.of(
-        [column.cell(i) for column, rows in zip(votes, index, strict=True) for i in rows.tolist()]
-    )
+    labels: dict[str, int] = {}
+    new = [np.array([labels.setdefault(v, len(labels)) for v in column.values], np.int64) for column in votes]
+    codes = [table[column.codes[rows]] for table, column, rows in zip(new, votes, index, strict=True)]
     cells = {name: column.take(take[order]) for name, column in cells.items()}
-    cells["vote"] = labels.take(order)
+    cells["vote"] = Coded(np.concatenate([np.zeros(0, np.int64), *codes])[order], list(labels))
     cells["judge"] = Coded(judge[order], list(how.judges))
     extra = {name: column.take(take[order]) for name, column in extra.items()}
     return _Long(cells, names, extra, sheet.row[take[order]], sheet.rejects, judge[order])
