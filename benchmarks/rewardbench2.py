@@ -1,4 +1,4 @@
-"""The README's table: aggregators on RewardBench 2 pairs by judge and category, calibrated on 5 % of the items.
+"""The README's table: aggregators on RewardBench 2 pairs by judge and category, 5 % of items to calibrate.
 
     python -m benchmarks.rewardbench2 [rewardbench2_pairs.csv.gz]
 

@@ -220,7 +220,7 @@ def fit(
     beta, eta0, gamma = fits.theta[0].tolist()
     return BTDFit(
         beta=beta,
-        nu=float(np.exp(eta0)),
+        nu=_natural(eta0, bounds or Bounds()),
         gamma=gamma,
         eta0=eta0,
         drps=float(fits.drps[0]),
@@ -258,10 +258,15 @@ def fit_many(
     bounds = bounds or Bounds()
     if loss not in LOSSES:
         raise InvalidOption(f"loss {loss!r}: choose from {', '.join(LOSSES)}.")
+    if not len(cells):
+        raise TooFewLabels(f"BTD needs at least {MINIMUM_LABELS} labelled comparisons to fit; there are 0.")
     s, t = features(cells, alpha=alpha, kappa=kappa)
-    pattern, of_cell = np.unique(np.stack([s, t], axis=1), axis=0, return_inverse=True)
-    s, t = pattern.T.copy()
-    by_label = np.stack([_sum_to(of_cell, weights * (cells.gold == y), len(s)) for y in (-1, 0, 1)])
+    order = np.lexsort([t, s])
+    s, t, gold = s[order], t[order], cells.gold[order]
+    first = np.flatnonzero(np.append(True, (np.diff(s) != 0) | (np.diff(t) != 0)))
+    weights = weights[:, order]
+    by_label = np.stack([np.add.reduceat(weights * (gold == y), first, axis=1) for y in (-1, 0, 1)])
+    s, t = s[first], t[first]
     labels = by_label.sum(axis=2).T
     fewest = float(labels.sum(axis=1).min(initial=np.inf))
     if fewest < MINIMUM_LABELS:
@@ -316,18 +321,15 @@ def decision_map(fit: BTDFit, n: int) -> DecisionMap:
     )
 
 
-def _sum_to(target: IntArray, weights: FloatArray, size: int) -> FloatArray:
-    """Sum columns of (rows, cells) that share a target: (rows, size)."""
-    onto = np.zeros((weights.shape[1], size))
-    onto[np.arange(len(target)), target.reshape(-1)] = 1.0
-    return weights @ onto
+def _natural(eta0: float, bounds: Bounds) -> float:
+    """ν = exp(η₀), with a bound returned as the number that was given."""
+    low, high = bounds.nu
+    return low if eta0 <= np.log(low) else high if eta0 >= np.log(high) else float(np.exp(eta0))
 
 
 def _notes(fits: BTDFits) -> tuple[str, ...]:
     missing = [name for name, count in zip(LABEL_NAMES, fits.labels[0], strict=True) if count == 0]
-    notes = [
-        f"No comparison is labelled {name}, so how often it is right was not learned." for name in missing
-    ]
+    notes = [f"No comparison is labelled {name}, so the fit has not seen that label." for name in missing]
     gamma = fits.theta[0, 2]
     if fits.gamma_fixed[0]:
         notes.append(

@@ -21,6 +21,9 @@ FIXED_START = (1.2, 2.5, 1.0)
 
 GRID_STARTS = 4
 MAX_STEPS = 200
+BLOCK = 500_000
+"""Rows × patterns worked on at once, which bounds the memory."""
+
 GRADIENT_TOLERANCE = 1e-9
 ACCEPTED_GRADIENT = 1e-6
 """A point that rounding keeps from improving counts as a minimum if its projected gradient is below this."""
@@ -86,7 +89,10 @@ def label_losses(loss: Loss, minus: FloatArray, tie: FloatArray, plus: FloatArra
 def solve(problem: Problem) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Best end of each fit over its starts: θ (fits, 3), loss (fits,), whether it is a minimum (fits,)."""
     fit_of_start, start = _starts(problem)
-    theta, value, converged = _descend(problem, fit_of_start, start)
+    rows = max(1, BLOCK // len(problem.s))
+    blocks = [slice(i, i + rows) for i in range(0, len(start), rows)]
+    ends = [_descend(problem, fit_of_start[block], start[block]) for block in blocks]
+    theta, value, converged = (np.concatenate(parts) for parts in zip(*ends, strict=True))
     order = np.lexsort((~converged, value, fit_of_start))
     best = order[np.unique(fit_of_start[order], return_index=True)[1]]
     return theta[best], value[best], converged[best]
@@ -105,10 +111,9 @@ def _starts(problem: Problem) -> tuple[IntArray, FloatArray]:
         for i, values in enumerate(_GRID)
     )
     grid = np.stack(np.meshgrid(betas, etas, gammas, indexing="ij"), axis=-1).reshape(-1, 3)
-    losses = label_losses(problem.loss, *_probabilities(grid, problem.s, problem.t))
-    scanned = sum(loss @ weight.T for loss, weight in zip(losses, problem.weight, strict=True))
     fits = np.arange(len(problem.low))
-    beta, value = _profile(betas, np.asarray(scanned).reshape(len(betas), len(etas), len(gammas), len(fits)))
+    scanned = _scan(problem, grid).reshape(len(betas), len(etas), len(gammas), len(fits))
+    beta, value = _profile(betas, scanned)
     lowest = _lowest_neighbour(_lowest_neighbour(value, 0), 1)
     value = np.where(value <= lowest, value, np.inf).reshape(-1, len(fits))
     count = min(GRID_STARTS, len(value))
@@ -125,6 +130,17 @@ def _starts(problem: Problem) -> tuple[IntArray, FloatArray]:
     constant_t = problem.t[(problem.weight.sum(axis=0) > 0).argmax(axis=1)][fit_of]
     start[:, 1] += np.where(fixed, (start[:, 2] - problem.low[fit_of, 2]) * constant_t, 0.0)
     return fit_of, np.clip(start, problem.low[fit_of], problem.high[fit_of])
+
+
+def _scan(problem: Problem, grid: FloatArray) -> FloatArray:
+    """Loss of every fit at every point: (points, fits)."""
+    value = np.empty((len(grid), len(problem.low)))
+    rows = max(1, BLOCK // len(problem.s))
+    for i in range(0, len(grid), rows):
+        losses = label_losses(problem.loss, *_probabilities(grid[i : i + rows], problem.s, problem.t))
+        terms = [loss @ weight.T for loss, weight in zip(losses, problem.weight, strict=True)]
+        value[i : i + rows] = terms[0] + terms[1] + terms[2]
+    return value
 
 
 def _profile(beta: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
