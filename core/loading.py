@@ -46,12 +46,16 @@ class LoadReport:
         if self.already_loaded:
             return f"loaded before{where.replace(' into ', ' as ')}: nothing to do"
         taken = "replaced" if self.replaced else "kept as stored"
-        parts = [f"{self.loaded:,} votes loaded{where}"]
-        parts += [f"{self.gold_filled:,} comparisons given gold"] if self.gold_filled else []
-        parts += [f"{self.duplicates:,} duplicates left out"] if self.duplicates else []
-        parts += [f"{self.conflicts:,} conflicts ({taken})"] if self.conflicts else []
+        parts = [f"{_number(self.loaded, 'vote')} loaded{where}"]
+        parts += [f"{_number(self.gold_filled, 'comparison')} given gold"] if self.gold_filled else []
+        parts += [f"{_number(self.duplicates, 'duplicate')} left out"] if self.duplicates else []
+        parts += [f"{_number(self.conflicts, 'conflict')} ({taken})"] if self.conflicts else []
         parts += [f"{self.rejected:,} rejected"] if self.rejected else []
         return ", ".join(parts)
+
+
+def _number(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def load_reading(

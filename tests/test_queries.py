@@ -75,11 +75,12 @@ def outcomes_oracle(frame: pd.DataFrame, rule: str) -> dict:
         rows = [(r.judge, r.item_id, r.confidence, r.vote == r.gold) for r in frame.itertuples()]
     else:
         rows = []
-        known = frame[frame.position.notna()]
-        for (judge, item, *_), pair in known.groupby(["judge", "item_id", "model_a", "model_b", "run"]):
-            if set(pair.position) == {"ab", "ba"}:
-                right = np.sign(pair.vote.sum()) == pair.gold.iloc[0]
-                rows.append((judge, item, pair.confidence.mean(skipna=False), right))
+        for (judge, item, *_), shown in runs_of(frame).items():
+            if {"ab", "ba"} <= shown.keys():
+                pair = (shown["ab"], shown["ba"])
+                right = np.sign(sum(r.vote for r in pair)) == pair[0].gold
+                # NaN plus anything is NaN: a missing confidence makes the mean missing.
+                rows.append((judge, item, sum(r.confidence for r in pair) / 2, right))
     for judge, item, confidence, right in rows:
         confidence = None if pd.isna(confidence) else round(confidence, 12)
         found[judge, item, confidence][0] += 1
@@ -87,34 +88,48 @@ def outcomes_oracle(frame: pd.DataFrame, rule: str) -> dict:
     return Counter((judge, confidence, *counts) for (judge, _, confidence), counts in found.items())
 
 
+def runs_of(frame: pd.DataFrame) -> dict:
+    """(judge, item, models, run) → position → row, for votes with known position."""
+    found = defaultdict(dict)
+    for row in frame[frame.position.notna()].itertuples():
+        found[row.judge, row.item_id, row.model_a, row.model_b, row.run][row.position] = row
+    return found
+
+
 def positions_oracle(frame: pd.DataFrame) -> dict:
-    found = {}
-    comparison = ["item_id", "model_a", "model_b"]
-    everyone = {key: list(zip(g.judge, g.vote, strict=True)) for key, g in frame.groupby(comparison)}
-    for (judge, *key), group in frame[frame.position.notna()].groupby(["judge", *comparison]):
-        slot = group.vote * group.position.map({"ab": 1, "ba": -1})
-        pairs = []
-        for _, run in group.groupby("run"):
-            votes = dict(zip(run.position, run.vote, strict=True))
-            if len(votes) == 2:
-                pairs.append((votes["ab"], votes["ba"]))
+    cast, everyone, pairs = defaultdict(list), defaultdict(list), defaultdict(list)
+    for row in frame.itertuples():
+        comparison = (row.item_id, row.model_a, row.model_b)
+        everyone[comparison].append((row.judge, row.vote))
+        if not pd.isna(row.position):
+            cast[row.judge, *comparison].append((row.position, int(row.vote)))
+    for (*key, _), shown in runs_of(frame).items():
+        if {"ab", "ba"} <= shown.keys():
+            pairs[tuple(key)].append((int(shown["ab"].vote), int(shown["ba"].vote)))
+    rows = []
+    for (judge, *comparison), votes in cast.items():
+        slots = Counter(vote if position == "ab" else -vote for position, vote in votes)
+        both = pairs[judge, *comparison]
         repeats = [
-            pair for _, same in group.groupby("position") for pair in combinations(same.vote.tolist(), 2)
+            pair
+            for order in ("ab", "ba")
+            for pair in combinations([vote for position, vote in votes if position == order], 2)
         ]
-        others = [vote for other, vote in everyone[tuple(key)] if other != judge]
-        found[judge, *key] = (
-            int((slot == 1).sum()),
-            int((slot == -1).sum()),
-            int((slot == 0).sum()),
-            len(pairs),
-            sum(ab != ba for ab, ba in pairs),
-            sum(abs(ab - ba) == 2 for ab, ba in pairs),
-            int(sum(ab - ba for ab, ba in pairs)),
-            len(repeats),
-            sum(one != two for one, two in repeats),
-            round(abs(float(np.mean(others))), 12) if others else None,
+        others = [vote for other, vote in everyone[tuple(comparison)] if other != judge]
+        rows.append(
+            (
+                judge,
+                *(slots[1], slots[-1], slots[0]),
+                len(both),
+                sum(ab != ba for ab, ba in both),
+                sum(abs(ab - ba) == 2 for ab, ba in both),
+                sum(ab - ba for ab, ba in both),
+                len(repeats),
+                sum(one != two for one, two in repeats),
+                round(abs(sum(others) / len(others)), 12) if others else None,
+            )
         )
-    return Counter((judge, *row) for (judge, *_), row in found.items())
+    return Counter(rows)
 
 
 def pairs_oracle(frame: pd.DataFrame, *, pooled: bool) -> dict:
