@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from core.counts import NO_GOLD, FloatArray, IntArray, VoteCounts
-from core.intervals import clustered_proportion
+from core.intervals import clustered_proportion, dense_codes, design_effect_of_sums, wilson
 from core.votes import VOTE_LABELS, InvalidOption
 
 if TYPE_CHECKING:
@@ -21,9 +21,12 @@ TieRule = Literal["keep", "drop_votes", "drop_gold", "drop_both"]
 class Confusion:
     """Counts of gold against verdict, 3 × 3 in the order -1, 0, 1: rows gold, columns verdict.
 
-    share : P(verdict | gold), each row sums to 1; NaN in a row without gold.
+    share : P(verdict | gold), each row sums to 1; NaN in a row without gold. share_low, share_high : its
+        interval, clustered by item.
+    constant : share of the `n` that the best constant answer gets right, the commonest gold label; None when
+        n = 0.
     accuracy : share of the `n` verdicts on the diagonal, with its interval clustered by item; None when n =
-        0.
+        0. deff : the design effect of that interval, 1 when n = 0.
     unit : `votes`, or `comparisons` when one label a comparison was given.
     without_gold : verdicts left out because their comparison has no gold; `dropped` by the tie rule `ties`.
     """
@@ -31,9 +34,13 @@ class Confusion:
     labels: tuple[int, ...]
     counts: IntArray
     share: FloatArray
+    share_low: FloatArray
+    share_high: FloatArray
     accuracy: float | None
     accuracy_low: float | None
     accuracy_high: float | None
+    deff: float
+    constant: float | None
     n: int
     unit: Literal["votes", "comparisons"]
     ties: TieRule
@@ -42,11 +49,12 @@ class Confusion:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a cell: gold, verdict, count, share."""
+        """One row a cell: gold, verdict, count, share and its interval."""
         import pandas as pd
 
         gold, verdict = np.meshgrid(self.labels, self.labels, indexing="ij")
         columns = {"gold": gold, "verdict": verdict, "count": self.counts, "share": self.share}
+        columns |= {"share_low": self.share_low, "share_high": self.share_high}
         return pd.DataFrame({name: values.reshape(-1) for name, values in columns.items()})
 
 
@@ -98,15 +106,20 @@ def confusion(
     n = int(table.sum())
     row_total = table.sum(axis=1, keepdims=True)
     share = np.divide(table, row_total, out=np.full((3, 3), np.nan), where=row_total > 0)
+    share_low, share_high = _cell_intervals(item, verdicts, gold, table, level)
     correct = verdicts[np.arange(len(gold)), gold + 1]
     accuracy = clustered_proportion(item, verdicts.sum(axis=1), correct, level=level) if n else None
     return Confusion(
         labels=VOTE_LABELS,
         counts=table,
         share=share,
+        share_low=share_low,
+        share_high=share_high,
         accuracy=accuracy.value if accuracy else None,
         accuracy_low=accuracy.low if accuracy else None,
         accuracy_high=accuracy.high if accuracy else None,
+        deff=accuracy.deff if accuracy else 1.0,
+        constant=float(row_total.max() / n) if n else None,
         n=n,
         unit="votes" if labels is None else "comparisons",
         ties=ties,
@@ -114,3 +127,33 @@ def confusion(
         dropped=before - n,
         level=level,
     )
+
+
+def commonest_error(table: Confusion) -> tuple[int, int, int] | None:
+    """(gold, verdict, count) of the largest cell off the diagonal; None without an error.
+
+    Equal ones: the first in the order -1, 0, 1 of gold, then of the verdict.
+    """
+    off = np.where(np.eye(3, dtype=bool), 0, table.counts)
+    row, column = np.unravel_index(int(off.argmax()), off.shape)
+    count = int(off[row, column])
+    return (table.labels[row], table.labels[column], count) if count else None
+
+
+def _cell_intervals(
+    item: IntArray, verdicts: IntArray, gold: IntArray, table: IntArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Wilson interval of each share at n/deff, deff by item within the row; NaN in a row without gold."""
+    code = dense_codes(item)
+    low, high = np.full((3, 3), np.nan), np.full((3, 3), np.nan)
+    for row, label in enumerate(VOTE_LABELS):
+        of_label = gold == label
+        n = int(table[row].sum())
+        if not n:
+            continue
+        hits = np.stack([np.bincount(code[of_label], verdicts[of_label, k]) for k in range(3)])
+        total = hits.sum(axis=0)
+        items, n_n = int((total > 0).sum()), float((total**2).sum())
+        deff = design_effect_of_sums(n, table[row], items, n_n, hits @ total, (hits**2).sum(axis=1))
+        low[row], high[row] = wilson(table[row], n, level=level, deff=deff)
+    return low, high

@@ -60,7 +60,9 @@ class VoteCounts:
         _check_lengths(self, "comparison", "item", "plus", "tie", "minus", "gold")
         _check_not_negative(self, "comparison", "item", "plus", "tie", "minus")
         if len(self.gold) and not np.isin(self.gold, (-1, 0, 1, NO_GOLD)).all():
-            raise InvalidCounts(f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label")
+            raise InvalidCounts(
+                f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label"
+            )
         if len(self.plus) and (self.plus + self.tie + self.minus).min() < 1:
             raise InvalidCounts("VoteCounts: a comparison without a vote")
 
@@ -88,7 +90,11 @@ class VoteCounts:
         key = np.stack([self.plus, self.tie, self.minus, self.gold], axis=1)
         unique, cell_of_row, weight = np.unique(key, axis=0, return_inverse=True, return_counts=True)
         cells = VoteCells(
-            plus=unique[:, 0], tie=unique[:, 1], minus=unique[:, 2], gold=unique[:, 3], weight=weight.astype(np.float64)
+            plus=unique[:, 0],
+            tie=unique[:, 1],
+            minus=unique[:, 2],
+            gold=unique[:, 3],
+            weight=weight.astype(np.float64),
         )
         return cells, cell_of_row.reshape(-1)
 
@@ -144,7 +150,9 @@ class OutcomeCounts:
             raise InvalidCounts("OutcomeCounts: more right verdicts than verdicts")
         known = self.confidence[~np.isnan(self.confidence)]
         if len(known) and (known.min() < 0 or known.max() > 1):
-            raise InvalidCounts(f"OutcomeCounts.confidence: {known.min()} to {known.max()} is not within 0 to 1")
+            raise InvalidCounts(
+                f"OutcomeCounts.confidence: {known.min()} to {known.max()} is not within 0 to 1"
+            )
 
     def __len__(self) -> int:
         return len(self.item)
@@ -185,9 +193,57 @@ class PositionCounts:
 
     def __post_init__(self) -> None:
         _check_lengths(self, *(f.name for f in fields(self) if f.name != "categories"))
-        _check_not_negative(self, "first", "second", "tie", "pairs", "flips", "hard_flips", "same_order_pairs")
+        _check_not_negative(
+            self, "first", "second", "tie", "pairs", "flips", "hard_flips", "same_order_pairs"
+        )
         if (self.flips > self.pairs).any() or (self.hard_flips > self.flips).any():
             raise InvalidCounts("PositionCounts: more flips than pairs, or more hard flips than flips")
+
+    def __len__(self) -> int:
+        return len(self.comparison)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class OrderCounts:
+    """Votes of one judge in each shown order, one row a comparison that has a vote with known position.
+
+    ab, ba : (rows, 3) votes -1, 0, +1 given when model_a, respectively model_b, was shown first.
+    """
+
+    comparison: IntArray
+    item: IntArray
+    ab: IntArray
+    ba: IntArray
+    gold: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "comparison", "item", "ab", "ba", "gold")
+        for votes in (self.ab, self.ba):
+            if votes.ndim != 2 or votes.shape[1] != 3 or (votes < 0).any():
+                raise InvalidCounts("OrderCounts: each order needs three counts from 0 up a comparison")
+
+    def __len__(self) -> int:
+        return len(self.comparison)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LengthCounts:
+    """Votes of one judge on responses of known, different length, one row a (comparison, longer side).
+
+    longer, shorter, tie : votes for the longer response, for the shorter, ties.
+    gold : +1 the longer response is better, -1 the shorter, 0 they tie, `NO_GOLD` unknown.
+    """
+
+    comparison: IntArray
+    item: IntArray
+    longer: IntArray
+    shorter: IntArray
+    tie: IntArray
+    gold: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "comparison", "item", "longer", "shorter", "tie", "gold")
+        _check_not_negative(self, "longer", "shorter", "tie")
 
     def __len__(self) -> int:
         return len(self.comparison)

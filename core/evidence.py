@@ -29,8 +29,8 @@ class Mark:
     comparison. label : the judge's majority label of the comparison. models : two models, in either
     orientation. flip : of the pair of orders in one run: `same` verdict, `flip` (another verdict, hard flips
     included) or `hard` (+1 against -1). category : "" means without one. slot : the vote went to the
-    response shown `first`, `second`, or was a `tie` with known position. items : item ids. comparisons : codes
-    of comparisons, as the counts of the same selection have them.
+    response shown `first`, `second`, or was a `tie` with known position. items : item ids.
+    comparisons : codes of comparisons, as the counts of the same selection have them.
     rule : under `both_orders`, `confidence` and `correct` speak of the pair of orders as in `outcomes`.
     """
 
@@ -64,11 +64,11 @@ def votes_behind(store: Snapshot, selection: Selection, *, mark: Mark, limit: in
     conditions, params = _conditions(selected, mark)
     if mark.comparisons is not None:
         # A code rises where a comparison of the selection begins.
-        ids = np.flatnonzero(np.diff(number(store, selected, selection).comparison, prepend=-1))
-        if not all(0 <= code < len(ids) for code in mark.comparisons):
-            raise InvalidOption(f"mark.comparisons: codes go from 0 to {len(ids) - 1}")
-        listed = ", ".join(str(ids[code]) for code in mark.comparisons) or "null"
-        conditions.append(f"v.comparison in ({listed})")
+        present = np.flatnonzero(np.diff(number(store, selected, selection).comparison, prepend=-1))
+        if not all(0 <= code < len(present) for code in mark.comparisons):
+            raise InvalidOption(f"mark.comparisons: codes go from 0 to {len(present) - 1}")
+        wanted = ", ".join(str(present[code]) for code in mark.comparisons) or "null"
+        conditions.append(f"v.comparison in ({wanted})")
     pair = f"""(select v.judge, v.comparison, v.run, max(v.vote) - min(v.vote) as apart,
                   sign(sum(v.vote)) as vote,
                   case when count(v.confidence) = 2 then sum(v.confidence) / 2 end as confidence

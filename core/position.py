@@ -26,6 +26,9 @@ class PositionBias:
         slot. Confounded with quality where orders are unbalanced; `p_value` is not.
     pairs : runs of a comparison judged in both orders; `flip_rate` of them differ in canonical verdict,
         `hard_flip_rate` are +1 against -1.
+    bias_pairs : bias_all of the votes in complete pairs only, so quality cannot pass for it (ours).
+    unpaired : votes without a partner in the other order; where there are many, bias_decided and bias_all
+        are confounded.
     same_order_disagreement : share of the `same_order_pairs` pairs of repeats in one order that differ.
     excess : flip_rate - same_order_disagreement, what order adds to the judge's own noise.
     towards_first, towards_second : comparisons with D > 0 and D < 0; `p_value` compares the two, and
@@ -42,6 +45,10 @@ class PositionBias:
     bias_all: float | None
     bias_all_low: float | None
     bias_all_high: float | None
+    bias_pairs: float | None
+    bias_pairs_low: float | None
+    bias_pairs_high: float | None
+    unpaired: int
     pairs: int
     flips: int
     flip_rate: float | None
@@ -118,8 +125,8 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
     ----------
     counts : votes by slot, one row a comparison.
     level : of all intervals. They are clustered by item (ours): Wilson with a design effect for shares; for
-        bias_all Wilson at the mean slot score (tie = ½) with the effective n of its own clustered variance;
-        linearised normal for `excess`.
+        bias_all and bias_pairs Wilson at the mean slot score (tie = ½) with the effective n of its own
+        clustered variance; linearised normal for `excess`.
 
     Returns
     -------
@@ -134,7 +141,9 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
     same = _rate(counts.item, counts.same_order_pairs, counts.same_order_disagreements, level)
     flip = _rate(counts.item, counts.pairs, counts.flips, level)
     hard = _rate(counts.item, counts.pairs, counts.hard_flips, level)
-    everything = _bias_all(counts, level)
+    votes = counts.first + counts.second + counts.tie
+    everything = _mean_bias(counts.item, votes, counts.first - counts.second, level)
+    paired = _mean_bias(counts.item, 2 * counts.pairs, counts.slot_sum, level)
     excess = _excess(counts, level)
     has_pairs = counts.pairs > 0
     towards_first = int((counts.slot_sum[has_pairs] > 0).sum())
@@ -150,6 +159,10 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
         bias_all=everything[0],
         bias_all_low=everything[1],
         bias_all_high=everything[2],
+        bias_pairs=paired[0],
+        bias_pairs_low=paired[1],
+        bias_pairs_high=paired[2],
+        unpaired=first + second + tie - 2 * pairs,
         pairs=pairs,
         flips=int(counts.flips.sum()),
         flip_rate=flip[0],
@@ -200,11 +213,7 @@ def flips_by(
     elif by == "margin":
         edges = np.arange(bins + 1) / bins
         unknown = np.isnan(counts.margin)
-        # Edges compared with a tolerance: a mean vote of 0.6 may be 0.6000000000000001.
-        code = (
-            np.clip(np.ceil(np.where(unknown, 0, counts.margin) * bins - 1e-9), 1, bins).astype(np.int64) - 1
-        )
-        code = np.where(unknown, bins, code)
+        code = margin_group(counts, bins=bins)
         names = tuple(f"{low:g}–{high:g}" for low, high in pairwise(edges))
         if unknown.any():
             names = (*names, "no other judge")
@@ -238,6 +247,14 @@ def flips_by(
     )
 
 
+def margin_group(counts: PositionCounts, *, bins: int = 5) -> IntArray:
+    """Group of each comparison in `flips_by(counts, "margin")`; `bins` where no other judge voted."""
+    unknown = np.isnan(counts.margin)
+    # Edges compared with a tolerance: a mean vote of 0.6 may be 0.6000000000000001.
+    code = np.clip(np.ceil(np.where(unknown, 0, counts.margin) * bins - 1e-9), 1, bins).astype(np.int64) - 1
+    return np.where(unknown, bins, code)
+
+
 Bounded = tuple[float | None, float | None, float | None]
 """An estimate with its low and high end; all None where nothing was seen."""
 
@@ -269,16 +286,16 @@ def _bias_decided(counts: PositionCounts, level: float) -> Bounded:
     return _bias(int((counts.first - counts.second).sum()), int(decided.sum()), rate.low, rate.high)
 
 
-def _bias_all(counts: PositionCounts, level: float) -> Bounded:
-    """Mean slot vote, its interval by Wilson on the mean slot score in [0, 1], a tie being ½.
+def _mean_bias(item: IntArray, votes: IntArray, lean: IntArray, level: float) -> Bounded:
+    """Mean slot vote Σlean/Σvotes, its interval by Wilson on the mean slot score in [0, 1], a tie being ½.
 
     Ties leave less variance than the binomial, items more: the effective n takes the variance observed
     between items, with ¼ added to both it and the binomial one so that a judge that only ties does not look
     infinitely sure.
     """
-    _, row_item = np.unique(counts.item, return_inverse=True)
-    n = np.bincount(row_item, counts.first + counts.second + counts.tie)
-    x = np.bincount(row_item, counts.first + counts.tie / 2)
+    _, row_item = np.unique(item, return_inverse=True)
+    n = np.bincount(row_item, votes)
+    x = np.bincount(row_item, (votes + lean) / 2)
     total = float(n.sum())
     if total == 0:
         return None, None, None
@@ -289,7 +306,7 @@ def _bias_all(counts: PositionCounts, level: float) -> Bounded:
     else:
         deff = total
     low, high = wilson(score * total, total, level=level, deff=deff)
-    return _bias(int((counts.first - counts.second).sum()), int(total), float(low), float(high))
+    return _bias(int(lean.sum()), int(total), float(low), float(high))
 
 
 def _excess(counts: PositionCounts, level: float) -> Bounded:

@@ -35,6 +35,8 @@ GAP_WARN, GAP_FAIL = 0.03, 0.10
 POSITION_SIGNIFICANCE = 0.05
 POSITION_FAIL_SHARE = 0.05
 """A significant lean to one slot fails when it decides at least this share of the comparisons, net."""
+UNPAIRED = 0.05
+"""More votes than this without a partner in the other order: raw slot shares are confounded with quality."""
 FLIP_WARN, FLIP_FAIL = 0.10, 0.30
 TIE_WARN, TIE_FAIL = 0.05, 0.15
 ICC_STRONG, ICC_FAIR = 0.90, 0.75

@@ -33,7 +33,9 @@ class Column:
 
 
 COLUMNS = (
-    Column(name="dataset", kind="text", meaning="data set that the item belongs to (default: the file's stem)"),
+    Column(
+        name="dataset", kind="text", meaning="data set that the item belongs to (default: the file's stem)"
+    ),
     Column(name="item_id", kind="text", meaning="the prompt that was judged", required=True),
     Column(name="category", kind="text", meaning="topic or task of the item"),
     Column(name="model_a", kind="text", meaning="author of response A", default="A"),
@@ -141,7 +143,9 @@ def vote_schema() -> pa.Schema:
 
     types = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
     fields = [pa.field(column.name, types[column.kind]) for column in COLUMNS]
-    return pa.schema([*fields, pa.field("extra", pa.map_(pa.string(), pa.string())), pa.field("row", pa.int64())])
+    return pa.schema(
+        [*fields, pa.field("extra", pa.map_(pa.string(), pa.string())), pa.field("row", pa.int64())]
+    )
 
 
 REJECT_SCHEMA_NAMES = ("row", "column", "value", "reason")

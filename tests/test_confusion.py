@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.confusion import confusion
@@ -110,6 +110,7 @@ votes_and_gold = st.lists(
 )
 
 
+@settings(deadline=None)  # the first import of scikit-learn takes seconds
 @given(votes_and_gold)
 def test_agrees_with_scikit_learn(pairs: list[tuple[int, int]]) -> None:
     from sklearn.metrics import accuracy_score, confusion_matrix

@@ -6,14 +6,22 @@ Answers are cached by (version of the store, selection): any change of the store
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import TypeVar, cast
 
 import streamlit as st
 
 from core import queries
-from core.counts import OutcomeCounts, PairScores, PositionCounts, RatingTable, VoteCounts
+from core.counts import (
+    LengthCounts,
+    OrderCounts,
+    OutcomeCounts,
+    PairScores,
+    PositionCounts,
+    RatingTable,
+    VoteCounts,
+)
 from core.figures import Style, Theme, rater_styles
 from core.store import DatasetInfo, Store, default_path
 from core.votes import CorrectnessRule, Selection
@@ -108,6 +116,26 @@ def positions(selection: Selection) -> dict[str, PositionCounts]:
 
 
 @remembered
+def _order_counts(version: int, selection: Selection, _store: Store) -> dict[str, OrderCounts]:
+    return queries.order_counts(_store, selection)
+
+
+def order_counts(selection: Selection) -> dict[str, OrderCounts]:
+    store = get_store()
+    return _order_counts(store.version, selection, store)
+
+
+@remembered
+def _length_counts(version: int, selection: Selection, _store: Store) -> dict[str, LengthCounts]:
+    return queries.length_counts(_store, selection)
+
+
+def length_counts(selection: Selection) -> dict[str, LengthCounts]:
+    store = get_store()
+    return _length_counts(store.version, selection, store)
+
+
+@remembered
 def _pair_scores(
     version: int, selection: Selection, pooled: bool, _store: Store
 ) -> dict[str | None, PairScores]:
@@ -142,3 +170,26 @@ def computed(name: str, key: tuple[Hashable, ...], compute: Callable[[], Result]
     key : every input that the result depends on, the selection and the seed included; told apart by `repr`.
     """
     return cast(Result, _computed(get_store().version, name, repr(key), compute))
+
+
+KEPT = "kept of uploads"
+
+
+def kept(file: str, kind: str, key: Hashable, compute: Callable[[], Result]) -> Result:
+    """Result about an uploaded file, kept in the visitor's session until `key` changes.
+
+    A file may be large, so there is one result of each kind a file, and none once the file is gone (`keep_only`).
+    """
+    held = st.session_state.setdefault(KEPT, {}).setdefault(file, {})
+    if kind not in held or held[kind][0] != key:
+        held.pop(kind, None)
+        with st.spinner("Reading the file"):
+            held[kind] = (key, compute())
+    return cast(Result, held[kind][1])
+
+
+def keep_only(files: Iterable[str]) -> None:
+    """Forget what was kept of every other uploaded file."""
+    held = st.session_state.get(KEPT, {})
+    for gone in held.keys() - set(files):
+        del held[gone]

@@ -1,0 +1,44 @@
+"""BTD labels of comparisons that the fit has not seen, so that a table of them does not flatter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.btd import decide, features, fit_many, probabilities
+from core.counts import NO_GOLD, IntArray, VoteCounts
+from core.intervals import dense_codes
+from core.votes import InvalidOption, TooFewLabels
+
+
+def held_out_labels(
+    counts: VoteCounts, *, rng: np.random.Generator, folds: int = 10, alpha: float = 1.0, kappa: float = 1.0
+) -> IntArray:
+    """BTD label of each comparison, by a fit on the labelled comparisons of all other items (ours).
+
+    Items are dealt at random into `folds` of equal size (as many as there are items, if fewer); the label of
+    a comparison comes from the fit without its fold.
+
+    Returns
+    -------
+    (comparisons,) in {-1, 0, +1}, labelled or not.
+
+    Raises
+    ------
+    TooFewLabels : without a fold fewer than 20 labelled comparisons remain.  InvalidOption : folds below 2.
+
+    Source: [BTD] §4 for the fit.
+    """
+    if folds < 2:
+        raise InvalidOption(f"folds = {folds}: needs at least 2, or nothing is held out")
+    item = dense_codes(counts.item)
+    items = int(item.max(initial=-1)) + 1
+    if items < 2:
+        raise TooFewLabels("BTD labels need two items or more, one to label and others to fit on.")
+    folds = min(folds, items)
+    fold = (rng.permutation(items) % folds)[item]
+    cells, cell = counts.cells()
+    inside = np.bincount(fold * len(cells) + cell, minlength=folds * len(cells)).reshape(folds, len(cells))
+    weights = np.where(cells.gold == NO_GOLD, 0.0, cells.weight - inside)
+    fits = fit_many(cells, weights, alpha=alpha, kappa=kappa)
+    s, t = features(cells, alpha=alpha, kappa=kappa)
+    return decide(probabilities(fits.theta, s, t))[fold, cell]
