@@ -12,6 +12,8 @@ from core.votes import InvalidOption, NoUsableVotes
 EDGE_TOLERANCE = 1e-9
 """A confidence this close to a bin's edge lies on it (0.7 · 10 is 7.000000000000001)."""
 
+MAX_CELLS = 1_000_000
+
 
 def usable(outcomes: OutcomeCounts) -> OutcomeCounts:
     """Verdicts that carry a confidence, or `NoUsableVotes` if there are none."""
@@ -68,10 +70,8 @@ def _total(index: IntArray, column: IntArray | FloatArray, bins: int) -> FloatAr
     return np.bincount(index, weights=column, minlength=bins).astype(np.float64, copy=False)
 
 
-def item_sums(
-    known: OutcomeCounts, index: IntArray, bins: int
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Of each bin: its items, and Σn², Σn·k and Σk² over their totals in the bin."""
+def item_sums(known: OutcomeCounts, index: IntArray, bins: int) -> tuple[FloatArray, ...]:
+    """Of each bin: Σn, Σk, its items, and Σn², Σn·k, Σk² over the items' totals n and k in the bin."""
     n, k = known.n, known.correct
     key = known.item * bins + index
     if (key[1:] < key[:-1]).any():
@@ -80,7 +80,15 @@ def item_sums(
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     if len(starts) < len(key):
         index, n, k = index[starts], np.add.reduceat(n, starts), np.add.reduceat(k, starts)
-    items = np.bincount(index, minlength=bins).astype(np.float64)
-    totals, hits = n.astype(np.float64), k.astype(np.float64)
-    n_n, n_k = _total(index, totals * totals, bins), _total(index, totals * hits, bins)
-    return items, n_n, n_k, _total(index, hits * hits, bins)
+    width = int(n.max()) + 1
+    if bins * width**2 <= MAX_CELLS:
+        # Totals are small numbers: count each (bin, n, k) once and work on the counts, not on the rows.
+        count = np.bincount((index * width + n) * width + k, minlength=bins * width**2).reshape(
+            bins, width, width
+        )
+        at, n, k = np.nonzero(count)
+        weight, index = count[at, n, k].astype(np.float64), at
+    else:
+        weight = np.ones(len(index))
+    columns = (n * weight, k * weight, weight, n * n * weight, n * k * weight, k * k * weight)
+    return tuple(_total(index, column, bins) for column in columns)

@@ -155,9 +155,9 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     """
     known = usable(outcomes)
     index = bin_index(known.confidence, bins)
-    n, correct, stated = bin_sums(known, index, bins)
-    items, *squares = item_sums(known, index, bins)
-    deff = design_effect_of_sums(n, correct, items, *squares)
+    n, correct, *squares = item_sums(known, index, bins)
+    stated = np.bincount(index, weights=known.n * known.confidence, minlength=bins)
+    deff = design_effect_of_sums(n, correct, *squares)
     low, high = wilson(correct, n, level=level, deff=deff)
     with np.errstate(invalid="ignore"):
         confidence, accuracy = stated / n, correct / n
@@ -166,7 +166,7 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
         low=edges[:-1],
         high=edges[1:],
         n=n.astype(np.int64),
-        items=items.astype(np.int64),
+        items=squares[0].astype(np.int64),
         confidence=confidence,
         accuracy=accuracy,
         accuracy_low=low,

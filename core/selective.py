@@ -118,7 +118,7 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     """Lowest confidence above which the judge errs at most `alpha`, with probability at least 1 − `delta`.
 
     Fixed-sequence testing: up to 20 distinct-confidence cuts, fixed without labels (those that first keep
-    1/20, 2/20 … of the verdicts), strictest first, from n ≥ ⌈ln δ/ln(1 − α)⌉ on, below which no bound can pass.
+    1/20, 2/20 … of the verdicts), strictest first, from n ≥ ⌈ln δ/ln(1 − α)⌉ on: below that no bound passes.
     Continue while the one-sided level-δ Clopper–Pearson bound is ≤ α; the last cut that passes is the answer,
     and none is a valid one. Picking the best-looking cut and then bounding it fails far more often than δ.
 

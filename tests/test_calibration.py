@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss
 
@@ -63,6 +63,7 @@ def test_worked_example():
     assert found.nll_clipped == 1
 
 
+@settings(deadline=None)
 @given(verdicts)
 def test_brier_and_nll_equal_scikit_learn(rows):
     outcomes = of_votes(*zip(*rows, strict=True))
@@ -87,6 +88,7 @@ def slow_ece(confidence, right, bins):
     return total, worst
 
 
+@settings(deadline=None)
 @given(verdicts, st.integers(1, 30))
 def test_measures_by_definition_and_their_laws(rows, bins):
     outcomes = of_votes(*zip(*rows, strict=True))
@@ -122,6 +124,7 @@ def slow_mass_index(values, bins):
     return [min(bins - 1, bins * (2 * r + m) // (2 * len(values))) for r, m in (rank[v] for v in values)]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=40), st.integers(1, 12), st.booleans())
 def test_equal_mass_bins_follow_the_integer_rule(codes, bins, fine):
     # `fine` values have five decimals, so that both ways of ranking values are met.
@@ -140,11 +143,12 @@ def test_values_that_differ_in_the_last_bit_are_equal():
     assert ranks[0] == ranks[1] > ranks[2]
 
 
-def test_bins_use_the_clustering_of_their_own_items():
-    """The bin's interval is the clustered interval of the verdicts inside it."""
+@pytest.mark.parametrize("votes", [600, 60_000])
+def test_bins_use_the_clustering_of_their_own_items(votes):
+    """The bin's interval is the clustered interval of the verdicts inside it, with few votes and many."""
     rng = np.random.default_rng(0)
-    item, confidence = rng.integers(0, 40, 600), rng.choice([0.55, 0.58, 0.95], 600)
-    right = rng.random(600) < np.where(item % 2, 0.9, 0.3)
+    item, confidence = rng.integers(0, 40, votes), rng.choice([0.55, 0.58, 0.95], votes)
+    right = rng.random(votes) < np.where(item % 2, 0.9, 0.3)
     outcomes = of_votes(item, confidence, right)
     found = reliability(outcomes)
     inside = bin_index(outcomes.confidence, 10) == 5
@@ -152,7 +156,7 @@ def test_bins_use_the_clustering_of_their_own_items():
     assert found.deff[5] == pytest.approx(expected.deff)
     assert found.deff[5] > 2
     assert (found.accuracy_low[5], found.accuracy_high[5]) == pytest.approx((expected.low, expected.high))
-    assert found.items[5] == 40
+    assert (found.items[5], found.n[5]) == (40, expected.n)
 
 
 def test_rows_in_any_order_and_split_give_the_same_diagram():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -71,6 +71,7 @@ def test_impossible_input_is_refused(call):
         call()
 
 
+@settings(deadline=None)
 @given(n=st.integers(1, 10_000), share=st.floats(0, 1), deff=st.floats(1, 50), level=st.floats(0.5, 0.999))
 def test_an_interval_holds_its_estimate_and_mirrors(n, share, deff, level):
     k = round(share * n)
@@ -112,6 +113,7 @@ def test_design_effect_without_variance_is_the_cautious_end(correct):
     assert kish_effect([]) == 1.0
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30))
 def test_design_effect_depends_on_item_totals_only(rows):
     item, k, wrong = (np.array(column) for column in zip(*rows, strict=True))

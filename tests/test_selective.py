@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
@@ -24,6 +24,7 @@ def aurc_in_order(confidence, wrong, tie_break):
     return (wrong[order].cumsum() / np.arange(1, len(wrong) + 1)).mean()
 
 
+@settings(deadline=None)
 @given(verdicts)
 def test_aurc_without_ties_is_the_mean_of_running_error_rates(rows):
     _, confidence, right = (np.array(column) for column in zip(*rows, strict=True))
@@ -49,6 +50,7 @@ def test_confidence_that_says_nothing_has_the_error_rate_as_area():
     assert (found.coverage.tolist(), found.n.tolist(), found.errors.tolist()) == ([1.0], [50], [20])
 
 
+@settings(deadline=None)
 @given(verdicts)
 def test_curve_by_definition(rows):
     _, confidence, right = (np.array(column) for column in zip(*rows, strict=True))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.th_score import th_from_rates, th_score, th_sweep
@@ -59,6 +59,7 @@ def slow_th(rows, epsilon):
     return (math.exp(sum(inside) / len(inside) - 0.5) - 1) * 100 * len(inside) / len(rows)
 
 
+@settings(deadline=None)
 @given(verdicts, st.lists(st.integers(1, 49), min_size=1, max_size=8))
 def test_sweep_follows_the_definition(rows, epsilons):
     outcomes = of_votes(*zip(*rows, strict=True))
