@@ -623,6 +623,12 @@ def test_votes_behind_a_mark_are_those_it_counts(real):
     assert behind(judge=O1, models=pair) == (mine.model_a == pair[1]).sum()
     some = tuple(mine.item_id.unique()[:3])
     assert behind(items=some) == frame.item_id.isin(some).sum()
+    counts = vote_counts(store, ALL)[O1]
+    codes = tuple(counts.comparison[counts.tie == 2].tolist())
+    tied = votes_behind(store, ALL, mark=Mark(judge=O1, comparisons=codes), limit=10**6)
+    assert set(tied["item_id"].to_pylist()) == {item for item, votes in per_item.items() if votes == [0, 0]}
+    with pytest.raises(InvalidOption, match="codes go from 0 to 619"):
+        behind(comparisons=(620,))
     assert votes_behind(store, ALL, mark=Mark(), limit=7).num_rows == 7
     with pytest.raises(UnknownName, match="No judge named"):
         votes_behind(store, ALL, mark=Mark(judge="nobody"))
