@@ -3,6 +3,7 @@
 Text that looks like markup, SQL or a formula is data, and is read as it stands.
 """
 
+import contextlib
 import gzip
 import io
 import json
@@ -11,10 +12,12 @@ import tracemalloc
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.importers import ReadOptions, inspect, read
 from core.importers.columns import CELL_LIMIT
-from core.votes import AmbiguousLabels, UnreadableFile
+from core.votes import AmbiguousLabels, AppellateError, UnreadableFile
 
 HEAD = b"item_id,judge,vote\n"
 GOOD = HEAD + b"1,j,1\n2,j,-1\n"
@@ -486,3 +489,77 @@ def test_messages_cut_long_values_and_escape_them():
         read([("x.csv", data)])
     assert "\x1b" not in str(caught.value)
     assert "x" * 90 not in str(caught.value)
+
+
+PIECES = (
+    *(b"item_id,judge,vote\n", b"item_id;gold\n", b"1,j,A\n", b"2,j,-1\n", b"=cmd|' /C'!A0", b"1e999"),
+    *(b'"', b"\n", b",", b"\r", b"\t", b"\xff", b"\0", b"\xe2\x80\xae", b"PAR1", b"\x1f\x8b\x08\x00"),
+    *(b"[{", b"}]", b"null", b"{}\n", b":3", b'{"item_id":', b'"judge":"j"'),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    data=st.one_of(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join), st.binary(max_size=60)),
+    name=st.sampled_from(["x.csv", "x.tsv", "x.jsonl", "x.json", "x.parquet", "x.csv.gz"]),
+)
+def test_no_bytes_raise_anything_but_a_named_error(data, name):
+    for attempt in (lambda: read([(name, data)]), lambda: inspect(data, name)):
+        with contextlib.suppress(AppellateError):
+            attempt()
+
+
+JUDGMENT = {"decision": "A>B", "judgment": {"judge_model": "j", "scores": [1, 2.5]}}
+NATIVE = {
+    "judgebench": {"pair_id": "p", "label": "A>B", "response_model": "m", "judgments": [JUDGMENT]},
+    "alpacaeval": {
+        "preference": 1.2,
+        "instruction": "i",
+        "output_1": "r",
+        "output_2": "o",
+        "generator_2": "m",
+    },
+    "arenahard": {
+        "question_id": "q",
+        "model": "m",
+        "judge": "j",
+        "games": [{"score": "A>B"}, {"score": None}],
+    },
+    "mtbench_pair": {
+        "question_id": 1,
+        "model_1": "m",
+        "model_2": "n",
+        "g1_winner": "tie",
+        "g2_winner": "model_1",
+        "judge": ["j", "p"],
+    },
+    "pandalm test set": {"idx": 0, "cmp_key": "x_y", "annotator1": 1},
+    "pandalm output": {"idx": 0, "x_result": 1},
+    "canonical": {"item_id": "i", "judge": "j", "vote": "A", "confidence": 0.5, "run": 1, "gold": "B"},
+}
+ANYTHING = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.just(10**400), st.floats(), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(("decision", "judgment", "scores", "score")), inner, max_size=2),
+    ),
+    max_leaves=5,
+)
+
+
+@pytest.mark.parametrize("kind", NATIVE)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_no_value_in_a_known_field_raises_anything_but_a_named_error(kind, data):
+    """A sound first record, so that the format is recognised, then some with fields replaced or missing."""
+    good = NATIVE[kind]
+    records = [good]
+    for _ in range(3):
+        changed = data.draw(st.dictionaries(st.sampled_from(sorted(good)), ANYTHING, max_size=2))
+        dropped = data.draw(st.sets(st.sampled_from(sorted(good)), max_size=1))
+        records.append({name: value for name, value in (good | changed).items() if name not in dropped})
+    test_set = json.dumps([NATIVE["pandalm test set"], {"cmp_key": "x_y"}, {"idx": [1]}]).encode()
+    files = [("x.json", json.dumps(records).encode())] + [("t.json", test_set)] * (kind == "pandalm output")
+    with contextlib.suppress(AppellateError):
+        reading = read(files)[0]
+        assert reading.rows == 4

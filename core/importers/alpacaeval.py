@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 
-from core.importers.native import BadField, Vote, field, read_votes, status, text
+from core.importers.native import BadField, Vote, field, number, read_votes, status, text
 from core.importers.options import ReadOptions
 from core.importers.records import Record, Records
 from core.importers.source import Source
@@ -64,14 +64,10 @@ def read(source: Source, records: Records, options: ReadOptions) -> Reading:
             "response_a": text(record.get("output_1")),
             "response_b": text(record.get("output_2")),
             "rationale": raw if isinstance(raw, str) else None,
-            "cost": _number(record.get("price_per_example")),
+            "cost": number(record.get("price_per_example")),
             "extra": {"time_per_example": record.get("time_per_example")},
         }
 
     graded_note = "Confidence is the probability of the preferred output."
     note = graded_note if graded else "Preferences are whole, so there is no confidence."
     return read_votes(source, records, options, NAME, votes, dataset="AlpacaEval", notes=[note])
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and abs(value) < float("inf") else None

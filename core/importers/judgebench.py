@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from core.importers.native import BadField, Vote, field, read_votes, status, text, verdict
+from core.importers.native import BadField, Vote, field, number, read_votes, status, text, verdict
 from core.importers.options import ReadOptions
 from core.importers.records import Record, Records
 from core.importers.source import Source
@@ -77,13 +77,10 @@ def _part(record: object, name: str) -> Record:
 def _confidence(scores: object, column: str) -> float | None:
     if scores is None:
         return None
-    if (
-        not isinstance(scores, list)
-        or len(scores) != 2
-        or not all(isinstance(s, int | float) for s in scores)
-    ):
+    if not isinstance(scores, list) or len(scores) != 2:
         raise BadField(column, scores, "two numbers are needed, the scores of the first and second shown")
-    difference = abs(float(scores[0]) - float(scores[1]))
-    if not math.isfinite(difference):
+    first, second = map(number, scores)
+    if first is None or second is None:
         raise BadField(column, scores, "not finite numbers; leave scores out if they are missing")
-    return 1 / (1 + math.exp(-difference))
+    # exp(-inf) is 0: a difference beyond the largest number is certainty.
+    return 1 / (1 + math.exp(-abs(first - second)))

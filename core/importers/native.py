@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -49,6 +50,13 @@ def text(value: object) -> str | None:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8") or None
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def number(value: object) -> float | None:
+    """Finite number that fits 64 bits; anything else is missing."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
+        return None
+    return float(value)
 
 
 def verdict(label: object, column: str) -> int | None:

@@ -67,7 +67,9 @@ def read_output(source: Source, records: Records, options: ReadOptions, test_set
             f"{source.name}: row 1: PandaLM outputs name their comparisons by idx only. "
             "Give the test set (testset-v1.json) together with this file."
         )
-    about: dict[object, Record] = {record["idx"]: record for record in test_set.records}
+    about: dict[object, Record] = {
+        record["idx"]: record for record in test_set.records if isinstance(record.get("idx"), int)
+    }
     judge = _TESTSET.sub("", source.stem) or source.stem
 
     def votes(record: Record) -> Iterator[Vote]:

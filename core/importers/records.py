@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from core.labels import shown
 from core.votes import UnreadableFile
 
 Record = Mapping[str, Any]
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -121,12 +123,14 @@ def sheet_of_records(records: Records) -> Sheet:
 
 
 def _cell(value: object) -> str | None:
+    kind = type(value)
     if value is None or value == "":
         return None
-    if isinstance(value, str):
-        # A lone surrogate is legal in JSON and in no UTF-8 text.
-        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
+    if kind is int or (kind is float and math.isfinite(value)):  # type: ignore[arg-type]
+        return repr(value)
+    text = value if isinstance(value, str) else _ENCODE(value)
+    # A lone surrogate is legal in JSON and in no UTF-8 text.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def read_parquet(source: Source, max_bytes: int) -> Sheet:
