@@ -1,0 +1,299 @@
+"""Figures of the Leaderboard page: a board by tiers, and one board under two anchors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.figures import COLOURS, MAX_POINTS, Style, Theme, figure, ideal_line, label
+from core.raee import ELO_PER_NAT, Board, BoardRow
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+NAME_LIMIT = 24
+"""Characters of a model's name beside the axis: what a phone has room for; the hover text has the rest."""
+ROW_HEIGHT, ROW_HEIGHT_WITH_MORE = 20, 26
+LEGEND_ENTRY = 16
+"""Between one line an entry, as on a phone, and two entries a line."""
+TICK_STEPS = (10, 25, 50, 100, 200, 400, 1000)
+
+
+def board_figure(
+    board: Board,
+    *,
+    judged: Mapping[str, Board] | None = None,
+    styles: Mapping[str, Style] | None = None,
+    judge: str | None = None,
+    corrected: bool = False,
+    shown: int | None = None,
+    theme: Theme = "light",
+    chosen: str | None = None,
+) -> go.Figure:
+    """Elo of each model against the anchor, best on top, with its interval; shaded bands are tiers.
+
+    Parameters
+    ----------
+    board : what to draw, of all judges pooled or of one `judge`, whose style it then has.
+    judged : board of each judge against the same anchor: a dot under the row; left out where all of them
+        would be more than `MAX_POINTS`.
+    styles : of the judges.
+    corrected : draw the dispersion-corrected interval instead of the published one.
+    shown : draw only so many models from the top.
+    chosen : key of a mark (`model`, or `judge_key`) to ring.
+
+    Source: [RAEE] §2; tiers and the corrected interval ours.
+    """
+    rows = board.rows[:shown]
+    names = {row.model: place for place, row in enumerate(rows)}
+    dots = judged or {}
+    if len(rows) * len(dots) > MAX_POINTS:
+        dots = {}
+    fig = _rows_figure(
+        [row.model for row in rows],
+        x_title="Elo, win probability",
+        row_height=ROW_HEIGHT_WITH_MORE if dots else ROW_HEIGHT,
+        theme=theme,
+        entries=len(dots) + 1 if dots else 0,
+    )
+    _tier_bands(fig, rows, theme)
+    colours = COLOURS[theme]
+    ends = [0.0]
+    for name, known in dots.items():
+        seen = [row for row in known.rows if row.model in names]
+        keys = [judge_key(name, row.model) for row in seen]
+        style = (styles or {})[name]
+        ends += [row.elo for row in seen]
+        fig.add_scatter(
+            x=[row.elo for row in seen],
+            y=[names[row.model] + 0.28 for row in seen],
+            mode="markers",
+            name=label(name, limit=NAME_LIMIT),
+            customdata=[[key] for key in keys],
+            hovertext=[f"{_hover(row, corrected)}<br>judge {label(name)}" for row in seen],
+            hoverinfo="text",
+            marker=_marker(style, 7, keys, chosen, theme, opacity=0.75),
+            **_undimmed(0.75),
+        )
+    style = (styles or {})[judge] if judge else Style(colour=colours.accent, symbol="circle")
+    limits = np.array([_limits(row, corrected) for row in rows]).reshape(-1, 2)
+    elo = np.array([row.elo for row in rows])
+    keys = [row.model for row in rows]
+    fig.add_scatter(
+        x=elo,
+        y=list(range(len(rows))),
+        mode="markers",
+        name=label(judge, limit=NAME_LIMIT) if judge else "all, pooled",
+        customdata=[[key] for key in keys],
+        hovertext=[_hover(row, corrected) for row in rows],
+        hoverinfo="text",
+        error_x=_error_bars(elo, limits, style.colour),
+        marker=_marker(style, 10, keys, chosen, theme),
+        **_undimmed(1),
+    )
+    _elo_axis(fig, min([*ends, *limits[:, 0]]), max([*ends, *limits[:, 1]]), probabilities=True)
+    _zero_line(fig, len(rows), theme)
+    return fig
+
+
+def swap_figure(
+    one: Board,
+    two: Board,
+    models: Sequence[str],
+    *,
+    corrected: bool = False,
+    theme: Theme = "light",
+    chosen: str | None = None,
+) -> go.Figure:
+    """Elo of the models on both boards, each board centred on its mean over them, one row a model.
+
+    Filled marks are the board `one`, open ones `two`; they lie above each other where the anchor does not
+    matter. Their distance is the centred shift of `anchors.SwapRow`, whose `models` to give. The key of a
+    mark is `swap_key(anchor, model)`.
+
+    Source: [RAEE] anchor swap; methods §6.
+    """
+    listed = [row.model for row in one.rows if row.model in models]
+    fig = _rows_figure(
+        listed,
+        x_title="Elo, centred",
+        row_height=ROW_HEIGHT_WITH_MORE,
+        theme=theme,
+        entries=2,
+    )
+    colours = COLOURS[theme]
+    looks = (
+        Style(colour=colours.raters[0], symbol="circle"),
+        Style(colour=colours.raters[1], symbol="diamond-open"),
+    )
+    ends: list[float] = [0.0]
+    for known, style, offset in zip((one, two), looks, (-0.15, 0.15), strict=True):
+        by_name = {row.model: row for row in known.rows}
+        rows = [by_name[name] for name in listed]
+        elo = np.array([row.elo for row in rows])
+        mean = elo.mean() if len(elo) else 0.0
+        limits = np.array([_limits(row, corrected) for row in rows]).reshape(-1, 2) - mean
+        keys = [swap_key(known.anchor, row.model) for row in rows]
+        ends += limits.reshape(-1).tolist()
+        fig.add_scatter(
+            x=elo - mean,
+            y=[place + offset for place in range(len(rows))],
+            mode="markers",
+            name=f"against {label(known.anchor, limit=NAME_LIMIT)}",
+            customdata=[[key] for key in keys],
+            hovertext=[
+                f"{_hover(row, corrected)}<br>against {label(known.anchor)}"
+                f"<br>centred {_signed(row.elo - mean)}"
+                for row in rows
+            ],
+            hoverinfo="text",
+            error_x=_error_bars(elo - mean, limits, style.colour),
+            marker=_marker(style, 10, keys, chosen, theme),
+            **_undimmed(1),
+        )
+    _elo_axis(fig, min(ends), max(ends), probabilities=False)
+    _zero_line(fig, len(listed), theme)
+    return fig
+
+
+def judge_key(judge: str, model: str) -> str:
+    """Key of one judge's dot of a model, also what a select box shows."""
+    return f"{model}, by {judge}"
+
+
+def swap_key(anchor: str, model: str) -> str:
+    """Key of a model on the board of an anchor."""
+    return f"{model} against {anchor}"
+
+
+def _rows_figure(
+    models: Sequence[str], *, x_title: str, row_height: int, theme: Theme, entries: int
+) -> go.Figure:
+    fig = figure(
+        x_title=x_title,
+        y_title="",
+        theme=theme,
+        height=max(200, 100 + row_height * len(models) + LEGEND_ENTRY * entries),
+        legend=entries > 0,
+    )
+    fig.update_layout(margin_t=8)
+    fig.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(models))),
+        ticktext=[label(_shortened(name)) for name in models],
+        tickfont={"size": 12},
+        range=[len(models) - 0.4, -0.6],
+        showgrid=False,
+        ticks="",
+    )
+    return fig
+
+
+def _shortened(name: str) -> str:
+    """Cut the middle of a long name: versions, which tell models apart, stand at the end."""
+    text = " ".join(name.split())
+    return text if len(text) <= NAME_LIMIT else f"{text[: NAME_LIMIT - 11]}…{text[-10:]}"
+
+
+def _tier_bands(fig: go.Figure, rows: Sequence[BoardRow], theme: Theme) -> None:
+    """Shade every other tier and number all of them at the right, so that colour does not tell alone."""
+    first = {row.tier: place for place, row in reversed(list(enumerate(rows)))}
+    last = {row.tier: place for place, row in enumerate(rows)}
+    for tier, start in first.items():
+        if tier % 2:
+            fig.add_hrect(
+                y0=start - 0.5,
+                y1=last[tier] + 0.5,
+                fillcolor=COLOURS[theme].grid,
+                opacity=0.45,
+                line_width=0,
+                layer="below",
+            )
+        fig.add_annotation(
+            text=f"tier {tier}",
+            x=1.01,
+            xref="paper",
+            xanchor="left",
+            y=(start + last[tier]) / 2,
+            showarrow=False,
+            font={"size": 11, "color": COLOURS[theme].neutral},
+        )
+    fig.update_layout(margin_r=48)
+
+
+def _zero_line(fig: go.Figure, length: int, theme: Theme) -> None:
+    ideal_line(fig, x=(0, 0), y=(-0.6, length - 0.4), name="0", theme=theme)
+    fig.data[-1].showlegend = False
+
+
+def _elo_axis(fig: go.Figure, low: float, high: float, *, probabilities: bool) -> None:
+    """Few round ticks that a phone has room for; under each Elo the win probability that it stands for."""
+    pad = 0.05 * (high - low) + 5
+    span = high - low + 2 * pad
+    step = next((step for step in TICK_STEPS if span / step <= 5), TICK_STEPS[-1])
+    ticks = np.arange(np.ceil((low - pad) / step), np.floor((high + pad) / step) + 1) * step
+    p = 1 / (1 + np.exp(-ticks / ELO_PER_NAT))
+    fig.update_xaxes(
+        range=[low - pad, high + pad],
+        tickmode="array",
+        tickangle=0,
+        tickvals=ticks,
+        ticktext=[
+            f"{_signed(tick)}<br>{100 * share:.0f} %" if probabilities else _signed(tick)
+            for tick, share in zip(ticks, p, strict=True)
+        ],
+    )
+
+
+def _signed(elo: float) -> str:
+    return f"{elo:+.0f}" if round(elo) else "0"
+
+
+def _limits(row: BoardRow, corrected: bool) -> tuple[float, float]:
+    return (row.elo_low_corrected, row.elo_high_corrected) if corrected else (row.elo_low, row.elo_high)
+
+
+def _hover(row: BoardRow, corrected: bool) -> str:
+    low, high = _limits(row, corrected)
+    p_low, p_high = (row.p_low_corrected, row.p_high_corrected) if corrected else (row.p_low, row.p_high)
+    return (
+        f"<b>{label(row.model)}</b><br>Elo {_signed(row.elo)} ({_signed(low)} to {_signed(high)})"
+        f"<br>win probability {row.p:.3f} ({p_low:.3f} to {p_high:.3f})"
+        f"<br>n {row.n:,} prompts, tier {row.tier}"
+    )
+
+
+def _error_bars(value: np.ndarray, limits: np.ndarray, colour: str) -> dict[str, object]:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": limits[:, 1] - value,
+        "arrayminus": value - limits[:, 0],
+        "color": colour,
+        "thickness": 1.5,
+        "width": 3,
+    }
+
+
+def _marker(
+    style: Style, size: int, keys: Sequence[str], chosen: str | None, theme: Theme, *, opacity: float = 1.0
+) -> dict[str, object]:
+    open_symbol = style.symbol.endswith("-open")
+    return {
+        "symbol": style.symbol,
+        "color": style.colour,
+        "size": size,
+        "opacity": opacity,
+        "line": {
+            "color": style.colour if open_symbol else COLOURS[theme].text,
+            "width": [3 if key == chosen else 1.5 if open_symbol else 0 for key in keys],
+        },
+    }
+
+
+def _undimmed(opacity: float) -> dict[str, object]:
+    """Streamlit dims what is not selected; the ring says what is."""
+    look = {"marker": {"opacity": opacity}}
+    return {"selected": look, "unselected": look}

@@ -1,0 +1,354 @@
+"""What a leaderboard says in words: who leads, whether that is separable, whether another anchor agrees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.anchors import AnchorSwap, Triangles
+from core.counts import PairScores
+from core.raee import MID_REGION, TIER_Z, Board, BoardRow, against, board
+from core.verdicts import percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MID_REGION_WANTED = 0.95
+"""Share of a board that should lie in the mid region (Source: methods §6)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Lead:
+    """The first of a board over the second, in win probability against the anchor.
+
+    difference, low, high : mean difference of the scores on the `n` prompts that both played, if `paired`;
+    else of the two win probabilities, and n is the smaller number of prompts. The interval is ± 1.96 standard
+    errors, so that it excludes 0 exactly when the second starts a new tier.
+    top_tier : models of the first tier.
+    """
+
+    leader: str
+    runner_up: str
+    difference: float
+    low: float
+    high: float
+    n: int
+    paired: bool
+    top_tier: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class OtherAnchor:
+    """The board of another anchor beside the one at hand; both anchors are left out of the comparison.
+
+    models : those on both boards.  kendall_tau, mean_abs_centred_shift : as `anchors.SwapRow`.
+    reversals : (here above, there above) of two models that are in different tiers on both boards, in
+    opposite order.  mid_region_coverage : of the other board.  n_items : prompts behind it.
+    """
+
+    anchor: str
+    models: tuple[str, ...]
+    kendall_tau: float | None
+    mean_abs_centred_shift: float | None
+    reversals: tuple[tuple[str, str], ...]
+    leader: str
+    mid_region_coverage: float
+    n_items: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Standings:
+    """What is said of a board: the lead (None with one model) and the other anchors, in the swap's order."""
+
+    board: Board
+    lead: Lead | None
+    others: tuple[OtherAnchor, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row an other anchor; `models` and `reversals` are their numbers."""
+        import pandas as pd
+
+        names = [field.name for field in fields(OtherAnchor)]
+        rows = [[getattr(other, name) for name in names] for other in self.others]
+        frame = pd.DataFrame(rows, columns=names)
+        return frame.assign(
+            models=frame["models"].map(len),
+            reversals=frame["reversals"].map(len),
+            mid_region_enough=frame["mid_region_coverage"] >= MID_REGION_WANTED,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriangleTold:
+    """A triangle as plain facts. `intransitive`: broken, and every model beats the next all the way round."""
+
+    words: str
+    broken: bool
+    intransitive: bool
+
+
+def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], swap: AnchorSwap) -> Standings:
+    """Compare a board with those of other anchors (ours).
+
+    Parameters
+    ----------
+    pairs : what all boards were made from.
+    shown : the board to speak of.
+    boards : board of each anchor by name, same prior.
+    swap : of all those anchors; a pair without a row in it is left out.
+
+    Source: [RAEE] anchor swap; methods §6; reversals ours.
+    """
+    others = []
+    for row in swap.rows:
+        if shown.anchor not in (row.anchor_1, row.anchor_2):
+            continue
+        name = row.anchor_2 if row.anchor_1 == shown.anchor else row.anchor_1
+        others.append(
+            OtherAnchor(
+                anchor=name,
+                models=row.models,
+                kendall_tau=row.kendall_tau,
+                mean_abs_centred_shift=row.mean_abs_centred_shift,
+                reversals=_reversals(shown, boards[name], row.models),
+                leader=boards[name].rows[0].model,
+                mid_region_coverage=boards[name].mid_region_coverage,
+                n_items=boards[name].n_items,
+            )
+        )
+    return Standings(board=shown, lead=lead(pairs, shown), others=tuple(others))
+
+
+def met(pairs: PairScores, anchor: str) -> bool:
+    """Whether some other model has votes against the anchor."""
+    if anchor not in pairs.models:
+        return False
+    code = pairs.models.index(anchor)
+    return bool(((pairs.model_1 == code) | (pairs.model_2 == code)).any())
+
+
+def mid_region(shown: Board) -> str:
+    """How much of a board lies where Elo is near linear in the win probability."""
+    low, high = (percent(end) for end in MID_REGION)
+    enough = shown.mid_region_coverage >= MID_REGION_WANTED
+    found = (
+        f"{percent(shown.mid_region_coverage)} of {len(shown.rows):,} models score between {low} and {high} "
+        f"against {shown.anchor}; {percent(MID_REGION_WANTED)} are wanted"
+    )
+    return f"{found}." if enough else f"{found}: outside that range a small difference is many points of Elo."
+
+
+def lead(pairs: PairScores, shown: Board) -> Lead | None:
+    """The first of a board over the second, with the interval that tiers test; None with one model.
+
+    d̄ ± 1.96·sd(d)/√n over common prompts, d the per-prompt difference of the two scores; with fewer than two
+    of them p̄₁ - p̄₂ ± 1.96·√(SE₁² + SE₂²) with the dispersion-corrected SE. A finite pool and κ do not enter.
+
+    Source: methods §6 (ours).
+    """
+    if len(shown.rows) < 2:
+        return None
+    plain = board(pairs, shown.anchor, prior=shown.prior, level=shown.level)
+    first, second = plain.rows[:2]
+    model, item, score, _ = against(pairs, shown.anchor)
+    rows = [model == pairs.models.index(row.model) for row in (first, second)]
+    _, one, two = np.intersect1d(item[rows[0]], item[rows[1]], assume_unique=True, return_indices=True)
+    paired = len(one) >= 2
+    if paired:
+        d = score[rows[0]][one] - score[rows[1]][two]
+        difference, error, n = float(d.mean()), float(d.std(ddof=1)) / math.sqrt(len(d)), len(d)
+    else:
+        difference, n = first.p - second.p, min(first.n, second.n)
+        error = math.hypot(first.se_p_corrected, second.se_p_corrected)
+    return Lead(
+        leader=first.model,
+        runner_up=second.model,
+        difference=difference,
+        low=difference - TIER_Z * error,
+        high=difference + TIER_Z * error,
+        n=n,
+        paired=paired,
+        top_tier=tuple(row.model for row in plain.rows if row.tier == 1),
+    )
+
+
+def answer(found: Standings, told: Sequence[TriangleTold] = (), *, corrected: bool = False) -> str:
+    """Who leads, by how much, whether that is separable, and whether the ranking survives another anchor.
+
+    Parameters
+    ----------
+    found : of `standings`.
+    told : triangles in words, worst first (`triangle_words`).
+    corrected : say the dispersion-corrected interval instead of the published one.
+    """
+    parts = (_first(found.board, corrected), _separable(found.lead), _survives(found), _adds_up(told))
+    return " ".join(part for part in parts if part)
+
+
+def sound(found: Standings, told: Sequence[TriangleTold] = ()) -> bool:
+    """The first is alone in its tier, no other anchor reverses tiers, and no triangle is broken."""
+    alone = found.lead is None or len(found.lead.top_tier) == 1
+    reversed_somewhere = any(other.reversals for other in found.others)
+    return alone and not reversed_somewhere and not any(triangle.broken for triangle in told)
+
+
+def most_reversing(found: Standings) -> OtherAnchor | None:
+    """The other anchor with most reversals, of these the one with the least τ; None without another."""
+    compared = [other for other in found.others if other.kendall_tau is not None]
+    return max(compared, key=lambda one: (len(one.reversals), -(one.kendall_tau or 0.0)), default=None)
+
+
+def no_board(pairs: PairScores) -> str:
+    """Why a selection without an anchor has no board, with the result where just two models met."""
+    if not len(pairs):
+        return "A leaderboard needs votes on two or more named models; this selection has none."
+    if len(pairs.models) == 2:
+        row = board(pairs, pairs.models[1]).rows[0]
+        return (
+            f"Only two models met, so there is nothing to rank: against {pairs.models[1]}, {row.model} "
+            f"scores {_share(row)}."
+        )
+    met = sorted(set(zip(pairs.model_1.tolist(), pairs.model_2.tolist(), strict=True)))
+    listed = "; ".join(f"{pairs.models[a]} and {pairs.models[b]}" for a, b in met[:5])
+    more = f"; and {len(met) - 5} more" if len(met) > 5 else ""
+    return (
+        "There is no leaderboard: it ranks models by their votes against one common opponent, the anchor, "
+        f"and no model met two others. Those that met: {listed}{more}."
+    )
+
+
+def triangle_words(found: Triangles, boards: Mapping[str, Board]) -> tuple[TriangleTold, ...]:
+    """The triangles that could be tested as three facts each, worst first: who beats whom round the triangle.
+
+    x beats y if the dispersion-corrected interval of its Elo on the board of y excludes 0. The walk goes
+    in the direction of the residual, so that three wins in a row are a circle: intransitive judging.
+
+    Source: methods §6 (ours).
+    """
+    rows = {(row.model, anchor): row for anchor, known in boards.items() for row in known.rows}
+    told = []
+    for i in np.flatnonzero(~np.isnan(found.z)).tolist():
+        walk = [found.a[i], found.b[i], found.c[i]]
+        if found.residual[i] < 0:
+            walk.reverse()
+        legs = [(x, y, rows[x, y]) for x, y in zip(walk, [*walk[1:], walk[0]], strict=True)]
+        told.append(
+            TriangleTold(
+                words=", ".join(_fact(*leg) for leg in legs),
+                broken=bool(found.broken[i]),
+                intransitive=bool(found.broken[i]) and all(row.elo_low_corrected > 0 for _, _, row in legs),
+            )
+        )
+    return tuple(told)
+
+
+def triangles_frame(found: Triangles, told: Sequence[TriangleTold]) -> pd.DataFrame:
+    """One row a triangle that could be tested, worst first, with its words and its verdict."""
+    import pandas as pd
+
+    frame = found.to_frame().head(len(told)).drop(columns=["broken"])
+    verdicts = [
+        "intransitive" if one.intransitive else "does not add up" if one.broken else "not shown to be broken"
+        for one in told
+    ]
+    words = pd.DataFrame({"triangle": [one.words for one in told], "verdict": verdicts})
+    return pd.concat([words, frame], axis=1)
+
+
+def _fact(x: str, y: str, row: BoardRow) -> str:
+    if row.elo_low_corrected > 0:
+        return f"{x} beats {y}"
+    return f"{y} beats {x}" if row.elo_high_corrected < 0 else f"{x} and {y} cannot be told apart"
+
+
+def _reversals(one: Board, two: Board, models: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """(above on one, above on two) of models whose tiers are in opposite order."""
+    tier_1, tier_2 = ({row.model: row.tier for row in known.rows} for known in (one, two))
+    ordered = sorted(models, key=lambda name: (tier_1[name], name))
+    return tuple(
+        (upper, lower)
+        for i, upper in enumerate(ordered)
+        for lower in ordered[i + 1 :]
+        if tier_1[upper] < tier_1[lower] and tier_2[upper] > tier_2[lower]
+    )
+
+
+def _limits(row: BoardRow, corrected: bool) -> tuple[float, float, float, float]:
+    if corrected:
+        return row.p_low_corrected, row.p_high_corrected, row.elo_low_corrected, row.elo_high_corrected
+    return row.p_low, row.p_high, row.elo_low, row.elo_high
+
+
+def _share(row: BoardRow, corrected: bool = False) -> str:
+    low, high, elo_low, elo_high = _limits(row, corrected)
+    return (
+        f"{percent(row.p)} ({percent(low).removesuffix(' %')} to {percent(high)}, {row.n:,} prompts), "
+        f"{_signed(row.elo)} Elo ({_signed(elo_low)} to {_signed(elo_high)})"
+    )
+
+
+def _signed(elo: float) -> str:
+    return f"{elo:+.0f}" if round(elo) else "0"
+
+
+def _first(shown: Board, corrected: bool) -> str:
+    best = shown.rows[0]
+    low, high, _, _ = _limits(best, corrected)
+    score = f"scores {_share(best, corrected)}"
+    if high < 0.5:
+        return f"No model beats the anchor, {shown.anchor}; {best.model}, the best of them, {score}."
+    if low <= 0.5:
+        return (
+            f"{best.model} is first, but not shown to be better than the anchor: "
+            f"against {shown.anchor} it {score}."
+        )
+    return f"{best.model} leads: against {shown.anchor} it {score}."
+
+
+def _separable(found: Lead | None) -> str:
+    if found is None:
+        return ""
+    prompts = "on the same prompts" if found.paired else f"on {found.n:,} prompts or more each"
+    lead_over = (
+        f"Its lead over {found.runner_up}, {100 * found.difference:.1f} points "
+        f"({100 * found.low:.1f} to {100 * found.high:.1f} {prompts}),"
+    )
+    if len(found.top_tier) == 1:
+        return f"{lead_over} is more than chance: it is alone in the top tier."
+    return f"{lead_over} may be chance: {len(found.top_tier)} models share the top tier."
+
+
+def _survives(found: Standings) -> str:
+    compared = [other for other in found.others if other.kendall_tau is not None]
+    if not compared:
+        return "Whether another anchor would rank them alike is unknown: no other model met enough of them."
+    turned = [other for other in compared if other.reversals]
+    worst = most_reversing(found)
+    if turned and worst is not None:
+        return (
+            f"The ranking depends on the anchor: {len(turned)} of {len(compared)} others reverse models of "
+            f"different tiers, most of all {worst.anchor} (Kendall τ {worst.kendall_tau or 0.0:.2f})."
+        )
+    least = min(other.kendall_tau or 0.0 for other in compared)
+    if len(compared) == 1:
+        survived, tau = f"the other anchor, {compared[0].anchor}, which", f"{least:.2f}"
+    else:
+        survived, tau = f"{len(compared)} other anchors: none", f"{least:.2f} or more"
+    reverses = "reverses no models" if len(compared) == 1 else "reverses models"
+    return f"The ranking survives {survived} {reverses} of different tiers (Kendall τ {tau})."
+
+
+def _adds_up(told: Sequence[TriangleTold]) -> str:
+    broken = [triangle for triangle in told if triangle.broken]
+    if not told:
+        return ""
+    if not broken:
+        return f"No triangle of models is shown to be broken ({len(told):,} tested)."
+    # A circle says more than a bent edge, so the worst circle is named first.
+    worst = next((triangle for triangle in broken if triangle.intransitive), broken[0])
+    said = f"{len(broken):,} of {len(told):,} triangles of models do not add up"
+    return f"{said}; {'intransitive' if worst.intransitive else 'worst'}: {worst.words}."
