@@ -31,6 +31,7 @@ LAYERS = {
     "orders": 2,
     "pairs": 2,
     "queries": 2,
+    "receipt": 2,
     "store": 2,
     "simulate": 2,
     # methods on counts
@@ -50,6 +51,7 @@ LAYERS = {
     "ratings": 3,
     # methods on methods
     "crossfit": 4,
+    "dummies": 4,
     "raee": 4,
     "anchors": 4,
     "subsampling": 4,
@@ -59,6 +61,7 @@ LAYERS = {
     # words and figures
     "verdicts": 5,
     "findings": 5,
+    "sentences": 5,
     "standings": 5,
     "figures": 5,
     "plots": 5,

@@ -1,0 +1,149 @@
+"""A forest: one row a judge or group, a mark for each estimate with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.figures import COLOURS, Style, Theme, figure, label
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+NAME_LIMIT = 24
+"""Characters of a name beside the axis: what a phone has room for; the hover text has more."""
+ROW_HEIGHT, SERIES_HEIGHT = 14, 14
+APART = 0.26
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """One mark: a value with its interval (None or NaN: unknown), what it rests on, and its key, if any."""
+
+    row: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Marks of one quantity: filled, `hollow`, or `plain` (a small neutral bar, no judge's marker)."""
+
+    name: str
+    marks: Sequence[Estimate]
+    look: str = "filled"
+
+
+def forest(
+    series: Sequence[Series],
+    *,
+    styles: Mapping[str, Style] | Style,
+    x_title: str,
+    x_range: tuple[float, float] | None = None,
+    reference: float | None = None,
+    theme: Theme = "light",
+    chosen: str | None = None,
+) -> go.Figure:
+    """Draw estimates with their intervals, rows in the order in which they first occur.
+
+    styles : of each row, or one for all.  reference : x of a thin line, such as "no bias".
+    x_range : shown; by default what the intervals need, with the reference.
+    A row whose every value is unknown keeps its place. `chosen` is ringed.
+    """
+    colours = COLOURS[theme]
+    rows = list(dict.fromkeys(mark.row for one in series for mark in one.marks))
+    height = 92 + len(rows) * (ROW_HEIGHT + SERIES_HEIGHT * len(series))
+    fig = figure(x_title=x_title, y_title="", theme=theme, height=height, legend=len(series) > 1)
+    if reference is not None:
+        fig.add_vline(x=reference, line={"color": colours.neutral, "width": 1, "dash": "dot"})
+    for place, one in enumerate(series):
+        known = [mark for mark in one.marks if mark.value is not None and not np.isnan(mark.value)]
+        offset = APART * (place - (len(series) - 1) / 2)
+        look = [styles if isinstance(styles, Style) else styles[mark.row] for mark in known]
+        value = np.array([mark.value for mark in known], dtype=np.float64)
+        low = np.array([np.nan if mark.low is None else mark.low for mark in known], dtype=np.float64)
+        high = np.array([np.nan if mark.high is None else mark.high for mark in known], dtype=np.float64)
+        fig.add_scatter(
+            x=value,
+            y=[rows.index(mark.row) + offset for mark in known],
+            mode="markers",
+            name=label(one.name),
+            showlegend=False,
+            customdata=[[mark.key] for mark in known],
+            hovertext=[_hover(one.name, mark) for mark in known],
+            hoverinfo="text",
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": np.nan_to_num(high - value),
+                "arrayminus": np.nan_to_num(value - low),
+                "color": colours.neutral,
+                "thickness": 1.5,
+                "width": 3,
+            },
+            marker={
+                "symbol": [_symbol(style, one.look) for style in look],
+                "color": [colours.neutral if one.look == "plain" else style.colour for style in look],
+                "size": 10 if one.look == "plain" else 11,
+                "line": {
+                    "color": [
+                        colours.text if mark.key is not None and mark.key == chosen else style.colour
+                        for mark, style in zip(known, look, strict=True)
+                    ],
+                    "width": [_line(mark, one.look, chosen) for mark in known],
+                },
+            },
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}},
+        )
+        # The legend speaks of the quantity, not of the judge whose mark comes first.
+        fig.add_scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=label(one.name),
+            hoverinfo="skip",
+            marker={
+                "symbol": _symbol(Style(colour="", symbol="circle"), one.look),
+                "color": colours.neutral,
+                "size": 10,
+                "line": {"color": colours.neutral, "width": 1.5},
+            },
+        )
+    fig.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[label(row, limit=NAME_LIMIT) for row in rows],
+        range=[len(rows) - 0.5, -0.5],
+        showgrid=False,
+        ticks="",
+    )
+    fig.update_xaxes(range=x_range, nticks=7)
+    return fig
+
+
+def _symbol(style: Style, look: str) -> str:
+    if look == "plain":
+        return "line-ns-open"
+    symbol = style.symbol.removesuffix("-open")
+    return f"{symbol}-open" if look == "hollow" or style.symbol.endswith("-open") else symbol
+
+
+def _line(mark: Estimate, look: str, chosen: str | None) -> float:
+    if mark.key is not None and mark.key == chosen:
+        return 3
+    return 0 if look == "filled" else 2
+
+
+def _hover(name: str, mark: Estimate) -> str:
+    interval = ""
+    if mark.low is not None and mark.high is not None and not np.isnan(mark.low):
+        interval = f" ({mark.low:.3f} to {mark.high:.3f})"
+    return (
+        f"<b>{label(mark.row, limit=80)}</b><br>{label(name)} {mark.value:.3f}{interval}<br>{label(mark.n)}"
+    )

@@ -1,0 +1,196 @@
+"""Figures of the Position page: lean and flips of all judges, flips of one by group, error by shown order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from core.figures import Style, Theme
+from core.plots.forest import Estimate, Series, forest
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from core.order_balance import OrderBalance
+    from core.position import FlipTable, PositionBias
+
+ORDER_NAMES = {
+    "ab": "A always first",
+    "ba": "B always first",
+    "balanced": "half of each",
+    "both": "both orders in full",
+}
+
+
+def lean_key(judge: str, slot: str) -> str:
+    """Key of a judge's votes for one slot, also what a select box shows."""
+    return f"{judge}: voted {slot}"
+
+
+def flip_key(judge: str, kind: str) -> str:
+    """Key of a judge's flipped votes, also what a select box shows."""
+    return f"{judge}: {'hard flips' if kind == 'hard' else 'flips'}"
+
+
+def leans(
+    results: Mapping[str, PositionBias],
+    *,
+    styles: Mapping[str, Style],
+    theme: Theme = "light",
+    chosen: str | None = None,
+) -> go.Figure:
+    """Bias within pairs (filled) and among all decided votes (hollow); right is towards the first slot."""
+    paired, raw = [], []
+    for judge, one in results.items():
+        key = lean_key(judge, leaning(one))
+        paired.append(
+            Estimate(
+                row=judge,
+                value=one.bias_pairs,
+                low=one.bias_pairs_low,
+                high=one.bias_pairs_high,
+                n=f"{one.pairs:,} pairs",
+                key=key,
+            )
+        )
+        raw.append(
+            Estimate(
+                row=judge,
+                value=one.bias_decided,
+                low=one.bias_decided_low,
+                high=one.bias_decided_high,
+                n=f"{one.first + one.second:,} decided votes, {one.unpaired:,} without a partner",
+                key=key,
+            )
+        )
+    return forest(
+        [
+            Series(name="within pairs", marks=paired),
+            Series(name="all decided votes (raw)", marks=raw, look="hollow"),
+        ],
+        styles=styles,
+        x_title="(first − second) / votes",
+        reference=0,
+        theme=theme,
+        chosen=chosen,
+    )
+
+
+def leaning(result: PositionBias) -> str:
+    """Slot with more of the votes; the first when equal."""
+    return "first" if result.first >= result.second else "second"
+
+
+def flips(
+    results: Mapping[str, PositionBias],
+    *,
+    styles: Mapping[str, Style],
+    theme: Theme = "light",
+    chosen: str | None = None,
+) -> go.Figure:
+    """Flip rate (filled), hard flip rate (hollow) and disagreement of repeats in the same order (bar)."""
+    change, hard, same = [], [], []
+    for judge, one in results.items():
+        pairs = f"of {one.pairs:,} pairs"
+        change.append(
+            Estimate(
+                row=judge,
+                value=one.flip_rate,
+                low=one.flip_rate_low,
+                high=one.flip_rate_high,
+                n=f"{one.flips:,} {pairs}",
+                key=flip_key(judge, "flip"),
+            )
+        )
+        hard.append(
+            Estimate(
+                row=judge,
+                value=one.hard_flip_rate,
+                low=one.hard_flip_rate_low,
+                high=one.hard_flip_rate_high,
+                n=f"{one.hard_flips:,} {pairs}",
+                key=flip_key(judge, "hard"),
+            )
+        )
+        same.append(
+            Estimate(
+                row=judge,
+                value=one.same_order_disagreement,
+                low=one.same_order_disagreement_low,
+                high=one.same_order_disagreement_high,
+                n=f"of {one.same_order_pairs:,} pairs of repeats",
+            )
+        )
+    series = [
+        Series(name="verdict changed", marks=change),
+        Series(name="A to B or back", marks=hard, look="hollow"),
+    ]
+    if any(mark.value is not None for mark in same):
+        series.append(Series(name="same order repeated", marks=same, look="plain"))
+    return forest(
+        series,
+        styles=styles,
+        x_title="share of pairs that differ",
+        theme=theme,
+        chosen=chosen,
+        x_range=(0, 1),
+    )
+
+
+def flips_by_group(
+    table: FlipTable, *, style: Style, theme: Theme = "light", chosen: str | None = None
+) -> go.Figure:
+    """Flip rate (filled) and hard flip rate (hollow) of one judge by group; a mark's key is its group."""
+    names = [group or "(none)" for group in table.groups]
+
+    def marks(hard: bool) -> list[Estimate]:
+        value, low, high = (
+            (table.hard_rate, table.hard_rate_low, table.hard_rate_high)
+            if hard
+            else (table.rate, table.rate_low, table.rate_high)
+        )
+        count = table.hard_flips if hard else table.flips
+        return [
+            Estimate(
+                row=name,
+                value=float(value[i]),
+                low=float(low[i]),
+                high=float(high[i]),
+                n=f"{count[i]:,} of {table.pairs[i]:,} pairs",
+                key=name,
+            )
+            for i, name in enumerate(names)
+        ]
+
+    return forest(
+        [
+            Series(name="verdict changed", marks=marks(False)),
+            Series(name="A to B or back", marks=marks(True), look="hollow"),
+        ],
+        styles=style,
+        x_title="share of pairs that differ",
+        x_range=(0, 1),
+        theme=theme,
+        chosen=chosen,
+    )
+
+
+def order_errors(result: OrderBalance, *, style: Style, theme: Theme = "light") -> go.Figure:
+    """MAE of the majority label by the orders that its votes come from."""
+    marks = [
+        Estimate(
+            row=f"{ORDER_NAMES[order]} ({int(result.votes[i])})" if result.votes[i] else ORDER_NAMES[order],
+            value=float(result.mae[i]),
+            low=float(result.mae_low[i]),
+            high=float(result.mae_high[i]),
+            n=f"{result.n:,} comparisons, {int(result.votes[i])} votes each",
+        )
+        for i, order in enumerate(result.orders)
+        if result.votes[i]
+    ]
+    return forest(
+        [Series(name="MAE", marks=marks)],
+        styles=style,
+        x_title="MAE against gold (0 to 2)",
+        theme=theme,
+    )
