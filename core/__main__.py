@@ -139,6 +139,7 @@ def _read_options(options: argparse.Namespace) -> ReadOptions:
         format=options.format,
         mapping=tuple(_pair(text, "--map") for text in options.map or ()),
         labels=options.labels,
+        gold_labels=options.gold_labels,
         label_refers=options.label_refers,
         confidence_scale=options.confidence_scale,
         rater_type=options.rater_type,
@@ -247,6 +248,7 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
         "--map", action="append", metavar="CANONICAL=THEIRS", help="name a column (may be given again)"
     )
     parser.add_argument("--labels", metavar="NAME", help="vocabulary of the labels")
+    parser.add_argument("--gold-labels", metavar="NAME", help="vocabulary of gold, if not that of the labels")
     parser.add_argument(
         "--label-refers",
         choices=("model", "slot"),

@@ -174,6 +174,7 @@ def audit(
         )
     agreed = agreement_matrix(counts, level=options.level)
     boards = _boards(pairs, anchors, options, notes)
+    humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
     return Audit(
         selection=selection,
         options=replace(options, anchors=anchors),
@@ -185,21 +186,27 @@ def audit(
         boards=boards,
         anchor_swap=anchor_swap(pairs[None], anchors=anchors) if len(boards) > 1 else None,
         verdicts=tuple(
-            v for judge in judges for v in judge_verdicts(judge, counts.get(judge.judge), agreed, options)
+            verdict
+            for judge in judges
+            for verdict in judge_verdicts(judge, counts.get(judge.judge), agreed, humans, options)
         ),
         notes=tuple(notes),
     )
 
 
 def judge_verdicts(
-    judge: JudgeAudit, counts: VoteCounts | None, agreed: AgreementMatrix, options: AuditOptions
+    judge: JudgeAudit,
+    counts: VoteCounts | None,
+    agreed: AgreementMatrix,
+    humans: frozenset[str],
+    options: AuditOptions,
 ) -> list[Verdict]:
     """One verdict a check, in the order of `verdicts.CHECKS`."""
     labelled = None if counts is None else counts.labelled()
     constant = None if labelled is None else commonest_gold_share(labelled)
     labelled_items = 0 if labelled is None else len(np.unique(labelled.item))
     unit = "votes" if options.correctness == "single" else "both-order pairs"
-    partner = closest_partner(judge.judge, agreed)
+    partner = closest_partner(judge.judge, agreed, humans)
     name = judge.judge
     return [
         verdicts.accuracy(name, judge.accuracy, constant, unit=unit),
@@ -220,10 +227,15 @@ def commonest_gold_share(labelled: VoteCounts) -> float | None:
     return max(of_label) / sum(of_label) if len(labelled) else None
 
 
-def closest_partner(judge: str, agreed: AgreementMatrix) -> JudgePair | None:
-    """The pair with the other judge that it shares most comparisons with; the first in order among equals."""
+def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str]) -> JudgePair | None:
+    """The pair with the human that shares most comparisons with it; without humans, with the judge that does.
+
+    Equal numbers: the first in the order of the matrix.
+    """
     shared = [pair for pair in agreed.pairs if judge in (pair.judge_1, pair.judge_2) and pair.n]
-    return max(shared, key=lambda pair: pair.n, default=None)
+    return max(
+        shared, key=lambda p: (not humans.isdisjoint({p.judge_1, p.judge_2} - {judge}), p.n), default=None
+    )
 
 
 def _accuracy(outcomes: OutcomeCounts | None, options: AuditOptions) -> Proportion | None:

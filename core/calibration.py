@@ -63,10 +63,9 @@ class Reliability:
 class Calibration:
     """All calibration measures of one judge from the same verdicts.
 
-    accuracy_low, accuracy_high : Wilson interval at n/deff over items.  gap : mean confidence − accuracy,
-    above 0 for overconfidence, with the interval that accuracy's gives for the stated confidences.
-    n : verdicts with a confidence.  without_confidence : verdicts left out for want of one.  nll_clipped :
-    verdicts whose confidence was clipped for the NLL.
+    n : verdicts with a confidence.  without_confidence : verdicts left out for want of one.
+    accuracy_low, accuracy_high : Wilson interval at n/deff over items.
+    nll_clipped : verdicts whose confidence was clipped for the NLL.
     """
 
     n: int
@@ -76,9 +75,6 @@ class Calibration:
     accuracy_low: float
     accuracy_high: float
     mean_confidence: float
-    gap: float
-    gap_low: float
-    gap_high: float
     ece: float
     ace: float
     mce: float
@@ -92,7 +88,7 @@ class Calibration:
         """One row a measure."""
         import pandas as pd
 
-        names = ("accuracy", "mean_confidence", "gap", "ece", "ace", "mce", "brier", "nll")
+        names = ("accuracy", "mean_confidence", "ece", "ace", "mce", "brier", "nll")
         return pd.DataFrame({"measure": names, "value": [getattr(self, name) for name in names], "n": self.n})
 
 
@@ -118,11 +114,15 @@ class CalibrationIntervals:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class NoiseFloor:
-    """ECE and ACE of a perfectly calibrated judge with the same confidences: mean, and `low` to `high`."""
+    """ECE and ACE of a perfectly calibrated judge with the same confidences: mean, and `low` to `high`.
+
+    ece_high_clustered : `ece_high` if verdicts of one item are as alike as this judge's are.
+    """
 
     ece_mean: float
     ece_low: float
     ece_high: float
+    ece_high_clustered: float
     ace_mean: float
     ace_low: float
     ace_high: float
@@ -199,7 +199,6 @@ def calibration(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     )
     brier, nll = _row_losses(known)
     accuracy = clustered_proportion(known.item, known.n, known.correct, level=level)
-    mean_confidence = float(mass_stated.sum() / total)
     outside = (known.confidence < NLL_CLIP) | (known.confidence > 1 - NLL_CLIP)
     return Calibration(
         n=total,
@@ -208,10 +207,7 @@ def calibration(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
         accuracy=accuracy.value,
         accuracy_low=accuracy.low,
         accuracy_high=accuracy.high,
-        mean_confidence=mean_confidence,
-        gap=mean_confidence - accuracy.value,
-        gap_low=mean_confidence - accuracy.high,
-        gap_high=mean_confidence - accuracy.low,
+        mean_confidence=float(mass_stated.sum() / total),
         ece=float(np.dot(diagram.n[filled] / total, gap)),
         ace=float(np.abs(mass_correct - mass_stated).sum() / mass_n.sum()),
         mce=float(gap.max()),
@@ -280,7 +276,8 @@ def noise_floor(
 
     Draws correct ~ Binomial(n, c) for each distinct confidence c and bins as `calibration` does. Beyond 1,000
     distinct values those closer than .001 in one bin are drawn at their mean. Verdicts are drawn
-    independently: where votes of one item agree, the true floor is higher. Source: methods §5 (ours).
+    independently; where those of one item agree the true floor is higher, so `ece_high_clustered` widens the
+    drawn gap of each bin by √deff of that bin (`Reliability.deff`). Source: methods §5 (ours).
     """
     known = usable(outcomes)
     wide = bin_index(known.confidence, bins)
@@ -297,18 +294,21 @@ def noise_floor(
     gaps = rng.binomial(n, chance, size=(draws, len(n))) - stated
     ends = [(1 - level) / 2, (1 + level) / 2]
 
-    def summary(index: IntArray) -> tuple[float, float, float]:
+    def summary(index: IntArray, widening: FloatArray) -> tuple[float, float, float]:
         member = (index[:, None] == np.arange(bins)).astype(np.float64)
-        error = np.abs(gaps @ member).sum(axis=1) / n.sum()
+        error = (np.abs(gaps @ member) @ widening) / n.sum()
         low, high = np.quantile(error, ends)
         return float(error.mean()), float(low), float(high)
 
-    ece_mean, ece_low, ece_high = summary(drawn // bins % bins)
-    ace_mean, ace_low, ace_high = summary(drawn % bins)
+    alone = np.ones(bins)
+    alike = np.sqrt(np.nan_to_num(reliability(known, bins=bins).deff, nan=1.0))
+    ece_mean, ece_low, ece_high = summary(drawn // bins % bins, alone)
+    ace_mean, ace_low, ace_high = summary(drawn % bins, alone)
     return NoiseFloor(
         ece_mean=ece_mean,
         ece_low=ece_low,
         ece_high=ece_high,
+        ece_high_clustered=summary(drawn // bins % bins, alike)[2],
         ace_mean=ace_mean,
         ace_low=ace_low,
         ace_high=ace_high,

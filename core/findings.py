@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from core.verdicts import CHECKS, Grade, Verdict
 
-WORST_FIRST: tuple[Grade, ...] = ("fail", "warn", "ok", "unknown")
-WORDS: dict[Grade, str] = {
-    "fail": "not to be trusted as it is",
-    "warn": "to be used with care",
-    "ok": "no problem found",
-    "unknown": "cannot be told",
+WORDS: dict[Grade, tuple[str, str]] = {
+    "ok": ("passes every check that could be made", "pass every check that could be made"),
+    "warn": ("needs care", "need care"),
+    "fail": ("fails a check", "fail a check"),
+    "unknown": ("cannot be graded", "cannot be graded"),
 }
+"""Of one judge, of several."""
+
 NEEDS = {
     "accuracy": "gold labels",
     "calibration": "a confidence with each vote, and gold labels",
@@ -26,19 +27,21 @@ NEEDS = {
 
 
 def overall(verdicts: Sequence[Verdict]) -> Grade:
-    """Worst grade of a judge's checks; unknown only if accuracy is unknown and nothing else was found.
+    """Worst grade of a judge's checks; unknown if accuracy is unknown and nothing was found wrong.
 
     A judge whose accuracy is not known is never `ok`: what was checked can be fine and the judge still wrong.
     """
     grades = {verdict.check: verdict.verdict for verdict in verdicts}
-    worst = min(grades.values(), key=WORST_FIRST.index, default="unknown")
-    return "unknown" if worst == "ok" and grades.get("accuracy") == "unknown" else worst
+    for grade in ("fail", "warn"):
+        if grade in grades.values():
+            return grade
+    return "unknown" if grades.get("accuracy", "unknown") == "unknown" else "ok"
 
 
 def worst(verdicts: Sequence[Verdict], count: int = 3) -> tuple[Verdict, ...]:
     """The `count` worst findings: fails before warnings, then in the order of `verdicts.CHECKS`."""
     found = [verdict for verdict in verdicts if verdict.verdict in ("fail", "warn")]
-    return tuple(sorted(found, key=lambda v: (WORST_FIRST.index(v.verdict), CHECKS.index(v.check)))[:count])
+    return tuple(sorted(found, key=lambda v: (v.verdict != "fail", CHECKS.index(v.check)))[:count])
 
 
 def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
@@ -55,17 +58,18 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
 
 
 def answer(verdicts: Sequence[Verdict]) -> str:
-    """Can these judges be trusted? One sentence with how many are graded how, worst first."""
-    judges = dict.fromkeys(verdict.judge for verdict in verdicts)
-    grades = {judge: overall([v for v in verdicts if v.judge == judge]) for judge in judges}
-    if len(grades) == 1:
-        ((judge, grade),) = grades.items()
-        worst_first = worst([v for v in verdicts if v.judge == judge], 1)
-        return f"{judge} is {WORDS[grade]}." + "".join(f" {verdict.sentence}" for verdict in worst_first)
+    """Can they be trusted? One sentence: how many are graded how, or what is worst of a single one."""
+    of_judge: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        of_judge.setdefault(verdict.judge, []).append(verdict)
+    if len(of_judge) == 1:
+        ((judge, checks),) = of_judge.items()
+        return " ".join([f"{judge} {WORDS[overall(checks)][0]}.", *(v.sentence for v in worst(checks, 1))])
     parts = []
-    for grade in ("ok", "warn", "fail", "unknown"):
-        names = [judge for judge, found in grades.items() if found == grade]
-        if names:
-            listed = ", ".join(names) if len(names) <= 3 else f"{len(names)} judges"
-            parts.append(f"{listed}: {WORDS[grade]}")
-    return f"{len(grades)} judges. {'; '.join(parts)}."
+    for grade, (of_one, of_several) in WORDS.items():
+        names = [judge for judge, checks in of_judge.items() if overall(checks) == grade]
+        if len(names) == 1:
+            parts.append(f"{names[0]} {of_one}")
+        elif names:
+            parts.append(f"{len(names)} {of_several}")
+    return f"{len(of_judge)} raters: {'; '.join(parts)}."

@@ -35,11 +35,13 @@ def pair_scores(
     # Orders are summed in fixed columns, as sums of parallel doubles would differ from run to run.
     sums = ", ".join(
         f"(sum(x.vote * x.side) filter (x.position * x.side = {shown}))::double as s{k}, "
-        f"coalesce((sum(x.n) filter (x.position * x.side = {shown})), 0)::bigint as n{k}"
+        f"coalesce((sum(x.n) filter (x.position * x.side = {shown})), 0)::bigint as n{k}, "
+        f"coalesce((sum(x.ties) filter (x.position * x.side = {shown})), 0)::bigint as t{k}"
         for k, shown in enumerate((1, -1, 0))
     )
     votes = f"""
-        with u as (select v.judge, v.comparison, v.position, sum(v.vote)::bigint as vote, count(*) as n
+        with u as (select v.judge, v.comparison, v.position, sum(v.vote)::bigint as vote, count(*) as n,
+                          count_if(v.vote = 0) as ties
                    from votes v where v.status = 0 and {selected.filter}
                    group by v.judge, v.comparison, v.position),
         x as (select u.*, c.item, least(c.model_a, c.model_b) as low, greatest(c.model_a, c.model_b) as high,
@@ -77,7 +79,10 @@ def _model_codes(store: Snapshot, table: pa.Table) -> tuple[tuple[str, ...], Int
 def _pair_scores(table: pa.Table, codes: Codes, models: tuple[str, ...], code: IntArray) -> PairScores:
     n = np.stack([ints(table, f"n{k}") for k in range(3)])
     sums = np.nan_to_num(np.stack([floats(table, f"s{k}") for k in range(3)]))
-    mean = (sums / np.maximum(n, 1)).sum(axis=0) / np.maximum((n > 0).sum(axis=0), 1)
+    ties = np.stack([ints(table, f"t{k}") for k in range(3)])
+    orders = np.maximum((n > 0).sum(axis=0), 1)
+    mean = (sums / np.maximum(n, 1)).sum(axis=0) / orders
+    tie = (ties / np.maximum(n, 1)).sum(axis=0) / orders
     low, high = code[ints(table, "low")], code[ints(table, "high")]
     # Store ids need not follow the models' names, codes do.
     mean = np.where(low < high, mean, -mean)
@@ -90,6 +95,7 @@ def _pair_scores(table: pa.Table, codes: Codes, models: tuple[str, ...], code: I
         item=item[order],
         score=((1 + mean) / 2)[order],
         n_votes=n.sum(axis=0)[order],
+        tie=tie[order],
     )
 
 

@@ -1,11 +1,88 @@
-"""Can I trust this judge? One row a rater."""
+"""Can I trust this judge? One row a rater, and what each check found, with the page that explains it."""
 
+import pandas as pd
+import streamlit as st
+
+from core.audit import AuditOptions, audit
+from core.dummies import dummies
+from core.findings import WORDS, answer, missing, overall, worst
 from pages.shared import cached, widgets
 
+PAGES = {
+    "accuracy": "confusion.py",
+    "calibration": "calibration.py",
+    "overconfidence": "calibration.py",
+    "position": "position.py",
+    "ties": "aggregation.py",
+    "data": "data.py",
+}
+MARKS = {"ok": "✓ ok", "warn": "! warn", "fail": "✗ fail", "unknown": "? unknown"}
+
 widgets.title("Overview", "Can I trust this judge?")
-summary = cached.summary(widgets.current_selection())
-widgets.answer(
-    f"{len(summary.judges)} raters cast {summary.votes:,} votes on {summary.comparisons:,} comparisons of "
-    f"{summary.items:,} items; {summary.unparsed:,} more calls failed and are left out."
+selection = widgets.current_selection()
+# Splits take seconds on large files and no verdict rests on them; the Aggregation page has them.
+found = cached.computed(
+    "audit", (selection,), lambda: audit(cached.get_store(), selection, AuditOptions(splits=0))
 )
-widgets.table(summary.to_frame(), "raters", alt="Raters and their votes")
+of_judge = {judge.judge: [v for v in found.verdicts if v.judge == judge.judge] for judge in found.judges}
+grades = {judge: overall(verdicts) for judge, verdicts in of_judge.items()}
+problems = any(grade in ("warn", "fail") for grade in grades.values())
+widgets.answer(answer(found.verdicts), "warning" if problems else "finding")
+
+rows: list[dict[str, object]] = []
+for judge in found.judges:
+    worst_three = [verdict.sentence for verdict in worst(of_judge[judge.judge])]
+    accuracy, calibration, position = judge.accuracy, judge.calibration, judge.position
+    rows.append(
+        {
+            "rater": judge.judge,
+            "kind": judge.rater_type,
+            "verdict": f"{MARKS[grades[judge.judge]]}: {WORDS[grades[judge.judge]][0]}",
+            "votes": judge.votes.n,
+            "accuracy": accuracy.value if accuracy else None,
+            "low": accuracy.low if accuracy else None,
+            "high": accuracy.high if accuracy else None,
+            "ECE": calibration.ece if calibration else None,
+            "flips": position.flip_rate if position else None,
+        }
+        | {f"finding {i + 1}": sentence for i, sentence in enumerate(worst_three)}
+    )
+for dummy in dummies(cached.vote_counts(selection), cached.length_counts(selection)):
+    rows.append(
+        {
+            "rater": dummy.name,
+            "kind": "dummy",
+            "verdict": "baseline",
+            "votes": dummy.n,
+            "accuracy": dummy.accuracy,
+            "low": dummy.low,
+            "high": dummy.high,
+        }
+    )
+widgets.table(pd.DataFrame(rows), "raters", alt="Raters, their verdicts and worst findings")
+
+chosen = st.selectbox("Every check of", list(of_judge), key="rater", bind="query-params")
+for verdict in of_judge.get(chosen or "", []):
+    with st.container(key=f"check-{verdict.check}", horizontal=True, vertical_alignment="top"):
+        st.text(MARKS[verdict.verdict], width=90)
+        st.text(verdict.sentence, width="stretch")
+        if verdict.check in PAGES:
+            page = PAGES[verdict.check]
+            widgets.goto(f"See {verdict.check}", page, key=f"go-{verdict.check}", judges=[verdict.judge])
+widgets.how_to_read(
+    "**fail** and **warn** are findings, **unknown** says what is missing. Accuracy is held against the best "
+    "constant answer, calibration against what chance alone would show, position only against comparisons "
+    "judged in both orders. *Repeatability* is ICC(3,k): how much of the differences between comparisons the "
+    "mean of k runs repeats. *Agreement* is Cohen's κ between majority labels: 0 is chance, 1 is perfect."
+)
+lacking = missing(found.verdicts)
+if lacking:
+    st.subheader("For a fuller audit", anchor=False)
+    for sentence in lacking:
+        st.text(sentence)
+widgets.copy_as_python(
+    """from core.audit import AuditOptions, audit
+
+for verdict in audit(store, selection, AuditOptions(splits=0)).verdicts:
+    print(verdict.judge, verdict.check, verdict.verdict, verdict.sentence)"""
+)

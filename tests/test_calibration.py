@@ -37,8 +37,6 @@ def test_judgebench_reward_model(shared_data):
     expected = {"ece": 0.294954, "mce": 0.330571, "ace": 0.294954, "brier": 0.311194, "nll": 2.408601}
     assert {name: round(getattr(found, name), 6) for name in expected} == expected
     assert (found.n, found.items, found.without_confidence, found.nll_clipped) == (700, 350, 0, 120)
-    assert found.gap == pytest.approx(found.mean_confidence - found.accuracy)
-    assert found.gap_low < found.gap < found.gap_high
 
 
 def test_judgeconf_stated_confidence(shared_data):
@@ -97,8 +95,8 @@ def test_measures_by_definition_and_their_laws(rows, bins):
     assert found.ece == pytest.approx(ece, abs=1e-12)
     assert found.mce == pytest.approx(mce, abs=1e-12)
     # A triangle inequality: bins can hide opposite errors, never invent any.
-    assert abs(found.gap) <= found.ece + 1e-12 <= found.mce + 1e-9
-    assert abs(found.gap) <= found.ace + 1e-12
+    assert abs(found.mean_confidence - found.accuracy) <= found.ece + 1e-12 <= found.mce + 1e-9
+    assert abs(found.mean_confidence - found.accuracy) <= found.ace + 1e-12
     diagram = found.reliability
     assert diagram.n.sum() == found.n == len(rows)
     filled = diagram.n > 0

@@ -149,6 +149,7 @@ def pairs_oracle(frame: pd.DataFrame, *, pooled: bool) -> dict:
             low,
             high,
             round(float(np.mean([np.mean(v) for v in orders.values()])), 12),
+            round(float(np.mean([np.mean(np.array(v) == 0.5) for v in orders.values()])), 12),
             sum(map(len, orders.values())),
         )
         for (judge, low, high, _), orders in votes.items()
@@ -180,11 +181,11 @@ def check_all(frame: pd.DataFrame, store: Store) -> None:
     scores = pair_scores(store, ALL, pooled=True)
     for pooled in (False, True):
         assert pairs_oracle(frame, pooled=pooled) == Counter(
-            (judge, s.models[one], s.models[two], round(score, 12), n)
+            (judge, s.models[one], s.models[two], round(score, 12), round(tie, 12), n)
             for judge, s in scores.items()
             if (judge is None) == pooled
-            for one, two, score, n in zip(
-                s.model_1.tolist(), s.model_2.tolist(), s.score.tolist(), s.n_votes.tolist(), strict=True
+            for one, two, score, tie, n in zip(
+                *(c.tolist() for c in (s.model_1, s.model_2, s.score, s.tie, s.n_votes)), strict=True
             )
         )
 
