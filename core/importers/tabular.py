@@ -25,7 +25,7 @@ from core.importers.options import SCORE_COLUMNS, ReadOptions
 from core.importers.planning import Plan, plan
 from core.importers.source import Source
 from core.labels import NAMES, TIE_WORDS, Vocabulary, normalise
-from core.votes import COLUMNS, Reading
+from core.votes import COLUMN_NAMES, COLUMNS, Reading
 
 _LONG_TEXTS = ("prompt", "response_a", "response_b", "rationale")
 
@@ -80,6 +80,7 @@ def _stack(sheet: Sheet, how: Plan) -> _Long:
     extra = {
         name: column.map(lambda value: value if value.strip() else None) for name, column in extra.items()
     }
+    extra = {_extra_name(name): column for name, column in extra.items()}
     if how.layout != "wide":
         return _Long(cells, names, extra, sheet.row, sheet.rejects)
     votes = [sheet.columns[name].map(str.strip) for name in how.judges]
@@ -95,6 +96,11 @@ def _stack(sheet: Sheet, how: Plan) -> _Long:
     cells["judge"] = Coded(judge[order], list(how.judges))
     extra = {name: column.take(take[order]) for name, column in extra.items()}
     return _Long(cells, names, extra, sheet.row[take[order]], sheet.rejects, judge[order])
+
+
+def _extra_name(name: str) -> str:
+    """Name of a column that is kept as it is; one named like a canonical column that it is not, renamed."""
+    return f"{name} (in the file)" if name in COLUMN_NAMES else name
 
 
 class _Typed:

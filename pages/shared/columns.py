@@ -1,0 +1,264 @@
+"""The questions about a dropped table: which column is what, and what its labels mean and name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import streamlit as st
+
+from core.importers import Inspection, ReadOptions, inspect
+from core.importers.options import SCORE_COLUMNS
+from core.labels import NAMES, VOCABULARIES
+from core.votes import COLUMNS, AppellateError
+from pages.shared import cached
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+LAYOUTS = {"long": "one row a vote", "wide": "a column a judge", "scores": "two scores a row"}
+FIRST_IS_A = "=ab"
+MEANINGS = {column.name: column.meaning for column in COLUMNS} | {
+    "score_a": "score of response A",
+    "score_b": "score of response B",
+}
+TITLES = {
+    "item_id": "Prompt or item (item_id)",
+    "judge": "Judge",
+    "vote": "Verdict (vote)",
+    "score_a": "Score of A",
+    "score_b": "Score of B",
+    "position": "Shown first (position)",
+    "gold": "True or human label (gold)",
+    "confidence": "Confidence",
+    "model_a": "Author of A (model_a)",
+    "model_b": "Author of B (model_b)",
+}
+MAIN = {
+    "long": ("item_id", "judge", "vote", "position", "gold", "confidence", "model_a", "model_b"),
+    "wide": ("item_id", "position", "gold", "model_a", "model_b"),
+    "scores": ("item_id", "judge", *SCORE_COLUMNS, "position", "gold", "model_a", "model_b"),
+}
+TYPED = ("judge", "model_a", "model_b", "category")
+"""Columns that may be one text for every row."""
+
+REFERS = {"model": "the models, whichever was shown first", "slot": "the first and the second shown"}
+SCALES: dict[Literal[1, 100] | None, str] = {None: "as found", 1: "0 to 1", 100: "0 to 100"}
+RATERS = {"llm": "LLM judges", "human": "people"}
+FLAGS = {
+    "--gold-labels": "“Gold is written as”",
+    "--label-refers": "“The labels name”",
+    "--labels": "“Labels are written as”",
+    "--map": "“Columns”",
+    "--confidence-scale": "“Confidence is”",
+    "--format": "“Format”",
+    "--tie-margin": "“Tie margin”",
+    "--rater-type": "“Raters are”",
+}
+
+
+def words(message: object) -> str:
+    """A message of the importers with the names of this page's fields in place of command line options."""
+    text = str(message)
+    for flag, field in FLAGS.items():
+        text = text.replace(flag, field)
+    return text
+
+
+def look_at(file: UploadedFile, options: ReadOptions) -> Inspection | AppellateError:
+    """What a file looks like under these options, or why it cannot be read."""
+
+    def look() -> Inspection | AppellateError:
+        try:
+            return inspect(file.getvalue(), file.name, options)
+        except AppellateError as error:
+            return error
+
+    kind = f"{options.format} {options.layout} {bool(options.mapping)}"
+    return cached.kept(file.file_id, kind, options, look)
+
+
+def table_options(
+    file: UploadedFile, looks: Inspection, format: str, said: Any, row: Sequence[Any]
+) -> ReadOptions | None:
+    """Options of a table from the widgets of its panel; None while a question is open."""
+    key = file.file_id
+    layout = row[1].selectbox(
+        "Rows hold",
+        list(LAYOUTS),
+        list(LAYOUTS).index(looks.layout),
+        format_func=LAYOUTS.__getitem__,
+        key=f"{key}-layout",
+    )
+    options = ReadOptions(format=format, layout=layout)
+    if layout != looks.layout:
+        found = look_at(file, options)
+        if isinstance(found, AppellateError):
+            said.text(words(found))
+            return None
+        looks = found
+    said.caption(f"Recognised: a table, {LAYOUTS[layout]}, {len(looks.columns)} columns")
+    if "rater_type" not in looks.mapping:
+        rater = row[2].selectbox(
+            "Raters are", list(RATERS), format_func=RATERS.__getitem__, key=f"{key}-rater"
+        )
+        options = replace(options, rater_type=rater)
+    unsure = bool(looks.missing or looks.questions) or any(a != b for a, b in looks.mapping.items())
+    with st.expander("Columns", expanded=unsure):
+        options = _columns(looks, options, key)
+    looked = look_at(file, options)
+    if isinstance(looked, AppellateError):
+        st.text(words(looked))
+        return None
+    if looked.missing:
+        wanted = ", ".join(TITLES.get(name, name) for name in looked.missing)
+        st.text(f"Choose under “Columns” which column is: {wanted}.")
+        return None
+    return _labels(looked, options, key)
+
+
+def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
+    """Which of the file's columns is what, above its first rows."""
+    import pandas as pd
+
+    main = MAIN[options.layout]
+    others = [column.name for column in COLUMNS if column.name not in (*main, "judge", "vote")]
+    mapping: dict[str, str] = {} if "vote" in main else {"vote": ""}
+    grid = st.columns(4)
+    for place, name in enumerate(main):
+        mapping[name] = _column(name, looks, grid[place % 4], key)
+    judges: tuple[str, ...] = ()
+    if options.layout == "wide":
+        chosen = st.multiselect(
+            "Columns that are judges", looks.columns, default=list(looks.judges), key=f"{key}-judges"
+        )
+        judges = tuple(name for name in chosen if name not in mapping.values())
+    with st.popover("More columns"):
+        for name in others:
+            mapping[name] = _column(name, looks, st, key)
+    frame = pd.DataFrame([list(cells) for cells in looks.head], columns=list(looks.columns))
+    st.dataframe(frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file")
+    st.caption("Columns that are nothing of this stay with the votes and can be filtered by.")
+    return replace(options, mapping=tuple(mapping.items()), judges=judges)
+
+
+def _column(name: str, looks: Inspection, place: Any, key: str) -> str:
+    found = looks.mapping.get(name, "")
+    choices = ["", *([FIRST_IS_A] if name == "position" else []), *looks.columns]
+    chosen = place.selectbox(
+        TITLES.get(name, name),
+        choices,
+        choices.index(found) if found in choices else 0,
+        format_func=lambda value: {"": "not in this file", FIRST_IS_A: "always A first"}.get(value, value),
+        help=MEANINGS[name] + (". Choose a column, or type a text for every row" if name in TYPED else ""),
+        accept_new_options=name in TYPED,
+        key=f"{key}-{looks.layout}-{name}",
+    )
+    return chosen if not chosen or chosen in choices else f"={chosen}"
+
+
+def _labels(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions | None:
+    """What the labels mean and name. Whatever the file leaves open must be chosen: nothing is guessed."""
+    columns = st.columns(4)
+    gold_only = not {"vote", "judge", *SCORE_COLUMNS} & looks.mapping.keys() and looks.layout == "long"
+    asked = {question.option: question for question in looks.questions}
+    chosen: dict[str, Any] = {}
+    if gold_only:
+        st.text(
+            "Read as gold labels without votes. If these are votes, choose the columns of judge and verdict."
+        )
+    if looks.labels:
+        offered = [name for name, _ in asked["labels"].choices] if "labels" in asked else list(VOCABULARIES)
+        chosen["labels"] = columns[0].selectbox(
+            "Labels are written as",
+            offered,
+            offered.index(looks.vocabulary) if looks.vocabulary else None,
+            format_func=_vocabulary_line,
+            placeholder="choose: they can be read in several ways",
+            key=f"{key}-labels",
+        )
+    if "gold" in looks.mapping and not gold_only:
+        must = "gold_labels" in asked
+        offered = [name for name, _ in asked["gold_labels"].choices] if must else ["", *VOCABULARIES]
+        gold = columns[1].selectbox(
+            "Gold is written as",
+            offered,
+            None if must else 0,
+            format_func=lambda name: _vocabulary_line(name) if name else "as found",
+            placeholder="choose: it can be read in several ways",
+            key=f"{key}-gold-labels-{must}",
+        )
+        chosen["gold_labels"] = gold or (None if must else "")
+    if "confidence" in looks.mapping:
+        found = {"1": "0 to 1", "100": "0 to 100", "%": "percentages"}.get(looks.confidence_scale or "")
+        scale = columns[2].selectbox(
+            "Confidence is",
+            list(SCALES),
+            format_func=lambda value: f"as found: {found}" if value is None else SCALES[value],
+            key=f"{key}-scale",
+        )
+        options = replace(options, confidence_scale=scale)
+    if looks.layout == "scores":
+        margin = columns[3].number_input(
+            "Tie margin",
+            min_value=0.0,
+            value=0.0,
+            help="Scores that differ by no more are a tie",
+            key=f"{key}-tie",
+        )
+        options = replace(options, tie_margin=float(margin))
+    vocabulary = VOCABULARIES.get(chosen.get("labels") or "")
+    if (
+        vocabulary
+        and vocabulary.names == "either"
+        and not gold_only
+        and _order_matters(looks, asked, vocabulary.name)
+    ):
+        refers = st.radio(
+            "The labels name",
+            list(REFERS),
+            index=None,
+            format_func=REFERS.__getitem__,
+            horizontal=True,
+            key=f"{key}-refers",
+        )
+        chosen["label_refers"] = refers
+        if refers == "slot" and "position" not in looks.mapping:
+            st.text(
+                "Then choose under “Columns” which column says what was shown first, or “always A first”."
+            )
+            return None
+    if vocabulary:
+        _label_table(looks, vocabulary.name, chosen.get("label_refers") == "slot", key)
+    if None in chosen.values():
+        st.text(
+            "Choose what is still open above: the file can be read in several ways, and nothing is guessed."
+        )
+        return None
+    return replace(options, **{name: value for name, value in chosen.items() if value})
+
+
+def _order_matters(looks: Inspection, asked: Mapping[str, object], vocabulary: str) -> bool:
+    """Whether A can be the first shown as well as model_a; not if the file shows model_a first throughout."""
+    where = looks.mapping.get("position")
+    if where == FIRST_IS_A:
+        return False
+    return where is None or vocabulary != looks.vocabulary or "label_refers" in asked
+
+
+def _vocabulary_line(name: str) -> str:
+    return f"{name}: {VOCABULARIES[name].meaning}"
+
+
+def _label_table(looks: Inspection, name: str, slots: bool, key: str) -> None:
+    import pandas as pd
+
+    first, second = ("the first shown", "the second shown") if slots else ("A", "B")
+    read_as = {1: f"{first} is better", 0: "tie", -1: f"{second} is better", None: "rejected"}
+    votes = [VOCABULARIES[name].vote(label) for label, _ in looks.labels]
+    said = [read_as[vote] if vote is not None or name != NAMES else "that model is better" for vote in votes]
+    labels = [label for label, _ in looks.labels]
+    frame = pd.DataFrame({"label": labels, "n": [n for _, n in looks.labels], "read as": said})
+    with st.expander(f"Labels ({len(labels):,} distinct)"):
+        st.dataframe(frame, hide_index=True, key=f"{key}-label-table", alt="Labels and how they are read")

@@ -1,0 +1,100 @@
+"""The data sets of the store: list, rename, delete, export, and their votes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, BinaryIO
+
+import streamlit as st
+
+from core.export import write_csv, write_parquet
+from core.queries import Mark
+from core.store import DatasetInfo
+from core.votes import AppellateError, Selection
+from pages.shared import cached, widgets
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SAID = "said of data sets"
+
+
+def datasets() -> None:
+    """Table of the data sets, and what can be done with the one that is chosen."""
+    import pandas as pd
+
+    found = cached.datasets()
+    if said := st.session_state.pop(SAID, None):
+        with st.container(border=True):
+            st.text(said)
+    if not found:
+        st.text("There are no data sets. Load a file above; the demo comes back with a new store only.")
+        return
+    columns = ("name", "votes", "items", "comparisons", "judges", "files", "simulated", "loaded_at")
+    frame = pd.DataFrame([[getattr(each, name) for name in columns] for each in found], columns=list(columns))
+    st.dataframe(
+        frame.rename(columns={"name": "data set", "judges": "raters", "loaded_at": "loaded (UTC)"}),
+        hide_index=True,
+        key="datasets",
+        alt="Data sets of the store",
+    )
+    names = [each.name for each in found]
+    current = widgets.current_dataset()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox(
+            "Change or export",
+            names,
+            names.index(current) if current in names else 0,
+            key="managed",
+            width=320,
+        )
+        chosen = next(each for each in found if each.name == name)
+        with st.popover("Rename", key="rename-box"):
+            new = st.text_input("New name", key="new-name")
+            st.button("Rename", key="rename", on_click=_rename, args=(name, new), disabled=not new)
+        with st.popover("Delete", key="delete-box"):
+            st.text(f"{name}\n{chosen.votes:,} votes and their gold will be gone from the store.")
+            st.button("Delete it", key="delete", type="primary", on_click=_delete, args=(chosen,))
+        file = re.sub(r"[^\w.-]+", "_", name).strip("_.")[:80] or "votes"
+        _export("Export CSV", name, write_csv, f"{file}.csv", "text/csv")
+        _export("Export Parquet", name, write_parquet, f"{file}.parquet", "application/vnd.apache.parquet")
+    if current and st.toggle("Show the first votes that the sidebar selects", key="show-votes"):
+        widgets.votes_table(Mark(), name="stored")
+
+
+def _export(text: str, name: str, write: Callable[[pa.Table, BinaryIO], None], file: str, kind: str) -> None:
+    def written() -> bytes:
+        buffer = io.BytesIO()
+        write(cached.get_store().export(Selection(datasets=(name,))), buffer)
+        return buffer.getvalue()
+
+    st.download_button(text, written, file, kind, key=text, on_click="ignore")
+
+
+def _rename(old: str, new: str) -> None:
+    try:
+        cached.get_store().rename_dataset(old, new.strip())
+    except AppellateError as error:
+        st.session_state[SAID] = str(error)
+        return
+    st.session_state[SAID] = f"{old} is now named {new.strip()}."
+    st.session_state["new-name"] = ""
+    widgets.open_dataset(new.strip())
+
+
+def _delete(gone: DatasetInfo) -> None:
+    store = cached.get_store()
+    try:
+        store.delete_dataset(gone.name)
+        if gone.simulated or not store.datasets():
+            store.set_flag(cached.DEMO_DELETED, "yes")
+    except AppellateError as error:
+        st.session_state[SAID] = str(error)
+        return
+    st.session_state[SAID] = f"Deleted {gone.name}: {gone.votes:,} votes."
+    left = [each.name for each in store.datasets()]
+    if left:
+        current = widgets.current_dataset()
+        widgets.open_dataset(current if current in left else left[0])

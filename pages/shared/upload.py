@@ -1,0 +1,180 @@
+"""One dropped file: what it looks like, what only its owner knows, and what was read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.importers import Inspection, ReadOptions, formats, read, read_back
+from core.loading import LoadReport
+from core.receipt import arrived, reject_reasons
+from core.votes import AppellateError, Reading
+from pages.shared import cached, widgets
+from pages.shared.columns import look_at, table_options, words
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+READ_BACK = 10
+PANDALM = "pandalm"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Dropped:
+    """A file that was read, with the data set it shall go into (None: what the file says)."""
+
+    file: UploadedFile
+    reading: Reading
+    dataset: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Result:
+    dropped: Dropped
+    report: LoadReport | AppellateError
+
+
+def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
+    """Load files one by one; one that cannot be loaded leaves the store and the other files as they are."""
+    opened: str | None = None
+    progress = st.progress(0.0, "Loading")
+    for done, dropped in enumerate(ready, start=1):
+        report: LoadReport | AppellateError
+        try:
+            report = cached.get_store().load(
+                dropped.reading, dataset=dropped.dataset, on_conflict="replace" if replace else "keep"
+            )
+            opened = opened or next(iter(report.datasets), None)
+        except AppellateError as error:
+            report = error
+        _results()[dropped.file.file_id] = _Result(dropped, report)
+        progress.progress(done / len(ready), "Loading")
+    if opened:
+        widgets.open_dataset(opened)
+    st.rerun()
+
+
+def count_loaded(files: Sequence[UploadedFile]) -> int:
+    """How many of these files are in the store."""
+    found = [_results().get(file.file_id) for file in files]
+    return sum(isinstance(each.report, LoadReport) for each in found if each)
+
+
+def _results() -> dict[str, _Result]:
+    results: dict[str, _Result] = st.session_state.setdefault("load results", {})
+    return results
+
+
+def _show_result(dropped: Dropped, report: LoadReport) -> None:
+    st.text(report.sentence[:1].upper() + report.sentence[1:] + ".")
+    if report.conflicts > report.replaced:
+        st.text(f"{report.conflicts:,} votes or gold labels are stored with other content; those stay.")
+        if st.button("Replace them with this file's", key=f"{dropped.file.file_id}-replace"):
+            load([dropped], replace=True)
+    if dropped.reading.rejects.num_rows:
+        with st.expander(f"Rejected: {dropped.reading.rejects.num_rows:,}"):
+            rejects(dropped.reading, dropped.file.file_id)
+
+
+def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | None:
+    """Show a dropped file with all that can be said about how to read it; None until it can be loaded.
+
+    together : all files of the drop, as outputs in the PandaLM format need the test set among them.
+    """
+    key = file.file_id
+    with st.container(key=f"file-{key}", border=True, gap="xsmall"):
+        st.text(file.name)
+        result = _results().get(key)
+        if result and isinstance(result.report, LoadReport):
+            _show_result(result.dropped, result.report)
+            return None
+        if result:
+            st.text(words(result.report))
+        said = st.container()
+        row = st.columns(4)
+        format = row[0].selectbox("Format", ["auto", *formats()], key=f"{key}-format")
+        looks = look_at(file, ReadOptions(format=format))
+        if isinstance(looks, AppellateError):
+            said.text(words(looks))
+            return None
+        if looks.layout == "native":
+            said.caption(f"Recognised: {formats()[looks.format]}")
+            options: ReadOptions | None = ReadOptions(format=format)
+            reading = _read(file, together, ReadOptions(format=format))
+        else:
+            options = table_options(file, looks, format, said, row)
+            if options is None:
+                return None
+            reading = _read(file, together, options)
+        if isinstance(reading, AppellateError):
+            st.text(words(reading))
+            return None
+        dataset = _dataset(reading, row[3], key)
+        _show(reading, key)
+        return Dropped(file=file, reading=reading, dataset=dataset) if reading.votes.num_rows else None
+
+
+def _dataset(reading: Reading, place: Any, key: str) -> str | None:
+    if reading.gold_only:
+        names = [found.name for found in cached.datasets()]
+        chosen: str | None = place.selectbox(
+            "Gold for data set", names, None, placeholder="found by its comparisons", key=f"{key}-dataset"
+        )
+        return chosen
+    names = reading.votes["dataset"].unique().to_pylist()
+    given = place.text_input(
+        "Data set",
+        placeholder=", ".join(map(str, names[:3])),
+        help="Empty: as the file says",
+        key=f"{key}-dataset",
+    )
+    return str(given).strip() or None
+
+
+def _show(reading: Reading, key: str) -> None:
+    """What was read: counts, ten votes in words, rejects by reason and by row."""
+    st.text(arrived(reading))
+    if said := read_back(reading, READ_BACK):
+        with st.container(border=True, key=f"readback-{key}", gap="xsmall"):
+            st.caption("Is this what your file says?")
+            st.text("\n".join(said))
+    for note in reading.notes:
+        st.text(words(note))
+    if reading.rejects.num_rows:
+        with st.expander(f"Rejected: {reading.rejects.num_rows:,}", expanded=not reading.votes.num_rows):
+            rejects(reading, key)
+
+
+def rejects(reading: Reading, key: str) -> None:
+    """Rejects by reason and by row, to download."""
+    reasons = reject_reasons(reading)
+    reasons["reason"] = reasons["reason"].map(words)
+    st.dataframe(reasons, hide_index=True, key=f"{key}-reasons", alt="Rejects by reason")
+    frame = reading.rejects.to_pandas()
+    frame["reason"] = frame["reason"].map(words)
+    st.dataframe(frame, hide_index=True, height=220, key=f"{key}-rejects", alt="Rejected rows")
+    widgets.downloads(frame, f"rejects-{key}")
+
+
+def _read(
+    file: UploadedFile, together: Sequence[UploadedFile], options: ReadOptions
+) -> Reading | AppellateError:
+    looks = look_at(file, ReadOptions(format=options.format))
+    alone = isinstance(looks, AppellateError) or looks.format != PANDALM
+    beside = [] if alone else [other for other in together if other is not file and _is_test_set(other)]
+
+    def reading() -> Reading | AppellateError:
+        try:
+            return read([(each.name, each.getvalue()) for each in (*beside, file)], options)[-1]
+        except AppellateError as error:
+            return error
+
+    return cached.kept(file.file_id, "reading", (options, tuple(other.file_id for other in beside)), reading)
+
+
+def _is_test_set(file: UploadedFile) -> bool:
+    looks = look_at(file, ReadOptions())
+    return isinstance(looks, Inspection) and looks.format == PANDALM and "cmp_key" in looks.columns

@@ -1,0 +1,365 @@
+"""The Data page through the real app: drop, answer, read back, load, rename, export, delete."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core.importers import ReadOptions, inspect, read, read_back, template
+from core.receipt import arrived, reject_reasons, stored
+from core.store import Store
+from core.votes import Selection
+
+PAGES = Path(__file__).resolve().parent.parent / "pages"
+HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> =1+1"
+SPREADSHEET = """prompt_id;Judge model;Winner;first shown;human label
+p1;gpt-4o;A;A;A
+p1;gpt-4o;A;B;A
+p2;gpt-4o;tie;A;B
+p2;gpt-4o;B;B;B
+p3;claude;A;A;A
+p3;claude;maybe;B;A
+"""
+# As model names, judge gpt-4o said A, A on p1; as slots, the A shown with B first is a vote for B.
+PLAIN = "item_id,judge,vote,gold\n1,j,1,1\n2,j,-1,1\n3,j,0,-1\n"
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
+    with Store.open(tmp_path / "votes.duckdb") as store:
+        store.set_flag("demo deleted", "yes")
+        store.load(read([("first.csv", PLAIN.encode())])[0])
+    yield opened()
+    st.cache_resource.clear()
+
+
+def opened() -> AppTest:
+    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=60).run()
+    app.switch_page("data.py").run()
+    assert [title.value for title in app.title] == ["Data"]
+    return calm(app)
+
+
+def calm(app: AppTest) -> AppTest:
+    assert not app.exception
+    return app
+
+
+def drop(app: AppTest, *files: tuple[str, bytes | str | Path]) -> AppTest:
+    given = []
+    for name, data in files:
+        content = data.read_bytes() if isinstance(data, Path) else data
+        given.append((name, content.encode() if isinstance(content, str) else content, "text/csv"))
+    app.file_uploader(key="files").set_value(given)
+    return calm(app.run())
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def widget(app: AppTest, kind: str, label: str):
+    (found,) = [each for each in app.get(kind) if each.label == label]
+    return found
+
+
+def frame(app: AppTest, first_column: str) -> pd.DataFrame:
+    (found,) = [each.value for each in app.dataframe if each.value.columns[0] == first_column]
+    return found
+
+
+def can_load(app: AppTest) -> bool:
+    return any(button.key == "load" for button in app.button)
+
+
+def load(app: AppTest) -> AppTest:
+    return calm(app.button(key="load").click().run())
+
+
+def exported(path: Path, *names: str) -> pd.DataFrame:
+    with Store.open(path) as store:
+        return store.export(Selection(datasets=names or None)).to_pandas()
+
+
+def store_path(app: AppTest) -> Path:
+    from core.store import default_path
+
+    return default_path()
+
+
+def test_says_what_is_in_and_what_is_missing(app):
+    assert "3 votes of 1 rater on 3 comparisons of 3 items are in." in texts(app)
+    assert "Gold is known for 100 % of the votes, the order shown for 0 %, a confidence for 0 %" in texts(app)
+    assert "position bias cannot be tested" in texts(app)
+    assert frame(app, "data set")["votes"].tolist() == [3]
+
+
+def test_a_file_in_the_canonical_form_is_read_back_and_loaded(app):
+    drop(app, ("mine.csv", template()))
+    reading = read([("mine.csv", template().encode())])[0]
+    for sentence in (*read_back(reading), arrived(reading)):
+        assert sentence in texts(app)
+    load(app)
+    assert app.session_state["selection"] == Selection(datasets=("my-data",))
+    assert "4 votes loaded into my-data." in texts(app)
+    assert exported(store_path(app), "my-data")["vote"].tolist() == [1, -1, 0, -1]
+
+
+def test_a_spreadsheet_is_asked_what_its_labels_name(app):
+    drop(app, ("ours.csv", SPREADSHEET))
+    assert not can_load(app)
+    assert "nothing is guessed" in texts(app)
+    refers = widget(app, "radio", "The labels name")
+    assert refers.value is None
+    calm(refers.set_value("slot").run())
+    assert "judge gpt-4o saw B first and said B is better; gold says A" in texts(app)
+    rejects = frame(app, "row")
+    assert rejects[["row", "column", "value"]].to_numpy().tolist() == [[6, "Winner", "maybe"]]
+    assert frame(app, "n")["n"].tolist() == [1]
+    assert not [text.value for text in app.text if "--" in text.value]
+    load(app)
+    expected = read([("ours.csv", SPREADSHEET.encode())], ReadOptions(label_refers="slot"))[0]
+    found = exported(store_path(app), "ours")
+    assert found["vote"].tolist() == [1, -1, 0, 1, 1] == expected.votes["vote"].to_pylist()
+    assert found["position"].tolist() == ["ab", "ba", "ab", "ba", "ab"]
+    assert found["gold"].tolist() == [1, 1, -1, -1, 1]
+
+
+def test_the_other_answer_gives_the_other_votes(app):
+    drop(app, ("ours.csv", SPREADSHEET))
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    load(app)
+    assert exported(store_path(app), "ours")["vote"].tolist() == [1, 1, 0, -1, 1]
+
+
+def test_labels_are_asked_for_even_where_no_column_says_what_was_shown_first(app):
+    drop(app, ("ours.csv", "item_id,judge,winner\n1,j,A\n2,j,B\n"))
+    assert not can_load(app)
+    calm(widget(app, "radio", "The labels name").set_value("slot").run())
+    assert not can_load(app)
+    assert "always A first" in texts(app)
+    calm(widget(app, "selectbox", "Shown first (position)").set_value("=ab").run())
+    load(app)
+    assert exported(store_path(app), "ours")["position"].tolist() == ["ab", "ab"]
+
+
+def test_numbers_that_can_be_read_in_several_ways_are_asked_about(app):
+    drop(app, ("ours.csv", "item_id,judge,winner\n1,j,1\n2,j,0\n"))
+    assert not can_load(app)
+    labels = widget(app, "selectbox", "Labels are written as")
+    assert labels.value is None
+    calm(labels.set_value("0/1").run())
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    load(app)
+    assert exported(store_path(app), "ours")["vote"].tolist() == [-1, 1]
+
+
+def test_columns_under_any_name_can_be_mapped_and_unmapped(app):
+    drop(app, ("ours.csv", "case,who said so,pick,gold\n1,j,1,1\n2,j,-1,yes\n"))
+    assert "which column is" in texts(app) or "gold labels without votes" in texts(app)
+    calm(widget(app, "selectbox", "Prompt or item (item_id)").set_value("case").run())
+    calm(widget(app, "selectbox", "Judge").set_value("who said so").run())
+    calm(widget(app, "selectbox", "Verdict (vote)").set_value("pick").run())
+    calm(widget(app, "selectbox", "True or human label (gold)").set_value("").run())
+    load(app)
+    found = exported(store_path(app), "ours")
+    assert found["vote"].tolist() == [1, -1]
+    assert found["gold"].isna().all()
+    assert found["gold (in the file)"].tolist() == ["1", "yes"]
+
+
+def test_a_column_a_judge_with_one_of_them_as_gold(app):
+    drop(app, ("wide.csv", "item_id,gpt,claude,human\n1,A,B,A\n2,tie,A,B\n"))
+    calm(widget(app, "selectbox", "True or human label (gold)").set_value("human").run())
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    calm(widget(app, "text_input", "Data set").set_value("mine").run())
+    load(app)
+    found = exported(store_path(app), "mine")
+    assert found["judge"].tolist() == ["gpt", "claude"] * 2
+    assert found["vote"].tolist() == [1, -1, 0, 1]
+    assert found["gold"].tolist() == [1, 1, -1, -1]
+
+
+def test_two_scores_with_a_tie_margin(app):
+    drop(app, ("scores.csv", "item_id,judge,score_a,score_b\n1,j,8,7\n2,j,8,7.5\n3,j,1,9\n"))
+    calm(widget(app, "number_input", "Tie margin").set_value(0.5).run())
+    load(app)
+    assert exported(store_path(app), "scores")["vote"].tolist() == [1, 0, -1]
+
+
+def test_a_broken_file_leaves_the_store_and_the_other_files_alone(app):
+    latin = "item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1")
+    drop(app, ("latin.csv", latin), ("good.csv", PLAIN), ("none.csv", b""))
+    assert "latin.csv" in texts(app)
+    assert "UTF-8" in texts(app)
+    assert "the file is empty" in texts(app)
+    assert "2 of 3 cannot be loaded yet" in texts(app)
+    load(app)
+    assert "3 votes loaded into good." in texts(app)
+    with Store.open(store_path(app)) as store:
+        assert [found.name for found in store.datasets()] == ["first", "good"]
+
+
+def test_the_same_file_twice_says_so_and_changes_nothing(app):
+    before = exported(store_path(app))
+    drop(app, ("first.csv", PLAIN))
+    load(app)
+    assert "Loaded before as first: nothing to do." in texts(app)
+    pd.testing.assert_frame_equal(exported(store_path(app)), before)
+
+
+def test_conflicts_are_kept_until_the_user_replaces_them(app):
+    other = PLAIN.replace("1,j,1,1", "1,j,-1,1")
+    drop(app, ("first.csv", other))
+    load(app)
+    assert "1 conflict (kept as stored)" in texts(app)
+    assert exported(store_path(app))["vote"].tolist() == [1, -1, 0]
+    (button,) = [each for each in app.button if each.label.startswith("Replace")]
+    calm(button.click().run())
+    assert exported(store_path(app)).set_index("item_id")["vote"].to_dict() == {"1": -1, "2": -1, "3": 0}
+    assert not [each for each in app.button if each.label.startswith("Replace")]
+
+
+def test_gold_from_a_second_file(app):
+    drop(app, ("votes.csv", "item_id,judge,vote\n1,j,1\n9,j,-1\n"))
+    load(app)
+    assert "No vote has gold" in texts(app)
+    drop(app, ("gold.csv", "item_id,model_a,model_b,gold\n1,A,B,1\n9,A,B,1\n"))
+    calm(widget(app, "selectbox", "Gold for data set").set_value("votes").run())
+    load(app)
+    assert "2 comparisons given gold" in texts(app)
+    assert exported(store_path(app), "votes")["gold"].tolist() == [1, 1]
+
+
+def test_rename_delete_and_an_empty_store(app):
+    app.text_input(key="new-name").set_value("renamed").run()
+    calm(app.button(key="rename").click().run())
+    assert "first is now named renamed." in texts(app)
+    assert app.session_state["selection"] == Selection(datasets=("renamed",))
+    calm(app.button(key="delete").click().run())
+    assert "Deleted renamed: 3 votes." in texts(app)
+    assert "No votes are in yet" in texts(app)
+    assert "Load a file above" in texts(app)
+    drop(app, ("first.csv", PLAIN))
+    load(app)
+    assert "3 votes loaded into first." in texts(app)
+    assert app.session_state["selection"] == Selection(datasets=("first",))
+
+
+def test_a_name_that_is_taken_is_refused_in_words(app):
+    drop(app, ("second.csv", PLAIN))
+    load(app)
+    app.text_input(key="new-name").set_value("first").run()
+    calm(app.button(key="rename").click().run())
+    assert "There is already a data set named 'first'" in texts(app)
+
+
+def test_a_deleted_demo_stays_deleted(tmp_path, monkeypatch):
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "demo.duckdb"))
+    app = opened()
+    assert any("Simulated demo data" in element.value for element in app.markdown)
+    calm(app.button(key="delete").click().run())
+    st.cache_resource.clear()
+    assert "No votes are in yet" in texts(opened())
+    st.cache_resource.clear()
+
+
+def test_hostile_names_reach_no_markup(app):
+    text = (
+        f'item_id,judge,"{HOSTILE}",vote\n1,"{HOSTILE}",x,A\n2,"{HOSTILE}",x,"{HOSTILE}"\n3,j,y,B\n4,j,y,B\n'
+    )
+    drop(app, (f"{HOSTILE}.csv", text), (f"bad {HOSTILE}.csv", b"x"))
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    load(app)
+    marked_up = [*app.markdown, *app.caption, *app.title, *app.subheader]
+    assert not [element.value for element in marked_up if "pixel" in element.value]
+    labelled = [each for kind in ("button", "expander", "selectbox", "radio") for each in app.get(kind)]
+    assert not [each.label for each in labelled if "pixel" in each.label]
+    assert HOSTILE in exported(store_path(app))["judge"].tolist()
+
+
+def test_own_export_gives_the_same_store(app, tmp_path):
+    from core.export import write_file
+
+    drop(app, ("ours.csv", SPREADSHEET))
+    calm(widget(app, "radio", "The labels name").set_value("slot").run())
+    load(app)
+    with Store.open(store_path(app)) as store:
+        table = store.export()
+        write_file(table, tmp_path / "out.csv")
+        for name in ("first", "ours"):
+            store.delete_dataset(name)
+    app = opened()
+    drop(app, ("out.csv", tmp_path / "out.csv"))
+    load(app)
+    with Store.open(store_path(app)) as store:
+        assert store.export().equals(table)
+
+
+def test_native_files(app, shared_data):
+    (path,) = (shared_data / "native" / "judgebench").glob("*o1-mini*")
+    drop(app, (path.name, path))
+    assert "JudgeBench" in "\n".join(each.value for each in app.caption)
+    load(app)
+    with Store.open(store_path(app)) as store:
+        assert "JudgeBench" in [found.name for found in store.datasets()]
+
+
+def test_pandalm_results_ask_for_the_test_set(app, shared_data):
+    folder = shared_data / "native" / "pandalm"
+    result, test_set = folder / "gpt-3.5-turbo-testset-v1.json", folder / "testset-v1.json"
+    drop(app, (result.name, result))
+    assert "Give the test set (testset-v1.json) together with this file" in texts(app)
+    assert not can_load(app)
+    drop(app, (result.name, result), (test_set.name, test_set))
+    load(app)
+    found = exported(store_path(app), "PandaLM")
+    assert found.groupby("rater_type")["judge"].nunique().to_dict() == {"human": 3, "llm": 1}
+
+
+def test_real_canonical_file(app, shared_data):
+    path = shared_data / "votes" / "judgebench.csv.gz"
+    drop(app, (path.name, path))
+    load(app)
+    assert (
+        len(exported(store_path(app), "JudgeBench"))
+        == 4727
+        == gzip.decompress(path.read_bytes()).count(b"\n") - 1
+    )
+
+
+def test_receipt_counts_rejects_by_reason_whatever_item_they_name():
+    rows = "".join(f"{k},j,{k % 2 or -1},0\n{k},j,0,0\n" for k in range(3))
+    reading = read([("x.csv", f"item_id,judge,vote,run\n{rows}".encode())])[0]
+    counted = reject_reasons(reading)
+    assert counted["n"].sum() == reading.rejects.num_rows == 6
+    assert counted["n"].tolist() == [3, 3]
+    assert arrived(reading) == "0 votes of 0 raters on 0 items read from 6 rows; 6 rejected."
+
+
+def test_receipt_never_rounds_a_share_up_to_all_or_down_to_none(tmp_path):
+    rows = [f"{k},j,1,{'1' if k else ''},{'0.5' if not k else ''}" for k in range(300)]
+    text = "item_id,judge,vote,gold,confidence\n" + "\n".join(rows)
+    with Store.open(None) as store:
+        store.load(read([("x.csv", text.encode())])[0])
+        from core.queries import summary
+
+        said = stored(summary(store, Selection()))
+    assert "Gold is known for 99 % of the votes" in said.sentence
+    assert "a confidence for under 1 %" in said.sentence
+    assert len(said.gaps) == 1
+
+
+def test_a_column_can_be_left_out_and_the_first_shown_named_in_words():
+    options = ReadOptions(mapping=(("gold", ""),), label_refers="slot")
+    assert "gold" not in inspect(SPREADSHEET.encode(), "x.csv", options).mapping
+    votes = read([("x.csv", SPREADSHEET.encode())], options)[0].votes
+    assert votes["gold"].null_count == votes.num_rows
+    assert votes["position"].to_pylist() == ["ab", "ba", "ab", "ba", "ab"]
