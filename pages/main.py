@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 from streamlit.auth_util import get_secrets_auth_section
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.votes import Selection
 from pages.shared import cached, theme, widgets
@@ -46,18 +47,35 @@ def sidebar(datasets: list[str]) -> Selection:
         rater_type = st.segmented_control("Rater type", ["llm", "human"], key="raters", bind="query-params")
     offered = sorted(name for name, kind in raters.items() if rater_type in (None, kind))
     judges = st.multiselect("Judges", offered, key="judges", bind="query-params", placeholder="all")
-    categories = [name for name in cached.summary(Selection(datasets=(dataset,))).categories if name]
+    whole = cached.summary(Selection(datasets=(dataset,)))
+    categories = [name for name in whole.categories if name]
     category = None
     if len(categories) > 1:
         category = st.selectbox(
             "Category", categories, index=None, key="category", bind="query-params", placeholder="all"
+        )
+    gold = "given"
+    if "human" in raters.values():
+        given = any(judge.labelled for judge in whole.judges)
+        gold = st.selectbox(
+            "Gold", ["given", "humans"], index=0 if given else 1, key="gold", bind="query-params"
         )
     return Selection(
         datasets=(dataset,),
         judges=tuple(judges) or None,
         rater_types=(rater_type,) if rater_type else None,
         where=(("category", category),) if category else (),
+        gold=gold,
     )
+
+
+def leave_for(target: str) -> None:
+    """Open another page; its widgets and the sidebar's get their values from `widgets.OPENED`."""
+    # `st.switch_page` clears the URL first and raises if a widget is bound to a parameter in it. The values
+    # are kept, so the parameters can go; there is no public call for that.
+    with get_script_run_ctx().session_state.query_params() as parameters:
+        parameters.clear_with_no_forward_msg()
+    st.switch_page(target)
 
 
 st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
@@ -69,7 +87,9 @@ if get_secrets_auth_section() and not st.user.is_logged_in:
 page = st.navigation(navigation())
 with widgets.errors():
     if target := st.session_state.pop(widgets.GOING, None):
-        st.switch_page(target)
+        leave_for(target)
+    for name, value in st.session_state.pop(widgets.OPENED, {}).items():
+        st.session_state[name] = value
     with st.sidebar:
         st.session_state[widgets.SELECTION] = sidebar([dataset.name for dataset in cached.datasets()])
     page.run()

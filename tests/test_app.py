@@ -97,6 +97,21 @@ def test_a_selection_without_votes_says_so(app):
     assert any("confidence" in text and "none" in text for text in texts(app))
 
 
+def test_gold_can_be_formed_from_the_human_votes(app):
+    opened(app, "overview", gold="humans")
+    assert app.session_state["selection"].gold == "humans"
+
+
+def test_a_button_opens_another_page_and_keeps_the_filters(app):
+    opened(app, "overview", category="Math", rater="sim-judge-careful")
+    app.button(key="go-calibration").click().run()
+    assert not app.exception
+    assert app.title[0].value == "Calibration"
+    chosen = app.session_state["selection"]
+    assert chosen.where == (("category", "Math"),)
+    assert chosen.judges == ("sim-judge-careful",)
+
+
 def test_calibration_shows_the_numbers_of_core(app, store_path):
     opened(app, "calibration", bins="7")
     with Store.open(store_path) as store:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 import streamlit as st
 
 from core import queries
-from core.votes import AppellateError, Selection
+from core.votes import COLUMN_NAMES, AppellateError, Selection
 from pages.shared import cached
 
 if TYPE_CHECKING:
@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 VOTES_SHOWN = 200
+VOTE_COLUMNS = (
+    *("judge", "item_id", "model_a", "model_b", "position", "run", "vote", "gold", "confidence", "category"),
+    *("prompt", "response_a", "response_b", "rationale", "length_a", "length_b", "temperature", "cost"),
+)
 SELECTION = "selection"
 GOING = "going to"
+OPENED = "values to set"
+SIDEBAR = ("dataset", "raters", "judges", "category", "gold")
 SIMULATED = "Simulated demo data: these judges and models do not exist"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
 
@@ -129,10 +135,16 @@ def votes_table(mark: queries.Mark, *, name: str) -> None:
     event = st.dataframe(
         frame,
         hide_index=True,
+        # What differs between votes comes first; columns without a value stay in the download.
+        column_order=[
+            column
+            for column in (*VOTE_COLUMNS, *(name for name in frame if name not in COLUMN_NAMES))
+            if column in frame and frame[column].notna().any()
+        ],
         key=f"{name}-votes",
         on_select="rerun",
         selection_mode="single-row",
-        alt="Votes",
+        alt="Votes behind the chosen mark; select one to read its texts",
     )
     for row in event["selection"]["rows"]:
         for column in ("prompt", "response_a", "response_b", "rationale"):
@@ -205,5 +217,12 @@ def goto(text: str, page: str, *, key: str, **state: Any) -> None:
 
 
 def _go(page: str, state: dict[str, Any]) -> None:
-    st.session_state.update(state)
+    kept = {name: st.session_state[name] for name in SIDEBAR if name in st.session_state}
+    st.session_state[OPENED] = kept | state
     st.session_state[GOING] = page
+
+
+def open_dataset(name: str) -> None:
+    """Select a data set in the sidebar from the next run on, without filters."""
+    filters: dict[str, Any] = {"judges": [], "category": None, "raters": None}
+    st.session_state[OPENED] = {"dataset": name, "managed": name, **filters}

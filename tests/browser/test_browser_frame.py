@@ -143,3 +143,12 @@ def test_browser_hostile_names_are_only_text(chromium, tmp_path):
             assert visitor.page.locator("img[src*=invalid], a[href*=invalid]").count() == 0
     finally:
         stop_app(server)
+
+
+def test_browser_a_button_goes_to_another_page_with_its_state_in_the_url(visitor):
+    visitor.open("/?category=Math&rater=sim-judge-careful")
+    visitor.page.get_by_role("button", name="See calibration").click()
+    visitor.page.wait_for_url("**/calibration?**judges=**")
+    visitor.settle()
+    assert visitor.title() == "Calibration"
+    assert query(visitor) == {"judges": ["sim-judge-careful"], "category": ["Math"]}
