@@ -129,6 +129,9 @@ def _simulate(options: argparse.Namespace) -> int:
 def _readings(options: argparse.Namespace) -> list[Reading]:
     from core.importers import read
 
+    if not options.files:
+        # An option that takes several values takes a file after it for one of them.
+        raise NoUsableVotes("No file is named. Files come first: python -m core audit FILE … --judge NAME …")
     return read([(Path(name).name, Path(name)) for name in options.files], _read_options(options))
 
 
@@ -187,14 +190,18 @@ def _parser() -> argparse.ArgumentParser:
 
     audit = commands.add_parser("audit", help="audit the judges in one or several files, without a store")
     audit.set_defaults(command=_audit)
-    audit.add_argument("files", nargs="+", metavar="FILE")
+    audit.add_argument("files", nargs="*", metavar="FILE")
     _add_reading_options(audit)
     audit.add_argument(
         "--gold", default="given", help="what is true: given (default), humans, or a judge's name"
     )
-    audit.add_argument("--judge", action="append", help="only this judge (may be given again)")
+    audit.add_argument("--judge", action="extend", nargs="+", help="only these judges")
     audit.add_argument(
-        "--where", action="append", metavar="COLUMN=VALUE", help="only these votes; several mean AND"
+        "--where",
+        action="extend",
+        nargs="+",
+        metavar="COLUMN=VALUE",
+        help="only these votes; several mean AND",
     )
     audit.add_argument("--bins", type=int, default=10, help="bins of the reliability diagram (10)")
     audit.add_argument("--epsilon", type=float, nargs="+", default=[0.05, 0.10, 0.15], help="ε of TH-Score")
@@ -206,21 +213,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     audit.add_argument("--splits", type=int, default=100, help="random splits; 0 for none (100)")
     audit.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
-    audit.add_argument(
-        "--anchor", action="append", metavar="MODEL", help="leaderboard anchor (may be given again)"
-    )
+    audit.add_argument("--anchor", action="extend", nargs="+", metavar="MODEL", help="leaderboard anchors")
     audit.add_argument("--pool", type=int, metavar="M", help="finite pool of M prompts")
     audit.add_argument("--seed", type=int, default=0)
     audit.add_argument(
         "--json", metavar="OUT", help="write the audit as JSON to OUT, or - for standard output"
     )
     audit.add_argument(
-        "--fail-if", action="append", metavar="GATE", help='exit 1 if any judge has, e.g., "ece>0.1"'
+        "--fail-if",
+        action="extend",
+        nargs="+",
+        metavar="GATE",
+        help='exit 1 if any judge has, e.g., "ece>0.1"',
     )
 
     load = commands.add_parser("import", help="load files into a store")
     load.set_defaults(command=_import)
-    load.add_argument("files", nargs="+", metavar="FILE")
+    load.add_argument("files", nargs="*", metavar="FILE")
     _add_reading_options(load)
     load.add_argument("--store", metavar="PATH", help="store file (data/votes.duckdb, or $APPELLATE_STORE)")
     load.add_argument("--dataset", help="name of the data set (default: the file's column, else its stem)")
@@ -244,9 +253,7 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     from core.importers import formats
 
     parser.add_argument("--format", default="auto", help="auto (default), " + ", ".join(formats()))
-    parser.add_argument(
-        "--map", action="append", metavar="CANONICAL=THEIRS", help="name a column (may be given again)"
-    )
+    parser.add_argument("--map", action="extend", nargs="+", metavar="CANONICAL=THEIRS", help="name columns")
     parser.add_argument("--labels", metavar="NAME", help="vocabulary of the labels")
     parser.add_argument("--gold-labels", metavar="NAME", help="vocabulary of gold, if not that of the labels")
     parser.add_argument(

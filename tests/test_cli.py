@@ -196,6 +196,21 @@ def test_gates(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "plain has no ece" in err
 
 
+def test_several_values_together_or_one_by_one(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    together = document(capsys, small, "--judge", "strict", "plain", "--splits", 0)
+    one_by_one = document(capsys, small, "--judge", "strict", "--judge", "plain", "--splits", 0)
+    assert together == one_by_one
+    assert list(together["judges"]) == ["plain", "strict"]
+
+
+def test_a_file_after_such_an_option_is_told_where_it_belongs(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "audit", "--judge", "strict", small)
+    assert code == 2
+    assert "Files come first" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
