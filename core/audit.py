@@ -215,7 +215,7 @@ def judge_verdicts(
         verdicts.position(name, judge.position),
         verdicts.ties(name, counts),
         verdicts.repeatability(name, judge.repeatability),
-        verdicts.agreement(name, partner, len(agreed.judges) - 1),
+        verdicts.agreement(name, partner, len(agreed.judges) - 1, people_kappa(agreed, humans)),
         verdicts.data(name, judge.votes.n, judge.votes.failed, labelled_items),
     ]
 
@@ -236,6 +236,12 @@ def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str])
     return max(
         shared, key=lambda p: (not humans.isdisjoint({p.judge_1, p.judge_2} - {judge}), p.n), default=None
     )
+
+
+def people_kappa(agreed: AgreementMatrix, humans: frozenset[str]) -> float | None:
+    """Mean κ of the pairs of humans; None without such a pair."""
+    kappas = [p.kappa for p in agreed.pairs if humans >= {p.judge_1, p.judge_2} and p.kappa is not None]
+    return sum(kappas) / len(kappas) if kappas else None
 
 
 def _accuracy(outcomes: OutcomeCounts | None, options: AuditOptions) -> Proportion | None:

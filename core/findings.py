@@ -50,11 +50,12 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     for verdict in verdicts:
         if verdict.verdict == "unknown" and verdict.check in NEEDS:
             lacking.setdefault(NEEDS[verdict.check], {}).setdefault(verdict.check, set()).add(verdict.judge)
-    return tuple(
-        f"{' and '.join(checks).capitalize()} of {len(set.union(*checks.values()))} "
-        f"{'judge needs' if len(set.union(*checks.values())) == 1 else 'judges need'} {need}, or more of it."
-        for need, checks in lacking.items()
-    )
+    sentences = []
+    for need, checks in lacking.items():
+        raters = len(set.union(*checks.values()))
+        who = "1 rater needs" if raters == 1 else f"{raters} raters need"
+        sentences.append(f"{' and '.join(checks).capitalize()}: {who} {need}, or more of it.")
+    return tuple(sentences)
 
 
 def answer(verdicts: Sequence[Verdict]) -> str:

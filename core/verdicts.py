@@ -45,8 +45,9 @@ ICC_STRONG, ICC_FAIR = 0.90, 0.75
 KAPPA_SUBSTANTIAL, KAPPA_MODERATE, KAPPA_SLIGHT = 0.60, 0.40, 0.20
 """Landis & Koch (1977): above .60 substantial, above .40 moderate, up to .20 slight. Low agreement can be the
 other rater's fault, so only agreement that is slight over its whole interval fails."""
+KAPPA_MARGIN = 0.05
 FAILED_WARN, FAILED_FAIL = 0.02, 0.10
-FEW_LABELS = 100
+FEW_LABELS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +138,9 @@ def overconfidence(judge: str, value: ConfidenceGap | None) -> Verdict:
     found = f"It says {percent(value.mean_confidence, 1)} and {right}"
     if value.n < FEW:
         return verdict("unknown", f"{found}; fewer than {FEW} are too few to grade.")
-    interval = f"gap {100 * value.gap:+.1f} points, {100 * value.gap_low:+.1f} to {100 * value.gap_high:+.1f}"
+    # Rounded first and 0 added, so that a gap of -0.04 points does not print as -0.0.
+    gap, low, high = (round(100 * x, 1) + 0.0 for x in (value.gap, value.gap_low, value.gap_high))
+    interval = f"gap {gap:+.1f} points, {low:+.1f} to {high:+.1f}"
     if not (value.gap_low > 0 or value.gap_high < 0):
         return verdict("ok", f"{found}: neither over- nor underconfidence is shown ({interval}).")
     name = "overconfident" if value.gap > 0 else "underconfident"
@@ -239,8 +242,11 @@ def repeatability(judge: str, value: Repeatability | None) -> Verdict:
     return verdict("fail", f"{found}, far below the 0.90 mark: repeating the question changes the answer.")
 
 
-def agreement(judge: str, value: JudgePair | None, others: int) -> Verdict:
-    """Cohen κ with one other rater."""
+def agreement(judge: str, value: JudgePair | None, others: int, people: float | None = None) -> Verdict:
+    """Cohen κ with one other rater; `people`, the mean κ of human pairs, is the mark where there are any.
+
+    A rater that agrees with a human as well as humans do with each other is fine, however low that is.
+    """
 
     def verdict(grade: Grade, sentence: str) -> Verdict:
         return Verdict(judge=judge, check="agreement", verdict=grade, sentence=sentence)
@@ -256,6 +262,10 @@ def agreement(judge: str, value: JudgePair | None, others: int) -> Verdict:
         return verdict("unknown", f"{found}; too few to grade.")
     if value.kappa >= KAPPA_SUBSTANTIAL:
         return verdict("ok", f"{found} (substantial).")
+    if people is not None:
+        found = f"{found}; people agree with each other at κ {people:.2f}"
+        if value.kappa >= people - KAPPA_MARGIN:
+            return verdict("ok", f"{found}.")
     if value.kappa >= KAPPA_MODERATE:
         return verdict("warn", f"{found} (moderate).")
     slight = value.kappa_high is not None and value.kappa_high <= KAPPA_SLIGHT

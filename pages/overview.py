@@ -16,7 +16,7 @@ PAGES = {
     "ties": "aggregation.py",
     "data": "data.py",
 }
-MARKS = {"ok": "✓ ok", "warn": "! warn", "fail": "✗ fail", "unknown": "? unknown"}
+SIGNS = {"ok": "✓", "warn": "!", "fail": "✗", "unknown": "?"}
 
 widgets.title("Overview", "Can I trust this judge?")
 selection = widgets.current_selection()
@@ -37,7 +37,7 @@ for judge in found.judges:
         {
             "rater": judge.judge,
             "kind": judge.rater_type,
-            "verdict": f"{MARKS[grades[judge.judge]]}: {WORDS[grades[judge.judge]][0]}",
+            "verdict": f"{SIGNS[grades[judge.judge]]} {WORDS[grades[judge.judge]][0]}",
             "votes": judge.votes.n,
             "accuracy": accuracy.value if accuracy else None,
             "low": accuracy.low if accuracy else None,
@@ -63,10 +63,11 @@ widgets.table(pd.DataFrame(rows), "raters", alt="Raters, their verdicts and wors
 
 chosen = st.selectbox("Every check of", list(of_judge), key="rater", bind="query-params")
 for verdict in of_judge.get(chosen or "", []):
-    with st.container(key=f"check-{verdict.check}", horizontal=True, vertical_alignment="top"):
-        st.text(MARKS[verdict.verdict], width=90)
-        st.text(verdict.sentence, width="stretch")
-        if verdict.check in PAGES:
+    grade, sentence, link = st.columns([1, 9, 2])
+    grade.text(f"{SIGNS[verdict.verdict]} {verdict.verdict}")
+    sentence.text(verdict.sentence)
+    if verdict.check in PAGES:
+        with link:
             page = PAGES[verdict.check]
             widgets.goto(f"See {verdict.check}", page, key=f"go-{verdict.check}", judges=[verdict.judge])
 widgets.how_to_read(

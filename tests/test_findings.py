@@ -1,0 +1,89 @@
+"""Overview in brief: grades, worst findings, what is missing, and the dummies against a plain count."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.counts import NO_GOLD, LengthCounts, VoteCounts
+from core.dummies import dummies
+from core.findings import answer, missing, overall, worst
+from core.verdicts import CHECKS, Grade, Verdict
+
+
+def checks(judge: str = "j", **grades: Grade) -> list[Verdict]:
+    return [
+        Verdict(judge=judge, check=check, verdict=grades.get(check, "ok"), sentence=f"{check} of {judge}.")
+        for check in CHECKS
+    ]
+
+
+@pytest.mark.parametrize(
+    ("grades", "expected"),
+    [
+        ({}, "ok"),
+        ({"ties": "warn"}, "warn"),
+        ({"ties": "warn", "position": "fail"}, "fail"),
+        ({"accuracy": "unknown"}, "unknown"),
+        ({"accuracy": "unknown", "position": "fail"}, "fail"),
+        ({"calibration": "unknown"}, "ok"),
+    ],
+)
+def test_overall(grades: dict[str, Grade], expected: str) -> None:
+    assert overall(checks(**grades)) == expected
+
+
+def test_worst_puts_fails_first() -> None:
+    found = worst(checks(accuracy="warn", data="fail", ties="warn", position="warn"))
+    assert [verdict.check for verdict in found] == ["data", "accuracy", "position"]
+
+
+def test_answer_counts_raters() -> None:
+    verdicts = (
+        checks("a") + checks("b", ties="warn") + checks("c", position="fail") + checks("d", ties="fail")
+    )
+    assert answer(verdicts) == (
+        "4 raters: a passes every check that could be made; b needs care; 2 fail a check."
+    )
+    assert answer(checks("c", position="fail")) == "c fails a check. position of c."
+
+
+def test_missing_names_the_need_once_with_its_raters() -> None:
+    verdicts = checks("a", calibration="unknown", overconfidence="unknown") + checks(
+        "b", calibration="unknown"
+    )
+    assert missing(verdicts) == (
+        "Calibration and overconfidence: 2 raters need a confidence with each vote, and gold labels, "
+        "or more of it.",
+    )
+    assert missing(checks()) == ()
+
+
+def votes(comparison: list[int], gold: list[int]) -> VoteCounts:
+    one = np.ones(len(gold), np.int64)
+    return VoteCounts(
+        comparison=np.array(comparison), item=np.array(comparison), plus=one, tie=0 * one, minus=0 * one,
+        gold=np.array(gold),
+    )  # fmt: skip
+
+
+def test_dummies_count_each_comparison_once() -> None:
+    """Gold of six comparisons: + + + 0 - and one unknown; two judges share four of them."""
+    counts = {"a": votes([0, 1, 2, 3], [1, 1, 1, 0]), "b": votes([1, 2, 3, 4, 5], [1, 1, 0, -1, NO_GOLD])}
+    one = np.ones(3, np.int64)
+    lengths = {
+        "a": LengthCounts(
+            comparison=np.array([0, 1, 3]), item=np.array([0, 1, 3]), longer=one, shorter=0 * one, tie=0 * one,
+            gold=np.array([1, -1, 0]),
+        )
+    }  # fmt: skip
+    constant, random, longest = dummies(counts, lengths)
+    assert (constant.accuracy, constant.n) == (pytest.approx(3 / 5), 5)
+    assert constant.low < 3 / 5 < constant.high
+    assert random.accuracy == pytest.approx(1 / 3)
+    assert (longest.accuracy, longest.n) == (pytest.approx(1 / 3), 3)
+
+
+def test_no_dummies_without_gold() -> None:
+    assert dummies({"a": votes([0], [NO_GOLD])}, {}) == ()
+    assert dummies({}, {}) == ()
