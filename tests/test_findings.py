@@ -73,8 +73,8 @@ def test_dummies_count_each_comparison_once() -> None:
     one = np.ones(3, np.int64)
     lengths = {
         "a": LengthCounts(
-            comparison=np.array([0, 1, 3]), item=np.array([0, 1, 3]), longer=one, shorter=0 * one, tie=0 * one,
-            gold=np.array([1, -1, 0]),
+            comparison=np.array([0, 1, 3]), item=np.array([0, 1, 3]), gold=np.array([1, -1, 0]),
+            longer=one, shorter=0 * one, tie=0 * one,
         )
     }  # fmt: skip
     constant, random, longest = dummies(counts, lengths)

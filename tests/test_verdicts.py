@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core import verdicts
-from core.agreement import icc
+from core.agreement import agreement_matrix, icc
 from core.calibration import calibration, noise_floor
 from core.counts import NO_GOLD, OutcomeCounts, PositionCounts, VoteCounts
 from core.intervals import Proportion
@@ -172,10 +172,36 @@ def test_repeatability_marks() -> None:
 
 @pytest.mark.parametrize(
     ("failed", "labelled", "grade"),
-    [(0, 300, "ok"), (0, 50, "warn"), (0, 0, "warn"), (30, 300, "warn"), (200, 300, "fail")],
+    [(0, 300, "ok"), (0, 49, "warn"), (0, 0, "warn"), (30, 300, "warn"), (200, 300, "fail")],
 )
 def test_data(failed: int, labelled: int, grade: str) -> None:
     assert verdicts.data("j", 1000, failed, labelled).verdict == grade
+
+
+def people(*labels: list[int]) -> dict[str, VoteCounts]:
+    """One vote a comparison by each rater."""
+    found = {}
+    for i, label in enumerate(labels):
+        votes = np.array(label)
+        found[f"r{i}"] = VoteCounts(
+            comparison=np.arange(len(votes)), item=np.arange(len(votes)), gold=np.full(len(votes), NO_GOLD),
+            plus=(votes > 0).astype(np.int64), tie=(votes == 0).astype(np.int64),
+            minus=(votes < 0).astype(np.int64),
+        )  # fmt: skip
+    return found
+
+
+def test_agreement_is_held_against_how_people_agree() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.choice([-1, 1], 400)
+    noisy = [np.where(rng.random(400) < 0.25, -truth, truth).tolist() for _ in range(2)]
+    pair = agreement_matrix(people(*noisy)).pairs[0]
+    assert pair.kappa is not None
+    assert verdicts.agreement("r0", pair, 1).verdict == "warn"
+    assert verdicts.agreement("r0", pair, 1, pair.kappa).verdict == "ok"
+    assert verdicts.agreement("r0", None, 0).verdict == "unknown"
+    unrelated = agreement_matrix(people(truth.tolist(), rng.choice([-1, 1], 400).tolist())).pairs[0]
+    assert verdicts.agreement("r0", unrelated, 1).verdict == "fail"
 
 
 def test_a_judge_with_only_failed_outputs_fails_on_data() -> None:
