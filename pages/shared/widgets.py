@@ -161,7 +161,7 @@ def table(frame: pd.DataFrame, name: str, *, alt: str) -> None:
         for column in frame.columns
         if frame[column].dtype.kind == "f"
     }
-    st.dataframe(frame, hide_index=True, column_config=shares, alt=alt)
+    st.dataframe(frame, hide_index=True, column_config=shares, placeholder="–", alt=alt)
     downloads(frame, name)
 
 
