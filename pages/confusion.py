@@ -85,9 +85,9 @@ with matrix:
     widgets.how_to_read(
         "Rows are what gold says, columns what was said; each row adds up to 100 %. The diagonal is right. "
         "Each cell gives the count, its share of the row and a 95 % interval that allows for votes of one "
-        "item being alike. Ties: *keep* treats a tie as a class of its own; *drop_votes* leaves tied verdicts "
-        "out; *drop_gold* leaves out comparisons on which gold ties; *drop_both* both. BTD labels are made by "
-        "fits on the other nine tenths of the items, so that they do not flatter."
+        "item being alike. Ties: *keep* treats a tie as a class of its own; *drop_votes* leaves tied "
+        "verdicts out; *drop_gold* leaves out comparisons on which gold ties; *drop_both* both. BTD labels "
+        "are made by fits on the other nine tenths of the items, so that they do not flatter."
     )
 with others:
     styles = cached.styles(widgets.current_dataset(), look)

@@ -1,12 +1,20 @@
 """Does order decide?"""
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core import sentences, verdicts
 from core.order_balance import order_balance
-from core.plots.position import flip_key, flips, flips_by_group, lean_key, leaning, leans, order_errors
+from core.plots.position import (
+    ORDER_NAMES,
+    flip_key,
+    flips,
+    flips_by_group,
+    lean_key,
+    leaning,
+    leans,
+    order_errors,
+)
 from core.position import flips_by, margin_group, position_bias
 from core.queries import Mark
 from core.verbosity import verbosity
@@ -38,6 +46,28 @@ COLUMNS = {
     "towards_first": "lean first",
     "towards_second": "lean second",
     "p_value": "p",
+}
+ERRORS = {
+    "judge": "judge",
+    "orders": "orders",
+    "votes": "votes each",
+    "mae": "MAE",
+    "mae_low": "low",
+    "mae_high": "high",
+    "n": "n",
+}
+LENGTHS = {
+    "judge": "judge",
+    "n": "decided votes",
+    "longer_rate": "prefers longer",
+    "longer_rate_low": "low",
+    "longer_rate_high": "high",
+    "judge_rate": "where gold is known",
+    "n_gold": "votes with decided gold",
+    "gold_rate": "gold prefers longer",
+    "excess": "difference",
+    "excess_low": "low ",
+    "excess_high": "high ",
 }
 
 widgets.title("Position bias", "Does order decide?")
@@ -73,8 +103,8 @@ with left:
     widgets.how_to_read(
         "Right of the line a judge favours the response shown first, left of it the one shown second. "
         "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that picks the "
-        "better response each time stands on the line. *All decided votes* (raw) is (first − second) / (first + "
-        "second); where orders are unbalanced it also shows where the better response happened to sit."
+        "better response each time stands on the line. *All decided votes* (raw) is (first − second) / "
+        "(first + second); where orders are unbalanced it also shows where the better response sat."
     )
 with right:
     st.subheader("How often the verdict changes", anchor=False)
@@ -161,13 +191,12 @@ else:
             "does, comparison by comparison. It is the exact mean over all ways to draw that many votes."
         )
     with listed:
+        frame = pd.concat(
+            [one.to_frame().assign(judge=name) for name, one in balances.items() if one], ignore_index=True
+        ).query("votes > 0")
+        frame["orders"] = frame["orders"].map(ORDER_NAMES)
         widgets.table(
-            pd.concat(
-                [one.to_frame().assign(judge=name) for name, one in balances.items() if one],
-                ignore_index=True,
-            )[["judge", "orders", "votes", "mae", "mae_low", "mae_high", "n"]].query("votes > 0"),
-            "orders",
-            alt="Error by order of each judge",
+            frame[list(ERRORS)].rename(columns=ERRORS), "orders", alt="Error by order of each judge"
         )
 
 st.subheader("Does the longer response win?", anchor=False)
@@ -184,9 +213,12 @@ else:
     frame = pd.concat([one.to_frame() for one in known.values()], ignore_index=True)
     frame.insert(0, "judge", list(known))
     widgets.table(
-        frame.drop(columns=["level", "longer"]).apply(lambda column: column.replace({None: np.nan})),
-        "verbosity",
-        alt="Preference for the longer response",
+        frame[list(LENGTHS)].rename(columns=LENGTHS), "verbosity", alt="Preference for the longer response"
+    )
+    widgets.how_to_read(
+        "Prefers longer: share of decided votes that went to the longer response. Longer responses are often "
+        "better, so it is held against how often gold prefers the longer one on the same comparisons; the "
+        "difference is what length alone may have bought."
     )
 widgets.copy_as_python(
     f"""from core.position import position_bias

@@ -20,6 +20,9 @@ ORDER = (1, 0, -1)
 CELL = 84
 """Side of a cell in pixels; three of them and the axis fit a phone."""
 
+NARROW = 3
+"""Percentage points; a narrower interval earns a digit after the point."""
+
 
 def cell_key(gold: int, verdict: int) -> str:
     """Key of a cell, also what a select box shows."""
@@ -122,10 +125,12 @@ def accuracies(
 def _cell_text(table: Confusion, gold: int, verdict: int) -> str:
     cell = gold + 1, verdict + 1
     if table.share[cell] != table.share[cell]:
-        return "0<br>no gold"
+        return "0<br>never gold"
+    low, high = 100 * table.share_low[cell], 100 * table.share_high[cell]
+    digits = 0 if high - low >= NARROW else 1
     return (
-        f"{table.counts[cell]:,}<br><b>{percent(float(table.share[cell]))}</b><br>"
-        f"{100 * table.share_low[cell]:.0f}–{100 * table.share_high[cell]:.0f} %"
+        f"{table.counts[cell]:,}<br><b>{percent(float(table.share[cell]), digits)}</b><br>"
+        f"{low:.{digits}f}–{high:.{digits}f} %"
     )
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 NAME_LIMIT = 24
-"""Characters of a name beside the axis: what a phone has room for; the hover text has more."""
-ROW_HEIGHT, SERIES_HEIGHT = 14, 14
+"""Characters a line, of two, of a name beside the axis: a phone has no room for more; hover texts do."""
+ROW_HEIGHT, LINE_HEIGHT = 14, 14
 APART = 0.26
 
 
@@ -47,6 +47,7 @@ def forest(
     x_title: str,
     x_range: tuple[float, float] | None = None,
     reference: float | None = None,
+    missing: str = "unknown",
     theme: Theme = "light",
     chosen: str | None = None,
 ) -> go.Figure:
@@ -54,16 +55,17 @@ def forest(
 
     styles : of each row, or one for all.  reference : x of a thin line, such as "no bias".
     x_range : shown; by default what the intervals need, with the reference.
-    A row whose every value is unknown keeps its place. `chosen` is ringed.
+    missing : said in the row of a name whose every value is unknown. `chosen` is ringed.
     """
     colours = COLOURS[theme]
     rows = list(dict.fromkeys(mark.row for one in series for mark in one.marks))
-    height = 92 + len(rows) * (ROW_HEIGHT + SERIES_HEIGHT * len(series))
+    lines = max([len(series), *(2 for row in rows if len(row) > NAME_LIMIT)])
+    height = 92 + len(rows) * (ROW_HEIGHT + LINE_HEIGHT * lines)
     fig = figure(x_title=x_title, y_title="", theme=theme, height=height, legend=len(series) > 1)
     if reference is not None:
         fig.add_vline(x=reference, line={"color": colours.neutral, "width": 1, "dash": "dot"})
     for place, one in enumerate(series):
-        known = [mark for mark in one.marks if mark.value is not None and not np.isnan(mark.value)]
+        known = _known(one)
         offset = APART * (place - (len(series) - 1) / 2)
         look = [styles if isinstance(styles, Style) else styles[mark.row] for mark in known]
         value = np.array([mark.value for mark in known], dtype=np.float64)
@@ -90,7 +92,7 @@ def forest(
             marker={
                 "symbol": [_symbol(style, one.look) for style in look],
                 "color": [colours.neutral if one.look == "plain" else style.colour for style in look],
-                "size": 10 if one.look == "plain" else 11,
+                "size": 10,
                 "line": {
                     "color": [
                         colours.text if mark.key is not None and mark.key == chosen else style.colour
@@ -116,15 +118,38 @@ def forest(
                 "line": {"color": colours.neutral, "width": 1.5},
             },
         )
+    seen = {mark.row for one in series for mark in _known(one)}
+    for place, row in enumerate(rows):
+        if row not in seen:
+            fig.add_annotation(
+                xref="paper",
+                x=0.02,
+                y=place,
+                text=missing,
+                showarrow=False,
+                xanchor="left",
+                font={"color": colours.neutral},
+            )
     fig.update_yaxes(
         tickvals=list(range(len(rows))),
-        ticktext=[label(row, limit=NAME_LIMIT) for row in rows],
+        ticktext=[_two_lines(row) for row in rows],
         range=[len(rows) - 0.5, -0.5],
         showgrid=False,
         ticks="",
     )
     fig.update_xaxes(range=x_range, nticks=7)
     return fig
+
+
+def _two_lines(name: str) -> str:
+    """Long names of judges often differ only near their end, so one line is not enough."""
+    text = " ".join(name.split())
+    parts = (text[:NAME_LIMIT], text[NAME_LIMIT:])
+    return "<br>".join(label(part, limit=NAME_LIMIT) for part in parts if part)
+
+
+def _known(one: Series) -> list[Estimate]:
+    return [mark for mark in one.marks if mark.value is not None and not np.isnan(mark.value)]
 
 
 def _symbol(style: Style, look: str) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from core.order_balance import OrderBalance
     from core.position import FlipTable, PositionBias
 
+SHARES = (-0.03, 1.03)
+"""A mark at 0 or 1 is not cut in half by the edge."""
 ORDER_NAMES = {
     "ab": "A always first",
     "ba": "B always first",
@@ -122,18 +124,19 @@ def flips(
             )
         )
     series = [
-        Series(name="verdict changed", marks=change),
+        Series(name="any change", marks=change),
         Series(name="A to B or back", marks=hard, look="hollow"),
     ]
     if any(mark.value is not None for mark in same):
-        series.append(Series(name="same order repeated", marks=same, look="plain"))
+        series.append(Series(name="same order", marks=same, look="plain"))
     return forest(
         series,
+        missing="no pair of orders",
         styles=styles,
         x_title="share of pairs that differ",
         theme=theme,
         chosen=chosen,
-        x_range=(0, 1),
+        x_range=SHARES,
     )
 
 
@@ -164,12 +167,13 @@ def flips_by_group(
 
     return forest(
         [
-            Series(name="verdict changed", marks=marks(False)),
+            Series(name="any change", marks=marks(False)),
             Series(name="A to B or back", marks=marks(True), look="hollow"),
         ],
         styles=style,
+        missing="no pair of orders",
         x_title="share of pairs that differ",
-        x_range=(0, 1),
+        x_range=SHARES,
         theme=theme,
         chosen=chosen,
     )
