@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,9 @@ from core.verdicts import percent
 
 if TYPE_CHECKING:
     import pandas as pd
+
+PAIRED_MINIMUM = 10
+"""Common prompts of two models below which their difference is not taken prompt by prompt."""
 
 MID_REGION_WANTED = 0.95
 """Share of a board that should lie in the mid region (Source: methods §6)."""
@@ -46,8 +50,9 @@ class OtherAnchor:
     """The board of another anchor beside the one at hand; both anchors are left out of the comparison.
 
     models : those on both boards.  kendall_tau, mean_abs_centred_shift : as `anchors.SwapRow`.
-    reversals : (here above, there above) of two models that are in different tiers on both boards, in
-    opposite order.  mid_region_coverage : of the other board.  n_items : prompts behind it.
+    reversals : (here above, there above) of two models whose order is more than chance on both boards, and
+    opposite (both p-values times the number of pairs and anchors below 1 - level, so that many models do not
+    make reversals).  mid_region_coverage : of the other board.  n_items : prompts behind it.
     """
 
     anchor: str
@@ -104,9 +109,11 @@ def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], s
     Source: [RAEE] anchor swap; methods §6; reversals ours.
     """
     others = []
-    for row in swap.rows:
-        if shown.anchor not in (row.anchor_1, row.anchor_2):
-            continue
+    compared = [row for row in swap.rows if shown.anchor in (row.anchor_1, row.anchor_2)]
+    tests = sum(len(row.models) * (len(row.models) - 1) // 2 for row in compared)
+    plain = _plain(pairs, shown)
+    here = _differences(pairs, plain)
+    for row in compared:
         name = row.anchor_2 if row.anchor_1 == shown.anchor else row.anchor_1
         others.append(
             OtherAnchor(
@@ -114,7 +121,7 @@ def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], s
                 models=row.models,
                 kendall_tau=row.kendall_tau,
                 mean_abs_centred_shift=row.mean_abs_centred_shift,
-                reversals=_reversals(shown, boards[name], row.models),
+                reversals=_reversals(plain, row.models, (here, _differences(pairs, boards[name])), tests),
                 leader=boards[name].rows[0].model,
                 mid_region_coverage=boards[name].mid_region_coverage,
                 n_items=boards[name].n_items,
@@ -152,7 +159,7 @@ def lead(pairs: PairScores, shown: Board) -> Lead | None:
     """
     if len(shown.rows) < 2:
         return None
-    plain = board(pairs, shown.anchor, prior=shown.prior, level=shown.level)
+    plain = _plain(pairs, shown)
     first, second = plain.rows[:2]
     model, item, score, _ = against(pairs, shown.anchor)
     rows = [model == pairs.models.index(row.model) for row in (first, second)]
@@ -176,6 +183,13 @@ def lead(pairs: PairScores, shown: Board) -> Lead | None:
     )
 
 
+def _plain(pairs: PairScores, shown: Board) -> Board:
+    """The board without finite pool and κ, which change intervals but not what sets models apart."""
+    if shown.pool is None and shown.kappa_factor is None:
+        return shown
+    return board(pairs, shown.anchor, prior=shown.prior, level=shown.level)
+
+
 def answer(found: Standings, told: Sequence[TriangleTold] = (), *, corrected: bool = False) -> str:
     """Who leads, by how much, whether that is separable, and whether the ranking survives another anchor.
 
@@ -185,12 +199,12 @@ def answer(found: Standings, told: Sequence[TriangleTold] = (), *, corrected: bo
     told : triangles in words, worst first (`triangle_words`).
     corrected : say the dispersion-corrected interval instead of the published one.
     """
-    parts = (_first(found.board, corrected), _separable(found.lead), _survives(found), _adds_up(told))
+    parts = (_first(found.board, corrected), _separable(found.lead), _survives(found, told))
     return " ".join(part for part in parts if part)
 
 
 def sound(found: Standings, told: Sequence[TriangleTold] = ()) -> bool:
-    """The first is alone in its tier, no other anchor reverses tiers, and no triangle is broken."""
+    """The first is alone in its tier, no other anchor reverses models, and no triangle is broken."""
     alone = found.lead is None or len(found.lead.top_tier) == 1
     reversed_somewhere = any(other.reversals for other in found.others)
     return alone and not reversed_somewhere and not any(triangle.broken for triangle in told)
@@ -262,19 +276,50 @@ def triangles_frame(found: Triangles, told: Sequence[TriangleTold]) -> pd.DataFr
 def _fact(x: str, y: str, row: BoardRow) -> str:
     if row.elo_low_corrected > 0:
         return f"{x} beats {y}"
-    return f"{y} beats {x}" if row.elo_high_corrected < 0 else f"{x} and {y} cannot be told apart"
+    return f"{y} beats {x}" if row.elo_high_corrected < 0 else f"{x} and {y} not told apart"
 
 
-def _reversals(one: Board, two: Board, models: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """(above on one, above on two) of models whose tiers are in opposite order."""
-    tier_1, tier_2 = ({row.model: row.tier for row in known.rows} for known in (one, two))
-    ordered = sorted(models, key=lambda name: (tier_1[name], name))
-    return tuple(
-        (upper, lower)
-        for i, upper in enumerate(ordered)
-        for lower in ordered[i + 1 :]
-        if tier_1[upper] < tier_1[lower] and tier_2[upper] > tier_2[lower]
-    )
+def _reversals(
+    one: Board,
+    models: Sequence[str],
+    z: tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]],
+    tests: int,
+) -> tuple[tuple[str, str], ...]:
+    """(above on one, above on two), most certain first; `tests` is the number of pairs tested in all."""
+    from scipy.special import ndtr
+
+    found = []
+    for upper, lower in permutations(models, 2):
+        # Both differences must be more than chance, so the weaker one decides.
+        weaker = min(z[0][upper, lower], z[1][lower, upper])
+        if weaker > 0 and tests * 2 * ndtr(-weaker) < 1 - one.level:
+            found.append((weaker, upper, lower))
+    return tuple((upper, lower) for _, upper, lower in sorted(found, key=lambda f: (-f[0], f[1:])))
+
+
+def _differences(pairs: PairScores, shown: Board) -> dict[tuple[str, str], float]:
+    """z of the score difference of every two models of a board.
+
+    On common prompts, if they are ten or more and their differences vary; else that of two independent p̄.
+    """
+    model, item, score, _ = against(pairs, shown.anchor)
+    codes, row = np.unique(model, return_inverse=True)
+    items, column = np.unique(item, return_inverse=True)
+    played, s = np.zeros((2, len(codes), len(items)))
+    played[row, column], s[row, column] = 1.0, score - 0.5
+    n = played @ played.T
+    total, squares = s @ played.T, s**2 @ played.T
+    mean = (total - total.T) / np.maximum(n, 1)
+    variance = (squares + squares.T - 2 * s @ s.T - n * mean**2) / np.maximum(n - 1, 1)
+    by_name = {known.model: known for known in shown.rows}
+    rows = [by_name[pairs.models[code]] for code in codes]
+    p, se = np.array([known.p for known in rows]), np.array([known.se_p_corrected for known in rows])
+    apart = (p[:, None] - p) / np.sqrt(se[:, None] ** 2 + se**2)
+    paired = (n >= PAIRED_MINIMUM) & (variance > 1e-9)
+    z = np.where(paired, mean / np.sqrt(np.where(paired, variance / np.maximum(n, 1), 1)), apart)
+    return {
+        (rows[i].model, rows[j].model): float(z[i, j]) for i in range(len(rows)) for j in range(len(rows))
+    }
 
 
 def _limits(row: BoardRow, corrected: bool) -> tuple[float, float, float, float]:
@@ -322,33 +367,39 @@ def _separable(found: Lead | None) -> str:
     return f"{lead_over} may be chance: {len(found.top_tier)} models share the top tier."
 
 
-def _survives(found: Standings) -> str:
+def _survives(found: Standings, told: Sequence[TriangleTold]) -> str:
     compared = [other for other in found.others if other.kendall_tau is not None]
-    if not compared:
-        return "Whether another anchor would rank them alike is unknown: no other model met enough of them."
-    turned = [other for other in compared if other.reversals]
     worst = most_reversing(found)
-    if turned and worst is not None:
-        return (
-            f"The ranking depends on the anchor: {len(turned)} of {len(compared)} others reverse models of "
-            f"different tiers, most of all {worst.anchor} (Kendall τ {worst.kendall_tau or 0.0:.2f})."
-        )
-    least = min(other.kendall_tau or 0.0 for other in compared)
-    if len(compared) == 1:
-        survived, tau = f"the other anchor, {compared[0].anchor}, which", f"{least:.2f}"
-    else:
-        survived, tau = f"{len(compared)} other anchors: none", f"{least:.2f} or more"
-    reverses = "reverses no models" if len(compared) == 1 else "reverses models"
-    return f"The ranking survives {survived} {reverses} of different tiers (Kendall τ {tau})."
-
-
-def _adds_up(told: Sequence[TriangleTold]) -> str:
     broken = [triangle for triangle in told if triangle.broken]
-    if not told:
-        return ""
-    if not broken:
-        return f"No triangle of models is shown to be broken ({len(told):,} tested)."
-    # A circle says more than a bent edge, so the worst circle is named first.
-    worst = next((triangle for triangle in broken if triangle.intransitive), broken[0])
-    said = f"{len(broken):,} of {len(told):,} triangles of models do not add up"
-    return f"{said}; {'intransitive' if worst.intransitive else 'worst'}: {worst.words}."
+    circle = next((triangle for triangle in broken if triangle.intransitive), None)
+    parts = []
+    if worst is not None and worst.reversals:
+        turned = sum(bool(other.reversals) for other in compared)
+        which = worst.anchor if turned == 1 else f"most of all {worst.anchor}"
+        parts.append(
+            f"The ranking depends on the anchor: {turned} of {len(compared)} others "
+            f"({which}, Kendall τ {worst.kendall_tau or 0.0:.2f}) "
+            f"{'reverses' if turned == 1 else 'reverse'} models by more than chance."
+        )
+    elif circle is not None:
+        parts.append("The ranking depends on the anchor.")
+    elif compared:
+        least = min(other.kendall_tau or 0.0 for other in compared)
+        many = (
+            f"{len(compared)} other anchors"
+            if len(compared) > 1
+            else f"the other anchor, {compared[0].anchor}"
+        )
+        parts.append(
+            f"The ranking is not shown to change under {many} "
+            f"(Kendall τ {least:.2f}{' or more' if len(compared) > 1 else ''})."
+        )
+    else:
+        parts.append("Whether another anchor would rank them alike is unknown: no other model met enough.")
+    if broken:
+        worst_words = (circle or broken[0]).words
+        parts.append(
+            f"{len(broken):,} of {len(told):,} triangles of models do not add up; "
+            f"{'intransitive' if circle else 'worst'}: {worst_words}."
+        )
+    return " ".join(parts)

@@ -5,9 +5,10 @@ import streamlit as st
 
 from core.agreement import agreement_matrix, reliability_factor
 from core.anchors import anchor_swap, anchors, triangles
+from core.counts import PairScores
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
 from core.queries import Mark
-from core.raee import Board, board
+from core.raee import Board, Prior, board
 from core.standings import (
     Standings,
     answer,
@@ -27,6 +28,15 @@ FIRST_SHOWN, TRIANGLES_SHOWN = 15, 200
 PUBLISHED, CORRECTED = "published", "corrected"
 BOARD, SWAP = "Board", "Another anchor"
 URL = "query-params"
+
+
+def boards_by_anchor(
+    scores: PairScores, anchor: str, prior: Prior
+) -> tuple[dict[str, Board], tuple[str, ...]]:
+    """Board of every possible anchor, and those to compare: this one, then all that met three others."""
+    names = dict.fromkeys([anchor, *anchors(scores, minimum=2)])
+    compared = tuple(dict.fromkeys([anchor, *anchors(scores)]))
+    return {name: board(scores, name, prior=prior) for name in names}, compared
 
 
 def kappa_factor(pooled: bool) -> float | None:
@@ -133,8 +143,8 @@ def swap_tab(found: Standings, boards: dict[str, Board], judge: str | None, corr
             "moves the zero, so each board is centred on its mean over these models. Where the anchor "
             "does not matter the two marks of a row agree within their bars. Kendall τ compares the two "
             "orders: 1 the same, 0 unrelated, −1 reversed; with few models it takes few values. "
-            "*Reversed* counts pairs of models that are in different tiers on both boards, in opposite "
-            "order: more than chance on either."
+            "*Reversed* counts pairs of models whose order is opposite and more than chance on both "
+            "boards, allowing for the number of pairs and anchors."
         )
     with measured:
         frame = found.to_frame()
@@ -225,14 +235,16 @@ SWAP_COLUMNS = {
     "models": number("models", "%d", "on both boards"),
     "kendall_tau": number("Kendall τ", "%.2f"),
     "mean_abs_centred_shift": number("mean shift", "%.0f", "Elo, after centring"),
-    "reversals": number("reversed", "%d", "pairs of models in different tiers, in opposite order"),
+    "reversals": number(
+        "reversed", "%d", "pairs of models in opposite order, more than chance on both boards"
+    ),
     "leader": "its first",
     "mid_region_coverage": number("mid-region %", "%.0f", "models that score between 20 % and 80 %"),
     "mid_region_enough": st.column_config.CheckboxColumn("≥ 95 %"),
     "n_items": number("n", "%d", "prompts"),
 }
 TRIANGLE_COLUMNS = {
-    "triangle": st.column_config.TextColumn("triangle", width=560),
+    "triangle": st.column_config.TextColumn("triangle", width=470),
     "verdict": "verdict",
     "residual": number("left over", "%+.0f", "Elo round the triangle"),
     "n": number("n", "%d", "prompts that all three pairs played"),
@@ -243,15 +255,14 @@ TRIANGLE_COLUMNS = {
 widgets.title("Leaderboard", "Which model is better, against which anchor?")
 selection = widgets.current_selection()
 pairs = cached.pair_scores(selection, pooled=True)
-pooled = pairs[None]
-offered = anchors(pooled, minimum=2)
+offered = cached.computed("anchors of 2", (selection,), lambda: anchors(pairs[None], minimum=2))
 if not offered:
-    raise NoUsableVotes(no_board(pooled))
+    raise NoUsableVotes(no_board(pairs[None]))
 
 said = st.container()
 slots = st.columns([3, 3, 3, 2], gap="small", vertical_alignment="bottom")
 anchor = slots[0].selectbox("Anchor", offered, key="anchor", bind=URL)
-judges = [name for name, scores in pairs.items() if name is not None and met(scores, anchor)]
+judges = [name for name, known in pairs.items() if name is not None and met(known, anchor)]
 judge = slots[1].selectbox(
     "Judge",
     judges,
@@ -263,14 +274,19 @@ judge = slots[1].selectbox(
 interval = slots[2].segmented_control(
     "95 % interval", [PUBLISHED, CORRECTED], default=PUBLISHED, required=True, key="interval", bind=URL
 )
+corrected = interval == CORRECTED
 scores = pairs[judge]
 with slots[3].popover("Options", width="stretch"):
     prior = st.segmented_control(
         "Prior", ["jeffreys", "laplace"], default="jeffreys", required=True, key="prior", bind=URL
     )
+    key = (selection, judge, prior)
+    boards, compared = cached.computed(
+        "boards", (*key, anchor), lambda: boards_by_anchor(scores, anchor, prior)
+    )
     pool = st.number_input(
         "Prompts in the finite pool, M",
-        min_value=max(row.n for row in board(scores, anchor).rows),
+        min_value=max(row.n for row in boards[anchor].rows),
         value=None,
         placeholder="infinite",
         key="pool",
@@ -279,17 +295,17 @@ with slots[3].popover("Options", width="stretch"):
     )
     kappa = kappa_factor(judge is None)
 
-key = (selection, judge, prior)
-boards = cached.computed(
-    "boards", key, lambda: {name: board(scores, name, prior=prior) for name in anchors(scores, minimum=2)}
-)
-found = board(scores, anchor, prior=prior, pool=pool, kappa_factor=kappa)
-compared = tuple(dict.fromkeys([anchor, *anchors(scores)]))
-swap = cached.computed("swap", (*key, compared), lambda: anchor_swap(scores, anchors=compared, prior=prior))
+found = boards[anchor]
+if pool or kappa:
+    found = board(scores, anchor, prior=prior, pool=pool, kappa_factor=kappa)
+swap = cached.computed("swap", (*key, anchor), lambda: anchor_swap(scores, anchors=compared, prior=prior))
 known = cached.computed("triangles", key, lambda: triangles(scores, prior=prior))
 told = cached.computed("triangle words", key, lambda: triangle_words(known, boards))
-standing = standings(scores, found, boards=boards, swap=swap)
-corrected = interval == CORRECTED
+standing = cached.computed(
+    "standings",
+    (*key, anchor, pool, kappa),
+    lambda: standings(scores, found, boards=boards, swap=swap),
+)
 with said:
     widgets.answer(
         answer(standing, told, corrected=corrected), "finding" if sound(standing, told) else "warning"
@@ -297,8 +313,14 @@ with said:
 on_board, on_swap = st.tabs([BOARD, SWAP], key="view", bind=URL)
 with on_board:
     if on_board.open:
-        judged = {name: board(pairs[name], anchor, prior=prior, pool=pool) for name in judges}
-        board_tab(found, judged if judge is None and len(judges) > 1 else {}, judge, corrected)
+        judged = {}
+        if judge is None and len(judges) > 1:
+            judged = cached.computed(
+                "judged",
+                (*key, anchor),
+                lambda: {name: board(pairs[name], anchor, prior=prior) for name in judges},
+            )
+        board_tab(found, judged, judge, corrected)
 with on_swap:
     if on_swap.open:
         swap_tab(standing, boards, judge, corrected)
@@ -311,7 +333,7 @@ widgets.copy_as_python(
 from core.raee import board
 
 pairs = queries.pair_scores(store, selection, pooled=True)[{judge!r}]
-print(board(pairs, {anchor!r}, {options}).to_frame())
+print(board(pairs, {anchor!r}, {options}).to_frame().to_string())
 print(anchor_swap(pairs, anchors={compared!r}, prior={prior!r}).to_frame())
 print(triangles(pairs, prior={prior!r}).to_frame())"""
 )

@@ -199,28 +199,38 @@ def _shortened(name: str) -> str:
 
 def _tier_bands(fig: go.Figure, rows: Sequence[BoardRow], theme: Theme) -> None:
     """Shade every other tier and number all of them at the right, so that colour does not tell alone."""
-    first = {row.tier: place for place, row in reversed(list(enumerate(rows)))}
     last = {row.tier: place for place, row in enumerate(rows)}
-    for tier, start in first.items():
-        if tier % 2:
-            fig.add_hrect(
-                y0=start - 0.5,
-                y1=last[tier] + 0.5,
-                fillcolor=COLOURS[theme].grid,
-                opacity=0.45,
-                line_width=0,
-                layer="below",
-            )
-        fig.add_annotation(
-            text=f"tier {tier}",
-            x=1.01,
-            xref="paper",
-            xanchor="left",
-            y=(start + last[tier]) / 2,
-            showarrow=False,
-            font={"size": 11, "color": COLOURS[theme].neutral},
-        )
-    fig.update_layout(margin_r=48)
+    first = {tier: next(place for place, row in enumerate(rows) if row.tier == tier) for tier in last}
+    colours = COLOURS[theme]
+    bands = [
+        {
+            "type": "rect",
+            "xref": "x domain",
+            "x0": 0,
+            "x1": 1,
+            "y0": start - 0.5,
+            "y1": last[tier] + 0.5,
+            "fillcolor": colours.grid,
+            "opacity": 0.45,
+            "line": {"width": 0},
+            "layer": "below",
+        }
+        for tier, start in first.items()
+        if tier % 2
+    ]
+    names = [
+        {
+            "text": f"tier {tier}",
+            "x": 1.01,
+            "xref": "paper",
+            "xanchor": "left",
+            "y": (start + last[tier]) / 2,
+            "showarrow": False,
+            "font": {"size": 11, "color": colours.neutral},
+        }
+        for tier, start in first.items()
+    ]
+    fig.update_layout(shapes=bands, annotations=names, margin_r=48)
 
 
 def _zero_line(fig: go.Figure, length: int, theme: Theme) -> None:
