@@ -1,0 +1,415 @@
+"""The Position page: core's numbers in the real app, its figures, order balance and verbosity."""
+
+from collections.abc import Iterator
+from itertools import combinations, product
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from streamlit.testing.v1 import AppTest
+
+from core import sentences, verdicts
+from core.counts import NO_GOLD, LengthCounts, OrderCounts, majority
+from core.figures import rater_styles
+from core.order_balance import order_balance
+from core.plots import position as plots
+from core.position import flips_by, position_bias
+from core.queries import Mark, length_counts, order_counts, positions, votes_behind
+from core.simulate import DEMO_DATASET
+from core.store import Store
+from core.verbosity import verbosity
+from core.votes import InvalidOption, Selection
+from tests.readings import reading
+
+MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
+HOSTILE = "<img src=x onerror=alert(1)>"
+COMPARISON = ["item_id", "model_a", "model_b"]
+DEMO = Selection(datasets=(DEMO_DATASET,))
+
+
+@pytest.fixture(scope="module")
+def store_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    st.cache_resource.clear()
+    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def app(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
+    return AppTest.from_file(str(MAIN), default_timeout=60)
+
+
+def opened(app: AppTest, **query: str) -> AppTest:
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page("position.py").run()
+    assert not app.exception
+    assert app.title[0].value == "Position bias"
+    return app
+
+
+def demo_store() -> Store:
+    from pages.shared.cached import get_store
+
+    return get_store()
+
+
+def real(shared_data: Path, name: str) -> Store:
+    from core.importers import read
+
+    store = Store.open()
+    path = shared_data / "votes" / f"{name}.csv.gz"
+    for one in read([(path.name, path)]):
+        store.load(one)
+    return store
+
+
+def orders(
+    rows: list[tuple[tuple[int, ...], tuple[int, ...], int]], item: list[int] | None = None
+) -> OrderCounts:
+    """Rows of (votes -1, 0, +1 in `ab`, the same in `ba`, gold)."""
+    ab, ba, gold = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+    code = np.arange(len(rows))
+    return OrderCounts(
+        comparison=code, item=code if item is None else np.array(item), ab=ab, ba=ba, gold=gold
+    )
+
+
+def test_page_shows_what_core_computes(app: AppTest) -> None:
+    page = opened(app)
+    results = {judge: position_bias(found) for judge, found in positions(demo_store(), DEMO).items()}
+    shown = next(frame.value for frame in page.dataframe if "bias decided" in frame.value).set_index("judge")
+    assert list(shown.index) == list(results)
+    for judge, one in results.items():
+        row = shown.loc[judge]
+        assert (row["first"], row["second"], row["tie"], row["pairs"]) == (
+            *(one.first, one.second, one.tie, one.pairs),
+        )
+        for column, name in {
+            "bias decided": "bias_decided",
+            "bias all": "bias_all",
+            "bias in pairs": "bias_pairs",
+            "flips": "flip_rate",
+            "hard flips": "hard_flip_rate",
+            "same order differs": "same_order_disagreement",
+            "excess": "excess",
+            "p": "p_value",
+        }.items():
+            value = getattr(one, name)
+            assert row[column] == value if value is not None else pd.isna(row[column])
+    judge = "sim-judge-first-slot"
+    assert page.selectbox(key="judge").value == judge
+    texts = [element.value for element in page.text]
+    assert f"{judge}: {verdicts.position(judge, results[judge]).sentence}" in texts
+    balance = order_balance(order_counts(demo_store(), DEMO)[judge])
+    assert sentences.order_balance(judge, balance) in texts
+    assert sentences.verbosity(judge, verbosity(length_counts(demo_store(), DEMO)[judge])) in texts
+
+
+def test_marks_lead_to_flipped_votes(app: AppTest) -> None:
+    judge = "sim-judge-decisive"
+    page = opened(app, judge=judge, flip=plots.flip_key(judge, "hard"), flips_by_margin="0–0.2")
+    behind = page.dataframe[0].value
+    assert set(behind["judge"]) == {judge}
+    both = behind.groupby([*COMPARISON, "run"])["vote"].agg(["size", "sum"])
+    assert (both[both["size"] == 2]["sum"] == 0).all()
+    split = page.dataframe[2].value
+    assert set(split["judge"]) == {judge}
+    votes = demo_store().export(DEMO).to_pandas()
+    others = votes[(votes["judge"] != judge) & (votes["status"] == "ok")]
+    margin = others.groupby(COMPARISON)["vote"].mean().abs()
+    assert (margin.loc[list(split[COMPARISON].itertuples(index=False, name=None))] <= 0.2 + 1e-9).all()
+
+
+def test_a_person_asked_in_one_order_is_unknown_not_unbiased(app: AppTest) -> None:
+    page = opened(app, judge="sim-person-1")
+    texts = [element.value for element in page.text]
+    assert any("Position bias is unknown" in text for text in texts)
+    assert any("judged no comparison in both orders" in text for text in texts)
+
+
+def test_real_judges(shared_data: Path) -> None:
+    """Figures of the shared folder's README and the specification."""
+    store = real(shared_data, "judgebench")
+    one = position_bias(positions(store, Selection())["o1-mini-2024-09-12 [arena_hard]"])
+    assert (one.first, one.second, one.tie, one.pairs, one.unpaired) == (367, 289, 44, 350, 0)
+    rounded = tuple(round(x, 6) for x in (one.bias_decided, one.bias_all, one.flip_rate, one.hard_flip_rate))
+    assert rounded == (0.118902, 0.111429, 0.314286, 0.217143)
+    assert one.bias_pairs == one.bias_all
+    mark = Mark(judge="o1-mini-2024-09-12 [arena_hard]", flip="flip")
+    assert votes_behind(store, Selection(), mark=mark).num_rows == 2 * one.flips == 220
+    chatgpt = position_bias(
+        positions(real(shared_data, "faireval"), Selection())["ChatGPT [Vanilla_NoRules]"]
+    )
+    assert round(chatgpt.flip_rate, 6) == 0.818182
+
+
+def test_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
+    """gpt-4o-mini: raw .406593, as gold sits first where only one order was asked; within pairs nothing."""
+    results = {
+        judge: position_bias(found)
+        for judge, found in positions(real(shared_data, "judgeconf"), Selection()).items()
+    }
+    one = results["gpt-4o-mini"]
+    assert round(one.bias_decided, 6) == 0.406593
+    assert (one.pairs, one.flips, one.bias_pairs, one.unpaired) == (78, 0, 0.0, 273 - 156)
+    assert verdicts.position("gpt-4o-mini", one).verdict == "ok"
+    assert "5 of 5 judges" in sentences.unbalanced(results)
+
+
+def test_no_warning_where_orders_are_balanced(shared_data: Path) -> None:
+    found = positions(real(shared_data, "judgebench"), Selection())
+    assert sentences.unbalanced({judge: position_bias(one) for judge, one in found.items()}) is None
+
+
+def results_for(name: str) -> dict:
+    found = positions(demo_store(), DEMO)
+    return {
+        name: position_bias(found["sim-judge-first-slot"]),
+        "person": position_bias(found["sim-person-1"]),
+    }
+
+
+def test_figures_show_results_and_escape_names(app: AppTest) -> None:
+    opened(app)
+    results = results_for(HOSTILE)
+    one = results[HOSTILE]
+    styles = rater_styles(list(results))
+    lean = plots.leans(results, styles=styles)
+    paired, _, raw, _ = lean.data
+    assert list(paired.x) == [one.bias_pairs]
+    assert list(raw.x) == [one.bias_decided, results["person"].bias_decided]
+    assert paired.x[0] + paired.error_x.array[0] == pytest.approx(one.bias_pairs_high)
+    assert paired.x[0] - paired.error_x.arrayminus[0] == pytest.approx(one.bias_pairs_low)
+    flips = plots.flips(results, styles=styles, chosen=plots.flip_key(HOSTILE, "flip"))
+    assert [list(trace.x) for trace in flips.data[::2]] == [
+        [one.flip_rate],
+        [one.hard_flip_rate],
+        [one.same_order_disagreement],
+    ]
+    assert flips.data[0].marker.line.width == (3,)
+    assert [note.text for note in flips.layout.annotations] == ["no pair of orders"]
+    for fig in (lean, flips):
+        drawn = str(fig.layout.yaxis.ticktext) + "".join(str(trace.hovertext) for trace in fig.data)
+        assert "<img" not in drawn
+        assert "&lt;img" in drawn
+
+
+def test_group_figure_and_order_figure_show_results(app: AppTest) -> None:
+    opened(app)
+    style = rater_styles(["a"])["a"]
+    table = flips_by(positions(demo_store(), DEMO)["sim-judge-decisive"], "category")
+    fig = plots.flips_by_group(table, style=style)
+    assert list(fig.data[0].x) == table.rate.tolist()
+    assert list(fig.data[2].x) == table.hard_rate.tolist()
+    balance = order_balance(order_counts(demo_store(), DEMO)["sim-judge-decisive"])
+    drawn = plots.order_errors(balance, style=style)
+    assert list(drawn.data[0].x) == balance.mae.tolist()
+
+
+def test_counts_by_order_and_length_equal_pandas() -> None:
+    rng = np.random.default_rng(5)
+    n = 400
+    frame = pd.DataFrame(
+        {
+            "item_id": rng.integers(0, 30, n).astype(str),
+            "model_a": "x",
+            "model_b": rng.choice(["y", "z"], n),
+            "judge": rng.choice(["j1", "j2"], n),
+            "run": np.arange(n),
+            "position": rng.choice(["ab", "ba", None], n),
+            "vote": rng.integers(-1, 2, n),
+            "length_a": rng.integers(1, 4, n),
+            "length_b": rng.integers(1, 4, n),
+        }
+    )
+    of_pair = frame.groupby(["item_id", "model_b"]).ngroup()
+    gold = rng.choice([-1, 0, 1, np.nan], of_pair.max() + 1)
+    frame["gold"] = pd.array(gold[of_pair], dtype="Int64")
+    store = Store.open()
+    store.load(reading(frame.astype(object).where(frame.notna(), None).to_dict("records")))
+    for judge, found in order_counts(store, Selection()).items():
+        mine = frame[(frame["judge"] == judge) & frame["position"].notna()]
+        assert len(found) == mine.groupby(["item_id", "model_b"]).ngroups
+        for order in ("ab", "ba"):
+            votes = mine[mine["position"] == order]["vote"]
+            assert getattr(found, order).sum(axis=0).tolist() == [int((votes == v).sum()) for v in (-1, 0, 1)]
+        assert sorted(found.gold.tolist()) == sorted(
+            mine.groupby(["item_id", "model_b"])["gold"].first().fillna(NO_GOLD).tolist()
+        )
+    for judge, lengths in length_counts(store, Selection()).items():
+        mine = frame[(frame["judge"] == judge) & (frame["length_a"] != frame["length_b"])]
+        side = np.sign(mine["length_a"] - mine["length_b"])
+        assert int(lengths.longer.sum()) == int((mine["vote"] == side).sum())
+        assert int(lengths.shorter.sum()) == int((mine["vote"] == -side).sum())
+        assert int(lengths.tie.sum()) == int((mine["vote"] == 0).sum())
+        votes = lengths.longer + lengths.shorter + lengths.tie
+        for label in (-1, 0, 1):
+            assert int(votes[lengths.gold == label].sum()) == int((mine["gold"] * side == label).sum())
+
+
+def test_length_of_a_text_counts_where_no_length_is_given() -> None:
+    base = {"item_id": "1", "judge": "j", "vote": 1, "gold": 1}
+    store = Store.open()
+    store.load(
+        reading(
+            [
+                base | {"response_a": "long enough", "response_b": "short"},
+                base
+                | {"item_id": "2", "length_a": 5, "length_b": 9, "response_a": "long", "response_b": "s"},
+                base | {"item_id": "3", "response_a": "alone"},
+            ]
+        )
+    )
+    found = length_counts(store, Selection())["j"]
+    assert (found.longer.tolist(), found.shorter.tolist(), found.gold.tolist()) == ([1, 0], [0, 1], [1, -1])
+
+
+three = some.tuples(some.integers(0, 3), some.integers(0, 3), some.integers(0, 3))
+
+
+@settings(deadline=None, max_examples=40)
+@given(some.lists(some.tuples(three, three, some.sampled_from([-1, 0, 1])), min_size=1, max_size=4))
+def test_expected_errors_equal_every_subset_counted(rows: list[tuple]) -> None:
+    """The exact expectation over draws without replacement, by listing every draw."""
+    usable = [row for row in rows if min(sum(row[0]), sum(row[1])) >= 2]
+    if not usable:
+        return
+    result = order_balance(orders(rows), votes=2)
+
+    def votes(counts: tuple[int, ...]) -> list[int]:
+        return [vote for vote, count in zip((-1, 0, 1), counts, strict=True) for _ in range(count)]
+
+    def error(draws: list[tuple[int, ...]], gold: int) -> float:
+        labels = [int(majority(*(np.array([draw.count(vote)]) for vote in (1, 0, -1)))[0]) for draw in draws]
+        return float(np.mean([abs(label - gold) for label in labels]))
+
+    expected = np.zeros(4)
+    for ab, ba, gold in usable:
+        a, b = votes(ab), votes(ba)
+        halves = [x + y for x, y in product(combinations(a, 1), combinations(b, 1))]
+        both = [x + y for x, y in product(combinations(a, 2), combinations(b, 2))]
+        expected += [
+            error(draws, gold) for draws in (list(combinations(a, 2)), list(combinations(b, 2)), halves, both)
+        ]
+    assert result.mae == pytest.approx(expected / len(usable), abs=1e-12)
+    assert result.gain == pytest.approx(
+        expected[:2].mean() / len(usable) - expected[2] / len(usable), abs=1e-12
+    )
+    assert (result.n, result.left_out) == (len(usable), len(rows) - len(usable))
+
+
+def test_balance_helps_a_judge_that_follows_the_slot() -> None:
+    """It votes for the first shown; gold is a tie: each order errs by 1, half of each by 0."""
+    result = order_balance(orders([((0, 0, 4), (4, 0, 0), 0)] * 30))
+    assert result.votes.tolist() == [4, 4, 4, 8]
+    assert result.mae.tolist() == [1, 1, 0, 0]
+    assert (result.gain, result.gain_low, result.gain_high) == (1, 1, 1)
+    assert "balance helps" in sentences.order_balance("j", result)
+
+
+def test_one_vote_an_order_says_what_is_missing() -> None:
+    result = order_balance(orders([((0, 0, 1), (1, 0, 0), 1)] * 25 + [((0, 0, 1), (0, 0, 0), 1)]))
+    assert result.gain is None
+    assert "two or more" in result.reason
+    assert np.isnan(result.mae[2])
+    assert (result.n, result.left_out) == (25, 1)
+    assert result.mae[[0, 1, 3]].tolist() == [0, 2, 1]
+    assert "two votes or more in each order" in sentences.order_balance("j", result)
+
+
+def test_no_gold_or_no_second_order_is_none_and_odd_votes_are_refused() -> None:
+    assert order_balance(orders([((0, 0, 2), (0, 0, 2), NO_GOLD)])) is None
+    assert order_balance(orders([((0, 0, 2), (0, 0, 0), 1)])) is None
+    assert "no comparison" in sentences.order_balance("j", None)
+    with pytest.raises(InvalidOption, match="votes = 3"):
+        order_balance(orders([((0, 0, 4), (0, 0, 4), 1)]), votes=3)
+
+
+def test_interval_of_the_mean_is_the_t_interval_when_items_are_single() -> None:
+    from scipy.stats import ttest_1samp
+
+    rng = np.random.default_rng(6)
+    rows = [
+        (tuple(rng.multinomial(4, [0.2, 0.3, 0.5])), tuple(rng.multinomial(4, [0.4, 0.3, 0.3])), 1)
+        for _ in range(60)
+    ]
+    result = order_balance(orders(rows), votes=4)
+    label = np.array([majority(*(np.array([ab[k]]) for k in (2, 1, 0)))[0] for ab, _, _ in rows])
+    interval = ttest_1samp(np.abs(label - 1), 0).confidence_interval(0.95)
+    assert (result.mae_low[0], result.mae_high[0]) == pytest.approx((interval.low, interval.high), abs=1e-12)
+
+
+def lengths(rows: list[tuple[int, int, int, int]]) -> LengthCounts:
+    longer, shorter, tie, gold = np.array(rows, dtype=np.int64).T
+    code = np.arange(len(rows))
+    return LengthCounts(comparison=code, item=code, longer=longer, shorter=shorter, tie=tie, gold=gold)
+
+
+def test_verbosity_is_what_exceeds_gold() -> None:
+    one = verbosity(lengths([(3, 1, 0, 1)] * 20 + [(3, 1, 0, -1)] * 20 + [(0, 0, 4, 0)] * 5))
+    assert (one.n, one.longer, one.longer_rate) == (160, 120, 0.75)
+    assert (one.judge_rate, one.gold_rate, one.n_gold) == (0.75, 0.5, 160)
+    assert one.excess == 0.25
+    assert one.excess_low < 0.25 < one.excess_high
+    assert "favours length" in sentences.verbosity("j", one)
+
+
+def test_verbosity_without_gold_or_decided_votes() -> None:
+    one = verbosity(lengths([(3, 1, 0, NO_GOLD)] * 5))
+    assert (one.excess, one.gold_rate) == (None, None)
+    assert "without gold" in sentences.verbosity("j", one)
+    assert verbosity(lengths([(0, 0, 2, 1)])) is None
+    agreeing = verbosity(lengths([(2, 0, 0, 1)] * 9))
+    assert (agreeing.excess, agreeing.excess_low) == (0.0, None)
+    assert "too few items" in sentences.verbosity("j", agreeing)
+
+
+@given(
+    some.lists(
+        some.tuples(*[some.integers(0, 5)] * 3, some.sampled_from([-1, 0, 1])), min_size=2, max_size=20
+    )
+)
+def test_shorter_for_longer_negates_the_excess(rows: list[tuple[int, int, int, int]]) -> None:
+    one, other = verbosity(lengths(rows)), verbosity(lengths([(s, l, t, -g) for l, s, t, g in rows]))  # noqa: E741
+    if one is None or one.excess is None:
+        assert other is None or other.excess is None
+        return
+    assert other.excess == pytest.approx(-one.excess, abs=1e-12)
+    assert other.longer_rate == pytest.approx(1 - one.longer_rate, abs=1e-12)
+    if one.excess_low is not None:
+        assert (other.excess_low, other.excess_high) == pytest.approx(
+            (-one.excess_high, -one.excess_low), abs=1e-9
+        )
+        assert one.excess_low <= one.excess + 1e-12 <= one.excess_high + 2e-12
+
+
+def test_the_planted_bias_for_length_is_found_and_no_other(app: AppTest) -> None:
+    """In the demo only `sim-judge-boaster` weighs length (verbosity .8)."""
+    opened(app)
+    found = {judge: verbosity(one) for judge, one in length_counts(demo_store(), DEMO).items()}
+    favours = {judge for judge, one in found.items() if one.excess_low is not None and one.excess_low > 0}
+    assert favours == {"sim-judge-boaster"}
+
+
+@pytest.mark.slow
+def test_excess_interval_covers_the_truth() -> None:
+    """Three votes an item with a lasting opinion: .95 coverage within simulation error of 400 draws."""
+    rng = np.random.default_rng(7)
+    hits = SimpleNamespace(inside=0, draws=400)
+    for _ in range(hits.draws):
+        item_rate = rng.beta(6, 4, size=80)
+        longer = rng.binomial(3, item_rate)
+        gold = np.where(rng.random(80) < 0.5, 1, -1)
+        one = verbosity(
+            lengths([(k, 3 - k, 0, g) for k, g in zip(longer.tolist(), gold.tolist(), strict=True)])
+        )
+        hits.inside += one.excess_low <= 0.6 - 0.5 <= one.excess_high
+    assert 0.92 <= hits.inside / hits.draws <= 0.98
