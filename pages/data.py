@@ -25,7 +25,7 @@ files = st.file_uploader(
 )
 st.download_button("Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore")
 
-cached.keep_only(file.file_id for file in files)
+upload.forget_others(files)
 panels = [upload.panel(file, files) for file in files]
 ready = [dropped for dropped in panels if dropped is not None]
 waiting = len(files) - len(ready) - upload.count_loaded(files)

@@ -97,7 +97,7 @@ def test_says_what_is_in_and_what_is_missing(app):
     assert "3 votes of 1 rater on 3 comparisons of 3 items are in." in texts(app)
     assert "Gold is known for 100 % of the votes, the order shown for 0 %, a confidence for 0 %" in texts(app)
     assert "position bias cannot be tested" in texts(app)
-    assert frame(app, "data set")["votes"].tolist() == [3]
+    assert frame(app, "data set")["votes, failed too"].tolist() == [3]
 
 
 def test_a_file_in_the_canonical_form_is_read_back_and_loaded(app):
@@ -129,6 +129,30 @@ def test_a_spreadsheet_is_asked_what_its_labels_name(app):
     assert found["vote"].tolist() == [1, -1, 0, 1, 1] == expected.votes["vote"].to_pylist()
     assert found["position"].tolist() == ["ab", "ba", "ab", "ba", "ab"]
     assert found["gold"].tolist() == [1, 1, -1, -1, 1]
+
+
+def test_copied_python_reads_the_file_as_the_page_did(app, tmp_path, monkeypatch, capsys):
+    (tmp_path / "ours.csv").write_text(SPREADSHEET, encoding="utf-8")
+    drop(app, ("ours.csv", SPREADSHEET))
+    calm(widget(app, "radio", "The labels name").set_value("slot").run())
+    calm(widget(app, "selectbox", "True or human label (gold)").set_value("").run())
+    st.cache_resource.clear()
+    monkeypatch.chdir(tmp_path)
+    exec(app.code[0].value, {})  # noqa: S102 - this is what the reader is told to do
+    assert capsys.readouterr().out == "5 votes loaded into ours, 1 rejected\n"
+    found = exported(tmp_path / "votes.duckdb", "ours")
+    assert found["vote"].tolist() == [1, -1, 0, 1, 1]
+    assert found["gold"].isna().all()
+
+
+def test_a_file_whose_data_set_was_deleted_can_be_loaded_again(app):
+    drop(app, ("second.csv", PLAIN))
+    load(app)
+    assert not can_load(app)
+    calm(app.button(key="delete").click().run())
+    assert "Deleted second: 3 votes." in texts(app)
+    load(app)
+    assert "3 votes loaded into second." in texts(app)
 
 
 def test_the_other_answer_gives_the_other_votes(app):

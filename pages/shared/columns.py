@@ -44,6 +44,10 @@ TYPED = ("judge", "model_a", "model_b", "category")
 """Columns that may be one text for every row."""
 
 REFERS = {"model": "the models, whichever was shown first", "slot": "the first and the second shown"}
+EXAMPLE = (
+    "Say the answer of model B was shown first and the judge wrote A: did model A win, or did B, "
+    "the first shown?"
+)
 SCALES: dict[Literal[1, 100] | None, str] = {None: "as found", 1: "0 to 1", 100: "0 to 100"}
 RATERS = {"llm": "LLM judges", "human": "people"}
 FLAGS = {
@@ -125,9 +129,9 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
     main = MAIN[options.layout]
     others = [column.name for column in COLUMNS if column.name not in (*main, "judge", "vote")]
     mapping: dict[str, str] = {} if "vote" in main else {"vote": ""}
-    grid = st.columns(4)
-    for place, name in enumerate(main):
-        mapping[name] = _column(name, looks, grid[place % 4], key)
+    for start in range(0, len(main), 4):
+        for place, name in zip(st.columns(4), main[start : start + 4], strict=False):
+            mapping[name] = _column(name, looks, place, key)
     judges: tuple[str, ...] = ()
     if options.layout == "wide":
         chosen = st.multiselect(
@@ -140,6 +144,11 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
     frame = pd.DataFrame([list(cells) for cells in looks.head], columns=list(looks.columns))
     st.dataframe(frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file")
     st.caption("Columns that are nothing of this stay with the votes and can be filtered by.")
+    if judges == looks.judges and all(
+        looks.mapping.get(name, "") == value for name, value in mapping.items()
+    ):
+        return options
+    # All of them, as a column left out could otherwise be found again under another name.
     return replace(options, mapping=tuple(mapping.items()), judges=judges)
 
 
@@ -223,6 +232,7 @@ def _labels(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions | 
             horizontal=True,
             key=f"{key}-refers",
         )
+        st.caption(EXAMPLE)
         chosen["label_refers"] = refers
         if refers == "slot" and "position" not in looks.mapping:
             st.text(

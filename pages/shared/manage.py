@@ -18,6 +18,7 @@ from pages.shared import cached, widgets
 if TYPE_CHECKING:
     import pyarrow as pa
 
+HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
 SAID = "said of data sets"
 
 
@@ -35,7 +36,7 @@ def datasets() -> None:
     columns = ("name", "votes", "items", "comparisons", "judges", "files", "simulated", "loaded_at")
     frame = pd.DataFrame([[getattr(each, name) for name in columns] for each in found], columns=list(columns))
     st.dataframe(
-        frame.rename(columns={"name": "data set", "judges": "raters", "loaded_at": "loaded (UTC)"}),
+        frame.rename(columns=HEADERS),
         hide_index=True,
         key="datasets",
         alt="Data sets of the store",

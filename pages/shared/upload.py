@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -63,6 +63,14 @@ def count_loaded(files: Sequence[UploadedFile]) -> int:
     return sum(isinstance(each.report, LoadReport) for each in found if each)
 
 
+def forget_others(files: Sequence[UploadedFile]) -> None:
+    """Let go of all that was kept of files that are no longer in the drop."""
+    here = {file.file_id for file in files}
+    cached.keep_only(here)
+    for gone in _results().keys() - here:
+        del _results()[gone]
+
+
 def _results() -> dict[str, _Result]:
     results: dict[str, _Result] = st.session_state.setdefault("load results", {})
     return results
@@ -88,6 +96,10 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
     with st.container(key=f"file-{key}", border=True, gap="xsmall"):
         st.text(file.name)
         result = _results().get(key)
+        names = {found.name for found in cached.datasets()}
+        if result and isinstance(result.report, LoadReport) and not names.issuperset(result.report.datasets):
+            # Deleted or renamed since: the file can be loaded again.
+            result = _results().pop(key) and None
         if result and isinstance(result.report, LoadReport):
             _show_result(result.dropped, result.report)
             return None
@@ -102,18 +114,19 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             return None
         if looks.layout == "native":
             said.caption(f"Recognised: {formats()[looks.format]}")
-            options: ReadOptions | None = ReadOptions(format=format)
-            reading = _read(file, together, ReadOptions(format=format))
+            options = ReadOptions(format=format)
         else:
-            options = table_options(file, looks, format, said, row)
-            if options is None:
+            chosen = table_options(file, looks, format, said, row)
+            if chosen is None:
                 return None
-            reading = _read(file, together, options)
+            options = chosen
+        reading = _read(file, together, options)
         if isinstance(reading, AppellateError):
             st.text(words(reading))
             return None
         dataset = _dataset(reading, row[3], key)
         _show(reading, key)
+        _copy_as_python(file.name, options, dataset)
         return Dropped(file=file, reading=reading, dataset=dataset) if reading.votes.num_rows else None
 
 
@@ -146,6 +159,27 @@ def _show(reading: Reading, key: str) -> None:
     if reading.rejects.num_rows:
         with st.expander(f"Rejected: {reading.rejects.num_rows:,}", expanded=not reading.votes.num_rows):
             rejects(reading, key)
+
+
+def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> None:
+    given = {
+        field.name: getattr(options, field.name)
+        for field in fields(options)
+        if getattr(options, field.name) != field.default
+    }
+    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    with st.expander("Copy as Python"):
+        st.code(
+            "from pathlib import Path\n\n"
+            "from core.importers import ReadOptions, read\n"
+            "from core.store import Store, default_path\n\n"
+            f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM format\n"
+            f"options = ReadOptions({arguments})\n"
+            "store = Store.open(default_path())  # one process at a time: stop the app first\n"
+            "reading = read([(name, Path(name))], options)[-1]\n"
+            f"print(store.load(reading, dataset={dataset!r}).sentence)",
+            language="python",
+        )
 
 
 def rejects(reading: Reading, key: str) -> None:
