@@ -392,7 +392,7 @@ def _survives(found: Standings, told: Sequence[TriangleTold]) -> str:
         )
         parts.append(
             f"The ranking is not shown to change under {many} "
-            f"(Kendall τ {least:.2f}{' or more' if len(compared) > 1 else ''})."
+            f"({'lowest ' if len(compared) > 1 else ''}Kendall τ {least:.2f})."
         )
     else:
         parts.append("Whether another anchor would rank them alike is unknown: no other model met enough.")

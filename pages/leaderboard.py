@@ -24,7 +24,7 @@ from core.standings import (
 from core.votes import NoUsableVotes
 from pages.shared import cached, theme, widgets
 
-FIRST_SHOWN, TRIANGLES_SHOWN = 15, 200
+FIRST_SHOWN, FIRST_WITH_JUDGES, TRIANGLES_SHOWN = 15, 10, 200
 PUBLISHED, CORRECTED = "published", "corrected"
 BOARD, SWAP = "Board", "Another anchor"
 URL = "query-params"
@@ -37,6 +37,11 @@ def boards_by_anchor(
     names = dict.fromkeys([anchor, *anchors(scores, minimum=2)])
     compared = tuple(dict.fromkeys([anchor, *anchors(scores)]))
     return {name: board(scores, name, prior=prior) for name in names}, compared
+
+
+def in_url(key: str) -> str | None:
+    """The chosen mark before its select box is drawn; on a cold link only the URL knows it."""
+    return st.session_state.get(key, st.query_params.get(key))
 
 
 def kappa_factor(pooled: bool) -> float | None:
@@ -58,8 +63,9 @@ def board_tab(found: Board, judged: dict[str, Board], judge: str | None, correct
     """The board, its table, and the votes of the chosen model."""
     look, rows, shown = theme.current(), found.rows, None
     drawn, measured = st.columns([3, 2], gap="medium")
-    if len(rows) > FIRST_SHOWN and not measured.toggle(f"Draw all {len(rows)} models", key="all", bind=URL):
-        shown = FIRST_SHOWN
+    most = FIRST_WITH_JUDGES if judged else FIRST_SHOWN
+    if len(rows) > most and not measured.toggle(f"Draw all {len(rows)} models", key="all", bind=URL):
+        shown = most
     marks = {row.model: Mark(models=(row.model, found.anchor), judge=judge) for row in rows}
     for name, known in judged.items():
         for row in known.rows:
@@ -73,7 +79,7 @@ def board_tab(found: Board, judged: dict[str, Board], judge: str | None, correct
             corrected=corrected,
             shown=shown,
             theme=look,
-            chosen=st.session_state.get("model"),
+            chosen=in_url("model"),
         )
         chosen = widgets.figure(fig, "model", alt="Elo of each model against the anchor", marks=list(marks))
         widgets.how_to_read(
@@ -131,7 +137,7 @@ def swap_tab(found: Standings, boards: dict[str, Board], judge: str | None, corr
                 row.models,
                 corrected=corrected,
                 theme=theme.current(),
-                chosen=st.session_state.get("swapped"),
+                chosen=in_url("swapped"),
             )
             alt = "Centred Elo of each model against two anchors"
             chosen = widgets.figure(fig, "swapped", alt=alt, marks=list(marks))
