@@ -18,6 +18,7 @@ from core.counts import NO_GOLD, LengthCounts, OrderCounts, majority
 from core.figures import rater_styles
 from core.order_balance import order_balance
 from core.plots import position as plots
+from core.plots.forest import Estimate, Series, forest
 from core.position import flips_by, position_bias
 from core.queries import Mark, length_counts, order_counts, positions, votes_behind
 from core.simulate import DEMO_DATASET
@@ -413,3 +414,10 @@ def test_excess_interval_covers_the_truth() -> None:
         )
         hits.inside += one.excess_low <= 0.6 - 0.5 <= one.excess_high
     assert 0.92 <= hits.inside / hits.draws <= 0.98
+
+
+def test_long_names_break_at_a_word_and_keep_their_end() -> None:
+    name = "Skywork_Skywork-Reward-Gemma-2-27B <b>"
+    one = Estimate(row=name, value=0.1, low=0.0, high=0.2, n="n 5")
+    fig = forest([Series(name="x", marks=[one])], styles=rater_styles([name]), x_title="x")
+    assert fig.layout.yaxis.ticktext == ("Skywork_Skywork-Reward-<br>Gemma-2-27B &lt;b&gt;",)

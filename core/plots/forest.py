@@ -144,8 +144,11 @@ def forest(
 def _two_lines(name: str) -> str:
     """Long names of judges often differ only near their end, so one line is not enough."""
     text = " ".join(name.split())
-    parts = (text[:NAME_LIMIT], text[NAME_LIMIT:])
-    return "<br>".join(label(part, limit=NAME_LIMIT) for part in parts if part)
+    if len(text) <= NAME_LIMIT:
+        return label(text)
+    cut = 1 + max(text.rfind(mark, NAME_LIMIT // 2, NAME_LIMIT) for mark in " -_/.:")
+    cut = cut or NAME_LIMIT
+    return f"{label(text[:cut])}<br>{label(text[cut:], limit=NAME_LIMIT)}"
 
 
 def _known(one: Series) -> list[Estimate]:
