@@ -181,7 +181,7 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
         excess_high=excess[2],
         towards_first=towards_first,
         towards_second=towards_second,
-        p_value=_sign_test(towards_first, towards_second) if pairs else None,
+        p_value=sign_test(towards_first, towards_second) if pairs else None,
         direction=None if lean == 0 else "first" if lean > 0 else "second",
         comparisons=len(counts),
         pair_comparisons=int(has_pairs.sum()),
@@ -330,7 +330,7 @@ def _excess(counts: PositionCounts, level: float) -> Bounded:
     return excess, max(excess - half, -1.0), min(excess + half, 1.0)
 
 
-def _sign_test(k: int, m: int) -> float:
+def sign_test(k: int, m: int) -> float:
     """Exact two-sided binomial p-value of k against m at ½: twice the smaller tail, at most 1."""
     from scipy.special import bdtr
 

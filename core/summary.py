@@ -14,9 +14,9 @@ def to_text(audit: Audit) -> str:
     """Readable summary of an audit; control characters in names become spaces: text from votes is hostile."""
     found = audit.summary
     lines = [
-        f"{found.votes:,} votes of {len(found.judges)} judges on {found.comparisons:,} comparisons of "
-        f"{found.items:,} items; {found.unparsed:,} outputs without a vote; "
-        f"{sum(reading.rejects.num_rows for reading in audit.readings):,} rejected rows."
+        f"Judges: {len(found.judges)}; votes: {found.votes:,}; comparisons: {found.comparisons:,}; "
+        f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
+        f"rejected rows: {sum(reading.rejects.num_rows for reading in audit.readings):,}."
     ]
     for judge in audit.judges:
         lines += ["", judge.judge]

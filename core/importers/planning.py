@@ -164,7 +164,7 @@ def _plan_labels(how: Plan, sheet: Sheet, options: ReadOptions, *, exported: boo
                 gold,
                 how.mapping["gold"],
                 chosen,
-                "labels" if how.gold_only else "gold_labels",
+                "gold_labels",
                 models=models if both else frozenset(),
                 # Scores and names leave gold as the only column of numbers: 0 and 1 then stay a question.
                 canonical=exported or (same is not None and same.name == CANONICAL),
