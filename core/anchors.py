@@ -102,8 +102,9 @@ def anchors(pairs: PairScores, *, minimum: int = 3) -> tuple[str, ...]:
     """
     if minimum < 1:
         raise InvalidOption(f"minimum = {minimum}: needs at least 1")
-    met = np.unique(np.stack([pairs.model_1, pairs.model_2], axis=1), axis=0)
-    opponents = np.bincount(met.reshape(-1), minlength=len(pairs.models))
+    size = len(pairs.models)
+    met = np.divmod(np.unique(pairs.model_1 * size + pairs.model_2), max(size, 1))
+    opponents = np.bincount(np.concatenate(met), minlength=size)
     enough = np.flatnonzero(opponents >= minimum).tolist()
     return tuple(pairs.models[m] for m in sorted(enough, key=lambda m: (-opponents[m], pairs.models[m])))
 
@@ -234,6 +235,9 @@ def _common(pairs: PairScores, triples: IntArray, prior: Prior) -> tuple[IntArra
     leg_row = leg_row.reshape(-1, 3)
     code = pairs.model_1 * len(pairs.models) + pairs.model_2
     keep = np.isin(code, used)
+    # A prompt with fewer than three of the pairs is common to no triple; mostly that is all but a few.
+    _, item, judged = np.unique(pairs.item[keep], return_inverse=True, return_counts=True)
+    keep[keep] = judged[item] >= 3
     items, column = np.unique(pairs.item[keep], return_inverse=True)
     scores = np.full((len(used), len(items)), np.nan)
     scores[np.searchsorted(used, code[keep]), column] = pairs.score[keep]
