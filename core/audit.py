@@ -27,8 +27,9 @@ from core.overconfidence import ConfidenceGap, confidence_gap
 from core.position import PositionBias, position_bias
 from core.raee import Board, board
 from core.th_score import ThScore, th_score
+from core.unknowns import unknowns
 from core.verdicts import Verdict
-from core.votes import VOTE_LABELS, CorrectnessRule, InvalidOption, Selection, TooFewLabels
+from core.votes import CorrectnessRule, InvalidOption, Selection, TooFewLabels
 
 if TYPE_CHECKING:
     from core.importers import ReadOptions
@@ -174,7 +175,9 @@ def audit(
         )
     agreed = agreement_matrix(counts, level=options.level)
     boards = _boards(pairs, anchors, options, notes)
+    swap = anchor_swap(pairs[None], anchors=anchors) if len(boards) > 1 else None
     humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
+    notes.extend(unknowns(judges, agreed, swap, options))
     return Audit(
         selection=selection,
         options=replace(options, anchors=anchors),
@@ -184,7 +187,7 @@ def audit(
         judges=tuple(judges),
         agreement=agreed,
         boards=boards,
-        anchor_swap=anchor_swap(pairs[None], anchors=anchors) if len(boards) > 1 else None,
+        anchor_swap=swap,
         verdicts=tuple(
             verdict
             for judge in judges
@@ -203,7 +206,7 @@ def judge_verdicts(
 ) -> list[Verdict]:
     """One verdict a check, in the order of `verdicts.CHECKS`."""
     labelled = None if counts is None else counts.labelled()
-    constant = None if labelled is None else commonest_gold_share(labelled)
+    constant = None if judge.confusion is None else judge.confusion.constant
     labelled_items = 0 if labelled is None else len(np.unique(labelled.item))
     unit = "votes" if options.correctness == "single" else "both-order pairs"
     partner = closest_partner(judge.judge, agreed, humans)
@@ -218,13 +221,6 @@ def judge_verdicts(
         verdicts.agreement(name, partner, len(agreed.judges) - 1, people_kappa(agreed, humans)),
         verdicts.data(name, judge.votes.n, judge.votes.failed, labelled_items),
     ]
-
-
-def commonest_gold_share(labelled: VoteCounts) -> float | None:
-    """Accuracy over these votes of always giving gold's commonest label; None without labels."""
-    votes = labelled.plus + labelled.tie + labelled.minus
-    of_label = [int(votes[labelled.gold == label].sum()) for label in VOTE_LABELS]
-    return max(of_label) / sum(of_label) if len(labelled) else None
 
 
 def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str]) -> JudgePair | None:

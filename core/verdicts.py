@@ -175,7 +175,7 @@ def position(judge: str, value: PositionBias | None) -> Verdict:
     )
     lean = abs(value.towards_first - value.towards_second)
     p = "p < .001" if value.p_value < 0.001 else f"p = {value.p_value:.3f}"
-    split = f"{value.towards_first} comparisons lean to the first, {value.towards_second} to the second, {p}"
+    split = f"comparisons that lean to the first: {value.towards_first}, to the second: {value.towards_second}; {p}"
     if value.p_value < POSITION_SIGNIFICANCE:
         grade: Grade = "fail" if lean / value.pair_comparisons >= POSITION_FAIL_SHARE else "warn"
         return verdict(grade, f"{found}, biased towards the {value.direction} response shown ({split}).")
