@@ -175,7 +175,8 @@ def position(judge: str, value: PositionBias | None) -> Verdict:
     )
     lean = abs(value.towards_first - value.towards_second)
     p = "p < .001" if value.p_value < 0.001 else f"p = {value.p_value:.3f}"
-    split = f"comparisons that lean to the first: {value.towards_first}, to the second: {value.towards_second}; {p}"
+    leaning = f"to the first: {value.towards_first}, to the second: {value.towards_second}"
+    split = f"comparisons that lean {leaning}; {p}"
     if value.p_value < POSITION_SIGNIFICANCE:
         grade: Grade = "fail" if lean / value.pair_comparisons >= POSITION_FAIL_SHARE else "warn"
         return verdict(grade, f"{found}, biased towards the {value.direction} response shown ({split}).")
