@@ -84,7 +84,7 @@ def look_at(file: UploadedFile, options: ReadOptions) -> Inspection | AppellateE
 
 
 def table_options(
-    file: UploadedFile, looks: Inspection, format: str, said: Any, row: Sequence[Any]
+    file: UploadedFile, looks: Inspection, format: str, head: Any, row: Sequence[Any]
 ) -> ReadOptions | None:
     """Options of a table from the widgets of its panel; None while a question is open."""
     key = file.file_id
@@ -99,10 +99,10 @@ def table_options(
     if layout != looks.layout:
         found = look_at(file, options)
         if isinstance(found, AppellateError):
-            said.text(words(found))
+            head.text(words(found))
             return None
         looks = found
-    said.caption(f"Recognised: a table, {LAYOUTS[layout]}, {len(looks.columns)} columns")
+    head.caption(f"Recognised: a table, {LAYOUTS[layout]}, {len(looks.columns)} columns")
     if "rater_type" not in looks.mapping:
         rater = row[2].selectbox(
             "Raters are", list(RATERS), format_func=RATERS.__getitem__, key=f"{key}-rater"

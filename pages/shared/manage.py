@@ -43,14 +43,10 @@ def datasets() -> None:
     )
     names = [each.name for each in found]
     current = widgets.current_dataset()
+    if st.session_state.get("managed") not in names:
+        st.session_state["managed"] = current if current in names else names[0]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox(
-            "Change or export",
-            names,
-            names.index(current) if current in names else 0,
-            key="managed",
-            width=320,
-        )
+        name = st.selectbox("Change or export", names, key="managed", width=320)
         chosen = next(each for each in found if each.name == name)
         with st.popover("Rename", key="rename-box"):
             new = st.text_input("New name", key="new-name")

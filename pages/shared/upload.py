@@ -16,10 +16,29 @@ from pages.shared import cached, widgets
 from pages.shared.columns import look_at, table_options, words
 
 if TYPE_CHECKING:
+    import pandas as pd
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 READ_BACK = 10
+REJECTS_SHOWN = 1000
 PANDALM = "pandalm"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Said:
+    """A reading with what the page says about it, found once however often the page is drawn."""
+
+    reading: Reading
+    sentence: str
+    examples: tuple[str, ...]
+    reasons: pd.DataFrame
+
+    @classmethod
+    def of(cls, reading: Reading) -> Said:
+        """Count the rejects of a reading and put some votes in words."""
+        reasons = reject_reasons(reading)
+        reasons["reason"] = reasons["reason"].map(words)
+        return cls(reading, arrived(reading), tuple(read_back(reading, READ_BACK)), reasons)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -27,7 +46,7 @@ class Dropped:
     """A file that was read, with the data set it shall go into (None: what the file says)."""
 
     file: UploadedFile
-    reading: Reading
+    said: Said
     dataset: str | None
 
 
@@ -45,7 +64,7 @@ def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
         report: LoadReport | AppellateError
         try:
             report = cached.get_store().load(
-                dropped.reading, dataset=dropped.dataset, on_conflict="replace" if replace else "keep"
+                dropped.said.reading, dataset=dropped.dataset, on_conflict="replace" if replace else "keep"
             )
             opened = opened or next(iter(report.datasets), None)
         except AppellateError as error:
@@ -82,9 +101,7 @@ def _show_result(dropped: Dropped, report: LoadReport) -> None:
         st.text(f"{report.conflicts:,} votes or gold labels are stored with other content; those stay.")
         if st.button("Replace them with this file's", key=f"{dropped.file.file_id}-replace"):
             load([dropped], replace=True)
-    if dropped.reading.rejects.num_rows:
-        with st.expander(f"Rejected: {dropped.reading.rejects.num_rows:,}"):
-            rejects(dropped.reading, dropped.file.file_id)
+    _rejects(dropped.said, dropped.file.file_id)
 
 
 def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | None:
@@ -105,29 +122,29 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             return None
         if result:
             st.text(words(result.report))
-        said = st.container()
+        head = st.container()
         row = st.columns(4)
         format = row[0].selectbox("Format", ["auto", *formats()], key=f"{key}-format")
         looks = look_at(file, ReadOptions(format=format))
         if isinstance(looks, AppellateError):
-            said.text(words(looks))
+            head.text(words(looks))
             return None
         if looks.layout == "native":
-            said.caption(f"Recognised: {formats()[looks.format]}")
+            head.caption(f"Recognised: {formats()[looks.format]}")
             options = ReadOptions(format=format)
         else:
-            chosen = table_options(file, looks, format, said, row)
+            chosen = table_options(file, looks, format, head, row)
             if chosen is None:
                 return None
             options = chosen
-        reading = _read(file, together, options)
-        if isinstance(reading, AppellateError):
-            st.text(words(reading))
+        said = _read(file, together, options)
+        if isinstance(said, AppellateError):
+            st.text(words(said))
             return None
-        dataset = _dataset(reading, row[3], key)
-        _show(reading, key)
+        dataset = _dataset(said.reading, row[3], key)
+        _show(said, key)
         _copy_as_python(file.name, options, dataset)
-        return Dropped(file=file, reading=reading, dataset=dataset) if reading.votes.num_rows else None
+        return Dropped(file=file, said=said, dataset=dataset) if said.reading.votes.num_rows else None
 
 
 def _dataset(reading: Reading, place: Any, key: str) -> str | None:
@@ -147,18 +164,16 @@ def _dataset(reading: Reading, place: Any, key: str) -> str | None:
     return str(given).strip() or None
 
 
-def _show(reading: Reading, key: str) -> None:
+def _show(said: Said, key: str) -> None:
     """What was read: counts, ten votes in words, rejects by reason and by row."""
-    st.text(arrived(reading))
-    if said := read_back(reading, READ_BACK):
+    st.text(said.sentence)
+    if said.examples:
         with st.container(border=True, key=f"readback-{key}", gap="xsmall"):
             st.caption("Is this what your file says?")
-            st.text("\n".join(said))
-    for note in reading.notes:
+            st.text("\n".join(said.examples))
+    for note in said.reading.notes:
         st.text(words(note))
-    if reading.rejects.num_rows:
-        with st.expander(f"Rejected: {reading.rejects.num_rows:,}", expanded=not reading.votes.num_rows):
-            rejects(reading, key)
+    _rejects(said, key, expanded=not said.reading.votes.num_rows)
 
 
 def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> None:
@@ -182,27 +197,31 @@ def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> Non
         )
 
 
-def rejects(reading: Reading, key: str) -> None:
+def _rejects(said: Said, key: str, *, expanded: bool = False) -> None:
     """Rejects by reason and by row, to download."""
-    reasons = reject_reasons(reading)
-    reasons["reason"] = reasons["reason"].map(words)
-    st.dataframe(reasons, hide_index=True, key=f"{key}-reasons", alt="Rejects by reason")
-    frame = reading.rejects.to_pandas()
-    frame["reason"] = frame["reason"].map(words)
-    st.dataframe(frame, hide_index=True, height=220, key=f"{key}-rejects", alt="Rejected rows")
-    widgets.downloads(frame, f"rejects-{key}")
+    rejects = said.reading.rejects
+    if not rejects.num_rows:
+        return
+    with st.expander(f"Rejected: {rejects.num_rows:,}", expanded=expanded):
+        st.dataframe(said.reasons, hide_index=True, alt="Rejects by reason")
+        frame = rejects.slice(0, REJECTS_SHOWN).to_pandas()
+        frame["reason"] = frame["reason"].map(words)
+        st.dataframe(frame, hide_index=True, height=220, alt="Rejected rows")
+        if rejects.num_rows > REJECTS_SHOWN:
+            st.caption(f"The first {REJECTS_SHOWN:,} rows; the files hold all of them.")
+        widgets.downloads(rejects.to_pandas(), f"rejects-{key}")
 
 
 def _read(
     file: UploadedFile, together: Sequence[UploadedFile], options: ReadOptions
-) -> Reading | AppellateError:
+) -> Said | AppellateError:
     looks = look_at(file, ReadOptions(format=options.format))
     alone = isinstance(looks, AppellateError) or looks.format != PANDALM
     beside = [] if alone else [other for other in together if other is not file and _is_test_set(other)]
 
-    def reading() -> Reading | AppellateError:
+    def reading() -> Said | AppellateError:
         try:
-            return read([(each.name, each.getvalue()) for each in (*beside, file)], options)[-1]
+            return Said.of(read([(each.name, each.getvalue()) for each in (*beside, file)], options)[-1])
         except AppellateError as error:
             return error
 
