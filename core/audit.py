@@ -177,10 +177,11 @@ def audit(
     boards = _boards(pairs, anchors, options, notes)
     swap = anchor_swap(pairs[None], anchors=anchors) if len(boards) > 1 else None
     humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
-    notes.extend(unknowns(judges, agreed, swap, options))
+    used = replace(options, anchors=anchors)
+    notes.extend(unknowns(judges, agreed, swap, used))
     return Audit(
         selection=selection,
-        options=replace(options, anchors=anchors),
+        options=used,
         readings=tuple(readings),
         reading_options=reading_options,
         summary=found,

@@ -63,6 +63,7 @@ LAYERS = {
     "findings": 5,
     "sentences": 5,
     "standings": 5,
+    "unknowns": 5,
     "figures": 5,
     "plots": 5,
     # the audit
