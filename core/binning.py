@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from core.votes import InvalidOption, NoUsableVotes
 EDGE_TOLERANCE = 1e-9
 """A confidence this close to a bin's edge lies on it (0.7 · 10 is 7.000000000000001)."""
 
-MAX_CELLS = 1_000_000
+BLOCK = 1 << 15
+"""Rows worked on at once."""
 
 
 def usable(outcomes: OutcomeCounts) -> OutcomeCounts:
@@ -60,6 +62,22 @@ def rank_values(confidence: FloatArray) -> IntArray:
     return np.unique(np.rint(confidence * 1e9), return_inverse=True)[1].astype(np.int64)
 
 
+def by_confidence(known: OutcomeCounts) -> OutcomeCounts:
+    """The same verdicts with one row a stated confidence, for measures that no item matters to.
+
+    Only where stated confidences have few decimals; else the rows stay as they are. Items are all 0.
+    """
+    code = rank_values(known.confidence)
+    value = np.full(int(code.max()) + 1, np.nan)
+    value[code] = known.confidence
+    if len(value) > len(code) or (value[code] != known.confidence).any():
+        return known
+    n, correct = (np.bincount(code, weights=column).astype(np.int64) for column in (known.n, known.correct))
+    seen = n > 0
+    confidence, n, correct = value[seen], n[seen], correct[seen]
+    return OutcomeCounts(item=np.zeros(len(n), dtype=np.int64), confidence=confidence, n=n, correct=correct)
+
+
 def bin_sums(known: OutcomeCounts, index: IntArray, bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Verdicts, right verdicts and summed confidence of each bin."""
     stated = known.n * known.confidence
@@ -70,18 +88,41 @@ def _total(index: IntArray, column: IntArray | FloatArray, bins: int) -> FloatAr
     return np.bincount(index, weights=column, minlength=bins).astype(np.float64, copy=False)
 
 
-def item_sums(known: OutcomeCounts, index: IntArray, bins: int) -> tuple[FloatArray, ...]:
-    """Of each bin: Σn, Σk, its items, and Σn², Σn·k, Σk² over the items' totals n and k in the bin."""
-    n, k = known.n, known.correct
-    key = known.item * bins + index
+def item_sums(known: OutcomeCounts, bins: int) -> tuple[FloatArray, ...]:
+    """Of each bin: Σn, Σk, Σ confidence, its items, and Σn², Σn·k, Σk² over items' totals n, k in it."""
+    parts = [
+        _item_sums(known.item[rows], known.confidence[rows], known.n[rows], known.correct[rows], bins)
+        for rows in _blocks(known.item)
+    ]
+    return tuple(np.sum(column, axis=0) for column in zip(*parts, strict=True))
+
+
+def _blocks(item: IntArray) -> list[slice]:
+    """Cut sorted rows between items: fresh memory for a million rows costs more than adding them."""
+    if len(item) <= BLOCK or (item[1:] < item[:-1]).any():
+        return [slice(0, len(item))]
+    cuts = np.unique(np.searchsorted(item, item[BLOCK::BLOCK]))
+    edges = [0, *cuts[cuts > 0].tolist(), len(item)]
+    return [slice(begin, end) for begin, end in pairwise(edges)]
+
+
+def _item_sums(
+    item: IntArray, confidence: FloatArray, n: IntArray, k: IntArray, bins: int
+) -> tuple[FloatArray, ...]:
+    index = bin_index(confidence, bins)
+    stated = _total(index, n * confidence, bins)
+    key = item * bins + index
     if (key[1:] < key[:-1]).any():
         order = np.argsort(key, kind="stable")
         key, index, n, k = key[order], index[order], n[order], k[order]
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     if len(starts) < len(key):
-        index, n, k = index[starts], np.add.reduceat(n, starts), np.add.reduceat(k, starts)
+        # Differences of running totals of whole numbers are exact, and take a third of the time of reduceat.
+        ends = np.append(starts[1:], len(key)) - 1
+        n, k = (np.diff(np.cumsum(column)[ends], prepend=0) for column in (n, k))
+        index = index[starts]
     width = int(n.max()) + 1
-    if bins * width**2 <= MAX_CELLS:
+    if bins * width**2 <= len(index):
         # Totals are small numbers: count each (bin, n, k) once and work on the counts, not on the rows.
         count = np.bincount((index * width + n) * width + k, minlength=bins * width**2).reshape(
             bins, width, width
@@ -90,5 +131,6 @@ def item_sums(known: OutcomeCounts, index: IntArray, bins: int) -> tuple[FloatAr
         weight, index = count[at, n, k].astype(np.float64), at
     else:
         weight = np.ones(len(index))
-    columns = (n * weight, k * weight, weight, n * n * weight, n * k * weight, k * k * weight)
-    return tuple(_total(index, column, bins) for column in columns)
+    products = (n * weight, k * weight, weight, n * n * weight, n * k * weight, k * k * weight)
+    total_n, total_k, *squares = (_total(index, column, bins) for column in products)
+    return total_n, total_k, stated, *squares

@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.binning import bin_index, bin_sums, equal_mass_index, item_sums, rank_values, usable
+from core.binning import (
+    bin_index,
+    bin_sums,
+    by_confidence,
+    equal_mass_index,
+    item_sums,
+    rank_values,
+    usable,
+)
 from core.counts import FloatArray, IntArray, OutcomeCounts
 from core.intervals import (
     basic_interval,
-    clustered_proportion,
-    dense_codes,
     design_effect_of_sums,
+    proportion,
     resample_items,
     wilson,
 )
@@ -154,9 +161,7 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     Source: [TH] §3; intervals ours.
     """
     known = usable(outcomes)
-    index = bin_index(known.confidence, bins)
-    n, correct, *squares = item_sums(known, index, bins)
-    stated = np.bincount(index, weights=known.n * known.confidence, minlength=bins)
+    n, correct, stated, *squares = item_sums(known, bins)
     deff = design_effect_of_sums(n, correct, *squares)
     low, high = wilson(correct, n, level=level, deff=deff)
     with np.errstate(invalid="ignore"):
@@ -194,15 +199,18 @@ def calibration(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     total = int(diagram.n.sum())
     filled = diagram.n > 0
     gap = np.abs(diagram.accuracy - diagram.confidence)[filled]
+    stated = by_confidence(known)
     mass_n, mass_correct, mass_stated = bin_sums(
-        known, equal_mass_index(known.confidence, known.n, bins), bins
+        stated, equal_mass_index(stated.confidence, stated.n, bins), bins
     )
-    brier, nll = _row_losses(known)
-    accuracy = clustered_proportion(known.item, known.n, known.correct, level=level)
-    outside = (known.confidence < NLL_CLIP) | (known.confidence > 1 - NLL_CLIP)
+    brier, nll = _row_losses(stated)
+    outside = (stated.confidence < NLL_CLIP) | (stated.confidence > 1 - NLL_CLIP)
+    n, correct, _, items, *squares = (float(column[0]) for column in item_sums(known, 1))
+    deff = float(design_effect_of_sums(n, correct, items, *squares))
+    accuracy = proportion(int(correct), total, level=level, deff=deff)
     return Calibration(
         n=total,
-        items=int(dense_codes(known.item).max()) + 1,
+        items=int(items),
         without_confidence=int(outcomes.n.sum()) - total,
         accuracy=accuracy.value,
         accuracy_low=accuracy.low,
@@ -213,7 +221,7 @@ def calibration(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
         mce=float(gap.max()),
         brier=float(brier.sum() / total),
         nll=float(nll.sum() / total),
-        nll_clipped=int(known.n[outside].sum()),
+        nll_clipped=int(stated.n[outside].sum()),
         level=level,
         reliability=diagram,
     )

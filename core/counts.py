@@ -45,6 +45,18 @@ def majority(plus: IntArray, tie: IntArray, minus: IntArray) -> IntArray:
     return label.astype(np.int64)
 
 
+def distinct(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Distinct values of `key` (no value below 0) in order, the place of each row among them, rows each."""
+    if not len(key) or key.max() > 4 * len(key) + 1000:
+        value, place, rows = np.unique(key, return_inverse=True, return_counts=True)
+        return value, place.reshape(-1), rows
+    # Few votes a comparison make small keys: counting them costs a tenth of sorting them.
+    count = np.bincount(key)
+    seen = count > 0
+    place = np.cumsum(seen) - 1
+    return np.flatnonzero(seen), place[key], count[seen]
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class VoteCounts:
     """Votes of one judge, one row a comparison: how many +1, 0 and -1, and the gold label if known."""
@@ -93,12 +105,12 @@ class VoteCounts:
         if np.prod(sizes, dtype=np.float64) >= 2**62:
             raise InvalidCounts("VoteCounts: so many votes on one comparison cannot be collapsed")
         key = np.ravel_multi_index(columns, sizes)
-        pattern, cell_of_row, weight = np.unique(key, return_inverse=True, return_counts=True)
+        pattern, cell_of_row, weight = distinct(key)
         plus, tie, minus, gold = (part.astype(np.int64) for part in np.unravel_index(pattern, sizes))
         cells = VoteCells(
             plus=plus, tie=tie, minus=minus, gold=gold + NO_GOLD, weight=weight.astype(np.float64)
         )
-        return cells, cell_of_row.reshape(-1)
+        return cells, cell_of_row
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

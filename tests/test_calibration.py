@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss
 
-from core.binning import bin_index, equal_mass_index, rank_values
+from core.binning import BLOCK, bin_index, equal_mass_index, rank_values
 from core.calibration import calibration, calibration_intervals, noise_floor, reliability
 from core.counts import OutcomeCounts
 from core.intervals import clustered_proportion
@@ -160,6 +160,7 @@ def test_bins_use_the_clustering_of_their_own_items(votes):
 def test_rows_in_any_order_and_split_give_the_same_diagram():
     rng = np.random.default_rng(1)
     outcomes = of_votes(rng.integers(0, 30, 200), rng.integers(0, 21, 200) / 20, rng.integers(0, 2, 200))
+    assert len(outcomes) > 3 * BLOCK
     order = rng.permutation(len(outcomes))
     shuffled = OutcomeCounts(
         item=outcomes.item[order],
@@ -270,3 +271,21 @@ def test_frames_hold_the_results():
     frame = found.to_frame().set_index("measure")["value"]
     assert frame["ece"] == found.ece
     assert found.reliability.to_frame()["n"].sum() == 2
+
+
+def test_many_rows_are_worked_on_in_blocks():
+    """Rows sorted by item are cut into blocks between items, shuffled ones are not: same measures."""
+    rng = np.random.default_rng(5)
+    item = np.sort(rng.integers(0, BLOCK, 4 * BLOCK))
+    confidence = rng.integers(0, 101, len(item)) / 100
+    outcomes = of_votes(item, confidence, rng.random(len(item)) < confidence)
+    assert len(outcomes) > 3 * BLOCK
+    order = rng.permutation(len(outcomes))
+    shuffled = OutcomeCounts(
+        **{name: getattr(outcomes, name)[order] for name in ("item", "confidence", "n", "correct")}
+    )
+    one, other = calibration(outcomes), calibration(shuffled)
+    for name in ("n", "items", "accuracy", "accuracy_low", "ece", "ace", "brier", "nll"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-12), name
+    assert one.reliability.deff == pytest.approx(other.reliability.deff, rel=1e-12)
+    assert one.reliability.items.tolist() == other.reliability.items.tolist()
