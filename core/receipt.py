@@ -37,11 +37,13 @@ def stored(summary: Summary) -> Stored:
         f"; {_count(summary.unparsed, 'more call')} failed and are not counted" if summary.unparsed else ""
     )
     shares = f"Gold is known for {_share(labelled, n)} of the votes, the order shown for {_share(placed, n)}"
+    people = any(judge.rater_type == "human" for judge in summary.judges)
     gaps = []
     if not labelled:
         gaps.append(
             "No vote has gold: accuracy, calibration, confusion and aggregation cannot be judged. "
-            "Add a file of gold labels (item_id, model_a, model_b, gold)."
+            "Add a file of gold labels (item_id, model_a, model_b, gold)"
+            + (", or choose humans as gold in the sidebar." if people else ".")
         )
     if not confident:
         gaps.append("No vote has a confidence: there is no calibration to judge.")

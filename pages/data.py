@@ -33,7 +33,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     if ready and st.button(f"Load {len(ready)} file{'s' * (len(ready) > 1)}", type="primary", key="load"):
         upload.load(ready)
     if waiting:
-        st.text(f"{waiting} of {len(files)} cannot be loaded yet: see above.")
+        st.text(f"{waiting} of {len(files)} not ready to load: see above.")
     if upload.count_loaded(files):
         widgets.goto("To the Overview", "overview.py", key="to-overview")
         widgets.goto("To Calibration", "calibration.py", key="to-calibration")

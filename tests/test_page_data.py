@@ -217,13 +217,20 @@ def test_two_scores_with_a_tie_margin(app):
     assert exported(store_path(app), "scores")["vote"].tolist() == [1, 0, -1]
 
 
+def test_the_scale_of_confidence_can_be_corrected(app):
+    drop(app, ("scale.csv", "item_id,judge,vote,confidence\n1,j,1,1\n2,j,-1,0.5\n"))
+    assert "with confidence 100%" in texts(app)
+    calm(widget(app, "selectbox", "Confidence is").set_value(100).run())
+    assert "with confidence 1%" in texts(app)
+
+
 def test_a_broken_file_leaves_the_store_and_the_other_files_alone(app):
     latin = "item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1")
     drop(app, ("latin.csv", latin), ("good.csv", PLAIN), ("none.csv", b""))
     assert "latin.csv" in texts(app)
     assert "UTF-8" in texts(app)
     assert "the file is empty" in texts(app)
-    assert "2 of 3 cannot be loaded yet" in texts(app)
+    assert "2 of 3 not ready to load" in texts(app)
     load(app)
     assert "3 votes loaded into good." in texts(app)
     with Store.open(store_path(app)) as store:
@@ -334,6 +341,16 @@ def test_native_files(app, shared_data):
     load(app)
     with Store.open(store_path(app)) as store:
         assert "JudgeBench" in [found.name for found in store.datasets()]
+
+
+def test_the_baseline_of_arena_hard_can_be_named(app, shared_data):
+    (path,) = (shared_data / "native" / "arenahard").glob("*Athene*")
+    drop(app, (path.name, path))
+    assert "name it with “Name of the baseline”" in texts(app)
+    calm(widget(app, "text_input", "Name of the baseline").set_value("gpt-4-0314").run())
+    assert "B is gpt-4-0314" in texts(app)
+    load(app)
+    assert set(exported(store_path(app), "arena-hard-v0.1")["model_b"]) == {"gpt-4-0314"}
 
 
 def test_pandalm_results_ask_for_the_test_set(app, shared_data):

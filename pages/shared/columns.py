@@ -48,12 +48,13 @@ EXAMPLE = (
     "Say the answer of model B was shown first and the judge wrote A: did model A win, or did B, "
     "the first shown?"
 )
-SCALES: dict[Literal[1, 100] | None, str] = {None: "as found", 1: "0 to 1", 100: "0 to 100"}
+SCALES: dict[Literal[0, 1, 100], str] = {0: "as found", 1: "0 to 1", 100: "0 to 100"}
 RATERS = {"llm": "LLM judges", "human": "people"}
 FLAGS = {
     "--gold-labels": "“Gold is written as”",
     "--label-refers": "“The labels name”",
     "--labels": "“Labels are written as”",
+    "--map model_b==NAME": "“Name of the baseline”",
     "--map": "“Columns”",
     "--confidence-scale": "“Confidence is”",
     "--format": "“Format”",
@@ -204,10 +205,10 @@ def _labels(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions | 
         scale = columns[2].selectbox(
             "Confidence is",
             list(SCALES),
-            format_func=lambda value: f"as found: {found}" if value is None else SCALES[value],
+            format_func=lambda value: SCALES[value] if value else f"as found: {found}",
             key=f"{key}-scale",
         )
-        options = replace(options, confidence_scale=scale)
+        options = replace(options, confidence_scale=scale or None)
     if looks.layout == "scores":
         margin = columns[3].number_input(
             "Tie margin",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 READ_BACK = 10
 REJECTS_SHOWN = 1000
-PANDALM = "pandalm"
+PANDALM, ARENA_HARD = "pandalm", "arenahard"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +131,7 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             return None
         if looks.layout == "native":
             head.caption(f"Recognised: {formats()[looks.format]}")
-            options = ReadOptions(format=format)
+            options = ReadOptions(format=format, mapping=_baseline(looks, row[1], key))
         else:
             chosen = table_options(file, looks, format, head, row)
             if chosen is None:
@@ -145,6 +145,16 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
         _show(said, key)
         _copy_as_python(file.name, options, dataset)
         return Dropped(file=file, said=said, dataset=dataset) if said.reading.votes.num_rows else None
+
+
+def _baseline(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str], ...]:
+    """Name of the model that Arena-Hard compares with, which its files seldom hold."""
+    if looks.format != ARENA_HARD:
+        return ()
+    name = str(
+        place.text_input("Name of the baseline", placeholder="as found", key=f"{key}-baseline")
+    ).strip()
+    return (("model_b", f"={name}"),) if name else ()
 
 
 def _dataset(reading: Reading, place: Any, key: str) -> str | None:

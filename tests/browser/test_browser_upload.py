@@ -85,7 +85,7 @@ def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, shared_d
     latin.write_bytes("item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1"))
     drop(visitor, native, latin)
     says(visitor, "is not UTF-8")
-    says(visitor, "1 of 2 cannot be loaded yet")
+    says(visitor, "1 of 2 not ready to load")
     load(visitor)
     assert selected(visitor) == "JudgeBench"
     visitor.page.get_by_role("button", name="To the Overview").click()
