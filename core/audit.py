@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 MOST_SPLITS = 10_000
 
+AGAINST_GOLD = ("accuracy", "calibration", "overconfidence", "ties")
+"""Checks that compare a judge with gold."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
@@ -179,6 +182,12 @@ def audit(
     humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
     used = replace(options, anchors=anchors)
     notes.extend(unknowns(judges, agreed, swap, used))
+    own = [judge.judge for judge in judges if makes_gold(judge, selection.gold)]
+    if own:
+        notes.append(
+            f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion and BTD "
+            "against it flatter them."
+        )
     return Audit(
         selection=selection,
         options=used,
@@ -192,7 +201,9 @@ def audit(
         verdicts=tuple(
             verdict
             for judge in judges
-            for verdict in judge_verdicts(judge, counts.get(judge.judge), agreed, humans, options)
+            for verdict in judge_verdicts(
+                judge, counts.get(judge.judge), agreed, humans, options, gold=selection.gold
+            )
         ),
         notes=tuple(notes),
     )
@@ -204,15 +215,20 @@ def judge_verdicts(
     agreed: AgreementMatrix,
     humans: frozenset[str],
     options: AuditOptions,
+    *,
+    gold: str = "given",
 ) -> list[Verdict]:
-    """One verdict a check, in the order of `verdicts.CHECKS`."""
+    """One verdict a check, in the order of `verdicts.CHECKS`; `gold` is the selection's.
+
+    Whoever gold is made of is not graded against it: its own votes would be right by construction.
+    """
     labelled = None if counts is None else counts.labelled()
     constant = None if judge.confusion is None else judge.confusion.constant
     labelled_items = 0 if labelled is None else len(np.unique(labelled.item))
     unit = "votes" if options.correctness == "single" else "both-order pairs"
     partner = closest_partner(judge.judge, agreed, humans)
     name = judge.judge
-    return [
+    found = [
         verdicts.accuracy(name, judge.accuracy, constant, unit=unit),
         verdicts.calibration(name, judge.calibration, judge.floor),
         verdicts.overconfidence(name, judge.gap),
@@ -222,6 +238,19 @@ def judge_verdicts(
         verdicts.agreement(name, partner, len(agreed.judges) - 1, people_kappa(agreed, humans)),
         verdicts.data(name, judge.votes.n, judge.votes.failed, labelled_items),
     ]
+    if not makes_gold(judge, gold):
+        return found
+    whose = "human votes, its own among them" if gold == "humans" else "its own votes"
+    own = f"{verdicts.NOT_GRADED}: gold is made of {whose}."
+    return [
+        replace(verdict, verdict="unknown", sentence=own) if verdict.check in AGAINST_GOLD else verdict
+        for verdict in found
+    ]
+
+
+def makes_gold(judge: JudgeAudit, gold: str) -> bool:
+    """Whether gold, as a selection forms it, holds the judge's own votes."""
+    return gold == judge.judge or (gold == "humans" and judge.rater_type == "human")
 
 
 def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str]) -> JudgePair | None:

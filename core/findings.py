@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.verdicts import CHECKS, Grade, Verdict
+from core.verdicts import CHECKS, NOT_GRADED, Grade, Verdict
 
 WORDS: dict[Grade, tuple[str, str]] = {
     "ok": ("passes every check that could be made", "pass every check that could be made"),
@@ -48,7 +48,8 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """What would let more be checked, one sentence a need, with how many judges lack it."""
     lacking: dict[str, dict[str, set[str]]] = {}
     for verdict in verdicts:
-        if verdict.verdict == "unknown" and verdict.check in NEEDS:
+        hopeless = verdict.sentence.startswith(NOT_GRADED)
+        if verdict.verdict == "unknown" and verdict.check in NEEDS and not hopeless:
             lacking.setdefault(NEEDS[verdict.check], {}).setdefault(verdict.check, set()).add(verdict.judge)
     sentences = []
     for need, checks in lacking.items():

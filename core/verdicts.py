@@ -6,6 +6,7 @@ paper fixes them. They are the constants below and nothing else decides. Sentenc
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,6 +28,9 @@ CHECKS = (
     "agreement",
     "data",
 )
+
+NOT_GRADED = "Not graded"
+"""Begins the sentence of a check that makes no sense for this judge: more votes would not help."""
 
 FEW = 30
 """Fewer verdicts than this: no grade on a rate."""
@@ -63,7 +67,7 @@ class Verdict:
 def percent(value: float, digits: int = 0) -> str:
     """A share as text: 0.314 is 31 %; a share that is not 0 or 1 never prints as 0 % or 100 %."""
     text = f"{100 * value:.{digits}f}"
-    if text in ("0", "100") and value not in (0.0, 1.0):
+    if float(text) in (0.0, 100.0) and value not in (0.0, 1.0):
         text = f"{100 * value:.1f}"
         text = {"0.0": "under 0.1", "100.0": "over 99.9"}.get(text, text)
     return f"{text} %"
@@ -78,7 +82,11 @@ def _points(value: float) -> str:
 
 
 def accuracy(judge: str, value: Proportion | None, constant: float | None, *, unit: str = "votes") -> Verdict:
-    """Accuracy against gold, beside the best constant answer (the share of gold's commonest label)."""
+    """Accuracy against gold, beside the best constant answer (the share of gold's commonest label).
+
+    Worse than it: by √2 times the half-width of the interval, as the constant's share comes from the same
+    labels and is as unsure; with the interval alone one coin flip in six would be called worse.
+    """
 
     def verdict(grade: Grade, sentence: str) -> Verdict:
         return Verdict(judge=judge, check="accuracy", verdict=grade, sentence=sentence)
@@ -93,7 +101,7 @@ def accuracy(judge: str, value: Proportion | None, constant: float | None, *, un
     best = f"always giving the commonest gold label would reach {percent(constant)}"
     if value.low > constant:
         return verdict("ok", f"{found}; {best}.")
-    if value.high < constant:
+    if value.value + math.sqrt(2) * (value.high - value.value) < constant:
         return verdict("fail", f"{found}, worse than no judge: {best}.")
     return verdict("warn", f"{found}, not clearly better than no judge: {best}.")
 
@@ -141,6 +149,8 @@ def overconfidence(judge: str, value: ConfidenceGap | None) -> Verdict:
     # Rounded first and 0 added, so that a gap of -0.04 points does not print as -0.0.
     gap, low, high = (round(100 * x, 1) + 0.0 for x in (value.gap, value.gap_low, value.gap_high))
     interval = f"gap {gap:+.1f} points, {low:+.1f} to {high:+.1f}"
+    if value.items < 2:
+        return verdict("unknown", f"{found} (gap {gap:+.1f} points); one item cannot show how sure that is.")
     if not (value.gap_low > 0 or value.gap_high < 0):
         return verdict("ok", f"{found}: neither over- nor underconfidence is shown ({interval}).")
     name = "overconfident" if value.gap > 0 else "underconfident"
@@ -237,10 +247,14 @@ def repeatability(judge: str, value: Repeatability | None) -> Verdict:
     if value.n_comparisons < FEW:
         return verdict("unknown", f"{found}; too few to grade.")
     if value.icc_3_k >= ICC_STRONG:
-        return verdict("ok", f"{found}: a strong judge by the 0.90 mark.")
-    if value.icc_3_k >= ICC_FAIR:
+        unsure = value.icc_3_k_low is not None and value.icc_3_k_low < ICC_STRONG
+        more = ", though its interval reaches below" if unsure else ""
+        return verdict("ok", f"{found}: a strong judge by the 0.90 mark{more}.")
+    if value.icc_3_k >= ICC_FAIR or (value.icc_3_k_high is not None and value.icc_3_k_high >= ICC_STRONG):
         return verdict("warn", f"{found}, below the 0.90 mark: more runs would help.")
-    return verdict("fail", f"{found}, far below the 0.90 mark: repeating the question changes the answer.")
+    # A judge that nearly always says the same has a low ICC too, so what repeats change is said by itself.
+    alike = "" if value.unanimous_share is None else f"; all runs agree on {percent(value.unanimous_share)}"
+    return verdict("fail", f"{found}, far below the 0.90 mark{alike}.")
 
 
 def agreement(judge: str, value: JudgePair | None, others: int, people: float | None = None) -> Verdict:
