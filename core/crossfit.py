@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.btd import decide, features, fit_many, probabilities
+from core.btd import Bounds, decide, features, fit_many, probabilities
+from core.btd_solver import Loss
 from core.counts import NO_GOLD, IntArray, VoteCounts
 from core.intervals import dense_codes
 from core.votes import InvalidOption, TooFewLabels
 
 
 def held_out_labels(
-    counts: VoteCounts, *, rng: np.random.Generator, folds: int = 10, alpha: float = 1.0, kappa: float = 1.0
+    counts: VoteCounts,
+    *,
+    rng: np.random.Generator,
+    folds: int = 10,
+    alpha: float = 1.0,
+    kappa: float = 1.0,
+    bounds: Bounds | None = None,
+    loss: Loss = "drps",
 ) -> IntArray:
     """BTD label of each comparison, by a fit on the labelled comparisons of all other items (ours).
 
@@ -39,6 +47,6 @@ def held_out_labels(
     cells, cell = counts.cells()
     inside = np.bincount(fold * len(cells) + cell, minlength=folds * len(cells)).reshape(folds, len(cells))
     weights = np.where(cells.gold == NO_GOLD, 0.0, cells.weight - inside)
-    fits = fit_many(cells, weights, alpha=alpha, kappa=kappa)
+    fits = fit_many(cells, weights, alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
     s, t = features(cells, alpha=alpha, kappa=kappa)
     return decide(probabilities(fits.theta, s, t))[fold, cell]

@@ -58,6 +58,7 @@ class MethodScore:
     top_cluster : not told apart from the best method.
     p_value : least p against the methods above it in the top cluster; None for the best, and below the first
     method that differs, where the test stops.
+    Without resamples *_item_low, *_item_high are NaN and top_cluster is None: not known.
     """
 
     key: str
@@ -74,7 +75,7 @@ class MethodScore:
     pa_item_low: float
     pa_item_high: float
     regret: float
-    top_cluster: bool
+    top_cluster: bool | None
     p_value: float | None
 
 
@@ -176,14 +177,15 @@ def evaluate(
 
     methods : keys of METHODS, None for all.  given : labels by method and row of `counts` for methods that
     need confidences or lengths; without them such a method is listed in `not_applicable`.
-    resamples : sign flips R, and bootstrap draws up to 2,000 of them.
+    resamples : sign flips R, and bootstrap draws up to 2,000 of them. 0 leaves both out, for an answer in a
+    fraction of the time; every other number is the same, whatever the resamples.
 
     Raises UnknownName for a method that does not exist, else as `splits` and `fit_many`.
     Source: [BTD] §5; regret, item bootstrap and the sign-flip test are ours.
     """
     check_level(level)
-    if resamples < 100:
-        raise InvalidOption(f"{resamples} resamples: use at least 100.")
+    if resamples and resamples < 100:
+        raise InvalidOption(f"{resamples} resamples: use at least 100, or 0 for none.")
     wanted = list(METHODS if methods is None else dict.fromkeys(methods))
     given = {key: labels for key, labels in (given or {}).items() if key in wanted}
     for key in wanted:
@@ -213,12 +215,16 @@ def evaluate(
     mae = np.stack([(evaluation * values).sum(axis=1) / size for values in errors], axis=1)
     pa = np.stack([(evaluation * values).sum(axis=1) / size for values in hits], axis=1)
 
-    by_item = item_losses(drawn, errors + hits)
-    estimate = np.concatenate([mae, pa], axis=1).mean(axis=0)
-    item_low, item_high = _item_intervals(by_item, estimate, level, resamples, rng)
     order = np.argsort(mae.mean(axis=0), kind="stable")
-    on_errors = ItemLosses(loss=by_item.loss[:, : len(used)], items=by_item.items, size=by_item.size)
-    top, p_values = _top_cluster(on_errors, order, resamples, rng)
+    item_low = item_high = [float("nan")] * (2 * len(used))
+    top: list[int] = []
+    p_values: dict[int, float] = {}
+    if resamples:
+        by_item = item_losses(drawn, errors + hits)
+        estimate = np.concatenate([mae, pa], axis=1).mean(axis=0)
+        item_low, item_high = _item_intervals(by_item, estimate, level, resamples, rng)
+        on_errors = ItemLosses(loss=by_item.loss[:, : len(used)], items=by_item.items, size=by_item.size)
+        top, p_values = _top_cluster(on_errors, order, resamples, rng)
     half_mae, half_pa = _half_width(mae, level).tolist(), _half_width(pa, level).tolist()
     scores = {}
     for m in order.tolist():
@@ -238,7 +244,7 @@ def evaluate(
             pa_item_low=item_low[len(used) + m],
             pa_item_high=item_high[len(used) + m],
             regret=mae_m - reference,
-            top_cluster=m in top,
+            top_cluster=m in top if resamples else None,
             p_value=p_values.get(m),
         )
     return Evaluation(

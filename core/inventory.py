@@ -10,6 +10,7 @@ from core.votes import COLUMN_NAMES, STATUSES, Selection, UnknownName
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from core.store import Snapshot
 
@@ -190,3 +191,23 @@ def filter_columns(store: Snapshot, datasets: tuple[str, ...] | None = None) -> 
     offered = [*FILTERS, *extra_columns(store, selected.pool)]
     counted = {column: len(_values(store, selection, column, MOST_VALUES + 1)) for column in offered}
     return tuple(column for column, n in counted.items() if 2 <= n <= MOST_VALUES)
+
+
+@at_one_moment
+def comparison_names(store: Snapshot, selection: Selection) -> pa.Table:
+    """Data set, item and models of every comparison with a usable vote; row k has code k in the counts.
+
+    Columns dataset, item_id, model_a, model_b. Raises NoUsableVotes if there is none.
+    """
+    selected = scope(store, selection)
+    found = store.query(
+        f"""select d.name as dataset, i.name as item_id, a.name as model_a, b.name as model_b
+            from comparisons c join datasets d on d.id = c.dataset join items i on i.id = c.item
+            join models a on a.id = c.model_a join models b on b.id = c.model_b
+            where c.id in (select v.comparison from votes v where v.status = 0 and {selected.filter})
+            order by c.id""",
+        selected.params,
+    )
+    if found.num_rows == 0:
+        raise nothing(selection)
+    return found

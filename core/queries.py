@@ -20,7 +20,7 @@ from core.counts import (
     VoteCounts,
 )
 from core.evidence import Mark, votes_behind
-from core.inventory import JudgeSummary, Summary, filter_columns, summary, values
+from core.inventory import JudgeSummary, Summary, comparison_names, filter_columns, summary, values
 from core.orders import length_counts, order_counts
 from core.pairs import pair_scores, ratings
 from core.scope import at_one_moment, by_judge, floats, ints, number, scope
@@ -33,6 +33,7 @@ __all__ = [
     "JudgeSummary",
     "Mark",
     "Summary",
+    "comparison_names",
     "filter_columns",
     "length_counts",
     "order_counts",

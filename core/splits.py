@@ -101,7 +101,11 @@ def splits(
     entry_split = entry_row = np.empty(0, dtype=np.int64)
     if single:
         size = max(wanted, minimum)
-        calibration = rng.multivariate_hypergeometric(weight, size, size=n_splits).astype(np.float64)
+        # Patterns of votes are drawn first, so that labels from outside do not change the splits of others.
+        pattern = _collapse([column[first] for column in columns[:4]])[1]
+        of_pattern = np.bincount(pattern, weights=weight).astype(np.int64)
+        dealt = rng.multivariate_hypergeometric(of_pattern, size, size=n_splits)
+        calibration = (_deal(dealt, pattern, weight, rng) if given else dealt).astype(np.float64)
     else:
         entry_split, entry_row = _draw_items(item, sizes, wanted, minimum, n_splits, rng)
         flat = np.bincount(entry_split * len(cells) + cell[entry_row], minlength=n_splits * len(cells))
@@ -213,6 +217,25 @@ def _draw_items(
     length = sizes[drawn]
     offset = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
     return np.repeat(split, length), rows[np.repeat(begin[drawn], length) + offset]
+
+
+def _deal(drawn: IntArray, pattern: IntArray, weight: IntArray, rng: np.random.Generator) -> IntArray:
+    """Deal the comparisons drawn of each pattern, (splits, patterns), at random among its cells.
+
+    pattern, weight : (cells,); cells of one pattern follow each other.
+    """
+    start = np.flatnonzero(np.diff(pattern, prepend=-1))
+    length = np.diff(start, append=len(pattern))
+    dealt = np.empty((len(drawn), len(pattern)), dtype=np.int64)
+    left, rest = drawn.copy(), np.add.reduceat(weight, start)
+    for place in range(int(length.max())):
+        open_ = np.flatnonzero(length > place)
+        here = start[open_] + place
+        rest[open_] -= weight[here]
+        taken = rng.hypergeometric(weight[here], rest[open_], left[:, open_])
+        left[:, open_] -= taken
+        dealt[:, here] = taken
+    return dealt
 
 
 def _collapse(columns: list[IntArray]) -> tuple[IntArray, IntArray, IntArray]:

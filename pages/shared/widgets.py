@@ -86,12 +86,19 @@ def errors() -> Iterator[None]:
 
 
 def figure(
-    fig: go.Figure, key: str, *, alt: str, marks: Sequence[str] = (), prompt: str = "Votes behind"
+    fig: go.Figure,
+    key: str,
+    *,
+    alt: str,
+    marks: Sequence[str] = (),
+    prompt: str = "Votes behind",
+    into: str | None = None,
 ) -> str | None:
     """Draw a figure and return the key of the chosen mark, if it has `marks` to choose from.
 
     A mark is chosen by a click on a point whose first `customdata` is its key, or in the select box below,
-    which works by keyboard and on a phone. The choice is in the URL as `key`.
+    which works by keyboard and on a phone. The choice is in the URL as `key`. With `into`, the key of another
+    figure with the same marks, a click chooses in that one's select box instead, and nothing is returned.
     """
     if not marks:
         st.plotly_chart(fig, key=f"{key}-figure", theme=None, config=PLOTLY_CONFIG, alt=alt)
@@ -104,8 +111,10 @@ def figure(
         config=PLOTLY_CONFIG,
         alt=alt,
         selection_mode="points",
-        on_select=lambda: _choose_clicked(key, tuple(marks)),
+        on_select=lambda: _choose_clicked(key, tuple(marks), into or key),
     )
+    if into:
+        return None
     return st.selectbox(
         prompt,
         list(marks),
@@ -116,13 +125,13 @@ def figure(
     )
 
 
-def _choose_clicked(key: str, marks: tuple[str, ...]) -> None:
+def _choose_clicked(key: str, marks: tuple[str, ...], into: str) -> None:
     points = st.session_state[f"{key}-figure"]["selection"]["points"]
     for point in points:
         data = point.get("customdata")
         mark = data[0] if isinstance(data, (list, tuple)) and data else data
         if mark in marks:
-            st.session_state[key] = mark
+            st.session_state[into] = mark
             return
 
 
@@ -165,15 +174,16 @@ def table(frame: pd.DataFrame, name: str, *, alt: str) -> None:
     downloads(frame, name)
 
 
-def downloads(frame: pd.DataFrame, name: str) -> None:
-    """Offer a table as CSV, safe to open in a spreadsheet, and as Parquet, exact."""
+def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
+    """Offer a table, or what makes it on demand, as CSV, safe in a spreadsheet, and as Parquet, exact."""
     import pyarrow as pa
 
     from core.export import write_csv, write_parquet
 
     def written(write: Callable[[pa.Table, BinaryIO], None]) -> bytes:
         buffer = io.BytesIO()
-        write(pa.Table.from_pandas(frame, preserve_index=False), buffer)
+        made = frame() if callable(frame) else frame
+        write(pa.Table.from_pandas(made, preserve_index=False), buffer)
         return buffer.getvalue()
 
     with st.container(horizontal=True):

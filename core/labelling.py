@@ -1,0 +1,75 @@
+"""The labels that a rule gives, comparison by comparison: to hand out, to look into, to count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.aggregators import AGGREGATORS
+from core.btd import BTDFit, apply, decide, features, probabilities
+from core.counts import NO_GOLD, FloatArray, IntArray, VoteCounts
+from core.intervals import Proportion, clustered_proportion
+from core.votes import VOTE_LABELS, UnknownName
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LabelTable:
+    """Majority and calibrated label of each row of `counts`, and p(-1), p(0), p(+1), shape (rows, 3)."""
+
+    counts: VoteCounts
+    calibrated: IntArray
+    p: FloatArray
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a comparison; gold is missing where it is unknown."""
+        import pandas as pd
+
+        counts = self.counts
+        gold = pd.array(counts.gold, dtype="Int64")
+        gold[counts.gold == NO_GOLD] = pd.NA
+        columns = {name: getattr(counts, name) for name in ("comparison", "plus", "tie", "minus")}
+        columns |= {"gold": gold, "majority": counts.label, "calibrated": self.calibrated}
+        return pd.DataFrame(columns | {f"p({y:+d})": self.p[:, y + 1] for y in VOTE_LABELS})
+
+
+def label_table(counts: VoteCounts, fit: BTDFit) -> LabelTable:
+    """Calibrated label of every comparison, labelled or not; p sums to 1. Source: [BTD] §4."""
+    s, t = features(counts, alpha=fit.alpha, kappa=fit.kappa)
+    p = probabilities(np.array([fit.beta, fit.eta0, fit.gamma]), s, t)
+    return LabelTable(counts=counts, calibrated=decide(p), p=p)
+
+
+def rule_labels(key: str, counts: VoteCounts, fit: BTDFit) -> IntArray | None:
+    """Label that a rule gives each comparison when it is calibrated on every label that there is.
+
+    key : `btd`, which is `fit`, or a rule of AGGREGATORS. None for a rule that is not sure of its labels
+    (random) or needs more than counts. Raises UnknownName for any other key.
+    """
+    if key == "btd":
+        return apply(fit, counts)
+    if key not in AGGREGATORS:
+        raise UnknownName(f"There is no aggregator {key!r}; choose from btd, {', '.join(AGGREGATORS)}.")
+    forecast = AGGREGATORS[key].forecast
+    if forecast is None:
+        return None
+    cells, cell = counts.cells()
+    chance = forecast(cells, np.where(cells.gold == NO_GOLD, 0.0, cells.weight)[None])[0]
+    if (chance.max(axis=1) < 1).any():
+        return None
+    label: IntArray = chance.argmax(axis=1) - 1
+    return label[cell]
+
+
+def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Proportion, ...]]:
+    """Share of -1, 0, +1 among the labels of each source, with Wilson intervals clustered by item (ours)."""
+    one = np.ones(len(item), dtype=np.int64)
+    return {
+        source: tuple(clustered_proportion(item, one, (label == y).astype(np.int64)) for y in VOTE_LABELS)
+        for source, label in labels.items()
+    }

@@ -1,0 +1,220 @@
+"""Figures of the Aggregation page: decision maps to click on, errors of the rules, shares of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from core.figures import COLOURS, MAX_POINTS, Style, Theme, Trace, figure, label
+from core.plots.forest import Estimate, Series, forest
+from core.sentences import SAYS
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from core.btd import DecisionMap
+    from core.evaluation import Evaluation
+    from core.intervals import Proportion
+
+Pattern = tuple[int, int, int]
+"""Votes for A, ties, votes for B."""
+
+SIGNS = {1: "A", 0: "=", -1: "B"}
+MAP_PIXELS = 250
+"""Side of a map's grid on a phone, where squares must not overlap."""
+MOST_SIGNS = 12
+"""With more votes a square is too small for a letter; colour, place and hover text remain."""
+MOST_VOTES = int((2 * MAX_POINTS) ** 0.5) - 2
+"""The largest n whose (n + 1)(n + 2)/2 patterns fit a figure."""
+UNSEEN = 0.3
+"""Opacity of a pattern that no comparison has."""
+
+
+def pattern_key(plus: int, tie: int, minus: int) -> str:
+    """Key of a square of a map, also what a select box shows."""
+    return f"{plus} A, {tie} tie, {minus} B"
+
+
+def decision_figure(
+    drawn: DecisionMap,
+    *,
+    by: Literal["calibrated", "majority"],
+    seen: Mapping[Pattern, int],
+    theme: Theme = "light",
+    chosen: str | None = None,
+    height: int = 380,
+) -> go.Figure:
+    """What n votes become: one square a way to fall, votes for A across, for B up, the rest ties.
+
+    seen : comparisons with each pattern; squares without any are pale and have no key. A heavy outline marks
+    where calibrated and majority labels differ; `chosen` is ringed heaviest.
+    """
+    colours = COLOURS[theme]
+    decision = drawn.decision if by == "calibrated" else drawn.majority
+    fill = {1: colours.raters[0], 0: colours.neutral, -1: colours.raters[1]}
+    size = max(3.0, 0.92 * MAP_PIXELS / (drawn.n + 1))
+    rows = list(
+        zip(
+            drawn.plus.tolist(),
+            drawn.tie.tolist(),
+            drawn.minus.tolist(),
+            decision.tolist(),
+            drawn.decision.tolist(),
+            drawn.majority.tolist(),
+            drawn.p.tolist(),
+            strict=True,
+        )
+    )
+    traces: list[Trace] = []
+    for said in (1, 0, -1):
+        own = [row for row in rows if row[3] == said]
+        keys = [pattern_key(*row[:3]) for row in own]
+        counted = [seen.get(row[:3], 0) for row in own]
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [row[0] for row in own] or [None],
+                "y": [row[2] for row in own] or [None],
+                "mode": "markers+text" if drawn.n <= MOST_SIGNS else "markers",
+                "name": SAYS[said],
+                "customdata": [[key if n else None] for key, n in zip(keys, counted, strict=True)],
+                "text": [SIGNS[said]] * len(own),
+                "textposition": "middle center",
+                "textfont": {"color": [colours.page if n else colours.text for n in counted], "size": 12},
+                "hovertext": [
+                    f"<b>{key}</b><br>p(A better) {p[2]:.3f}<br>p(tie) {p[1]:.3f}<br>p(B better) {p[0]:.3f}"
+                    f"<br>calibrated: {SAYS[calibrated]}<br>majority: {SAYS[majority]}<br>n {n:,} comparisons"
+                    for key, n, (_, _, _, _, calibrated, majority, p) in zip(keys, counted, own, strict=True)
+                ],
+                "hoverinfo": "text",
+                "marker": {
+                    "symbol": "square",
+                    "size": size,
+                    "color": fill[said],
+                    "opacity": [1.0 if n else UNSEEN for n in counted],
+                    "line": {
+                        "color": colours.text,
+                        "width": [
+                            4 if key == chosen else 2 if row[4] != row[5] else 0
+                            for key, row in zip(keys, own, strict=True)
+                        ],
+                    },
+                },
+                "selected": {"textfont": {"color": colours.text}},
+                "unselected": {"marker": {"opacity": 1}},
+            }
+        )
+    room = {"range": [-0.6, drawn.n + 0.6], "showgrid": False}
+    if drawn.n <= MOST_SIGNS:
+        room["dtick"] = 1
+    return figure(
+        x_title="votes for A",
+        y_title="votes for B",
+        theme=theme,
+        height=height,
+        square=True,
+        traces=traces,
+        x_axis=room,
+        y_axis=room,
+    )
+
+
+def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | None = None) -> go.Figure:
+    """MAE of each rule, least first, with its interval by item and beneath it how far it varies over splits.
+
+    A mark's key is the rule's name; the random dummy, which has no labels of its own, has none.
+    """
+    scores = list(value.scores.values())
+
+    def marks(kind: Literal["item", "splits"]) -> Sequence[Estimate]:
+        return [
+            Estimate(
+                row=score.name,
+                value=score.mae,
+                low=score.mae_item_low if kind == "item" else score.mae_low,
+                high=score.mae_item_high if kind == "item" else score.mae_high,
+                n=f"PA {score.pa:.3f}, n {value.n:,} comparisons, {value.n_splits} splits",
+                key=None if score.key == "random" else score.name,
+            )
+            for score in scores
+        ]
+
+    return forest(
+        [
+            Series(name="MAE, with its sampling error", marks=marks("item")),
+            Series(name="how far it varies over splits", marks=marks("splits"), look="plain"),
+        ],
+        styles={score.name: _style(score.key, score.dummy, theme) for score in scores},
+        x_title="mean absolute error (0 always right, 2 always the opposite)",
+        theme=theme,
+        chosen=chosen,
+    )
+
+
+def shares_figure(
+    shares: Mapping[str, Sequence[Proportion]], *, theme: Theme = "light", chosen: str | None = None
+) -> go.Figure:
+    """Share of each label by source (gold, majority, calibrated), with intervals; key `share_key`."""
+    colours = COLOURS[theme]
+    fills = (colours.neutral, colours.raters[4], colours.accent)
+    traces: list[Trace] = []
+    for (source, found), fill, pattern in zip(shares.items(), fills, ("", "/", ""), strict=True):
+        said = [(y, found[y + 1]) for y in (1, 0, -1)]
+        traces.append(
+            {
+                "type": "bar",
+                "x": [SAYS[y] for y, _ in said],
+                "y": [one.value for _, one in said],
+                "name": label(source),
+                "customdata": [[share_key(source, y) if one.value else None] for y, one in said],
+                "hovertext": [
+                    f"<b>{label(share_key(source, y))}</b>"
+                    f"<br>{one.value:.3f} ({one.low:.3f} to {one.high:.3f})"
+                    f"<br>{round(one.value * one.n):,} of {one.n:,} comparisons"
+                    for y, one in said
+                ],
+                "hoverinfo": "text",
+                "marker": {
+                    "color": fill,
+                    "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": colours.page, "size": 6},
+                    "line": {
+                        "color": colours.text,
+                        "width": [3 if share_key(source, y) == chosen else 0 for y, _ in said],
+                    },
+                },
+                "error_y": {
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [one.high - one.value for _, one in said],
+                    "arrayminus": [one.value - one.low for _, one in said],
+                    "color": colours.text,
+                    "thickness": 1.5,
+                    "width": 3,
+                },
+                "selected": {"marker": {"opacity": 1}},
+                "unselected": {"marker": {"opacity": 1}},
+            }
+        )
+    return figure(
+        x_title="label",
+        y_title="share of comparisons",
+        theme=theme,
+        height=320,
+        traces=traces,
+        y_axis={"rangemode": "tozero", "tickformat": ".0%"},
+    )
+
+
+def share_key(source: str, said: int) -> str:
+    """Key of a bar, also what a select box shows."""
+    return f"{source}: {SAYS[said]}"
+
+
+def _style(key: str, dummy: bool, theme: Theme) -> Style:
+    """BTD has the accent, other rules the text's colour, dummies are hollow and grey: no judge's colours."""
+    colours = COLOURS[theme]
+    if key == "btd":
+        return Style(colour=colours.accent, symbol="circle")
+    if dummy:
+        return Style(colour=colours.neutral, symbol="diamond-open", dash="dash")
+    return Style(colour=colours.text, symbol="square")
