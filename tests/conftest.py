@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no defect: examples are bounded in number, not in time.
+settings.register_profile("appellate", deadline=None)
+settings.load_profile("appellate")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = REPOSITORY.parent / "shared"
