@@ -17,7 +17,6 @@ import numpy as np
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from core.calibration import Reliability
     from core.counts import IntArray
 
 Theme = Literal["light", "dark"]
@@ -178,84 +177,6 @@ def ideal_line(
 ) -> None:
     """Add `ideal_trace` to a figure."""
     fig.add_trace(ideal_trace(x=x, y=y, name=name, theme=theme))
-
-
-def reliability_diagram(
-    results: Mapping[str, Reliability],
-    *,
-    styles: Mapping[str, Style],
-    theme: Theme = "light",
-    chosen: str | None = None,
-    height: int = 420,
-) -> go.Figure:
-    """Accuracy against stated confidence, one mark a non-empty bin, with its interval; the diagonal is ideal.
-
-    Marks below the diagonal are overconfident. Area grows with the number of verdicts. A mark's key is
-    `bin_key(judge, low, high)`; `chosen` is ringed.
-
-    Source: [TH] §3; intervals ours.
-    """
-    colours = COLOURS[theme]
-    traces = [ideal_trace(x=(0, 1), y=(0, 1), name="as stated", theme=theme)]
-    largest = max((int(result.n.max()) for result in results.values()), default=1)
-    for judge, result in results.items():
-        style = styles[judge]
-        filled = np.flatnonzero(result.n > 0)
-        keys = [bin_key(judge, float(result.low[i]), float(result.high[i])) for i in filled]
-        traces.append(
-            {
-                "type": "scatter",
-                "x": result.confidence[filled],
-                "y": result.accuracy[filled],
-                "mode": "lines+markers",
-                "name": label(judge),
-                "customdata": [[key] for key in keys],
-                "hovertext": [
-                    f"<b>{label(judge)}</b><br>confidence over {result.low[i]:g} to {result.high[i]:g}"
-                    f"<br>mean stated {result.confidence[i]:.3f}"
-                    f"<br>share right {result.accuracy[i]:.3f}"
-                    f" ({result.accuracy_low[i]:.3f} to {result.accuracy_high[i]:.3f})"
-                    f"<br>n {result.n[i]:,} verdicts, {result.items[i]:,} items"
-                    for i in filled
-                ],
-                "hoverinfo": "text",
-                "error_y": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": result.accuracy_high[filled] - result.accuracy[filled],
-                    "arrayminus": result.accuracy[filled] - result.accuracy_low[filled],
-                    "color": style.colour,
-                    "thickness": 1.5,
-                    "width": 3,
-                },
-                "line": {"color": style.colour, "width": 1, "dash": style.dash},
-                "marker": {
-                    "symbol": style.symbol,
-                    "color": style.colour,
-                    "opacity": 0.85,
-                    "size": 7 + 13 * np.sqrt(result.n[filled] / largest),
-                    "line": {"color": colours.text, "width": [3 if key == chosen else 0 for key in keys]},
-                },
-                **SAME_WHEN_SELECTED,
-            }
-        )
-    axis = {"range": [-0.03, 1.05], "dtick": 0.2}
-    return figure(
-        x_title="stated confidence",
-        y_title="share right",
-        theme=theme,
-        height=height,
-        square=True,
-        legend=len(results) > 1,
-        traces=traces,
-        x_axis=axis,
-        y_axis=axis,
-    )
-
-
-def bin_key(judge: str, low: float, high: float) -> str:
-    """Key of a bin of a reliability diagram, also what a select box shows."""
-    return f"{judge}: {low:g} to {high:g}"
 
 
 @cache

@@ -50,6 +50,7 @@ class Recalibration:
     """Calibration before and after a map that was fitted on other items, and the map itself.
 
     before, after : of the same verdicts; each verdict's new confidence comes from the folds without its item.
+    recalibrated_outcomes : the verdicts with their new confidences, of which `after` speaks.
     confidence, recalibrated : the map fitted on all verdicts, on a grid of stated confidences.
     slope, intercept : of temperature (slope = 1/T, intercept 0) and Platt fitted on all verdicts, else NaN.
     """
@@ -57,6 +58,7 @@ class Recalibration:
     method: str
     before: Calibration
     after: Calibration
+    recalibrated_outcomes: OutcomeCounts
     confidence: FloatArray
     recalibrated: FloatArray
     slope: float
@@ -116,11 +118,13 @@ def recalibrate(
         mapped[held_out] = _FITS[method](training, bins)(known.confidence[held_out])
     whole = _FITS[method](known, bins)
     grid = np.linspace(0, 1, GRID_POINTS)
+    moved = replace(known, confidence=mapped)
     line = whole if isinstance(whole, LogisticMap) else None
     return Recalibration(
         method=method,
         before=calibration(known, bins=bins, level=level),
-        after=calibration(replace(known, confidence=mapped), bins=bins, level=level),
+        after=calibration(moved, bins=bins, level=level),
+        recalibrated_outcomes=moved,
         confidence=grid,
         recalibrated=whole(grid),
         slope=line.slope if line else float("nan"),

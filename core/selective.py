@@ -155,7 +155,10 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     if not len(grid):
         note = f"needs at least {needed} independent verdicts; there are {int(effective.max())}"
     elif last < 0:
-        note = f"already the strictest cut, {cut[grid[0]]:.4g}, may err up to {bound[0]:.3f}, above {alpha:g}"
+        note = (
+            f"already the strictest cut with enough verdicts, {cut[grid[0]]:.4g}, may err up to "
+            f"{bound[0]:.3f}, above {alpha:g}"
+        )
     else:
         note = f"{last + 1} of {len(grid)} cuts pass"
     chosen = grid[last] if last >= 0 else None

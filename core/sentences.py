@@ -1,18 +1,107 @@
-"""Answers of the Confusion and Position pages, one plain sentence each, by the cut-offs of `verdicts`."""
+"""Answers of the Calibration, Confusion and Position pages, in plain words, by the cut-offs of `verdicts`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from core import verdicts
+from core.calibration import Calibration, CalibrationIntervals, NoiseFloor
 from core.confusion import Confusion, commonest_error
 from core.intervals import Proportion
 from core.order_balance import OrderBalance
+from core.overconfidence import ConfidenceGap
 from core.position import PositionBias
+from core.recalibration import Recalibration
+from core.selective import RiskCoverage, RiskThreshold
+from core.th_score import ThScore
 from core.verbosity import Verbosity
 from core.verdicts import UNPAIRED, Verdict, accuracy, percent
 
+GRADES = ("ok", "unknown", "warn", "fail")
+"""From best to worst."""
 SAYS = {1: "A better", 0: "a tie", -1: "B better"}
 """What a label says, in words."""
+
+
+def confidence(
+    judge: str, value: Calibration, floor: NoiseFloor, gap: ConfidenceGap | None, *, of: int = 1
+) -> Verdict:
+    """What its confidence is worth: over- or underconfident, and how far off; the worse of the two grades.
+
+    of : judges among which its ECE is the largest; more than one is said.
+    """
+    parts = (verdicts.overconfidence(judge, gap), verdicts.calibration(judge, value, floor))
+    worst = max(parts, key=lambda part: GRADES.index(part.verdict))
+    sentence = " ".join(part.sentence for part in parts)
+    if of > 1:
+        sentence += f" Of {of} judges it has the largest ECE."
+    return Verdict(judge=judge, check="calibration", verdict=worst.verdict, sentence=sentence)
+
+
+def near_certain(judge: str, score: ThScore, band: tuple[float, float], *, noun: str = "votes") -> str:
+    """How many verdicts are nearly certain, how often those are right, and the TH-Score that this gives.
+
+    band : interval of the score (`th_sweep` with an `rng`).
+    """
+    where = f"confidence over {1 - score.epsilon:.2f} or under {score.epsilon:.2f}"
+    if not score.n:
+        return f"{judge}: none of its {noun} is nearly certain ({where}), so TH-Score is 0."
+    half = ", halved as published" if score.scale == "published" else ""
+    return (
+        f"{judge}: {percent(score.share)} of its {noun} are nearly certain ({where}), and "
+        f"{percent(score.accuracy)} of those are right ({percent(score.accuracy_low)} to "
+        f"{percent(score.accuracy_high)}, n {score.n:,}). TH-Score {score.th:.2f} "
+        f"({band[0]:.2f} to {band[1]:.2f}{half})."
+    )
+
+
+def selective(judge: str, curve: RiskCoverage, found: RiskThreshold, *, noun: str = "votes") -> str:
+    """The threshold that keeps errors at the target, and what it costs; that there is none is an answer."""
+    sure = percent(1 - found.delta)
+    target = percent(found.alpha, 1).replace(".0 %", " %")
+    rate = percent(curve.error_rate)
+    everything = f"keeping all of its {found.n:,} {noun}, {rate} are wrong"
+    if found.threshold is None or found.coverage is None or found.error_rate is None or found.bound is None:
+        return (
+            f"{judge}: no threshold keeps its error rate at or below {target} with {sure} certainty "
+            f"({found.note}); {everything}."
+        )
+    bound = f"at most {percent(found.bound, 1)} with {sure} certainty"
+    if found.coverage == 1:
+        return f"{judge}: nothing need be dropped for a target of {target}; {everything}, {bound}."
+    kept = int(found.cut_n[found.cut == found.threshold][0])
+    return (
+        f"{judge}: trust it from confidence {found.threshold:.4g} up. That keeps "
+        f"{percent(found.coverage)} of its {noun} (n {kept:,}), of which "
+        f"{percent(found.error_rate, 1)} are wrong, {bound}; the other "
+        f"{percent(1 - found.coverage)} need another judge. Without a threshold {rate} are wrong."
+    )
+
+
+def recalibrated(
+    judge: str,
+    found: Recalibration,
+    before: CalibrationIntervals,
+    after: CalibrationIntervals,
+    floor: NoiseFloor,
+) -> str:
+    """ECE before and after a map fitted on other items, and whether what is left exceeds chance."""
+
+    def points(value: float, interval: tuple[float, float]) -> str:
+        return f"{100 * value:.1f} ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
+
+    by_chance = max(floor.ece_high, floor.ece_high_clustered)
+    left = (
+        "no more than chance alone would show"
+        if found.after.ece <= by_chance
+        else "still more than chance alone would show"
+    )
+    temperature = f" (T = {1 / found.slope:.2f})" if found.method == "temperature" else ""
+    return (
+        f"{judge}: the {found.method} map{temperature} fitted on other items takes ECE from "
+        f"{points(found.before.ece, before.ece)} to {points(found.after.ece, after.ece)} points, {left} "
+        f"(up to {100 * by_chance:.1f}, n {found.after.n:,})."
+    )
 
 
 def confusion(judge: str, value: Confusion, *, noun: str = "votes") -> Verdict:

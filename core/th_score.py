@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from core.binning import EDGE_TOLERANCE, usable
 from core.counts import FloatArray, IntArray, OutcomeCounts
-from core.intervals import check_level, resample_items
+from core.intervals import check_level, clustered_proportion, resample_items
 from core.votes import InvalidOption
 
 if TYPE_CHECKING:
@@ -25,14 +25,20 @@ SWEEP_EPSILONS = tuple(float(step) / 100 for step in range(1, 50))
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ThScore:
-    """TH-Score at one epsilon: `th` in percent points, `share` a fraction, `accuracy` NaN if none is in."""
+    """TH-Score at one epsilon: `th` in percent points, `share` a fraction, `accuracy` NaN if none is in.
+
+    accuracy_low, accuracy_high : Wilson interval at n/deff over items, at `level`.
+    """
 
     epsilon: float
     th: float
     accuracy: float
+    accuracy_low: float
+    accuracy_high: float
     share: float
     n: int
     scale: str
+    level: float
 
     def to_frame(self) -> pd.DataFrame:
         """One row."""
@@ -81,16 +87,27 @@ def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "form
     return score
 
 
-def th_score(outcomes: OutcomeCounts, epsilon: float, *, scale: Scale = "formula") -> ThScore:
+def th_score(
+    outcomes: OutcomeCounts, epsilon: float, *, scale: Scale = "formula", level: float = 0.95
+) -> ThScore:
     """TH-Score: how much the near-certain verdicts (c > 1 − ε or c < ε) are worth; see `th_sweep`."""
     sweep = th_sweep(outcomes, [epsilon], scale=scale)
+    known = usable(outcomes)
+    keep = np.minimum(known.confidence, 1 - known.confidence) < epsilon - EDGE_TOLERANCE
+    low = high = np.nan
+    if keep.any():
+        rate = clustered_proportion(known.item[keep], known.n[keep], known.correct[keep], level=level)
+        low, high = rate.low, rate.high
     return ThScore(
         epsilon=float(epsilon),
         th=float(sweep.th[0]),
         accuracy=float(sweep.accuracy[0]),
+        accuracy_low=low,
+        accuracy_high=high,
         share=float(sweep.share[0]),
         n=int(sweep.n[0]),
         scale=scale,
+        level=level,
     )
 
 

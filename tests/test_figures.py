@@ -7,49 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from core.calibration import reliability
-from core.counts import OutcomeCounts
-from core.figures import COLOURS, MAX_POINTS, bin_key, label, rater_styles, reliability_diagram, thinned
-
-
-@pytest.fixture
-def diagram():
-    rng = np.random.default_rng(5)
-    confidence = rng.integers(0, 21, 400) / 20
-    outcomes = OutcomeCounts(
-        item=rng.integers(0, 90, 400),
-        confidence=confidence,
-        n=np.ones(400, dtype=np.int64),
-        correct=(rng.random(400) < confidence).astype(np.int64),
-    )
-    return reliability(outcomes, bins=10)
-
-
-def test_reliability_diagram_plots_the_result(diagram):
-    fig = reliability_diagram({"j": diagram}, styles=rater_styles(["j"]), chosen="j: 0.4 to 0.5")
-    ideal, marks = fig.data
-    filled = diagram.n > 0
-    assert list(ideal.x) == list(ideal.y) == [0, 1]
-    np.testing.assert_array_equal(marks.x, diagram.confidence[filled])
-    np.testing.assert_array_equal(marks.y, diagram.accuracy[filled])
-    np.testing.assert_allclose(marks.y + marks.error_y.array, diagram.accuracy_high[filled])
-    np.testing.assert_allclose(marks.y - marks.error_y.arrayminus, diagram.accuracy_low[filled])
-    assert [row[0] for row in marks.customdata] == [
-        bin_key("j", low, high) for low, high in zip(diagram.low[filled], diagram.high[filled], strict=True)
-    ]
-    assert [width > 0 for width in marks.marker.line.width] == [
-        row[0] == "j: 0.4 to 0.5" for row in marks.customdata
-    ]
-    assert fig.layout.yaxis.scaleanchor == "x"
-    assert f"n {diagram.n[filled][0]:,}" in marks.hovertext[0]
-
-
-def test_hostile_names_are_escaped_in_hover_and_legend(diagram):
-    hostile = '<a href="javascript:alert(1)">x</a>\n<b>%{x}'
-    fig = reliability_diagram({hostile: diagram}, styles=rater_styles([hostile]))
-    shown = [fig.data[1].name, *fig.data[1].hovertext]
-    assert all("<a" not in text and "<b>%" not in text for text in shown)
-    assert fig.data[1].hovertemplate is None
+from core.figures import COLOURS, MAX_POINTS, label, rater_styles, thinned
 
 
 @given(some.text(max_size=200))

@@ -56,8 +56,9 @@ def test_browser_nothing_is_wider_than_a_phone(visitor, name):
 
 def test_browser_a_click_on_a_bin_shows_its_votes(visitor):
     visitor.open("/calibration?judges=sim-judge-boaster")
-    visitor.page.wait_for_selector("path.point")
-    visitor.page.locator("path.point").last.click(force=True)
+    marks = visitor.page.locator(".st-key-bin-figure path.point")
+    marks.last.wait_for()
+    marks.last.click(force=True)
     visitor.page.wait_for_selector(".st-key-bin-votes")
     assert query(visitor)["bin"] == ["sim-judge-boaster: 0.9 to 1"]
     assert visitor.votes_shown() == 200

@@ -1,0 +1,425 @@
+"""Figures of the Calibration page: reliability, TH-Score over ε, risk against coverage, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.figures import (
+    COLOURS,
+    SAME_WHEN_SELECTED,
+    Style,
+    Theme,
+    Trace,
+    figure,
+    ideal_trace,
+    label,
+    thinned,
+)
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from core.calibration import Reliability
+    from core.counts import FloatArray
+    from core.recalibration import Recalibration
+    from core.selective import RiskCoverage, RiskThreshold
+    from core.th_score import ThScore, ThSweep
+
+STRIP = 0.13
+"""Share of a figure's height that the strip of counts beneath takes."""
+CURVE_POINTS = 300
+FEW_CUTS = 25
+"""A curve through no more cuts than this shows each of them as a mark."""
+
+
+def bin_key(judge: str, low: float, high: float) -> str:
+    """Key of a bin of a reliability diagram, also what a select box shows."""
+    return f"{judge}: {low:g} to {high:g}"
+
+
+def cut_key(judge: str, cut: float) -> str:
+    """Key of the votes from a confidence up, also what a select box shows."""
+    return f"{judge}: from {cut:.10g}"
+
+
+def reliability_diagram(
+    results: Mapping[str, Reliability],
+    *,
+    styles: Mapping[str, Style],
+    theme: Theme = "light",
+    chosen: str | None = None,
+    height: int = 440,
+    clickable: Sequence[str] | None = None,
+) -> go.Figure:
+    """Accuracy against stated confidence, one mark a non-empty bin, with its interval; the diagonal is ideal.
+
+    Marks below the diagonal are overconfident. Area grows with the number of verdicts; the strip beneath
+    shows how they spread over the bins. A mark's key is `bin_key(judge, low, high)`; `chosen` is ringed.
+    clickable : names whose marks have a key; by default all.
+
+    Source: [TH] §3; intervals ours.
+    """
+    colours = COLOURS[theme]
+    below: Trace = {
+        "type": "scatter",
+        "x": (0, 1, 1, 0),
+        "y": (0, 0, 1, 0),
+        "fill": "toself",
+        "mode": "none",
+        "fillcolor": _faint(colours.neutral, 0.09),
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    traces = [ideal_trace(x=(0, 1), y=(0, 1), name="ideal", theme=theme), below]
+    largest = max((int(result.n.max()) for result in results.values()), default=1)
+    for judge, result in results.items():
+        style = styles[judge]
+        filled = np.flatnonzero(result.n > 0)
+        keys: list[str | None] = [
+            bin_key(judge, low, high)
+            for low, high in zip(result.low[filled].tolist(), result.high[filled].tolist(), strict=True)
+        ]
+        if clickable is not None and judge not in clickable:
+            keys = [None] * len(keys)
+        common: Trace = {
+            "name": label(judge),
+            "legendgroup": judge_group(results, judge),
+            "customdata": [[key] for key in keys],
+            "hovertext": [
+                f"<b>{label(judge)}</b><br>confidence over {result.low[i]:g} to {result.high[i]:g}"
+                f"<br>mean stated {result.confidence[i]:.3f}"
+                f"<br>share right {result.accuracy[i]:.3f}"
+                f" ({result.accuracy_low[i]:.3f} to {result.accuracy_high[i]:.3f})"
+                f"<br>n {result.n[i]:,} verdicts, {result.items[i]:,} items"
+                for i in filled
+            ],
+            "hoverinfo": "text",
+            **SAME_WHEN_SELECTED,
+        }
+        traces.append(
+            {
+                "type": "scatter",
+                "x": result.confidence[filled],
+                "y": result.accuracy[filled],
+                "mode": "lines+markers",
+                "error_y": _error(
+                    result.accuracy[filled],
+                    result.accuracy_low[filled],
+                    result.accuracy_high[filled],
+                    style.colour,
+                ),
+                "line": {"color": style.colour, "width": 1, "dash": style.dash},
+                "marker": {
+                    "symbol": style.symbol,
+                    "color": style.colour,
+                    "opacity": 0.85,
+                    "size": 7 + 13 * np.sqrt(result.n[filled] / largest),
+                    "line": {
+                        "color": style.colour if style.symbol.endswith("-open") else colours.text,
+                        "width": [
+                            3 if key is not None and key == chosen else 2 * style.symbol.endswith("-open")
+                            for key in keys
+                        ],
+                    },
+                },
+                **common,
+            }
+        )
+        traces.append(
+            {
+                "type": "bar",
+                "x": (result.low[filled] + result.high[filled]) / 2,
+                "y": 100 * result.n[filled] / result.n.sum(),
+                "yaxis": "y2",
+                "showlegend": False,
+                "marker": {"color": style.colour, "opacity": 0.85, "line": {"width": 0}},
+                **common,
+            }
+        )
+    fig = figure(
+        x_title="stated confidence",
+        y_title="share right",
+        theme=theme,
+        height=height,
+        square=True,
+        legend=len(results) > 1,
+        traces=traces,
+        x_axis={"range": [-0.03, 1.05], "dtick": 0.2, "anchor": "y2"},
+        y_axis={"range": [-0.03, 1.05], "dtick": 0.2, "domain": [STRIP + 0.04, 1]},
+    )
+    words = {"showarrow": False, "font": {"color": colours.neutral, "size": 12}, "yref": "y"}
+    fig.update_layout(
+        yaxis2={"domain": [0, STRIP], "title": {"text": "% of n"}, "rangemode": "tozero", "nticks": 3},
+        bargap=0.15,
+        bargroupgap=0,
+        annotations=[
+            {"x": 1.03, "y": 0.02, "xanchor": "right", "text": "overconfident", **words},
+            {"x": 0.0, "y": 1.0, "xanchor": "left", "text": "underconfident", **words},
+        ],
+    )
+    return fig
+
+
+def judge_group(results: Mapping[str, object], judge: str) -> str:
+    """Legend group of a judge: its place, as a name from votes has no business in a figure."""
+    return str(list(results).index(judge))
+
+
+def th_figure(
+    sweeps: Mapping[str, ThSweep],
+    scores: Mapping[str, ThScore],
+    epsilon: float,
+    *,
+    styles: Mapping[str, Style],
+    theme: Theme = "light",
+    chosen: str | None = None,
+    height: int = 440,
+) -> go.Figure:
+    """TH-Score over ε with its bootstrap band, and beneath it the accuracy and share that it is made of.
+
+    scores : at `epsilon`, with the interval of their accuracy; it must be one of the sweeps'.
+    Marks stand there; their key is `cut_key(judge, 1 - epsilon)`.
+
+    Source: [TH] §4; band ours.
+    """
+    colours = COLOURS[theme]
+    traces: list[Trace] = []
+    for judge, sweep in sweeps.items():
+        style, group = styles[judge], judge_group(sweeps, judge)
+        at = int(np.abs(sweep.epsilon - epsilon).argmin())
+        traces.append(_band(sweep.epsilon, sweep.th_low, sweep.th_high, style.colour, legendgroup=group))
+        key = cut_key(judge, 1 - epsilon)
+        score = scores[judge]
+        panels = (
+            ("TH-Score", sweep.th, (sweep.th_low[at], sweep.th_high[at]), "y"),
+            ("share right", sweep.accuracy, (score.accuracy_low, score.accuracy_high), "y2"),
+            ("% of n", 100 * sweep.share, None, "y3"),
+        )
+        for name, values, limits, axis in panels:
+            line = {"color": style.colour, "width": 2, "dash": style.dash}
+            traces.append(
+                {
+                    "type": "scatter",
+                    "x": sweep.epsilon,
+                    "y": values,
+                    "yaxis": axis,
+                    "mode": "lines",
+                    "line": line,
+                    "name": label(judge),
+                    "legendgroup": group,
+                    "showlegend": False,
+                    "hoverinfo": "skip",
+                }
+            )
+            low, high = limits or (values[at], values[at])
+            interval = f" ({low:.3f} to {high:.3f})" if limits else ""
+            traces.append(
+                {
+                    "type": "scatter",
+                    "x": sweep.epsilon[at : at + 1],
+                    "y": values[at : at + 1],
+                    "yaxis": axis,
+                    "mode": "markers+lines",
+                    "line": line,
+                    "name": label(judge),
+                    "legendgroup": group,
+                    "showlegend": axis == "y",
+                    "customdata": [[key]],
+                    "hovertext": [
+                        f"<b>{label(judge)}</b><br>ε {epsilon:g}<br>{name} {values[at]:.3f}{interval}"
+                        f"<br>n {score.n:,} verdicts inside"
+                    ],
+                    "hoverinfo": "text",
+                    "error_y": _error(values[at : at + 1], np.array([low]), np.array([high]), style.colour),
+                    "marker": _marker(style, 10, ring=key == chosen, theme=theme),
+                    **SAME_WHEN_SELECTED,
+                }
+            )
+    fig = figure(
+        x_title="ε: nearly certain is confidence over 1 − ε or under ε",
+        y_title="TH-Score",
+        theme=theme,
+        height=height,
+        legend=len(sweeps) > 1,
+        traces=traces,
+        x_axis={"range": [0, 0.5], "dtick": 0.1, "anchor": "y3"},
+        y_axis={"domain": [0.5, 1], "zeroline": True, "zerolinecolor": colours.neutral},
+    )
+    fig.update_layout(
+        yaxis2={"domain": [0.24, 0.45], "title": {"text": "share right"}, "range": [-0.03, 1.05]},
+        yaxis3={"domain": [0, 0.19], "title": {"text": "% of n"}, "range": [0, 104], "nticks": 3},
+    )
+    fig.add_shape(
+        type="line",
+        x0=epsilon,
+        x1=epsilon,
+        y0=0,
+        y1=1,
+        yref="paper",
+        line={"color": colours.neutral, "width": 1, "dash": "dot"},
+    )
+    return fig
+
+
+def risk_figure(
+    curves: Mapping[str, RiskCoverage],
+    thresholds: Mapping[str, RiskThreshold],
+    *,
+    styles: Mapping[str, Style],
+    theme: Theme = "light",
+    chosen: str | None = None,
+    height: int = 440,
+) -> go.Figure:
+    """Error rate among the votes kept against the share kept, and the threshold that holds the target.
+
+    A filled mark is the threshold, its bar reaching up to the bound. Of a single judge every cut that was
+    tried is drawn, hollow where it was not passed. Its key is `cut_key(judge, cut)`.
+
+    Source: Geifman & El-Yaniv (2017); threshold ours.
+    """
+    alpha = next(iter(thresholds.values())).alpha
+    traces = [ideal_trace(x=(0, 1), y=(alpha, alpha), name=f"target {alpha:.1%}", theme=theme)]
+    for judge, curve in curves.items():
+        style, group, found = styles[judge], judge_group(curves, judge), thresholds[judge]
+        at = thinned(len(curve.coverage), limit=CURVE_POINTS)
+        x = curve.coverage[at]
+        traces.append(_band(x, curve.risk_low[at], curve.risk_high[at], style.colour, legendgroup=group))
+        traces.append(
+            {
+                "type": "scatter",
+                "x": x,
+                "y": curve.risk[at],
+                "mode": "lines+markers" if len(x) <= FEW_CUTS else "lines",
+                "line": {"color": style.colour, "width": 2, "dash": style.dash},
+                "marker": {"symbol": style.symbol, "size": 4, "color": style.colour},
+                "name": label(judge),
+                "legendgroup": group,
+                "hovertext": [
+                    f"<b>{label(judge)}</b><br>kept from confidence {curve.threshold[i]:.4g}"
+                    f"<br>share kept {curve.coverage[i]:.3f}<br>error rate {curve.risk[i]:.3f}"
+                    f" ({curve.risk_low[i]:.3f} to {curve.risk_high[i]:.3f})"
+                    f"<br>n {curve.n[i]:,} verdicts, {curve.errors[i]:,} wrong"
+                    for i in at
+                ],
+                "hoverinfo": "text",
+                **SAME_WHEN_SELECTED,
+            }
+        )
+        passed = np.flatnonzero(found.passed)
+        cuts = np.arange(len(found.cut)) if len(curves) == 1 else passed[-1:]
+        if not len(cuts):
+            continue
+        rate = found.cut_errors[cuts] / found.cut_n[cuts]
+        keys = [cut_key(judge, cut) for cut in found.cut[cuts].tolist()]
+        is_threshold = cuts == (passed[-1] if len(passed) else -1)
+        traces.append(
+            {
+                "type": "scatter",
+                "x": found.cut_n[cuts] / found.n,
+                "y": rate,
+                "mode": "markers",
+                "name": label(judge),
+                "legendgroup": group,
+                "showlegend": False,
+                "customdata": [[key] for key in keys],
+                "hovertext": [
+                    f"<b>{label(judge)}</b><br>"
+                    f"{'threshold' if is_threshold[k] else 'passed' if found.passed[i] else 'not passed'}: "
+                    f"confidence from {found.cut[i]:.4g}<br>share kept {found.cut_n[i] / found.n:.3f}"
+                    f"<br>error rate {rate[k]:.3f}, at most {found.cut_bound[i]:.3f}"
+                    f"<br>n {found.cut_n[i]:,} verdicts, {found.cut_errors[i]:,} wrong"
+                    for k, i in enumerate(cuts)
+                ],
+                "hoverinfo": "text",
+                "error_y": _error(rate, rate, np.maximum(rate, found.cut_bound[cuts]), style.colour),
+                "marker": {
+                    "symbol": [
+                        style.symbol.removesuffix("-open") + ("" if ok else "-open")
+                        for ok in found.passed[cuts]
+                    ],
+                    "color": style.colour,
+                    "size": [14 if here else 9 for here in is_threshold],
+                    "line": {
+                        "color": [
+                            COLOURS[theme].text if key == chosen or here else style.colour
+                            for key, here in zip(keys, is_threshold, strict=True)
+                        ],
+                        "width": [3 if key == chosen else 1.5 for key in keys],
+                    },
+                },
+                **SAME_WHEN_SELECTED,
+            }
+        )
+    return figure(
+        x_title="share of votes kept, the surest first",
+        y_title="error rate among those kept",
+        theme=theme,
+        height=height,
+        traces=traces,
+        x_axis={"range": [0, 1.03], "dtick": 0.2},
+        y_axis={"rangemode": "tozero"},
+    )
+
+
+def before_and_after(
+    found: Recalibration, *, style: Style, theme: Theme = "light", chosen: str | None = None
+) -> go.Figure:
+    """Reliability as stated (hollow, clickable) and after recalibration on other items (filled)."""
+    symbol = style.symbol.removesuffix("-open")
+    return reliability_diagram(
+        {"as stated": found.before.reliability, f"after {found.method}": found.after.reliability},
+        styles={
+            "as stated": Style(colour=COLOURS[theme].neutral, symbol=f"{symbol}-open", dash="dot"),
+            f"after {found.method}": Style(colour=style.colour, symbol=symbol),
+        },
+        theme=theme,
+        chosen=chosen,
+        clickable=("as stated",),
+    )
+
+
+def _marker(style: Style, size: int, *, ring: bool, theme: Theme) -> dict[str, Any]:
+    is_open = style.symbol.endswith("-open")
+    return {
+        "symbol": style.symbol,
+        "color": style.colour,
+        "size": size,
+        "line": {
+            "color": COLOURS[theme].text if ring else style.colour,
+            "width": 3 if ring else 2 * is_open,
+        },
+    }
+
+
+def _error(value: FloatArray, low: FloatArray, high: FloatArray, colour: str) -> dict[str, Any]:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": high - value,
+        "arrayminus": value - low,
+        "color": colour,
+        "thickness": 1.5,
+        "width": 3,
+    }
+
+
+def _band(x: FloatArray, low: FloatArray, high: FloatArray, colour: str, *, legendgroup: str) -> Trace:
+    return {
+        "type": "scatter",
+        "x": np.concatenate([x, x[::-1]]),
+        "y": np.concatenate([low, high[::-1]]),
+        "fill": "toself",
+        "mode": "none",
+        "fillcolor": _faint(colour, 0.14),
+        "hoverinfo": "skip",
+        "legendgroup": legendgroup,
+        "showlegend": False,
+    }
+
+
+def _faint(colour: str, opacity: float) -> str:
+    r, g, b = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({r},{g},{b},{opacity:g})"
