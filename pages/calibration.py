@@ -68,7 +68,7 @@ def with_confidence() -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
         if judge not in found or not found[judge].n.any():
             reasons[judge] = f"no comparison{pairs} that has gold"
         elif not len(measured := found[judge].with_confidence()):
-            reasons[judge] = f"no confidence with any of {int(found[judge].n.sum()):,} {noun} on gold"
+            reasons[judge] = f"no confidence with any of their {noun} on gold"
         else:
             known[judge] = measured
     return known, reasons
@@ -234,20 +234,6 @@ def th_tab() -> None:
             "often they are right and with how many they are. Bands and bars are 95 % intervals by item."
         )
     with told:
-        frame = pd.DataFrame(
-            {
-                "judge": shown,
-                "n": [scores[name].n for name in shown],
-                "TH-Score": [scores[name].th for name in shown],
-                "low": [bands[name][0] for name in shown],
-                "high": [bands[name][1] for name in shown],
-                "share": [scores[name].share for name in shown],
-                "accuracy": [scores[name].accuracy for name in shown],
-                "accuracy low": [scores[name].accuracy_low for name in shown],
-                "accuracy high": [scores[name].accuracy_high for name in shown],
-            }
-        )
-        widgets.table(frame, "th-score", alt="TH-Score of each judge at the chosen ε")
         st.caption(
             "The published tables of this score hold half of what its formula gives, in every row (accuracy "
             "1.00 on 37.4 % of votes: formula 24.26, printed 12.14). *formula* is the score as defined; "
@@ -255,6 +241,20 @@ def th_tab() -> None:
         )
     if sure:
         widgets.votes_table(marks[sure], name="sure")
+    frame = pd.DataFrame(
+        {
+            "judge": shown,
+            "n": [scores[name].n for name in shown],
+            "TH-Score": [scores[name].th for name in shown],
+            "low": [bands[name][0] for name in shown],
+            "high": [bands[name][1] for name in shown],
+            "share": [scores[name].share for name in shown],
+            "accuracy": [scores[name].accuracy for name in shown],
+            "accuracy low": [scores[name].accuracy_low for name in shown],
+            "accuracy high": [scores[name].accuracy_high for name in shown],
+        }
+    )
+    widgets.table(frame, "th-score", alt="TH-Score of each judge at the chosen ε")
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
@@ -309,27 +309,26 @@ def threshold_tab() -> None:
             "The promise is for votes like these. *AURC* is the mean error rate over all shares kept; a "
             "confidence that says nothing has AURC equal to the overall error rate."
         )
-    with told:
-        widgets.table(
-            pd.DataFrame(
-                {
-                    "judge": shown,
-                    "n": [found[name].n for name in shown],
-                    "threshold": as_numbers(found[name].threshold for name in shown),
-                    "share kept": as_numbers(found[name].coverage for name in shown),
-                    "error rate": as_numbers(found[name].error_rate for name in shown),
-                    "at most": as_numbers(found[name].bound for name in shown),
-                    "all votes": [curves[name].error_rate for name in shown],
-                    "AURC": [curves[name].aurc for name in shown],
-                    "why": [found[name].note for name in shown],
-                }
-            ),
-            "thresholds",
-            alt="Threshold of each judge and what it costs",
-        )
     if kept:
         wrong = st.toggle("Only the wrong ones", key="kept_wrong", bind=URL)
         widgets.votes_table(replace(marks[kept], correct=False) if wrong else marks[kept], name="kept")
+    widgets.table(
+        pd.DataFrame(
+            {
+                "judge": shown,
+                "n": [found[name].n for name in shown],
+                "threshold": as_numbers(found[name].threshold for name in shown),
+                "share kept": as_numbers(found[name].coverage for name in shown),
+                "error rate": as_numbers(found[name].error_rate for name in shown),
+                "at most": as_numbers(found[name].bound for name in shown),
+                "all votes": [curves[name].error_rate for name in shown],
+                "AURC": [curves[name].aurc for name in shown],
+                "why": [found[name].note for name in shown],
+            }
+        ),
+        "thresholds",
+        alt="Threshold of each judge and what it costs",
+    )
     widgets.copy_as_python(
         f"""from core.selective import risk_coverage, threshold_for_risk
 

@@ -134,7 +134,7 @@ def test_near_certain_votes(app: AppTest, scale: str) -> None:
     assert (row["accuracy low"], row["accuracy high"]) == (score.accuracy_low, score.accuracy_high)
     app.selectbox(key="sure").set_value(cut_key(BOASTER, 0.85)).run()
     assert not app.exception
-    votes = app.dataframe[1].value
+    votes = app.dataframe[0].value
     assert (votes["confidence"] > 0.85 + 1e-9).all()
     assert set(votes["judge"]) == {BOASTER}
 
@@ -153,7 +153,7 @@ def test_threshold_and_the_votes_that_it_keeps(app: AppTest) -> None:
     app.selectbox(key="kept").set_value(cut_key(judge, found.threshold)).run()
     app.toggle(key="kept_wrong").set_value(True).run()
     assert not app.exception
-    votes = app.dataframe[1].value
+    votes = app.dataframe[0].value
     assert (votes["confidence"] >= found.threshold - 1e-9).all()
     assert (votes["vote"] != votes["gold"]).all()
     errors = int(found.cut_errors[found.cut == found.threshold][0])
@@ -318,6 +318,19 @@ def test_hostile_names_are_escaped(judged: OutcomeCounts) -> None:
         assert not any("<a" in text or "<b>%" in text for text in shown)
         assert all(trace.hovertemplate is None for trace in fig.data)
         assert all("<" not in (trace.legendgroup or "") for trace in fig.data)
+
+
+def test_long_names_do_not_squeeze_the_figure(judged: OutcomeCounts) -> None:
+    def drawn(names: list[str]) -> tuple[float, float]:
+        layout = reliability_diagram(
+            {name: reliability(judged) for name in names}, styles=rater_styles(names)
+        ).layout
+        return layout.height, layout.height - (layout.margin.b or 8)
+
+    short, long = drawn(["a", "b"]), drawn([f"{k} with a name of forty characters or more" for k in range(9)])
+    assert short == (440, 432)
+    # Nine rows of legend and one for the ideal line; the axis title's room stays as it was.
+    assert long == (440 + 10 * 23, 440 - 56)
 
 
 def of(confidence: float, right: int, wrong: int) -> OutcomeCounts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 STRIP = 0.13
 """Share of a figure's height that the strip of counts beneath takes."""
 CURVE_POINTS = 300
+LONG_NAME, MANY_NAMES = 24, 6
+"""Longer names, or more of them, need a legend of their own below the figure."""
+LEGEND_WIDTH, LETTER, LEGEND_ROW = 440, 7, 23
+"""Pixels: what a legend may take across, a letter, a row."""
 FEW_CUTS = 25
 """A curve through no more cuts than this shows each of them as a mark."""
 
@@ -160,7 +164,7 @@ def reliability_diagram(
             {"x": 0.0, "y": 1.0, "xanchor": "left", "text": "underconfident", **words},
         ],
     )
-    return fig
+    return _legend(fig, results) if len(results) > 1 else fig
 
 
 def judge_group(results: Mapping[str, object], judge: str) -> str:
@@ -261,7 +265,7 @@ def th_figure(
         yref="paper",
         line={"color": colours.neutral, "width": 1, "dash": "dot"},
     )
-    return fig
+    return _legend(fig, sweeps) if len(sweeps) > 1 else fig
 
 
 def risk_figure(
@@ -353,7 +357,7 @@ def risk_figure(
                 **SAME_WHEN_SELECTED,
             }
         )
-    return figure(
+    fig = figure(
         x_title="share of votes kept, the surest first",
         y_title="error rate among those kept",
         theme=theme,
@@ -362,6 +366,7 @@ def risk_figure(
         x_axis={"range": [0, 1.03], "dtick": 0.2},
         y_axis={"rangemode": "tozero"},
     )
+    return _legend(fig, curves)
 
 
 def before_and_after(
@@ -379,6 +384,21 @@ def before_and_after(
         chosen=chosen,
         clickable=("as stated",),
     )
+
+
+def _legend(fig: go.Figure, names: Collection[str]) -> go.Figure:
+    """Move a legend that would squeeze the figure to below it, and make room there."""
+    longest = max((len(label(name)) for name in names), default=0)
+    if longest <= LONG_NAME and len(names) <= MANY_NAMES:
+        return fig
+    across = max(1, LEGEND_WIDTH // (45 + LETTER * longest))
+    room = LEGEND_ROW * -(-(len(names) + 1) // across)
+    fig.update_layout(
+        height=fig.layout.height + room,
+        margin={"t": 12, "b": room + 56},
+        legend={"yref": "container", "y": 0, "yanchor": "bottom"},
+    )
+    return fig
 
 
 def _marker(style: Style, size: int, *, ring: bool, theme: Theme) -> dict[str, Any]:
