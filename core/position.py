@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from core.counts import BoolArray, FloatArray, IntArray, PositionCounts
-from core.intervals import clustered_proportion, wilson
+from core.intervals import clustered_proportion, kish_effect, wilson
 from core.votes import InvalidOption
 
 if TYPE_CHECKING:
@@ -125,8 +125,8 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
     ----------
     counts : votes by slot, one row a comparison.
     level : of all intervals. They are clustered by item (ours): Wilson with a design effect for shares; for
-        bias_all and bias_pairs Wilson at the mean slot score (tie = ½) with the effective n of its own
-        clustered variance; linearised normal for `excess`.
+        the biases Wilson at the mean slot score (tie = ½) with the effective n of its own clustered
+        variance; linearised normal for `excess`.
 
     Returns
     -------
@@ -137,12 +137,13 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
     """
     first, second, tie = (int(values.sum()) for values in (counts.first, counts.second, counts.tie))
     pairs = int(counts.pairs.sum())
-    decided = _bias_decided(counts, level)
+    slots = counts.first - counts.second
+    decided = _mean_bias(counts.item, counts.first + counts.second, slots, level)
     same = _rate(counts.item, counts.same_order_pairs, counts.same_order_disagreements, level)
     flip = _rate(counts.item, counts.pairs, counts.flips, level)
     hard = _rate(counts.item, counts.pairs, counts.hard_flips, level)
     votes = counts.first + counts.second + counts.tie
-    everything = _mean_bias(counts.item, votes, counts.first - counts.second, level)
+    everything = _mean_bias(counts.item, votes, slots, level)
     paired = _mean_bias(counts.item, 2 * counts.pairs, counts.slot_sum, level)
     excess = _excess(counts, level)
     has_pairs = counts.pairs > 0
@@ -278,20 +279,12 @@ def _bias(difference: int, total: int, low: float, high: float) -> Bounded:
     return bias, min(2 * low - 1, bias), max(2 * high - 1, bias)
 
 
-def _bias_decided(counts: PositionCounts, level: float) -> Bounded:
-    decided = counts.first + counts.second
-    if not decided.sum():
-        return None, None, None
-    rate = clustered_proportion(counts.item, decided, counts.first, level=level)
-    return _bias(int((counts.first - counts.second).sum()), int(decided.sum()), rate.low, rate.high)
-
-
 def _mean_bias(item: IntArray, votes: IntArray, lean: IntArray, level: float) -> Bounded:
     """Mean slot vote Σlean/Σvotes, its interval by Wilson on the mean slot score in [0, 1], a tie being ½.
 
     Ties leave less variance than the binomial, items more: the effective n takes the variance observed
-    between items, with ¼ added to both it and the binomial one so that a judge that only ties does not look
-    infinitely sure.
+    between items, with ¼ added to the binomial one and ¼ of Kish's effect to it, so that a judge that only
+    ties, or always takes one slot, does not look infinitely sure.
     """
     _, row_item = np.unique(item, return_inverse=True)
     n = np.bincount(row_item, votes)
@@ -302,7 +295,7 @@ def _mean_bias(item: IntArray, votes: IntArray, lean: IntArray, level: float) ->
     items, score = int((n > 0).sum()), float(x.sum()) / total
     if items > 1:
         clustered = items / (items - 1) * float(((x - score * n) ** 2).sum())
-        deff = (clustered + 0.25) / (total * score * (1 - score) + 0.25)
+        deff = (clustered + 0.25 * kish_effect(n)) / (total * score * (1 - score) + 0.25)
     else:
         deff = total
     low, high = wilson(score * total, total, level=level, deff=deff)

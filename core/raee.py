@@ -156,7 +156,9 @@ def board(
     -------
     Board
         Tiers (ours): down the board, a new tier starts at the first model whose paired per-prompt
-        difference from the tier's leader has |z| > 1.96; with fewer than two common prompts the unpaired z.
+        difference from the tier's leader has |z| > 1.96 (see `score_difference`). The first tier's leader
+        stands alone by chance in at most 5 % of boards, but nothing corrects for the number of models: of
+        ten equal ones, two boards in three start a second tier somewhere.
         Wins, ties and losses come from `PairScores.tie`; without it 1 - |2S - 1| of a prompt is tied.
 
     Raises
@@ -287,16 +289,26 @@ def _tiers(
 def _z(
     one: tuple[IntArray, FloatArray], two: tuple[IntArray, FloatArray], p: FloatArray, se: FloatArray
 ) -> float:
-    """z of the mean score difference on common prompts; of two independent p̄ with fewer than two of them."""
+    difference, error, _, _ = score_difference(one, two, p, se)
+    return difference / error if abs(difference) > 1e-12 else 0.0
+
+
+def score_difference(
+    one: tuple[IntArray, FloatArray], two: tuple[IntArray, FloatArray], p: FloatArray, se: FloatArray
+) -> tuple[float, float, int, bool]:
+    """Difference of two models' scores, its error, prompts, and whether it was taken prompt by prompt.
+
+    On n common prompts the mean difference and sd/√n, widened by t(n - 1)/1.96 so that 1.96 errors hold 95 %
+    whatever n is: with the sd alone, one pair of equal models in six would be told apart on five prompts.
+    With fewer than two of them, or without variance, that of two independent p̄.
+    """
+    from scipy.special import stdtrit
+
     _, in_one, in_two = np.intersect1d(one[0], two[0], assume_unique=True, return_indices=True)
-    if len(in_one) < 2:
-        error = float(np.hypot(se[0], se[1]))
-        difference = float(p[0] - p[1])
-    else:
-        d = one[1][in_one] - two[1][in_two]
-        difference = float(d.mean())
-        # The same prompts, always decided alike: rounding must not turn a zero variance into a huge z.
-        error = float(d.std(ddof=1)) / math.sqrt(len(d))
-    if abs(difference) < 1e-12:
-        return 0.0
-    return difference / error if error > 1e-12 else math.copysign(math.inf, difference)
+    d = one[1][in_one] - two[1][in_two]
+    n = len(d)
+    error = float(d.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
+    # The same prompts, always decided alike: rounding must not pass for a tiny variance.
+    if error <= 1e-12:
+        return float(p[0] - p[1]), float(np.hypot(se[0], se[1])), min(len(one[0]), len(two[0])), False
+    return float(d.mean()), error * max(1.0, float(stdtrit(n - 1, 0.975)) / TIER_Z), n, True

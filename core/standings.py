@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import permutations
@@ -12,7 +11,7 @@ import numpy as np
 
 from core.anchors import AnchorSwap, Triangles
 from core.counts import PairScores
-from core.raee import MID_REGION, TIER_Z, Board, BoardRow, against, board
+from core.raee import MID_REGION, TIER_Z, Board, BoardRow, against, board, score_difference
 from core.verdicts import percent
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ class Lead:
     """The first of a board over the second, in win probability against the anchor.
 
     difference, low, high : mean difference of the scores on the `n` prompts that both played, if `paired`;
-    else of the two win probabilities, and n is the smaller number of prompts. The interval is ± 1.96 standard
-    errors, so that it excludes 0 exactly when the second starts a new tier.
+    else of the two win probabilities, and n is the smaller number of prompts. The interval excludes 0
+    exactly when the second starts a new tier.
     top_tier : models of the first tier.
     """
 
@@ -152,8 +151,9 @@ def mid_region(shown: Board) -> str:
 def lead(pairs: PairScores, shown: Board) -> Lead | None:
     """The first of a board over the second, with the interval that tiers test; None with one model.
 
-    d̄ ± 1.96·sd(d)/√n over common prompts, d the per-prompt difference of the two scores; with fewer than two
-    of them p̄₁ - p̄₂ ± 1.96·√(SE₁² + SE₂²) with the dispersion-corrected SE. A finite pool and κ do not enter.
+    d̄ ± t(n - 1)·sd(d)/√n over common prompts, d the per-prompt difference of the two scores; with fewer than
+    two of them, or without variance, p̄₁ - p̄₂ ± 1.96·√(SE₁² + SE₂²) with the dispersion-corrected SE. A
+    finite pool and κ do not enter.
 
     Source: methods §6 (ours).
     """
@@ -162,15 +162,10 @@ def lead(pairs: PairScores, shown: Board) -> Lead | None:
     plain = _plain(pairs, shown)
     first, second = plain.rows[:2]
     model, item, score, _ = against(pairs, shown.anchor)
-    rows = [model == pairs.models.index(row.model) for row in (first, second)]
-    _, one, two = np.intersect1d(item[rows[0]], item[rows[1]], assume_unique=True, return_indices=True)
-    paired = len(one) >= 2
-    if paired:
-        d = score[rows[0]][one] - score[rows[1]][two]
-        difference, error, n = float(d.mean()), float(d.std(ddof=1)) / math.sqrt(len(d)), len(d)
-    else:
-        difference, n = first.p - second.p, min(first.n, second.n)
-        error = math.hypot(first.se_p_corrected, second.se_p_corrected)
+    places = [model == pairs.models.index(row.model) for row in (first, second)]
+    one, two = ((item[place], score[place]) for place in places)
+    p, se = np.array([first.p, second.p]), np.array([first.se_p_corrected, second.se_p_corrected])
+    difference, error, n, paired = score_difference(one, two, p, se)
     return Lead(
         leader=first.model,
         runner_up=second.model,

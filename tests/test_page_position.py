@@ -334,9 +334,7 @@ def test_no_gold_or_no_second_order_is_none_and_odd_votes_are_refused() -> None:
         order_balance(orders([((0, 0, 4), (0, 0, 4), 1)]), votes=3)
 
 
-def test_interval_of_the_mean_is_the_t_interval_when_items_are_single() -> None:
-    from scipy.stats import ttest_1samp
-
+def test_interval_of_the_error_solves_the_score_equation_of_its_effective_number() -> None:
     rng = np.random.default_rng(6)
     rows = [
         (tuple(rng.multinomial(4, [0.2, 0.3, 0.5])), tuple(rng.multinomial(4, [0.4, 0.3, 0.3])), 1)
@@ -344,8 +342,12 @@ def test_interval_of_the_mean_is_the_t_interval_when_items_are_single() -> None:
     ]
     result = order_balance(orders(rows), votes=4)
     label = np.array([majority(*(np.array([ab[k]]) for k in (2, 1, 0)))[0] for ab, _, _ in rows])
-    interval = ttest_1samp(np.abs(label - 1), 0).confidence_interval(0.95)
-    assert (result.mae_low[0], result.mae_high[0]) == pytest.approx((interval.low, interval.high), abs=1e-12)
+    half = np.abs(label - 1) / 2
+    share = half.mean()
+    # Votes of 0 to 2 as shares: variance between items against the binomial, ¼ added to both.
+    effective = 60 * (60 * share * (1 - share) + 0.25) / (60 * half.var(ddof=1) + 0.25)
+    for end in (result.mae_low[0] / 2, result.mae_high[0] / 2):
+        assert abs(end - share) == pytest.approx(1.959963985 * np.sqrt(end * (1 - end) / effective), abs=1e-8)
 
 
 def lengths(rows: list[tuple[int, int, int, int]]) -> LengthCounts:
