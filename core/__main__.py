@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +27,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     options = _parser().parse_args(arguments)
     try:
-        return int(options.command(options))
+        code = int(options.command(options))
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except AppellateError as error:
         print(f"appellate: {_one_line(str(error))}", file=sys.stderr)
         return UNUSABLE
     except BrokenPipeError:
-        sys.stderr.close()
+        _stop_output()
         return DONE
+    except OSError as error:
+        _stop_output()
+        print(f"appellate: cannot go on: {_one_line(str(error))}", file=sys.stderr)
+        return UNUSABLE
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -70,14 +79,19 @@ def _audit(options: argparse.Namespace) -> int:
 
     json_to_stdout = options.json == "-"
     summary_to = sys.stderr if json_to_stdout else sys.stdout
-    print(to_text(result), file=summary_to)
-    if json_to_stdout:
-        print(to_json(result))
-    elif options.json:
+    try:
+        print(to_text(result), file=summary_to)
+        if json_to_stdout:
+            print(to_json(result), flush=True)
+    except BrokenPipeError:
+        # A reader that has seen enough (`| head`) does not open the gates.
+        _stop_output()
+    if options.json is not None and not json_to_stdout:
         _write(Path(options.json), to_json(result) + "\n")
     failures = failed_gates(result, gates)
-    for failure in failures:
-        print(f"appellate: gate failed: {_one_line(failure)}", file=sys.stderr)
+    with suppress(BrokenPipeError):
+        for failure in failures:
+            print(f"appellate: gate failed: {_one_line(failure)}", file=sys.stderr)
     return GATE_FAILED if failures else DONE
 
 
@@ -88,7 +102,7 @@ def _import(options: argparse.Namespace) -> int:
     with Store.open(options.store or default_path()) as store:
         for reading in readings:
             report = store.load(reading, dataset=options.dataset, on_conflict=options.on_conflict)
-            print(f"{_one_line(reading.name)}: {report.sentence}")
+            print(f"{_one_line(reading.name)}: {_one_line(report.sentence)}")
             for note in reading.notes:
                 print(f"  {_one_line(note)}")
             for reject in reading.rejects.slice(0, 10).to_pylist():
@@ -173,6 +187,12 @@ def _pair(text: str, option: str) -> tuple[str, str]:
 def _one_line(text: str) -> str:
     """Text from votes is hostile: no line breaks, no terminal escapes."""
     return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _stop_output() -> None:
+    """Nobody reads standard output any more: what is still buffered must not fail at exit."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write(path: Path, text: str) -> None:

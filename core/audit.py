@@ -64,7 +64,7 @@ class AuditOptions:
         check_level(self.level)
         rules = get_args(CorrectnessRule)
         for fine, told in (
-            (self.bins >= 1, f"bins {self.bins}: use at least 1."),
+            (1 <= self.bins <= 1000, f"bins {self.bins}: use 1 to 1,000."),
             (
                 all(0 < e < 0.5 for e in self.epsilons),
                 f"epsilon {self.epsilons}: use values between 0 and 0.5.",

@@ -367,7 +367,10 @@ def write_demo(path: Path, *, seed: int = DEMO_SEED, items: int | None = None) -
         with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
             file.write(content)
         content = packed.getvalue()
-    path.write_bytes(content)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise InvalidOption(f"{path}: cannot be written ({error.strerror})") from error
     return int(table.num_rows)
 
 

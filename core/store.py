@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA_VERSION = "1"
+OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+"""DuckDB fetches what it thinks a file needs from the network unless told not to."""
 
 # No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text lives in
 # dictionaries and in `details`, which has rows only for votes that need one, so counting reads integers only.
@@ -95,11 +97,12 @@ class Store:
         StoreInUse : another process has the file open.
         UnreadableFile : the file is damaged, no DuckDB file, or a DuckDB file with other tables.
         """
-        place = None if path is None else Path(path).expanduser()
+        # DuckDB takes `s3:…`, `md:…` or `:memory:` for something else than a file; an absolute path never is.
+        place = None if path is None else Path(path).expanduser().absolute()
         try:
             if place is not None:
                 place.parent.mkdir(parents=True, exist_ok=True)
-            connection = duckdb.connect(":memory:" if place is None else str(place))
+            connection = duckdb.connect(":memory:" if place is None else str(place), config=OFFLINE)
         except (duckdb.Error, OSError) as error:
             reason = str(error).splitlines()[0]
             if "lock" in reason or "being used by another process" in reason:
@@ -112,6 +115,8 @@ class Store:
                 "APPELLATE_STORE, or move the file away to start an empty one."
             ) from error
         try:
+            if place is not None and not _is_file(connection):
+                raise UnreadableFile(f"{place} is no store of Appellate; name another file")
             _prepare(connection, place)
         except BaseException:
             connection.close()
@@ -250,6 +255,12 @@ class Store:
             except BaseException:
                 cursor.rollback()
                 raise
+
+
+def _is_file(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether what is written stays: of a CSV or Parquet file DuckDB makes a database in memory."""
+    kept = "select path is not null from duckdb_databases() where database_name = current_database()"
+    return bool(connection.execute(kept).fetchall()[0][0])
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None) -> None:

@@ -112,11 +112,11 @@ def stem(name: str) -> str:
 
 
 def _read(name: str, path: Path, max_bytes: int) -> bytes:
-    if path.is_dir():
-        raise UnreadableFile(f"{name}: is a folder. Name the file in it.")
-    if path.exists() and not path.is_file():
-        raise UnreadableFile(f"{name}: is not a regular file. Save it to a file first.")
     try:
+        if path.is_dir():
+            raise UnreadableFile(f"{name}: is a folder. Name the file in it.")
+        if path.exists() and not path.is_file():
+            raise UnreadableFile(f"{name}: is not a regular file. Save it to a file first.")
         with path.open("rb") as file:
             return file.read(max_bytes + 1)
     except FileNotFoundError:

@@ -1,0 +1,179 @@
+"""What a hostile file, a careless user and an unlucky machine may not achieve."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from core.__main__ import main
+from core.importers import read
+from core.store import Store
+from core.votes import UnreadableFile
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+VOTES = b"item_id,judge,vote,gold,confidence\n" + b"".join(
+    b"%d,j,%d,%d,0.9\n" % (k, k % 3 - 1, k % 2) for k in range(60)
+)
+FULL = Path("/dev/full")
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(VOTES)
+    return path
+
+
+def command(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own, as its pipes matter."""
+    return subprocess.run(
+        [sys.executable, "-m", "core", *arguments],
+        **{"cwd": REPOSITORY, "text": True, "stderr": subprocess.PIPE, "timeout": 60, **options},  # type: ignore[call-overload]
+    )
+
+
+@pytest.mark.parametrize("name", ["votes.csv", "votes.parquet"])
+def test_a_file_of_votes_is_no_store(
+    name: str, votes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """DuckDB opens it as a database in memory: votes would be called loaded, and be gone at the end."""
+    target = votes
+    if name.endswith("parquet"):
+        target = tmp_path / name
+        duckdb.sql("select 1 as item_id").write_parquet(str(target))
+    before = target.read_bytes()
+    assert main(["import", str(votes), "--store", str(target)]) == 2
+    assert name in capsys.readouterr().err
+    assert target.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", [":memory:", "s3:bucket", "md:votes", "sqlite:votes", "https:host"])
+def test_the_name_of_a_store_is_a_file_whatever_it_looks_like(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB would look for such a name on another host, or forget it at the end."""
+    monkeypatch.chdir(tmp_path)
+    asked: list[tuple[str, dict[str, str]]] = []
+
+    def connect(path: str, config: dict[str, str]) -> None:
+        asked.append((path, config))
+        raise duckdb.IOException("refused by this test")
+
+    monkeypatch.setattr(duckdb, "connect", connect)
+    with pytest.raises(UnreadableFile):
+        Store.open(name)
+    [(path, config)] = asked
+    assert path == str(tmp_path / name)
+    assert set(config.values()) == {"false"}
+
+
+def test_names_of_data_sets_send_nothing_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(b'dataset,item_id,judge,vote\n"a\x1b[31m\xe2\x80\xae\nb",1,j,1\n')
+    assert main(["import", str(path), "--store", str(tmp_path / "s.duckdb")]) == 0
+    said = capsys.readouterr()
+    assert all(character.isprintable() or character == "\n" for character in said.out + said.err)
+    assert said.out.startswith("votes.csv: 1 vote loaded into a [31m  b\n")
+
+
+@needs_full
+@pytest.mark.parametrize("what", ["audit", "simulate", "export"])
+def test_a_full_disk_is_said_in_one_line(what: str, votes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "full.csv"
+    out.symlink_to(FULL)
+    if what == "audit":
+        with FULL.open("w") as full:
+            done = command("audit", str(votes), "--splits", "0", stdout=full)
+    elif what == "simulate":
+        done = command("simulate", str(out), "--items", "2")
+    else:
+        store = tmp_path / "s.duckdb"
+        main(["import", str(votes), "--store", str(store)])
+        done = command("export", str(out), "--store", str(store))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("appellate: ")
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_output_that_nobody_reads_does_not_open_the_gates(votes: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as closed:
+        arguments = ("audit", str(votes), "--splits", "0", "--json", "-", "--fail-if", "accuracy<1")
+        done = command(*arguments, stdout=closed)
+    assert done.returncode == 1
+    assert "gate failed" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("{votes}", "--bins", "100000000"),
+        ("{votes}", "--splits", "0", "--json", ""),
+        ("x" * 5000 + ".csv",),
+        ("{folder}/loop",),
+    ],
+    ids=["bins", "json", "long name", "loop"],
+)
+def test_careless_options_end_in_one_line(
+    arguments: tuple[str, ...], votes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    given = [each.format(votes=votes, folder=tmp_path) for each in arguments]
+    assert main(["audit", *given]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_load_that_is_killed_leaves_the_store_as_it_was(votes: Path, tmp_path: Path) -> None:
+    path, big = tmp_path / "s.duckdb", tmp_path / "big.csv"
+    big.write_text(
+        "item_id,judge,vote,prompt\n"
+        + "".join(f"{k},j{k % 7},{k % 3 - 1},text {k}\n" for k in range(200_000))
+    )
+    assert main(["import", str(votes), "--store", str(path)]) == 0
+    # Killed when the load has begun to write, whenever that is on this machine.
+    code = (
+        "import os, signal, sys\n"
+        "from core import store\n"
+        "from core.__main__ import main\n"
+        "loaded = store.load_reading\n"
+        "def then_die(*given, **options):\n"
+        "    loaded(*given, **options)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "store.load_reading = then_die\n"
+        "main(sys.argv[1:])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "import", str(big), "--store", str(path)], cwd=REPOSITORY, timeout=60
+    )
+    assert done.returncode == -signal.SIGKILL
+    with Store.open(path) as store:
+        assert {found.name: found.votes for found in store.datasets()} == {"votes": 60}
+        store.load(read([("big.csv", big)])[0])
+        assert {found.name: found.votes for found in store.datasets()} == {"big": 200_000, "votes": 60}
+
+
+def test_a_store_from_a_newer_version_is_refused_and_kept(
+    votes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "s.duckdb"
+    main(["import", str(votes), "--store", str(path)])
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("update settings set value = '99' where key = 'schema'")
+    capsys.readouterr()
+    assert main(["import", str(votes), "--store", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "layout 99" in said
+    assert said.count("\n") == 1
