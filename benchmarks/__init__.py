@@ -1,0 +1,1 @@
+"""How long the product takes, beside what a user would write instead: `python -m benchmarks`."""

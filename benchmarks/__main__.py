@@ -1,0 +1,58 @@
+"""What everything costs on this machine, beside what a user would write instead, as one Markdown table.
+
+    python -m benchmarks [--votes 1000000] [--judges 1] [--repeats 9] [--only step file import browser]
+
+Goals are goals: nothing fails if one is missed, for the machine may be busy or small.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import browser, files, questions
+from benchmarks.timing import Row, Skipped, busy, load_now, machine, table
+
+PARTS = ("step", "file", "import", "browser")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--votes", type=int, default=1_000_000, help="votes of the simulated store")
+    parser.add_argument("--judges", type=int, default=1, help="judges who share them; one is timed")
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--splits", type=int, default=100)
+    parser.add_argument("--file", type=Path, default=files.VOTES, help="real votes to audit")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    options = parser.parse_args(arguments)
+
+    before = load_now()
+    found: list[Row | Skipped] = []
+    for part in options.only:
+        print(f"timing: {part}", file=sys.stderr)
+        if part == "step":
+            found += questions.rows(
+                options.votes, judges=options.judges, repeats=options.repeats, n_splits=options.splits
+            )
+        elif part == "file":
+            found += files.rows(options.file, repeats=min(options.repeats, 5))
+        elif part == "import":
+            found.append(files.importing(repeats=options.repeats))
+        else:
+            found += browser.rows(n_votes=options.votes, repeats=options.repeats)
+    print(f"{machine()}\n{busy(before, load_now())}\n")
+    if "step" in options.only:
+        shared = "one judge" if options.judges == 1 else f"each of {options.judges} judges"
+        print(f"Without a file named: {options.votes:,} simulated votes, {shared}, 12 a comparison.\n")
+    print(table(found))
+    print("\nMedian (least) of several runs in turns. Ratio of medians: below 1 ours is faster.")
+
+
+if __name__ == "__main__":
+    main()

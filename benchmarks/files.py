@@ -1,0 +1,97 @@
+"""A real file of votes: audit it as a user would, read, load and export it. And what an import costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks import alternatives
+from benchmarks.timing import Row, Skipped, Timing, alone, in_turns
+from core.export import write_file
+from core.importers import ReadOptions, read
+from core.store import Store
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+VOTES = REPOSITORY.parent / "shared" / "data" / "votes" / "rewardbench2_pairs.csv.gz"
+AUDIT_MS = 5_000.0
+IMPORT_RATIO = 4.0
+
+
+def rows(path: Path = VOTES, *, repeats: int = 5) -> list[Row | Skipped]:
+    """Time a file; where it is absent, say so."""
+    if not path.is_file():
+        return [Skipped(what="full audit, import and export of a file", reason=f"{path.name} is not here")]
+    audited = alone(lambda: _audit(path), repeats=min(repeats, 3))
+    frame = alternatives.read_csv(path)
+    with tempfile.TemporaryDirectory() as folder, Store.open(None) as store:
+        # A store on disk, as the app has it; each run loads into a new one.
+        places = (Path(folder) / f"{turn}.duckdb" for turn in range(10_000))
+        loaded = in_turns(
+            lambda: _load(path, next(places)), lambda: alternatives.read_csv(path), repeats=repeats
+        )
+        for reading in read([(path.name, path)], ReadOptions()):
+            store.load(reading)
+        out = Path(folder)
+        exported = in_turns(
+            lambda: write_file(store.export(), out / "ours.csv.gz"),
+            lambda: frame.to_csv(out / "theirs.csv.gz", index=False),
+            repeats=min(repeats, 3),
+        )
+        parquet = in_turns(
+            lambda: write_file(store.export(), out / "ours.parquet"),
+            lambda: frame.to_parquet(out / "theirs.parquet"),
+            repeats=repeats,
+        )
+    n = f"{len(frame):,}-vote file"
+    return [
+        Row(what=f"**full audit of the {n}, as a command**", ours=audited, goal_ms=AUDIT_MS),
+        Row(
+            what=f"read, check and load the {n} into a new store",
+            ours=loaded[0],
+            instead="pandas read_csv, unchecked",
+            theirs=loaded[1],
+        ),
+        Row(what="export it as .csv.gz", ours=exported[0], instead="pandas to_csv", theirs=exported[1]),
+        Row(what="export it as .parquet", ours=parquet[0], instead="pandas to_parquet", theirs=parquet[1]),
+    ]
+
+
+def importing(*, repeats: int = 9) -> Row:
+    """Import time within a fresh process, without the interpreter's own start."""
+    mine, other = [], []
+    for modules, found in ((("core.audit",), mine), (("numpy", "duckdb"), other)):
+        _import(modules)
+        found.clear()
+    for _ in range(repeats):
+        mine.append(_import(("core.audit",)))
+        other.append(_import(("numpy", "duckdb")))
+    return Row(
+        what="**import core.audit**",
+        ours=Timing(runs=tuple(mine)),
+        instead="import numpy, duckdb",
+        theirs=Timing(runs=tuple(other)),
+        goal_ratio=IMPORT_RATIO,
+    )
+
+
+def _import(modules: tuple[str, ...]) -> float:
+    code = (
+        f"import time; t = time.perf_counter(); import {', '.join(modules)}; print(time.perf_counter() - t)"
+    )
+    run = [sys.executable, "-c", code]
+    return (
+        float(subprocess.run(run, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout) * 1000
+    )
+
+
+def _audit(path: Path) -> None:
+    run = [sys.executable, "-m", "core", "audit", str(path), "--json", "-"]
+    subprocess.run(run, cwd=REPOSITORY, check=True, capture_output=True)
+
+
+def _load(path: Path, place: Path) -> None:
+    with Store.open(place) as store:
+        for reading in read([(path.name, path)], ReadOptions()):
+            store.load(reading)
