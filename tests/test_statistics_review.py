@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from readings import reading
 
+from core import verdicts
+from core.agreement import icc
 from core.audit import AuditOptions, audit
+from core.counts import OrderCounts, OutcomeCounts, PairScores, PositionCounts
 from core.document import to_json
+from core.findings import missing
 from core.importers import read
+from core.intervals import clustered_proportion
+from core.order_balance import order_balance
+from core.overconfidence import confidence_gap
+from core.position import position_bias
+from core.raee import board
+from core.standings import lead
 from core.store import Store
 from core.votes import Reading, Selection
 
@@ -59,7 +71,7 @@ def nulls(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | 
 
 def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
     """Nulls without a note that names their judge, pair or anchors and says why."""
-    missing = []
+    found = []
     for path in nulls({key: document[key] for key in document if key != "options"}):
         if path[0] == "leaderboards" and path[-1] == "judge":
             continue
@@ -78,8 +90,8 @@ def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
         if not any(
             REASONS[kind] in note and any(name in note for name in names) for note in document["notes"]
         ):
-            missing.append(path)
-    return missing
+            found.append(path)
+    return found
 
 
 def document_of(readings: list[Reading], *, gold: str = "given", **options: Any) -> dict[str, Any]:
@@ -160,3 +172,200 @@ MADE_UP = {
 def test_every_null_of_an_edge_case_has_its_reason(name: str, correctness: str) -> None:
     document = document_of([reading(MADE_UP[name])], splits=5, correctness=correctness)
     assert unexplained(document) == []
+
+
+# ---- alarms
+
+
+def single(confidence: np.ndarray, correct: np.ndarray) -> OutcomeCounts:
+    n = len(correct)
+    return OutcomeCounts(
+        item=np.arange(n), confidence=confidence, n=np.ones(n, np.int64), correct=correct.astype(np.int64)
+    )
+
+
+@pytest.mark.parametrize(("n", "confidence"), [(30, 0.97), (50, 0.95), (100, 0.9), (300, 0.8)])
+def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(n: int, confidence: float) -> None:
+    """A t interval without its added error calls 40 % of the first of these judges underconfident."""
+    rng, alarms, held = np.random.default_rng(1), 0, 0
+    for _ in range(600):
+        found = confidence_gap(single(np.full(n, confidence), rng.random(n) < confidence))
+        assert found is not None
+        alarms += verdicts.overconfidence("j", found).verdict != "ok"
+        held += found.gap_low <= 0 <= found.gap_high
+    assert alarms / 600 <= 0.10
+    assert held / 600 >= 0.90
+
+
+def test_a_clearly_overconfident_judge_is_found() -> None:
+    rng = np.random.default_rng(2)
+    found = [confidence_gap(single(np.full(100, 0.95), rng.random(100) < 0.7)) for _ in range(200)]
+    assert sum(verdicts.overconfidence("j", one).verdict == "fail" for one in found) / 200 > 0.95
+
+
+def test_one_item_shows_no_overconfidence_either_way() -> None:
+    votes = OutcomeCounts(
+        item=np.zeros(1, np.int64), confidence=np.array([0.9]), n=np.array([40]), correct=np.array([20])
+    )
+    said = verdicts.overconfidence("j", confidence_gap(votes))
+    assert said.verdict == "unknown"
+    assert "nan" not in said.sentence
+
+
+@pytest.mark.parametrize("n", [50, 400])
+def test_a_coin_is_rarely_called_worse_than_no_judge(n: int) -> None:
+    """The best constant is picked on the same labels; by the plain interval a coin fails one time in six."""
+    rng, failed = np.random.default_rng(3), 0
+    for _ in range(2000):
+        gold, vote = rng.random((2, n)) < 0.5
+        value = clustered_proportion(np.arange(n), np.ones(n, np.int64), (gold == vote).astype(np.int64))
+        failed += verdicts.accuracy("j", value, max(gold.mean(), 1 - gold.mean())).verdict == "fail"
+    assert failed / 2000 <= 0.07
+
+
+def test_a_judge_that_inverts_gold_is_worse_than_no_judge() -> None:
+    value = clustered_proportion(
+        np.arange(100), np.ones(100, np.int64), (np.arange(100) < 20).astype(np.int64)
+    )
+    assert verdicts.accuracy("j", value, 0.5).verdict == "fail"
+
+
+@pytest.mark.parametrize("digits", [0, 1])
+def test_a_share_prints_as_none_or_all_only_if_it_is(digits: int) -> None:
+    assert verdicts.percent(0.0001, digits) == "under 0.1 %"
+    assert verdicts.percent(0.9999, digits) == "over 99.9 %"
+
+
+def test_low_icc_is_not_taken_for_changing_answers() -> None:
+    """A judge that says A 117 of 120 times repeats itself, though its ICC is near 0."""
+    ratings = np.ones((40, 3))
+    ratings[[3, 17, 29], [0, 1, 2]] = -1
+    said = verdicts.repeatability("j", icc(ratings))
+    assert said.verdict == "fail"
+    assert "changes the answer" not in said.sentence
+    assert "all runs agree on 92 %" in said.sentence
+
+
+def test_a_rater_is_not_graded_against_its_own_votes() -> None:
+    votes = rows(60, gold=[1, -1], vote=[1, -1, 0])
+    with Store.open() as store:
+        store.load(reading([*votes, *rows(60, judge="k", vote=[1, -1])]))
+        found = audit(store, Selection(gold="k"), AuditOptions(splits=0))
+    grades = {(one.judge, one.check): one for one in found.verdicts}
+    assert grades["k", "accuracy"].verdict == "unknown"
+    assert "its own votes" in grades["k", "accuracy"].sentence
+    assert grades["j", "accuracy"].verdict != "unknown"
+    assert any(note.startswith("k: gold is made of these votes") for note in found.notes)
+    assert not any("gold labels" in sentence for sentence in missing([grades["k", "accuracy"]]))
+
+
+# ---- coverage
+
+
+@pytest.mark.parametrize(("items", "each", "rate"), [(30, 8, 0.8), (200, 4, 0.95)])
+def test_clustered_accuracy_covers(items: int, each: int, rate: float) -> None:
+    rng, held = np.random.default_rng(4), 0
+    for _ in range(1000):
+        right = rng.binomial(each, rng.beta(rate, 1 - rate, items))
+        found = clustered_proportion(np.arange(items), np.full(items, each), right)
+        held += found.low <= rate <= found.high
+    assert 0.92 <= held / 1000 <= 0.97
+
+
+def orders_of(rng: np.random.Generator, n: int, accuracy: float, push: float) -> OrderCounts:
+    """Four votes in each order: right with `accuracy`, else wrong; with chance `push` for the first shown."""
+    gold = rng.choice([-1, 1], n)
+    counted = []
+    for shown in (1, -1):
+        vote = np.where(rng.random((4, n)) < accuracy, gold, -gold)
+        vote = np.where(rng.random((4, n)) < push, shown, vote)
+        counted.append(np.stack([(vote == label).sum(axis=0) for label in (-1, 0, 1)], axis=1))
+    place = np.arange(n)
+    return OrderCounts(comparison=place, item=place, ab=counted[0], ba=counted[1], gold=gold)
+
+
+@pytest.mark.parametrize(("n", "accuracy", "push"), [(60, 0.8, 0.2), (300, 0.95, 0.05)])
+def test_errors_by_order_cover_even_where_few_are_wrong(n: int, accuracy: float, push: float) -> None:
+    """Mean ± t·SE of the second judge's error with all votes holds the truth one time in three."""
+    rng = np.random.default_rng(5)
+    truth = order_balance(orders_of(rng, 40_000, accuracy, push))
+    assert truth is not None
+    held = np.zeros(4)
+    for _ in range(200):
+        found = order_balance(orders_of(rng, n, accuracy, push))
+        assert found is not None
+        held += (found.mae_low <= truth.mae) & (truth.mae <= found.mae_high)
+    assert (held / 200 >= 0.90).all()
+
+
+def paired_slots(rng: np.random.Generator, n: int) -> PositionCounts:
+    """One pair a comparison; a vote is pushed to the first shown one time in ten, and noise one in four."""
+    better = rng.choice([-1, 1], n)
+    votes = []
+    for shown in (1, -1):
+        vote = np.where(rng.random(n) < 0.25, rng.choice([-1, 1], n), better)
+        votes.append(np.where(rng.random(n) < 0.1, shown, vote))
+    ab, ba = votes
+    first = (ab == 1).astype(np.int64) + (ba == -1)
+    flips, nothing = (ab != ba).astype(np.int64), np.zeros(n, np.int64)
+    return PositionCounts(
+        comparison=np.arange(n),
+        item=np.arange(n),
+        category=nothing,
+        categories=("",),
+        first=first,
+        second=2 - first,
+        tie=nothing,
+        pairs=nothing + 1,
+        flips=flips,
+        hard_flips=flips,
+        slot_sum=ab - ba,
+        same_order_pairs=nothing,
+        same_order_disagreements=nothing,
+        margin=np.full(n, np.nan),
+    )
+
+
+def test_bias_of_paired_orders_covers_and_no_more() -> None:
+    """Quality cancels in a pair; an interval that ignores it holds the truth .996 of the time."""
+    rng, held = np.random.default_rng(6), 0
+    for _ in range(1000):
+        found = position_bias(paired_slots(rng, 80))
+        assert found.bias_decided_low is not None
+        assert found.bias_decided_high is not None
+        held += found.bias_decided_low <= 0.1 <= found.bias_decided_high
+    assert 0.92 <= held / 1000 <= 0.98
+
+
+def test_a_judge_that_always_takes_the_first_is_not_infinitely_sure() -> None:
+    rng = np.random.default_rng(0)
+    counts = replace(paired_slots(rng, 8), first=np.full(8, 10), second=np.zeros(8, np.int64))
+    found = position_bias(counts)
+    # As sure as eight items that were asked once each, not as eighty.
+    assert found.bias_decided_low == pytest.approx(2 * 0.675592 - 1, abs=1e-5)
+
+
+def equal_models(rng: np.random.Generator, models: int, prompts: int) -> PairScores:
+    score = rng.choice([0.0, 0.25, 0.5, 0.75, 1.0], models * prompts)
+    return PairScores(
+        models=(*(f"m{k}" for k in range(models)), "z"),
+        model_1=np.repeat(np.arange(models), prompts),
+        model_2=np.full(models * prompts, models),
+        item=np.tile(np.arange(prompts), models),
+        score=score,
+        n_votes=np.full(models * prompts, 2),
+    )
+
+
+@pytest.mark.parametrize(("models", "prompts"), [(2, 5), (2, 20), (2, 100), (8, 40)])
+def test_equal_models_rarely_have_a_leader(models: int, prompts: int) -> None:
+    """With 1.96 errors whatever n, a sixth of boards of five prompts would name one."""
+    rng, alone = np.random.default_rng(8), 0
+    for _ in range(500):
+        pairs = equal_models(rng, models, prompts)
+        shown = board(pairs, "z")
+        first = lead(pairs, shown)
+        assert first is not None
+        alone += len(first.top_tier) == 1
+        assert (first.low > 0) == (len(first.top_tier) == 1)
+    assert alone / 500 <= 0.085
