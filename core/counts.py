@@ -20,6 +20,8 @@ BoolArray = NDArray[np.bool_]
 
 NO_GOLD = -9
 """Code of a missing gold label in integer arrays."""
+NO_SIDE = -9
+"""Code of an unknown longer side."""
 
 
 class InvalidCounts(AppellateError):
@@ -235,6 +237,28 @@ class OrderCounts:
         for votes in (self.ab, self.ba):
             if votes.ndim != 2 or votes.shape[1] != 3 or (votes < 0).any():
                 raise InvalidCounts("OrderCounts: each order needs three counts from 0 up a comparison")
+
+    def __len__(self) -> int:
+        return len(self.comparison)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SingleVotes:
+    """Votes of one judge one by one, ordered by comparison, with what rules beyond counts need.
+
+    confidence : in [0, 1], NaN where the judge gave none.
+    side : +1 response A is longer, -1 B, 0 equal, `NO_SIDE` where a length is unknown.
+    """
+
+    comparison: IntArray
+    vote: IntArray
+    confidence: FloatArray
+    side: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "comparison", "vote", "confidence", "side")
+        if (np.diff(self.comparison) < 0).any():
+            raise InvalidCounts("SingleVotes: not ordered by comparison")
 
     def __len__(self) -> int:
         return len(self.comparison)

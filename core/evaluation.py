@@ -102,6 +102,8 @@ class Evaluation:
     scores : by key, best MAE first.  not_applicable : key → why.
     n, n_items : labelled comparisons and their items.  calibration : mean comparisons of a calibration set.
     mae_all_labels : MAE of BTD fitted on every label, on the same evaluation sets.
+    majority_p_value : of the paired test of majority against the best method, whatever is between them; None
+        if majority is the best or not among them, or without resamples.
     theta : BTD parameters (β, η₀, γ) of each split, (splits, 3).
     """
 
@@ -110,6 +112,7 @@ class Evaluation:
     parameters: ParameterTable | None
     theta: FloatArray
     mae_all_labels: float
+    majority_p_value: float | None
     n: int
     n_items: int
     n_splits: int
@@ -219,12 +222,16 @@ def evaluate(
     item_low = item_high = [float("nan")] * (2 * len(used))
     top: list[int] = []
     p_values: dict[int, float] = {}
+    majority_p_value = None
     if resamples:
         by_item = item_losses(drawn, errors + hits)
         estimate = np.concatenate([mae, pa], axis=1).mean(axis=0)
         item_low, item_high = _item_intervals(by_item, estimate, level, resamples, rng)
         on_errors = ItemLosses(loss=by_item.loss[:, : len(used)], items=by_item.items, size=by_item.size)
         top, p_values = _top_cluster(on_errors, order, resamples, rng)
+        if "majority" in used and order[0] != used.index("majority"):
+            apart = on_errors.loss[:, used.index("majority")] - on_errors.loss[:, order[0]]
+            majority_p_value = sign_flip_p_value(apart, on_errors.items, resamples=resamples, rng=rng)
     half_mae, half_pa = _half_width(mae, level).tolist(), _half_width(pa, level).tolist()
     scores = {}
     for m in order.tolist():
@@ -253,6 +260,7 @@ def evaluate(
         parameters=_parameter_table(fits.theta[:-1]) if "btd" in used else None,
         theta=fits.theta[:-1],
         mae_all_labels=reference,
+        majority_p_value=majority_p_value,
         n=drawn.n,
         n_items=drawn.n_items,
         n_splits=n_splits,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.aggregators import AGGREGATORS
+from core.aggregators import AGGREGATORS, confidence_labels
 from core.btd import BTDFit, apply, decide, features, probabilities
-from core.counts import NO_GOLD, FloatArray, IntArray, VoteCounts
+from core.counts import NO_GOLD, NO_SIDE, FloatArray, IntArray, SingleVotes, VoteCounts
 from core.intervals import Proportion, clustered_proportion
 from core.votes import VOTE_LABELS, UnknownName
 
@@ -64,6 +64,40 @@ def rule_labels(key: str, counts: VoteCounts, fit: BTDFit) -> IntArray | None:
         return None
     label: IntArray = chance.argmax(axis=1) - 1
     return label[cell]
+
+
+WEIGHINGS = {"soft_sc_min": "min", "soft_sc_mean": "mean", "soft_sc_product": "product", "ci_sc": "sum"}
+
+
+def given_labels(counts: VoteCounts, votes: SingleVotes) -> tuple[dict[str, IntArray], dict[str, str]]:
+    """Labels by rules that need confidences or lengths, one a row of `counts`, and why others have none.
+
+    A rule needs its input on every comparison of `counts`, so that all rules are judged on the same ones.
+    votes : of the same judge and selection; votes on other comparisons are left out.
+    """
+    row = np.searchsorted(counts.comparison, votes.comparison)
+    row[row == len(counts)] = 0
+    kept = counts.comparison[row] == votes.comparison
+    row, vote, confidence, side = row[kept], votes.vote[kept], votes.confidence[kept], votes.side[kept]
+    labels, reasons = {}, {}
+    without = int(np.isnan(confidence).sum())
+    for key, weigh in WEIGHINGS.items():
+        if without:
+            some = "none of its votes has one" if without == len(vote) else f"{without:,} votes have none"
+            reasons[key] = f"needs the confidence of each vote; {some}"
+        else:
+            labels[key] = confidence_labels(row, vote, confidence, rows=len(counts), weigh=weigh)
+    longest = np.full(len(counts), NO_SIDE)
+    known = side != NO_SIDE
+    # The first vote with known lengths speaks for the comparison: later writes win, so in reverse.
+    longest[row[known][::-1]] = side[known][::-1]
+    missing = int((longest == NO_SIDE).sum())
+    if missing:
+        some = "none is known" if missing == len(counts) else f"{missing:,} comparisons lack them"
+        reasons["longest"] = f"needs the lengths of both answers; {some}"
+    else:
+        labels["longest"] = longest
+    return labels, reasons
 
 
 def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Proportion, ...]]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.counts import NO_GOLD, LengthCounts, OrderCounts
-from core.scope import at_one_moment, by_judge, ints, number, scope
+from core.counts import NO_GOLD, NO_SIDE, LengthCounts, OrderCounts, SingleVotes
+from core.scope import at_one_moment, by_judge, floats, ints, number, scope
 from core.votes import Selection
 
 if TYPE_CHECKING:
@@ -73,5 +73,31 @@ def length_counts(store: Snapshot, selection: Selection) -> dict[str, LengthCoun
     columns["item"] = codes.item[ints(table, "item")]
     return {
         judge: LengthCounts(**{name: values[rows] for name, values in columns.items()})
+        for judge, rows in by_judge(table, selected.judges).items()
+    }
+
+
+@at_one_moment
+def single_votes(store: Snapshot, selection: Selection) -> dict[str, SingleVotes]:
+    """Votes of each judge one by one, with confidence and the longer side (lengths as in `length_counts`)."""
+    selected = scope(store, selection)
+    codes = number(store, selected, selection)
+    table = store.query(
+        f"""with d as (
+              select d.vote as id,
+                     sign(coalesce(d.length_a - d.length_b, length(a.text) - length(b.text))) as side
+              from details d
+              left join texts a on a.id = d.response_a left join texts b on b.id = d.response_b)
+            select v.judge, v.comparison, v.vote, v.confidence, coalesce(d.side, {NO_SIDE})::bigint as side
+            from votes v left join d using (id)
+            where v.status = 0 and {selected.filter} order by v.judge, v.comparison, v.id""",
+        selected.params,
+    )
+    comparison = codes.comparison[ints(table, "comparison")]
+    vote, side, confidence = ints(table, "vote"), ints(table, "side"), floats(table, "confidence")
+    return {
+        judge: SingleVotes(
+            comparison=comparison[rows], vote=vote[rows], confidence=confidence[rows], side=side[rows]
+        )
         for judge, rows in by_judge(table, selected.judges).items()
     }

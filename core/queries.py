@@ -21,7 +21,7 @@ from core.counts import (
 )
 from core.evidence import Mark, votes_behind
 from core.inventory import JudgeSummary, Summary, comparison_names, filter_columns, summary, values
-from core.orders import length_counts, order_counts
+from core.orders import length_counts, order_counts, single_votes
 from core.pairs import pair_scores, ratings
 from core.scope import at_one_moment, by_judge, floats, ints, number, scope
 from core.votes import CorrectnessRule, InvalidOption, Selection
@@ -41,6 +41,7 @@ __all__ = [
     "pair_scores",
     "positions",
     "ratings",
+    "single_votes",
     "summary",
     "values",
     "vote_counts",

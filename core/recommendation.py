@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from core.evaluation import Evaluation, MethodScore
+from core.evaluation import SIGNIFICANCE, Evaluation, MethodScore
 from core.verdicts import Grade, Verdict, percent
 
 
 def recommend(judge: str, value: Evaluation) -> Verdict:
     """Say which rule errs least, whether majority would do, and what cannot be told apart from the best.
 
-    `ok`: majority is in the top cluster, so nothing is to be changed. `warn`: another rule is better. `fail`:
-    a dummy is in the top cluster, so no rule is shown to beat no judge. `unknown`: the evaluation was made
-    without resamples, so no cluster is known. The rule behind the words is the top cluster; cut-offs ours.
+    `ok`: majority is in the top cluster, or a paired test does not tell it from the best rule, so nothing is
+    to be changed. `warn`: another rule is better. `fail`: a dummy is in the top cluster, so no rule is shown
+    to beat labels without any vote. `unknown`: an evaluation without resamples, which knows no cluster. Ours.
     """
     scores = list(value.scores.values())
     best, majority = scores[0], value.scores["majority"]
@@ -33,7 +33,8 @@ def recommend(judge: str, value: Evaluation) -> Verdict:
             found = f"{best.name} has an average error of {_error(best)}"
             found += "".join(f", {score.name.lower()} labels {score.mae:.3f}" for score in dummies)
         return verdict("fail", f"No rule is shown to beat labels without any vote. {found} ({calibration}).")
-    if majority.top_cluster:
+    p = value.majority_p_value
+    if majority.top_cluster or (p is not None and p > SIGNIFICANCE):
         if best is majority:
             found = f"Majority is enough: no rule errs less than its average error of {_error(majority)}"
         else:

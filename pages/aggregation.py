@@ -13,7 +13,7 @@ from core.confusion import confusion
 from core.counts import NO_GOLD, BoolArray, VoteCounts
 from core.crossfit import held_out_labels
 from core.evaluation import METHODS, Evaluation, evaluate
-from core.labelling import label_shares, label_table, rule_labels
+from core.labelling import given_labels, label_shares, label_table, rule_labels
 from core.plots.aggregation import (
     MOST_VOTES,
     decision_figure,
@@ -63,9 +63,9 @@ def majority_error(found: VoteCounts) -> float:
     return float(np.abs(known.label - known.gold).mean()) if len(known) else -1.0
 
 
-def behind(wanted: BoolArray) -> Mark:
+def behind(wanted: BoolArray, among: VoteCounts) -> Mark:
     """Votes on the first of the comparisons wanted."""
-    return Mark(judge=judge, comparisons=tuple(counts.comparison[wanted][: widgets.VOTES_SHOWN].tolist()))
+    return Mark(judge=judge, comparisons=tuple(among.comparison[wanted][: widgets.VOTES_SHOWN].tolist()))
 
 
 def evaluated(share: int, seed: int, resamples: int) -> Evaluation:
@@ -77,9 +77,8 @@ def evaluated(share: int, seed: int, resamples: int) -> Evaluation:
             # A waiting slider step ends the run here, before the slow work.
             st.session_state.get(widgets.SELECTION)
         rng = np.random.default_rng(seed)
-        return evaluate(
-            counts, rng=rng, n_splits=SPLITS, share=share / 100, resamples=resamples, bounds=bounds, **options
-        )
+        made = {"share": share / 100, "resamples": resamples, "bounds": bounds, **options}
+        return evaluate(labelled, rng=rng, n_splits=SPLITS, given=given, **made)
 
     key = (selection, judge, alpha, kappa, bounds, loss, share, seed, resamples)
     return cached.computed("aggregation", key, compute)
@@ -101,7 +100,7 @@ def rules() -> None:
             verdict = recommend(judge, found)
             with said.container():
                 kind = "warning" if verdict.verdict in ("warn", "fail") else "finding"
-                widgets.answer(f"{judge}: {verdict.sentence}", kind)
+                widgets.answer(f"{judge}: {verdict.sentence}", kind, part=f"-{resamples}")
             with shown.container():
                 rules_table(found, done=bool(resamples))
         widgets.copy_as_python(
@@ -109,11 +108,15 @@ def rules() -> None:
 
 from core.btd import Bounds, fit
 from core.evaluation import evaluate
+from core.labelling import given_labels
 
-counts = queries.vote_counts(store, selection)[{judge!r}]
+labelled = queries.vote_counts(store, selection)[{judge!r}].labelled()
+given, reasons = given_labels(labelled, queries.single_votes(store, selection)[{judge!r}])
 options = dict(alpha={alpha}, kappa={kappa}, loss={loss!r}, bounds={bounds!r})
-print(fit(counts.labelled().cells()[0], **options).to_frame())
-found = evaluate(counts, rng=default_rng({seed}), n_splits={SPLITS}, share={share / 100}, **options)
+print(fit(labelled.cells()[0], **options).to_frame())
+found = evaluate(
+    labelled, rng=default_rng({seed}), n_splits={SPLITS}, share={share / 100}, given=given, **options
+)
 for score in found.scores.values():
     print(score.name, score.mae, score.mae_item_low, score.mae_item_high, score.top_cluster)"""
         )
@@ -152,16 +155,16 @@ def rules_table(found: Evaluation, *, done: bool) -> None:
             st.text(f"BTD's correction towards ties: {found.parameters.regime if found.parameters else ''}")
             widgets.table(parameters.rename(columns=names), "parameters", alt="Parameters of BTD")
             for key, reason in found.not_applicable.items():
-                st.caption(f"{METHODS[key]}: not applicable, {reason}.")
+                st.caption(f"{METHODS[key]}: not applicable, {reasons.get(key, reason)}.")
     frame = found.to_frame().assign(n=found.n)[list(RULES)].rename(columns=RULES)
     if done:
         widgets.table(frame.astype({"p": float}), "rules", alt="Error of each rule")
     if done and wrong:
         key = next(score.key for score in found.scores.values() if score.name == wrong)
-        labels = rule_labels(key, counts, fitted)
+        labels = given[key] if key in given else rule_labels(key, labelled, fitted)
         if labels is not None:
             st.caption("Labels of the rule calibrated on every label.")
-            widgets.votes_table(behind((counts.gold != NO_GOLD) & (labels != counts.gold)), name="wrong")
+            widgets.votes_table(behind(labels != labelled.gold, labelled), name="wrong")
 
 
 widgets.title("Aggregation", "How should I turn n votes into one label?")
@@ -178,8 +181,10 @@ judge = asked.selectbox(
 counts = of_judge[judge]
 alpha = asked.slider("α, smoothing of the margin", 0.1, 5.0, 1.0, 0.1, key="alpha", bind=URL, width=170)
 kappa = asked.slider("κ, smoothing of ties", 0.1, 5.0, 1.0, 0.1, key="kappa", bind=URL, width=170)
-cells, known = cached.computed(
-    "cells", (selection, judge), lambda: (counts.cells()[0], counts.labelled().cells()[0])
+labelled, labelled_cells, cells = cached.computed(
+    "cells",
+    (selection, judge),
+    lambda: (counts.labelled(), counts.labelled().cells()[0], counts.cells()[0]),
 )
 sizes = np.bincount(cells.n, weights=cells.weight).astype(np.int64)
 offered = [int(n) for n in np.flatnonzero(sizes) if n <= MOST_VOTES]
@@ -196,7 +201,7 @@ with asked.popover("Bounds, loss"):
     loss: Loss = st.selectbox("Loss to minimise", get_args(Loss), key="loss", bind=URL)
 bounds = Bounds(**box)
 options = {"alpha": alpha, "kappa": kappa, "loss": loss}
-fitted = fit(known, bounds=bounds, **options)
+fitted = fit(labelled_cells, bounds=bounds, **options)
 
 if offered:
     n = asked.selectbox(
@@ -232,6 +237,11 @@ else:
 for note in fitted.notes:
     st.text(note)
 
+given, reasons = cached.computed(
+    "given labels",
+    (selection, judge),
+    lambda: given_labels(labelled, cached.single_votes(selection)[judge]),
+)
 compared = st.container()
 
 st.subheader("What the labels become", anchor=False)
@@ -265,7 +275,7 @@ bars = {
 fig = shares_figure(shares, theme=look, chosen=in_url("share_of"))
 bar = widgets.figure(fig, "share_of", alt="Share of each label by source", marks=list(bars))
 if bar:
-    widgets.votes_table(behind(bars[bar] & gold), name="share_of")
+    widgets.votes_table(behind(bars[bar] & gold, counts), name="share_of")
 for place, (name, table) in zip(st.columns(2, gap="medium"), tables.items(), strict=True):
     with place:
         st.caption(f"{name.capitalize()} against gold")
@@ -279,7 +289,7 @@ for place, (name, table) in zip(st.columns(2, gap="medium"), tables.items(), str
         fig = confusion_matrix(table, theme=look, chosen=in_url(mark))
         picked = widgets.figure(fig, mark, alt=f"Gold against {name} label", marks=list(found))
         if picked:
-            widgets.votes_table(behind(found[picked]), name=mark)
+            widgets.votes_table(behind(found[picked], counts), name=mark)
 widgets.how_to_read(
     "Calibrated labels here come from fits on the other nine tenths of the items, so that they do not "
     "flatter."

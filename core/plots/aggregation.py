@@ -24,7 +24,7 @@ MAP_PIXELS = 250
 """Side of a map's grid on a phone, where squares must not overlap."""
 MOST_SIGNS = 12
 """With more votes a square is too small for a letter; colour, place and hover text remain."""
-MOST_VOTES = int((2 * MAX_POINTS) ** 0.5) - 2
+MOST_VOTES = int((2 * MAX_POINTS + 0.25) ** 0.5 - 1.5)
 """The largest n whose (n + 1)(n + 2)/2 patterns fit a figure."""
 UNSEEN = 0.3
 """Opacity of a pattern that no comparison has."""

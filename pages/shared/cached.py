@@ -20,6 +20,7 @@ from core.counts import (
     PairScores,
     PositionCounts,
     RatingTable,
+    SingleVotes,
     VoteCounts,
 )
 from core.figures import Style, Theme, rater_styles
@@ -133,6 +134,16 @@ def _length_counts(version: int, selection: Selection, _store: Store) -> dict[st
 def length_counts(selection: Selection) -> dict[str, LengthCounts]:
     store = get_store()
     return _length_counts(store.version, selection, store)
+
+
+@remembered
+def _single_votes(version: int, selection: Selection, _store: Store) -> dict[str, SingleVotes]:
+    return queries.single_votes(_store, selection)
+
+
+def single_votes(selection: Selection) -> dict[str, SingleVotes]:
+    store = get_store()
+    return _single_votes(store.version, selection, store)
 
 
 @remembered
