@@ -10,6 +10,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from core.__main__ import main
 from core.importers import read
@@ -177,3 +179,24 @@ def test_a_store_from_a_newer_version_is_refused_and_kept(
     said = capsys.readouterr().err
     assert "layout 99" in said
     assert said.count("\n") == 1
+
+
+def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where majority is enough, both answers of the Aggregation page are findings."""
+    path = tmp_path / "votes.csv"
+    path.write_text(
+        "item_id,judge,vote,gold\n" + "".join(f"{k},j,{k % 3 - 1},{k % 3 - 1}\n" for k in range(60))
+    )
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "s.duckdb"))
+    assert main(["import", str(path), "--store", str(tmp_path / "s.duckdb")]) == 0
+    st.cache_resource.clear()
+    try:
+        app = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=60)
+        app.run().switch_page("aggregation.py").run()
+        assert not app.exception
+        assert app.title[0].value == "Aggregation"
+        assert any("Majority is enough" in element.value for element in app.text)
+    finally:
+        st.cache_resource.clear()

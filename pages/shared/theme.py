@@ -11,8 +11,8 @@ STYLE = """<style>
 [data-testid="stMainBlockContainer"] h1 { padding: 0 0 0.4rem 0; }
 [class*="st-key-answer-"] { border-left: 3px solid var(--appellate-rule, #7d8791); padding-left: 0.8rem; }
 [class*="st-key-answer-"] [data-testid="stText"] { font-size: 1.15rem; line-height: 1.4; font-weight: 500; }
-.st-key-answer-finding { --appellate-rule: #2f8fc4; }
-.st-key-answer-warning { --appellate-rule: #d5762c; }
+[class*="st-key-answer-finding"] { --appellate-rule: #2f8fc4; }
+[class*="st-key-answer-warning"] { --appellate-rule: #d5762c; }
 [data-testid="stText"] { overflow-wrap: anywhere; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }

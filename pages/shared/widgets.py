@@ -57,9 +57,12 @@ def title(name: str, question: str) -> None:
                 st.badge(SIMULATED, color="orange")
 
 
-def answer(sentence: str, kind: Literal["finding", "warning"] = "finding") -> None:
-    """Say the page's answer in one plain sentence, with its interval, before any chart."""
-    with st.container(key=f"answer-{kind}"):
+def answer(sentence: str, kind: Literal["finding", "warning"] = "finding", *, part: str = "") -> None:
+    """Say the page's answer in one plain sentence, with its interval, before any chart.
+
+    part : tells the answers of one run apart, where a page says a first one and later a better one.
+    """
+    with st.container(key=f"answer-{kind}{part}"):
         st.text(sentence)
 
 
