@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import permutations
@@ -141,8 +142,12 @@ def mid_region(shown: Board) -> str:
     """How much of a board lies where Elo is near linear in the win probability."""
     low, high = (percent(end) for end in MID_REGION)
     enough = shown.mid_region_coverage >= MID_REGION_WANTED
+    share = percent(shown.mid_region_coverage)
+    if not enough and share == percent(MID_REGION_WANTED):
+        # 94.7 % is too little and must not read as the 95 % that are wanted.
+        share = percent(math.floor(1000 * shown.mid_region_coverage) / 1000, 1)
     found = (
-        f"{percent(shown.mid_region_coverage)} of {len(shown.rows):,} models score between {low} and {high} "
+        f"{share} of {len(shown.rows):,} models score between {low} and {high} "
         f"against {shown.anchor}; {percent(MID_REGION_WANTED)} are wanted"
     )
     return f"{found}." if enough else f"{found}: outside that range a small difference is many points of Elo."

@@ -24,7 +24,7 @@ from core.order_balance import order_balance
 from core.overconfidence import confidence_gap
 from core.position import position_bias
 from core.raee import board
-from core.standings import lead
+from core.standings import lead, mid_region
 from core.store import Store
 from core.votes import Reading, Selection
 
@@ -369,3 +369,13 @@ def test_equal_models_rarely_have_a_leader(models: int, prompts: int) -> None:
         alone += len(first.top_tier) == 1
         assert (first.low > 0) == (len(first.top_tier) == 1)
     assert alone / 500 <= 0.085
+
+
+def test_too_small_a_middle_does_not_read_as_enough() -> None:
+    """Eighteen of nineteen models are 94.7 %, below the 95 % that are wanted."""
+    prompts = 40
+    pairs = equal_models(np.random.default_rng(9), 19, prompts)
+    pairs.score[:prompts] = 1.0
+    said = mid_region(board(pairs, "z"))
+    assert said.startswith("94.7 % of 19 models")
+    assert "outside that range" in said
