@@ -133,13 +133,17 @@ def rules_table(found: Evaluation, *, done: bool) -> None:
                 fig, "wrong", alt="MAE of each rule", marks=names, prompt="Comparisons labelled wrongly by"
             )
             widgets.how_to_read(
-                "MAE is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the "
-                "opposite. Wide bars are its sampling error (bootstrap by item). Narrow bars are how far the "
-                f"mean over {found.n_splits} random calibration sets varies; those overlap, so that is split "
+                "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the "
+                "opposite. *Majority* takes the commonest vote. *Threshold* calls a tie unless the mean vote "
+                "is large enough; *BTD* turns votes into probabilities of A, tie and B. Both learn from the "
+                "calibration set, as *constant*, always one label, does. *Soft-SC* and *CI-SC* weigh votes "
+                "by confidence. Hollow marks use no vote.\n\n"
+                "Wide bars are sampling error (bootstrap by item). Narrow bars are how far the mean over "
+                f"{found.n_splits} random calibration sets varies; those overlap, so that is split "
                 "variability, not sampling error. *Top cluster*: not told apart from the best by sign flips "
-                "of the difference by item (p > .05), which leaves out the luck of the calibration draw. "
-                "*Regret*: MAE above that of BTD fitted on every label. *PA*: share of labels equal to gold. "
-                "BTD, threshold and constant learn from the calibration set; dummies use no vote."
+                "of the difference by item (p > .05; tested down to the first that differs), which leaves "
+                "out the luck of the calibration draw. *Regret*: MAE above that of BTD fitted on every "
+                "label. *PA*: share of labels equal to gold."
             )
         else:
             st.plotly_chart(
@@ -299,13 +303,14 @@ widgets.how_to_read(
 def download() -> pd.DataFrame:
     names = comparison_names(cached.get_store(), selection).to_pandas().iloc[counts.comparison]
     frame = label_table(counts, fitted).to_frame().drop(columns="comparison")
+    frame.insert(frame.columns.get_loc("calibrated"), "threshold", rule_labels("threshold", counts, fitted))
     return pd.concat([names.reset_index(drop=True), frame], axis=1)
 
 
 st.subheader("Apply and download", anchor=False)
 st.text(
-    f"Calibrated labels of all {len(counts):,} comparisons that {judge} judged, "
-    f"{len(counts) - fitted.n_items:,} of them without gold."
+    f"Majority, threshold and calibrated (BTD) labels of all {len(counts):,} comparisons that {judge} "
+    f"judged, {len(counts) - fitted.n_items:,} of them without gold; both rules that learn use every label."
 )
 widgets.downloads(download, "calibrated-labels")
 with compared:

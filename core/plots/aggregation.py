@@ -77,6 +77,7 @@ def decision_figure(
                 "y": [row[2] for row in own] or [None],
                 "mode": "markers+text" if drawn.n <= MOST_SIGNS else "markers",
                 "name": SAYS[said],
+                "showlegend": False,
                 "customdata": [[key if n else None] for key, n in zip(keys, counted, strict=True)],
                 "text": [SIGNS[said]] * len(own),
                 "textposition": "middle center",
@@ -102,6 +103,18 @@ def decision_figure(
                 },
                 "selected": {"textfont": {"color": colours.text}},
                 "unselected": {"marker": {"opacity": 1}},
+            }
+        )
+        # The legend shows the colour of a label, not the outline of whichever square comes first.
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [None],
+                "y": [None],
+                "mode": "markers",
+                "name": SAYS[said],
+                "hoverinfo": "skip",
+                "marker": {"symbol": "square", "size": 12, "color": fill[said]},
             }
         )
     room = {"range": [-0.6, drawn.n + 0.6], "showgrid": False}
