@@ -184,9 +184,12 @@ def position(judge: str, value: PositionBias | None) -> Verdict:
         f"({_range(value.flip_rate_low, value.flip_rate_high)}, {value.pairs:,} pairs)"
     )
     lean = abs(value.towards_first - value.towards_second)
-    p = "p < .001" if value.p_value < 0.001 else f"p = {value.p_value:.3f}"
+    # Three significant digits never round a p across the cut-off.
+    p = "p < .001" if value.p_value < 0.001 else f"p = {value.p_value:.3g}"
     leaning = f"to the first: {value.towards_first}, to the second: {value.towards_second}"
     split = f"comparisons that lean {leaning}; {p}"
+    if value.p_value < POSITION_SIGNIFICANCE and not _leans_by_item(value):
+        return verdict("warn", f"{found}; {split}, yet no more than items differ among themselves.")
     if value.p_value < POSITION_SIGNIFICANCE:
         grade: Grade = "fail" if lean / value.pair_comparisons >= POSITION_FAIL_SHARE else "warn"
         return verdict(grade, f"{found}, biased towards the {value.direction} response shown ({split}).")
@@ -194,6 +197,12 @@ def position(judge: str, value: PositionBias | None) -> Verdict:
         grade = "fail" if value.flip_rate_low >= FLIP_FAIL and not _noise_explains(value) else "warn"
         return verdict(grade, f"{found}, but neither slot is shown to be favoured ({split}).")
     return verdict("ok", f"{found}; neither slot is shown to be favoured ({split}).")
+
+
+def _leans_by_item(value: PositionBias) -> bool:
+    """The lean holds by item too, where the test takes the comparisons of an item for independent."""
+    low, high = value.bias_pairs_low, value.bias_pairs_high
+    return low is None or high is None or low > 0 or high < 0
 
 
 def _noise_explains(value: PositionBias) -> bool:

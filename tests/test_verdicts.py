@@ -140,6 +140,24 @@ def test_flips_both_ways_are_a_warning_not_a_bias() -> None:
     assert "biased" not in found.sentence
 
 
+def test_a_lean_that_a_few_items_make_is_no_bias() -> None:
+    """Forty comparisons of four items lean to the first, twenty of two others to the second: p is small
+    only because comparisons of one item count as independent."""
+    lean = [1] * 40 + [-1] * 20
+    item = np.repeat(np.arange(6), 10)
+    ones = [1] * 60
+    data = positions(
+        pairs=ones, flips=ones, first=[d + 1 for d in lean], second=[1 - d for d in lean],
+        slot_sum=[2 * d for d in lean], item=item.tolist(),
+    )  # fmt: skip
+    bias = position_bias(data)
+    assert bias.p_value is not None
+    assert bias.p_value < 0.05
+    found = verdicts.position("j", bias)
+    assert found.verdict == "warn"
+    assert "biased" not in found.sentence
+
+
 def test_no_pairs_is_unknown_not_unbiased() -> None:
     assert verdicts.position("j", None).verdict == "unknown"
     assert verdicts.position("j", position_bias(positions(pairs=[0] * 9, first=[1] * 9))).verdict == "unknown"
