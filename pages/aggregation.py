@@ -10,7 +10,7 @@ import streamlit as st
 from core.btd import Bounds, decision_map, fit
 from core.btd_solver import Loss
 from core.confusion import confusion
-from core.counts import NO_GOLD, BoolArray, VoteCounts
+from core.counts import NO_GOLD, BoolArray, IntArray, VoteCounts
 from core.crossfit import held_out_labels
 from core.evaluation import METHODS, Evaluation, evaluate
 from core.labelling import given_labels, label_shares, label_table, rule_labels
@@ -153,6 +153,7 @@ def rules_table(found: Evaluation, *, done: bool) -> None:
         parameters = found.parameters.to_frame() if found.parameters else pd.DataFrame()
         parameters["parameter"] = parameters["parameter"].map(GREEK)
         parameters.insert(1, "all labels", [fitted.beta, fitted.nu, fitted.gamma])
+        parameters["n"] = fitted.n_items
         parameters["on its bound"] = ["yes" if name in fitted.at_bounds else "no" for name in GREEK]
         names = {"mean": "mean of splits", "q1": "Q1", "q3": "Q3"}
         if done:
@@ -169,6 +170,57 @@ def rules_table(found: Evaluation, *, done: bool) -> None:
         if labels is not None:
             st.caption("Labels of the rule calibrated on every label.")
             widgets.votes_table(behind(labels != labelled.gold, labelled), name="wrong")
+
+
+def labels_become() -> None:
+    """Shares of labels and errors by gold, before and after."""
+    gold = counts.gold != NO_GOLD
+
+    def held_out() -> dict[str, IntArray]:
+        rng = np.random.default_rng(0)
+        labels = held_out_labels(counts, rng=rng, bounds=bounds, **options)
+        return {"majority": counts.label, "calibrated": labels}
+
+    key = (selection, judge, alpha, kappa, bounds, loss)
+    labels = cached.computed("held out", key, held_out)
+    shares = cached.computed(
+        "label shares",
+        key,
+        lambda: label_shares(
+            counts.item[gold], {"gold": counts.gold[gold]} | {name: one[gold] for name, one in labels.items()}
+        ),
+    )
+    tables = cached.computed(
+        "confusions", key, lambda: {name: confusion(counts, labels=one) for name, one in labels.items()}
+    )
+    bars = {
+        share_key(source, y): (counts.gold if source == "gold" else labels[source]) == y
+        for source in shares
+        for y in VOTE_LABELS
+        if shares[source][y + 1].value
+    }
+    fig = shares_figure(shares, theme=look, chosen=in_url("share_of"))
+    bar = widgets.figure(fig, "share_of", alt="Share of each label by source", marks=list(bars))
+    if bar:
+        widgets.votes_table(behind(bars[bar] & gold, counts), name="share_of")
+    for place, (name, table) in zip(st.columns(2, gap="medium"), tables.items(), strict=True):
+        with place:
+            st.caption(f"{name.capitalize()} against gold")
+            mark = f"cell_{name}"
+            found = {
+                cell_key(g, y): (counts.gold == g) & (labels[name] == y)
+                for g in VOTE_LABELS
+                for y in VOTE_LABELS
+                if table.counts[g + 1, y + 1]
+            }
+            fig = confusion_matrix(table, theme=look, chosen=in_url(mark))
+            picked = widgets.figure(fig, mark, alt=f"Gold against {name} label", marks=list(found))
+            if picked:
+                widgets.votes_table(behind(found[picked], counts), name=mark)
+    widgets.how_to_read(
+        "Calibrated labels here come from fits on the other nine tenths of the items, so that they do not "
+        "flatter."
+    )
 
 
 widgets.title("Aggregation", "How should I turn n votes into one label?")
@@ -249,55 +301,8 @@ given, reasons = cached.computed(
 compared = st.container()
 
 st.subheader("What the labels become", anchor=False)
-gold = counts.gold != NO_GOLD
-
-
-def held_out() -> tuple[VoteCounts, dict[str, np.ndarray]]:
-    rng = np.random.default_rng(0)
-    labels = held_out_labels(counts, rng=rng, bounds=bounds, **options)
-    return {"majority": counts.label, "calibrated": labels}
-
-
-key = (selection, judge, alpha, kappa, bounds, loss)
-labels = cached.computed("held out", key, held_out)
-shares = cached.computed(
-    "label shares",
-    key,
-    lambda: label_shares(
-        counts.item[gold], {"gold": counts.gold[gold]} | {name: one[gold] for name, one in labels.items()}
-    ),
-)
-tables = cached.computed(
-    "confusions", key, lambda: {name: confusion(counts, labels=one) for name, one in labels.items()}
-)
-bars = {
-    share_key(source, y): (counts.gold if source == "gold" else labels[source]) == y
-    for source in shares
-    for y in VOTE_LABELS
-    if shares[source][y + 1].value
-}
-fig = shares_figure(shares, theme=look, chosen=in_url("share_of"))
-bar = widgets.figure(fig, "share_of", alt="Share of each label by source", marks=list(bars))
-if bar:
-    widgets.votes_table(behind(bars[bar] & gold, counts), name="share_of")
-for place, (name, table) in zip(st.columns(2, gap="medium"), tables.items(), strict=True):
-    with place:
-        st.caption(f"{name.capitalize()} against gold")
-        mark = f"cell_{name}"
-        found = {
-            cell_key(g, y): (counts.gold == g) & (labels[name] == y)
-            for g in VOTE_LABELS
-            for y in VOTE_LABELS
-            if table.counts[g + 1, y + 1]
-        }
-        fig = confusion_matrix(table, theme=look, chosen=in_url(mark))
-        picked = widgets.figure(fig, mark, alt=f"Gold against {name} label", marks=list(found))
-        if picked:
-            widgets.votes_table(behind(found[picked], counts), name=mark)
-widgets.how_to_read(
-    "Calibrated labels here come from fits on the other nine tenths of the items, so that they do not "
-    "flatter."
-)
+with widgets.errors():
+    labels_become()
 
 
 def download() -> pd.DataFrame:

@@ -57,10 +57,12 @@ LAYERS = {
     "subsampling": 4,
     "ensembles": 4,
     "evaluation": 4,
+    "labelling": 4,
     "listwise": 4,
     # words and figures
     "verdicts": 5,
     "findings": 5,
+    "recommendation": 5,
     "sentences": 5,
     "standings": 5,
     "unknowns": 5,

@@ -185,8 +185,9 @@ def test_copied_code_gives_the_numbers_shown(app: AppTest, capsys: pytest.Captur
         assert line in printed
 
 
+@pytest.mark.parametrize("labels", [4, 20])
 def test_too_few_labels_say_how_many(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path: Path, labels: int
 ) -> None:
     path = tmp_path / "few.duckdb"
     rows = [
@@ -195,7 +196,7 @@ def test_too_few_labels_say_how_many(
             "item_id": f"i{k}",
             "judge": HOSTILE,
             "vote": k % 3 - 1,
-            "gold": 1 if k < 4 else None,
+            "gold": 1 if k < labels else None,
         }
         for k in range(40)
     ]
@@ -203,8 +204,14 @@ def test_too_few_labels_say_how_many(
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     page = opened(AppTest.from_file(str(MAIN), default_timeout=60))
-    assert any("at least 20 labelled comparisons to fit; there are 4" in text for text in texts(page))
-    assert not page.get("plotly_chart")
+    if labels < 20:
+        assert any("at least 20 labelled comparisons to fit; there are 4" in text for text in texts(page))
+        assert not page.get("plotly_chart")
+    else:
+        # Enough for a fit and its map, but nothing is left to judge it by.
+        assert any("another item to evaluate on; there are 20" in text for text in texts(page))
+        assert any("labelled comparisons to fit; there are 1" in text for text in texts(page))
+        assert len(page.get("plotly_chart")) == 2
     assert not any(HOSTILE in element.value for element in page.markdown)
 
 
