@@ -1,1 +1,1 @@
-"""Appellate's statistics: votes of LLM judges in, numbers with their intervals out. Never imports Streamlit."""
+"""Appellate's statistics: votes of LLM judges in, numbers with intervals out. Never imports Streamlit."""

@@ -1,7 +1,7 @@
 """Frozen inputs of the methods: votes collapsed to counts, checked once so that methods need not check again.
 
-Every record holds arrays of equal length, one row an entry. `item` and `comparison` are codes 0, 1, 2 … that all
-records of one selection share, so that judges can be matched; an item is the unit that is independent
+Every record holds arrays of equal length, one row an entry. `item` and `comparison` are codes 0, 1, 2 … that
+all records of one selection share, so that judges can be matched; an item is the unit that is independent
 (methods §0): splits, bootstraps and clustered variances go by it.
 """
 
@@ -42,7 +42,7 @@ def _check_not_negative(record: object, *names: str) -> None:
 
 
 def majority(plus: IntArray, tie: IntArray, minus: IntArray) -> IntArray:
-    """Modal label of each row of counts: +1, 0 or -1; no unique mode is 0 (ours; Source: [BTD] §5 is silent)."""
+    """Modal label of each row of counts: +1, 0 or -1; no unique mode is 0 (ours; [BTD] §5 is silent)."""
     label = np.where((plus > tie) & (plus > minus), 1, np.where((minus > tie) & (minus > plus), -1, 0))
     return label.astype(np.int64)
 
@@ -184,8 +184,8 @@ class PositionCounts:
     """Votes of one judge by the slot shown first, one row a comparison that has a vote with known position.
 
     first, second, tie : votes for the response shown first, shown second, ties.
-    pairs : runs of the comparison voted in both orders; `flips` of them differ in canonical verdict, `hard_flips`
-        are +1 against -1.
+    pairs : runs of the comparison voted in both orders; `flips` of them differ in canonical verdict,
+        `hard_flips` are +1 against -1.
     slot_sum : sum over complete pairs of slot votes (+1 first, 0 tie, -1 second), D of methods §4.
     same_order_pairs : pairs of repeats in the same order; `same_order_disagreements` of them differ.
     margin : |mean vote of all other judges| on the comparison, NaN where no other judge voted.
@@ -289,11 +289,11 @@ class LengthCounts:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairScores:
-    """Scores of model pairs, one row a (pair, prompt): votes averaged within order, then across orders (methods §6).
+    """Scores of model pairs, one row a (pair, prompt): votes averaged within order, then across orders.
 
-    `score` is that of model_1 against model_2: 1 won, ½ tied, 0 lost, or a mean of those; model_1 < model_2 as codes
-    into `models`. `n_votes` votes are behind a row. `tie` is the share of ties among them, averaged the same way:
-    a score of ½ can be a tie or one win and one loss. None: not counted.
+    `score` is that of model_1 against model_2: 1 won, ½ tied, 0 lost, or a mean of those; model_1 < model_2
+    as codes into `models`. `n_votes` votes are behind a row. `tie` is the share of ties among them, averaged
+    the same way: a score of ½ can be a tie or one win and one loss. None: not counted. Source: methods §6.
     """
 
     models: tuple[str, ...]
@@ -324,8 +324,8 @@ class PairScores:
 class RatingTable:
     """Repeated ratings of one judge for the ICC: one row a comparison, one column a run (methods §6).
 
-    `ratings` is (comparisons, k) without gaps, in [-1, 1]; oriented candidate against anchor if `oriented`, else A
-    against B. `orders` says what a cell is: `both` the mean of both orders, `ab` / `ba` / `unknown` one order.
+    `ratings` is (comparisons, k) without gaps, in [-1, 1]; oriented candidate against anchor if `oriented`,
+    else A against B. `orders` says what a cell is: `both` orders' mean, else `ab`, `ba` or `unknown`.
     """
 
     item: IntArray

@@ -26,7 +26,9 @@ def test_gap_by_hand() -> None:
 def test_absolute_gap_is_the_ece_of_one_bin() -> None:
     rng = np.random.default_rng(3)
     confidence = rng.random(200)
-    data = outcomes(list(range(200)), confidence.tolist(), [1] * 200, (rng.random(200) < 0.4).astype(int).tolist())
+    data = outcomes(
+        list(range(200)), confidence.tolist(), [1] * 200, (rng.random(200) < 0.4).astype(int).tolist()
+    )
     found = confidence_gap(data)
     assert found is not None
     assert abs(found.gap) == pytest.approx(calibration(data, bins=1).ece)
