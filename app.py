@@ -15,7 +15,7 @@ import streamlit as st
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import config
+from streamlit import config, net_util
 from streamlit.auth_util import get_secrets_auth_section
 
 REMOTE_FLAG = "APPELLATE_ALLOW_REMOTE"
@@ -96,5 +96,9 @@ refuse_open_network(
     sign_in=bool(get_secrets_auth_section()),
     allowed=os.environ.get(REMOTE_FLAG) == "1",
 )
+
+# Asked by a foreign page, Streamlit would ask another host for this machine's address to compare the page's
+# with. Nothing may leave this machine; whoever serves others names the address in server.allowedHosts.
+net_util.get_external_ip = lambda: None
 
 app = st.App(Path(__file__).parent / "pages" / "main.py", middleware=[Middleware(SecurityHeaders)])

@@ -197,8 +197,11 @@ def measures() -> pd.DataFrame:
 
 def th_tab() -> None:
     drawn, told = st.columns([3, 2], gap="medium")
-    scale: Scale = told.segmented_control(
-        "Scale", get_args(Scale), default="formula", required=True, key="scale", bind=URL
+    scale: Scale = (
+        told.segmented_control(
+            "Scale", get_args(Scale), default="formula", required=True, key="scale", bind=URL
+        )
+        or "formula"
     )
     epsilon = round(told.slider("ε", 0.01, 0.49, 0.10, 0.01, key="epsilon", bind=URL), 2)
     if not on_th.open:
@@ -270,8 +273,11 @@ print(th_sweep(outcomes, scale={scale!r}, rng=default_rng(0)).to_frame())"""
 def threshold_tab() -> None:
     drawn, told = st.columns([3, 2], gap="medium")
     alpha = told.slider("Errors allowed, %", 0.5, 50.0, 10.0, 0.5, "%.1f", key="target", bind=URL) / 100
-    sure = told.segmented_control(
-        "Certainty, %", ["80", "90", "95", "99"], default="90", required=True, key="certainty", bind=URL
+    sure = (
+        told.segmented_control(
+            "Certainty, %", ["80", "90", "95", "99"], default="90", required=True, key="certainty", bind=URL
+        )
+        or "90"
     )
     delta = (100 - int(sure)) / 100
     if not on_threshold.open:
@@ -342,8 +348,11 @@ print(risk_coverage(outcomes).aurc)"""
 def recalibration_tab() -> None:
     drawn, told = st.columns([1, 1], gap="medium")
     # Isotonic by default: maps of log odds do badly where 0 or 1 is stated often.
-    method: Method = told.segmented_control(
-        "Map", get_args(Method), default="isotonic", required=True, key="map", bind=URL
+    method: Method = (
+        told.segmented_control(
+            "Map", get_args(Method), default="isotonic", required=True, key="map", bind=URL
+        )
+        or "isotonic"
     )
     if not on_recalibration.open:
         return
@@ -508,6 +517,7 @@ rule: CorrectnessRule = asked[0].segmented_control(
     help="single: each vote counts alone. both_orders: a comparison is asked in both orders and right only "
     "if the two verdicts together point to gold; confidence is their mean.",
 )
+rule = rule or "single"  # an empty value in the URL is none
 noun = NOUNS[rule]
 outcomes, reasons = cached.computed("with confidence", (selection, rule), with_confidence)
 if not outcomes:

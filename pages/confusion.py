@@ -48,9 +48,17 @@ if not counts:
     raise NoUsableVotes("Confusion needs comparisons with a gold label; this selection has none.")
 
 said, asked = st.container(), st.container(horizontal=True)
-compared = asked.segmented_control(
-    "Compare with gold", list(COMPARED), default="votes", required=True, key="compared", bind="query-params"
-)
+compared = (
+    asked.segmented_control(
+        "Compare with gold",
+        list(COMPARED),
+        default="votes",
+        required=True,
+        key="compared",
+        bind="query-params",
+    )
+    or "votes"
+)  # an empty value in the URL is none
 ties: TieRule = asked.selectbox("Ties", get_args(TieRule), key="ties", bind="query-params", width=180)
 tables, reasons = cached.computed("confusion", (selection, compared, ties), tabled)
 if not tables:

@@ -277,14 +277,20 @@ judge = slots[1].selectbox(
     bind=URL,
     placeholder=f"all {len(judges)}, pooled" if len(judges) > 1 else "the only one",
 )
-interval = slots[2].segmented_control(
-    "95 % interval", [PUBLISHED, CORRECTED], default=PUBLISHED, required=True, key="interval", bind=URL
-)
+interval = (
+    slots[2].segmented_control(
+        "95 % interval", [PUBLISHED, CORRECTED], default=PUBLISHED, required=True, key="interval", bind=URL
+    )
+    or PUBLISHED
+)  # an empty value in the URL is none
 corrected = interval == CORRECTED
 scores = pairs[judge]
 with slots[3].popover("Options", width="stretch"):
-    prior = st.segmented_control(
-        "Prior", ["jeffreys", "laplace"], default="jeffreys", required=True, key="prior", bind=URL
+    prior = (
+        st.segmented_control(
+            "Prior", ["jeffreys", "laplace"], default="jeffreys", required=True, key="prior", bind=URL
+        )
+        or "jeffreys"
     )
     key = (selection, judge, prior)
     boards, compared = cached.computed(

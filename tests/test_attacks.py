@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -200,3 +201,50 @@ def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
         assert any("Majority is enough" in element.value for element in app.text)
     finally:
         st.cache_resource.clear()
+
+
+def test_a_foreign_page_makes_the_server_ask_no_other_host() -> None:
+    """Streamlit compares a foreign origin with this machine's external address, which it asks a host for."""
+    code = (
+        "from streamlit import config, net_util\n"
+        "asked = []\n"
+        "net_util._make_blocking_http_get = lambda *given, **options: asked.append(given)\n"
+        "config.set_option('server.address', 'localhost')\n"
+        "import app\n"
+        "from streamlit.web.server.server_util import is_url_from_allowed_origins as allowed\n"
+        "print(allowed('http://host.invalid'), allowed('http://localhost:8501'), asked)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split("\n")[-2] == "False True []"
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The app with the demo in a fresh store."""
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "s.duckdb"))
+    st.cache_resource.clear()
+    yield AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=60)
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize(
+    ("page", "parameters"),
+    [
+        ("calibration", ["rule", "scale", "certainty", "map"]),
+        ("confusion", ["compared"]),
+        ("leaderboard", ["interval", "prior"]),
+    ],
+    ids=["calibration", "confusion", "leaderboard"],
+)
+def test_an_empty_value_in_the_url_is_none(page: str, parameters: list[str], app: AppTest) -> None:
+    app.run().switch_page(f"{page}.py").run()
+    shown = app.text[0].value
+    code = app.code[0].value
+    empty = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=60)
+    for name in parameters:
+        empty.query_params[name] = ""
+    empty.run().switch_page(f"{page}.py").run()
+    assert not empty.exception
+    assert (empty.text[0].value, empty.code[0].value) == (shown, code)
