@@ -232,11 +232,11 @@ hardest = cached.computed(
     "hardest", (selection,), lambda: max(of_judge, key=lambda name: majority_error(of_judge[name]))
 )
 judge = asked.selectbox(
-    "Judge", list(of_judge), list(of_judge).index(hardest), key="judge", bind=URL, width=260
+    "Judge", list(of_judge), list(of_judge).index(hardest), key="rater", bind=URL, width=260
 )
 counts = of_judge[judge]
 alpha = asked.slider("α, smoothing of the margin", 0.1, 5.0, 1.0, 0.1, key="alpha", bind=URL, width=170)
-kappa = asked.slider("κ, smoothing of ties", 0.1, 5.0, 1.0, 0.1, key="kappa", bind=URL, width=170)
+kappa = asked.slider("κ, smoothing of ties", 0.1, 5.0, 1.0, 0.1, key="kappa_ties", bind=URL, width=170)
 labelled, labelled_cells, cells = cached.computed(
     "cells",
     (selection, judge),

@@ -64,7 +64,7 @@ tables, reasons = cached.computed("confusion", (selection, compared, ties), tabl
 if not tables:
     raise NoUsableVotes(f"No judge has labels enough. {next(iter(reasons.values()))}")
 hardest = min(tables, key=lambda judge: tables[judge][0].accuracy or 0)
-judge = asked.selectbox("Judge", list(tables), list(tables).index(hardest), key="judge", bind="query-params")
+judge = asked.selectbox("Judge", list(tables), list(tables).index(hardest), key="rater", bind="query-params")
 table, labels = tables[judge]
 verdict = sentences.confusion(judge, table, noun=COMPARED[compared])
 with said:

@@ -61,7 +61,7 @@ for dummy in dummies(cached.vote_counts(selection), cached.length_counts(selecti
     )
 widgets.table(pd.DataFrame(rows), "raters", alt="Raters, their verdicts and worst findings")
 
-chosen = st.selectbox("Every check of", list(of_judge), key="rater", bind="query-params")
+chosen = st.selectbox("Every check of", list(of_judge), key="checked", bind="query-params")
 for verdict in of_judge.get(chosen or "", []):
     grade, sentence, link = st.columns([1, 9, 2])
     grade.text(f"{SIGNS[verdict.verdict]} {verdict.verdict}")

@@ -86,7 +86,7 @@ worst = min(
 )
 
 said = st.container()
-judge = st.selectbox("Judge", list(results), list(results).index(worst), key="judge", bind="query-params")
+judge = st.selectbox("Judge", list(results), list(results).index(worst), key="rater", bind="query-params")
 with said:
     found = graded[judge]
     widgets.answer(f"{judge}: {found.sentence}", "finding" if found.verdict == "ok" else "warning")

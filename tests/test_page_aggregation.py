@@ -99,7 +99,7 @@ def random_counts(seed: int, n: int = 300, *, per_item: int = 1) -> VoteCounts:
 
 def test_page_shows_what_core_computes(app: AppTest) -> None:
     page = opened(app)
-    assert page.selectbox(key="judge").value == JUDGE
+    assert page.selectbox(key="rater").value == JUDGE
     labelled, given = demo_labelled()
     found = evaluate(labelled, rng=np.random.default_rng(0), given=given)
     shown = tables(page)
@@ -121,7 +121,7 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
 
 
 def test_page_and_audit_agree_to_the_last_digit(app: AppTest) -> None:
-    page = opened(app, share="10", seed="3", alpha="2.0", kappa="0.5")
+    page = opened(app, share="10", seed="3", alpha="2.0", kappa_ties="0.5")
     options = AuditOptions(alpha=2.0, kappa=0.5, calibration_share=0.1, seed=3)
     judges = {one.judge: one for one in audit(demo_store(), DEMO, options).judges}
     one = judges[JUDGE]

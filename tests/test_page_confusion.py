@@ -74,7 +74,7 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
             *(table.n, table.accuracy, table.accuracy_low, table.accuracy_high, table.constant),
         )
     hardest = min(tables, key=lambda judge: tables[judge].accuracy)
-    assert page.selectbox(key="judge").value == hardest
+    assert page.selectbox(key="rater").value == hardest
     said = f"{hardest}: {sentences.confusion(hardest, tables[hardest]).sentence}"
     assert said in [element.value for element in page.text]
 
@@ -82,7 +82,7 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
 @pytest.mark.parametrize("compared", ["votes", "majority", "BTD"])
 def test_every_cell_leads_to_its_votes(app: AppTest, compared: str) -> None:
     judge = "sim-judge-decisive"
-    page = opened(app, compared=compared, judge=judge, cell=cell_key(0, 0))
+    page = opened(app, compared=compared, rater=judge, cell=cell_key(0, 0))
     found = demo_counts()[judge]
     behind = page.dataframe[0].value
     assert set(behind["judge"]) == {judge}
@@ -99,7 +99,7 @@ def test_every_cell_leads_to_its_votes(app: AppTest, compared: str) -> None:
 
 
 def test_copied_code_gives_the_number_shown(app: AppTest, capsys: pytest.CaptureFixture[str]) -> None:
-    page = opened(app, compared="BTD", judge="sim-judge-boaster")
+    page = opened(app, compared="BTD", rater="sim-judge-boaster")
     code = page.code[0].value
     assert "held_out_labels" in code
     from pages.shared.cached import get_store

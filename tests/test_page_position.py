@@ -106,7 +106,7 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
             value = getattr(one, name)
             assert row[column] == value if value is not None else pd.isna(row[column])
     judge = "sim-judge-first-slot"
-    assert page.selectbox(key="judge").value == judge
+    assert page.selectbox(key="rater").value == judge
     texts = [element.value for element in page.text]
     assert f"{judge}: {verdicts.position(judge, results[judge]).sentence}" in texts
     balance = order_balance(order_counts(demo_store(), DEMO)[judge])
@@ -116,7 +116,7 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
 
 def test_marks_lead_to_flipped_votes(app: AppTest) -> None:
     judge = "sim-judge-decisive"
-    page = opened(app, judge=judge, flip=plots.flip_key(judge, "hard"), flips_by_margin="0–0.2")
+    page = opened(app, rater=judge, flip=plots.flip_key(judge, "hard"), flips_by_margin="0–0.2")
     behind = page.dataframe[0].value
     assert set(behind["judge"]) == {judge}
     both = behind.groupby([*COMPARISON, "run"])["vote"].agg(["size", "sum"])
@@ -130,7 +130,7 @@ def test_marks_lead_to_flipped_votes(app: AppTest) -> None:
 
 
 def test_a_person_asked_in_one_order_is_unknown_not_unbiased(app: AppTest) -> None:
-    page = opened(app, judge="sim-person-1")
+    page = opened(app, rater="sim-person-1")
     texts = [element.value for element in page.text]
     assert any("Position bias is unknown" in text for text in texts)
     assert any("judged no comparison in both orders" in text for text in texts)
