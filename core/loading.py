@@ -288,7 +288,7 @@ def _fill_texts(cursor: Any, votes: pa.Table) -> None:
         cursor.execute(
             f"""insert into texts
                 select (select coalesce(max(id), 0) from texts) + row_number() over (order by text), text
-                from (select text from ({source})
+                from (select distinct text from ({source})
                       where text is not null and text not in (select text from texts))"""
         )
 

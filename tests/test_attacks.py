@@ -248,3 +248,15 @@ def test_an_empty_value_in_the_url_is_none(page: str, parameters: list[str], app
     empty.run().switch_page(f"{page}.py").run()
     assert not empty.exception
     assert (empty.text[0].value, empty.code[0].value) == (shown, code)
+
+
+@pytest.mark.parametrize("column", ["prompt", "rationale", "prompt_hash"])
+def test_a_text_that_repeats_in_the_only_text_column_multiplies_no_vote(column: str) -> None:
+    text = f"item_id,judge,vote,{column}\n" + "".join(f"{k},j,{k % 3 - 1},text {k % 2}\n" for k in range(20))
+    with Store.open() as store:
+        store.load(read([("votes.csv", text.encode())])[0])
+        exported = store.export()
+        assert exported.num_rows == 20
+        assert exported[column].to_pylist() == [f"text {k % 2}" for k in range(20)]
+        assert store.query("select count(*) as n from texts").to_pylist() == [{"n": 2}]
+        assert store.query("select count(*) as n from details").to_pylist() == [{"n": 20}]
