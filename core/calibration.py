@@ -326,6 +326,11 @@ def noise_floor(
     )
 
 
+def by_chance(floor: NoiseFloor) -> float:
+    """ECE up to which chance alone may be the cause: the higher end of the floor, alike verdicts or not."""
+    return max(floor.ece_high, floor.ece_high_clustered)
+
+
 def _pair(estimate: float, draws: FloatArray, level: float) -> tuple[float, float]:
     low, high = basic_interval(estimate, draws, level=level, lowest=0.0)
     return float(low), float(high)

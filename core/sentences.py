@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core import verdicts
-from core.calibration import Calibration, CalibrationIntervals, NoiseFloor
+from core.calibration import Calibration, CalibrationIntervals, NoiseFloor, by_chance
 from core.confusion import Confusion, commonest_error
 from core.intervals import Proportion
 from core.order_balance import OrderBalance
@@ -90,17 +90,17 @@ def recalibrated(
     def points(value: float, interval: tuple[float, float]) -> str:
         return f"{100 * value:.1f} ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
 
-    by_chance = max(floor.ece_high, floor.ece_high_clustered)
+    chance = by_chance(floor)
     left = (
         "no more than chance alone would show"
-        if found.after.ece <= by_chance
+        if found.after.ece <= chance
         else "still more than chance alone would show"
     )
     temperature = f" (T = {1 / found.slope:.2f})" if found.method == "temperature" else ""
     return (
         f"{judge}: the {found.method} map{temperature} fitted on other items takes ECE from "
         f"{points(found.before.ece, before.ece)} to {points(found.after.ece, after.ece)} points, {left} "
-        f"(up to {100 * by_chance:.1f}, n {found.after.n:,})."
+        f"(up to {100 * chance:.1f}, n {found.after.n:,})."
     )
 
 

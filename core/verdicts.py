@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.agreement import JudgePair, Repeatability
-from core.calibration import Calibration, NoiseFloor
+from core.calibration import Calibration, NoiseFloor, by_chance
 from core.counts import NO_GOLD, VoteCounts
 from core.intervals import Proportion, clustered_proportion
 from core.overconfidence import ConfidenceGap
@@ -120,11 +120,11 @@ def calibration(judge: str, value: Calibration | None, floor: NoiseFloor | None)
     found = f"Stated confidence misses observed accuracy {missed}"
     # Against the floor of independent verdicts a calibrated judge with several votes an item would often be
     # called miscalibrated.
-    by_chance = max(floor.ece_high, floor.ece_high_clustered)
-    chance = f"chance alone would show up to {_points(by_chance)}"
+    limit = by_chance(floor)
+    chance = f"chance alone would show up to {_points(limit)}"
     if value.n < FEW:
         return verdict("unknown", f"{found}; fewer than {FEW} are too few to grade.")
-    if value.ece <= by_chance:
+    if value.ece <= limit:
         return verdict("ok", f"{found}; {chance}, so no miscalibration is shown.")
     if value.ece >= ECE_FAIL:
         return verdict("fail", f"{found}; {chance}. Its confidence cannot be read as a probability.")

@@ -65,6 +65,7 @@ LAYERS = {
     "recommendation": 5,
     "sentences": 5,
     "standings": 5,
+    "tables": 5,
     "unknowns": 5,
     "figures": 5,
     "plots": 5,

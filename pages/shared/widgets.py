@@ -31,6 +31,7 @@ SELECTION = "selection"
 GOING = "going to"
 OPENED = "values to set"
 SIDEBAR = ("dataset", "raters", "judges", "category", "gold")
+URL: Literal["query-params"] = "query-params"
 SIMULATED = "Simulated demo data: these judges and models do not exist"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
 
@@ -64,6 +65,22 @@ def answer(sentence: str, kind: Literal["finding", "warning"] = "finding", *, pa
     """
     with st.container(key=f"answer-{kind}{part}"):
         st.text(sentence)
+
+
+def choice(
+    label: str,
+    options: Sequence[str],
+    *,
+    default: str,
+    key: str,
+    place: Any = st,
+    help: str | None = None,
+) -> Any:
+    """One of a few options side by side, in the URL as `key`; an empty value there is the default."""
+    chosen = place.segmented_control(
+        label, options, default=default, required=True, key=key, bind=URL, help=help
+    )
+    return chosen or default
 
 
 def how_to_read(text: str) -> None:
@@ -123,7 +140,7 @@ def figure(
         list(marks),
         index=None,
         key=key,
-        bind="query-params",
+        bind=URL,
         placeholder="click a mark, or choose here",
     )
 
@@ -168,12 +185,13 @@ def votes_table(mark: queries.Mark, *, name: str) -> None:
 
 def table(frame: pd.DataFrame, name: str, *, alt: str) -> None:
     """Show a table of numbers, digits cut for reading, with downloads that hold them all."""
-    shares = {
-        column: st.column_config.NumberColumn(format="%.3f")
-        for column in frame.columns
-        if frame[column].dtype.kind == "f"
-    }
-    st.dataframe(frame, hide_index=True, column_config=shares, placeholder="–", alt=alt)
+    numbers = [column for column in frame.columns if frame[column].dtype.kind == "f"]
+    # Three digits of -0.0004 would read -0.000.
+    shown = frame.assign(
+        **{name: frame[name].where((frame[name] > 0) | (frame[name].round(3) != 0), 0.0) for name in numbers}
+    )
+    form = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers}
+    st.dataframe(shown, hide_index=True, column_config=form, placeholder="–", alt=alt)
     downloads(frame, name)
 
 

@@ -1,0 +1,149 @@
+"""What the Calibration page tabulates and offers to download: one row a judge, columns as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from core.calibration import Calibration, CalibrationIntervals, NoiseFloor, by_chance
+from core.counts import OutcomeCounts
+from core.overconfidence import ConfidenceGap
+from core.recalibration import Recalibration
+from core.selective import RiskCoverage, RiskThreshold
+from core.th_score import ThScore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEASURES = {"ece": "ECE", "ace": "ACE", "brier": "Brier", "nll": "NLL"}
+"""Measures that have an interval, as they are written."""
+
+
+def calibrations(
+    results: Mapping[str, Calibration],
+    *,
+    intervals: Mapping[str, CalibrationIntervals],
+    floors: Mapping[str, NoiseFloor],
+    gaps: Mapping[str, ConfidenceGap],
+    outcomes: Mapping[str, OutcomeCounts],
+) -> pd.DataFrame:
+    """Each measure with its interval where it has one.
+
+    outcomes : all verdicts of each judge, those without a confidence included, which are counted.
+    """
+    import pandas as pd
+
+    def row(judge: str) -> dict[str, object]:
+        one, floor, gap = results[judge], floors[judge], gaps[judge]
+
+        def measured(name: str) -> dict[str, float]:
+            low, high = getattr(intervals[judge], name)
+            title = MEASURES[name]
+            return {title: getattr(one, name), f"{title} low": low, f"{title} high": high}
+
+        return {
+            "judge": judge,
+            "n": one.n,
+            "accuracy": one.accuracy,
+            "stated": one.mean_confidence,
+            "gap": gap.gap,
+            "gap low": gap.gap_low,
+            "gap high": gap.gap_high,
+            **measured("ece"),
+            "by chance": floor.ece_mean,
+            "by chance up to": by_chance(floor),
+            "MCE": one.mce,
+            **measured("ace"),
+            **measured("brier"),
+            **measured("nll"),
+            "NLL clipped": one.nll_clipped,
+            "items": one.items,
+            "accuracy low": one.accuracy_low,
+            "accuracy high": one.accuracy_high,
+            "without confidence": int(outcomes[judge].n.sum()) - one.n,
+        }
+
+    return pd.DataFrame([row(judge) for judge in results])
+
+
+def near_certain(scores: Mapping[str, ThScore], bands: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
+    """TH-Score of each judge with its interval, and the two rates behind it."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "judge": judge,
+            "n": one.n,
+            "TH-Score": one.th,
+            "low": bands[judge][0],
+            "high": bands[judge][1],
+            "share": one.share,
+            "accuracy": one.accuracy,
+            "accuracy low": one.accuracy_low,
+            "accuracy high": one.accuracy_high,
+        }
+        for judge, one in scores.items()
+    )
+
+
+def thresholds(found: Mapping[str, RiskThreshold], curves: Mapping[str, RiskCoverage]) -> pd.DataFrame:
+    """Threshold of each judge, what it keeps and promises, beside the error rate of all its verdicts."""
+    import pandas as pd
+
+    results: Sequence[RiskThreshold] = list(found.values())
+    return pd.DataFrame(
+        {
+            "judge": list(found),
+            "n": [one.n for one in results],
+            "threshold": _numbers(one.threshold for one in results),
+            "share kept": _numbers(one.coverage for one in results),
+            "error rate": _numbers(one.error_rate for one in results),
+            "at most": _numbers(one.bound for one in results),
+            "all votes": [curves[judge].error_rate for judge in found],
+            "AURC": [curves[judge].aurc for judge in found],
+            "why": [one.note for one in results],
+        }
+    )
+
+
+def before_and_after(
+    found: Recalibration, before: CalibrationIntervals, after: CalibrationIntervals
+) -> pd.DataFrame:
+    """One row a measure, before and after a map, with intervals where it has them."""
+    frame = found.to_frame().set_index("measure")
+    for when, ends in (("before", before), ("after", after)):
+        frame = frame.join(ends.to_frame().set_index("measure").add_prefix(f"{when} "))
+    columns = ["before", "before low", "before high", "after", "after low", "after high", "change", "n"]
+    names = {**MEASURES, "mean_confidence": "stated", "mce": "MCE"}
+    return frame[columns].rename(index=names).reset_index()
+
+
+def recalibrations(
+    found: Mapping[str, tuple[Recalibration, CalibrationIntervals, CalibrationIntervals, NoiseFloor]],
+) -> pd.DataFrame:
+    """ECE of each judge before and after a map, with intervals and the floor of after; Brier and NLL."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "judge": judge,
+            "n": one.after.n,
+            "ECE before": one.before.ece,
+            "low": before.ece[0],
+            "high": before.ece[1],
+            "ECE after": one.after.ece,
+            "low ": after.ece[0],
+            "high ": after.ece[1],
+            "by chance up to": by_chance(floor),
+            "Brier before": one.before.brier,
+            "Brier after": one.after.brier,
+            "NLL before": one.before.nll,
+            "NLL after": one.after.nll,
+        }
+        for judge, (one, before, after, floor) in found.items()
+    )
+
+
+def _numbers(values: Iterable[float | None]) -> list[float]:
+    """NaN where there is none, so that a column without any number is still one of numbers."""
+    return [float("nan") if value is None else value for value in values]

@@ -1,0 +1,1 @@
+"""The parts of the Calibration page, one module a tab."""
