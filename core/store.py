@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import duckdb
 
 from core.loading import LoadReport, load_reading, vacuum
-from core.votes import InvalidOption, Reading, Selection, StoreInUse, UnknownName, UnreadableFile
+from core.votes import (
+    AppellateError,
+    InvalidOption,
+    Reading,
+    Selection,
+    StoreInUse,
+    UnknownName,
+    UnreadableFile,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -252,8 +260,13 @@ class Store:
                     "update settings set value = (value::bigint + 1)::varchar where key = 'version'"
                 )
                 cursor.commit()
-            except BaseException:
+            except BaseException as error:
                 cursor.rollback()
+                if isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException)):
+                    raise AppellateError(
+                        f"The store cannot be written ({str(error).splitlines()[0]}). "
+                        "It is as it was before; make room and try again."
+                    ) from error
                 raise
 
 

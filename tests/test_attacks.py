@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from core.__main__ import main
 from core.importers import read
 from core.store import Store
-from core.votes import UnreadableFile
+from core.votes import AppellateError, UnreadableFile
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 VOTES = b"item_id,judge,vote,gold,confidence\n" + b"".join(
@@ -260,3 +260,20 @@ def test_a_text_that_repeats_in_the_only_text_column_multiplies_no_vote(column: 
         assert exported[column].to_pylist() == [f"text {k % 2}" for k in range(20)]
         assert store.query("select count(*) as n from texts").to_pylist() == [{"n": 2}]
         assert store.query("select count(*) as n from details").to_pylist() == [{"n": 20}]
+
+
+@pytest.mark.parametrize("kind", [duckdb.IOException, duckdb.OutOfMemoryException])
+def test_a_store_without_room_says_so_and_stays_as_it_was(
+    kind: type[duckdb.Error], votes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(cursor: duckdb.DuckDBPyConnection, *given: object, **options: object) -> None:
+        cursor.execute("insert into models values (9, 'half loaded')")
+        raise kind("No space left on device\nand lines of advice")
+
+    monkeypatch.setattr("core.store.load_reading", no_room)
+    with Store.open() as store:
+        before = store.version
+        with pytest.raises(AppellateError, match=r"cannot be written \(No space left on device\)"):
+            store.load(read([("votes.csv", votes)])[0])
+        assert store.version == before
+        assert store.query("select * from models").num_rows == 0
