@@ -66,7 +66,7 @@ def test_the_csv_and_commands_of_the_readme_run(tmp_path: Path) -> None:
     for command in commands:
         arguments = [part.strip('"') for part in command.split()]
         done = subprocess.run(
-            [sys.executable, "-m", "core", *arguments, *(["--label-refers", "model"])],
+            [sys.executable, "-m", "core", *arguments],
             cwd=tmp_path,
             env={"PYTHONPATH": str(REPOSITORY), "PATH": ""},
             capture_output=True,
