@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from core import queries, verdicts
-from core.agreement import AgreementMatrix, JudgePair, Repeatability, agreement_matrix, icc
+from core.agreement import AgreementMatrix, JudgePair, agreement_matrix
 from core.anchors import AnchorSwap, anchor_swap
 from core.anchors import anchors as models_that_anchor
 from core.btd import MINIMUM_LABELS, BTDFit, fit
@@ -26,6 +26,7 @@ from core.inventory import JudgeSummary, Summary, summary
 from core.overconfidence import ConfidenceGap, confidence_gap
 from core.position import PositionBias, position_bias
 from core.raee import Board, board
+from core.repeatability import Repeatability, icc
 from core.th_score import ThScore, th_score
 from core.unknowns import unknowns
 from core.verdicts import Verdict

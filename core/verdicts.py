@@ -10,12 +10,13 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from core.agreement import JudgePair, Repeatability
+from core.agreement import JudgePair
 from core.calibration import Calibration, NoiseFloor, by_chance
 from core.counts import NO_GOLD, VoteCounts
 from core.intervals import Proportion, clustered_proportion
 from core.overconfidence import ConfidenceGap
 from core.position import PositionBias
+from core.repeatability import Repeatability
 
 Grade = Literal["ok", "warn", "fail", "unknown"]
 CHECKS = (

@@ -16,6 +16,7 @@ LAYERS = {
     # what a vote is
     "votes": 0,
     "intervals": 0,
+    "inversion": 0,
     # counts
     "counts": 1,
     "binning": 1,
@@ -48,6 +49,7 @@ LAYERS = {
     "verbosity": 3,
     "confusion": 3,
     "agreement": 3,
+    "repeatability": 3,
     "ratings": 3,
     # methods on methods
     "crossfit": 4,

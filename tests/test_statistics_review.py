@@ -13,7 +13,6 @@ import pytest
 from readings import reading
 
 from core import verdicts
-from core.agreement import icc
 from core.audit import AuditOptions, audit
 from core.counts import OrderCounts, OutcomeCounts, PairScores, PositionCounts
 from core.document import to_json
@@ -24,6 +23,7 @@ from core.order_balance import order_balance
 from core.overconfidence import confidence_gap
 from core.position import position_bias
 from core.raee import board
+from core.repeatability import icc
 from core.standings import lead, mid_region
 from core.store import Store
 from core.votes import Reading, Selection

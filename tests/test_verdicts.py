@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from core import verdicts
-from core.agreement import agreement_matrix, icc
+from core.agreement import agreement_matrix
 from core.calibration import calibration, noise_floor
 from core.counts import NO_GOLD, OutcomeCounts, PositionCounts, VoteCounts
 from core.intervals import Proportion
 from core.overconfidence import ConfidenceGap, confidence_gap
 from core.position import position_bias
+from core.repeatability import icc
 
 
 def proportion(value: float, low: float, high: float, n: int = 500) -> Proportion:
