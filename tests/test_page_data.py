@@ -198,6 +198,26 @@ def test_columns_under_any_name_can_be_mapped_and_unmapped(app):
     assert found["gold (in the file)"].tolist() == ["1", "yes"]
 
 
+def test_a_leaderboard_file_is_asked_for_its_models_and_then_settles_by_itself(app):
+    rows = "1,llama,base,gpt-4o,llama\n2,llama,base,gpt-4o,tie\n1,qwen,base,gpt-4o,base\n"
+    drop(app, ("ours.csv", f"Prompt,Model,Baseline,Judge,Winner\n{rows}"))
+    calm(widget(app, "selectbox", "Prompt or item (item_id)").set_value("Prompt").run())
+    assert "If they are names of models, choose under “Columns”" in texts(app)
+    assert "Not used: Model, Baseline." in texts(app)
+    calm(widget(app, "selectbox", "Author of A (model_a)").set_value("Model").run())
+    calm(widget(app, "selectbox", "Author of B (model_b)").set_value("Baseline").run())
+    assert "Not used" not in texts(app)
+    load(app)
+    assert exported(store_path(app), "ours")["vote"].tolist() == [1, 0, -1]
+
+
+def test_a_file_of_one_judge_says_that_its_name_can_be_typed(app):
+    drop(app, ("ours.csv", "Prompt ID;Winner;Human says;Score confidence\n1;A;B;80%\n2;B;B;91%\n"))
+    assert "If one judge gave every verdict, type its name there." in texts(app)
+    assert widget(app, "selectbox", "True or human label (gold)").value == "Human says"
+    assert widget(app, "selectbox", "Confidence").value == "Score confidence"
+
+
 def test_a_column_a_judge_with_one_of_them_as_gold(app):
     drop(app, ("wide.csv", "item_id,gpt,claude,human\n1,A,B,A\n2,tie,A,B\n"))
     calm(widget(app, "selectbox", "True or human label (gold)").set_value("human").run())

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LAYOUTS = {"long": "one row a vote", "wide": "a column a judge", "scores": "two scores a row"}
 FIRST_IS_A = "=ab"
+LABELS_NAMED = 4
 MEANINGS = {column.name: column.meaning for column in COLUMNS} | {
     "score_a": "score of response A",
     "score_b": "score of response B",
@@ -118,7 +119,8 @@ def table_options(
         return None
     if looked.missing:
         wanted = ", ".join(TITLES.get(name, name) for name in looked.missing)
-        st.text(f"Choose under “Columns” which column is: {wanted}.")
+        typed = " If one judge gave every verdict, type its name there." if "judge" in looked.missing else ""
+        st.text(f"Choose under “Columns” which column is: {wanted}.{typed}")
         return None
     return _labels(looked, options, key)
 
@@ -144,7 +146,11 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
             mapping[name] = _column(name, looks, st, key)
     frame = pd.DataFrame([list(cells) for cells in looks.head], columns=list(looks.columns))
     st.dataframe(frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file")
-    st.caption("Columns that are nothing of this stay with the votes and can be filtered by.")
+    used = {*mapping.values(), *judges}
+    if left := [name for name in looks.columns if name not in used]:
+        st.text(
+            f"Not used: {', '.join(left)}. Choose above what they are; else they only stay with the votes."
+        )
     if judges == looks.judges and all(
         looks.mapping.get(name, "") == value for name, value in mapping.items()
     ):
@@ -185,8 +191,9 @@ def _labels(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions | 
             offered,
             offered.index(looks.vocabulary) if looks.vocabulary else None,
             format_func=_vocabulary_line,
-            placeholder="choose: they can be read in several ways",
-            key=f"{key}-labels",
+            placeholder="choose",
+            # Named anew when other columns settle the question, as a box keeps the answer that it has.
+            key=f"{key}-labels-{looks.vocabulary}",
         )
     if "gold" in looks.mapping and not gold_only:
         must = "gold_labels" in asked
@@ -196,7 +203,7 @@ def _labels(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions | 
             offered,
             None if must else 0,
             format_func=lambda name: _vocabulary_line(name) if name else "as found",
-            placeholder="choose: it can be read in several ways",
+            placeholder="choose",
             key=f"{key}-gold-labels-{must}",
         )
         chosen["gold_labels"] = gold or (None if must else "")
@@ -243,9 +250,13 @@ def _labels(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions | 
     if vocabulary:
         _label_table(looks, vocabulary.name, chosen.get("label_refers") == "slot", key)
     if None in chosen.values():
-        st.text(
-            "Choose what is still open above: the file can be read in several ways, and nothing is guessed."
-        )
+        if looks.labels and not looks.vocabularies and chosen.get("labels") is None:
+            few = ", ".join(repr(label) for label, _ in looks.labels[:LABELS_NAMED])
+            st.text(
+                f"The verdicts hold labels such as {few}. If they are names of models, choose under "
+                "“Columns” which columns are Author of A and Author of B."
+            )
+        st.text("Choose what is still open above: several readings are possible, and nothing is guessed.")
         return None
     return replace(options, **{name: value for name, value in chosen.items() if value})
 
