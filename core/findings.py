@@ -25,6 +25,9 @@ NEEDS = {
 }
 """What a check needs when it is unknown."""
 
+NAMED = 3
+"""Judges that an answer names one by one; more are counted."""
+
 
 def overall(verdicts: Sequence[Verdict]) -> Grade:
     """Worst grade of a judge's checks; unknown if accuracy is unknown and nothing was found wrong.
@@ -54,24 +57,34 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     sentences = []
     for need, checks in lacking.items():
         raters = len(set.union(*checks.values()))
-        who = "1 rater needs" if raters == 1 else f"{raters} raters need"
-        sentences.append(f"{' and '.join(checks).capitalize()}: {who} {need}, or more of it.")
+        who = f" for {raters} raters" if raters > 1 else ""
+        sentences.append(f"{' and '.join(checks).capitalize()}{who}: add {need}, or more of what is there.")
     return tuple(sentences)
 
 
 def answer(verdicts: Sequence[Verdict]) -> str:
-    """Can they be trusted? One sentence: how many are graded how, or what is worst of a single one."""
+    """Can they be trusted? Who is graded how, or what is worst of a single one, and if no accuracy is known.
+
+    A judge whose accuracy is unknown has its other findings, so that accuracy is unknown of all is said too.
+    """
     of_judge: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         of_judge.setdefault(verdict.judge, []).append(verdict)
+    accuracies = [verdict.verdict for verdict in verdicts if verdict.check == "accuracy"]
+    known = any(grade != "unknown" for grade in accuracies) or not accuracies
+    unsure = (
+        [] if known else [f"Whether {'it' if len(of_judge) == 1 else 'any of them'} is right is unknown."]
+    )
     if len(of_judge) == 1:
         ((judge, checks),) = of_judge.items()
-        return " ".join([f"{judge} {WORDS[overall(checks)][0]}.", *(v.sentence for v in worst(checks, 1))])
+        said = [f"{judge} {WORDS[overall(checks)][0]}.", *(v.sentence for v in worst(checks, 1))]
+        return " ".join([*said, *unsure])
     parts = []
     for grade, (of_one, of_several) in WORDS.items():
         names = [judge for judge, checks in of_judge.items() if overall(checks) == grade]
         if len(names) == 1:
             parts.append(f"{names[0]} {of_one}")
         elif names:
-            parts.append(f"{len(names)} {of_several}")
-    return f"{len(of_judge)} raters: {'; '.join(parts)}."
+            who = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= NAMED else str(len(names))
+            parts.append(f"{who} {of_several}")
+    return " ".join([f"{len(of_judge)} raters: {'; '.join(parts)}.", *unsure])

@@ -15,6 +15,7 @@ SECTIONS = {
     "Models": ("leaderboard.py",),
 }
 TITLES = {"position.py": "Position bias"}
+ABSENT = "data set that is not here"
 HERE = Path(__file__).parent
 
 
@@ -69,6 +70,18 @@ def sidebar(datasets: list[str]) -> Selection:
     )
 
 
+def say_what_is_absent(asked: str | None, datasets: list[str]) -> None:
+    """Say that a link asked for a data set that is not here; else others' figures would pass for its own."""
+    if asked and asked not in datasets:
+        st.session_state[ABSENT] = asked, widgets.current_dataset()
+    gone, instead = st.session_state.get(ABSENT, (None, None))
+    if gone is None or gone in datasets or instead != widgets.current_dataset():
+        st.session_state.pop(ABSENT, None)
+    else:
+        shown = f"This is {instead}." if instead else "None is."
+        st.text(f"The link asks for the data set {gone}, which is not here. {shown}")
+
+
 def leave_for(target: str) -> None:
     """Open another page; its widgets and the sidebar's get their values from `widgets.OPENED`."""
     # `st.switch_page` clears the URL first and raises if a widget is bound to a parameter in it. The values
@@ -90,6 +103,9 @@ with widgets.errors():
         leave_for(target)
     for name, value in st.session_state.pop(widgets.OPENED, {}).items():
         st.session_state[name] = value
+    here = [dataset.name for dataset in cached.datasets()]
+    asked = st.query_params.get("dataset")  # the sidebar drops what it does not know
     with st.sidebar:
-        st.session_state[widgets.SELECTION] = sidebar([dataset.name for dataset in cached.datasets()])
+        st.session_state[widgets.SELECTION] = sidebar(here)
+    say_what_is_absent(asked, here)
     page.run()

@@ -43,9 +43,21 @@ def test_answer_counts_raters() -> None:
         checks("a") + checks("b", ties="warn") + checks("c", position="fail") + checks("d", ties="fail")
     )
     assert answer(verdicts) == (
-        "4 raters: a passes every check that could be made; b needs care; 2 fail a check."
+        "4 raters: a passes every check that could be made; b needs care; c and d fail a check."
+    )
+    assert answer(verdicts + checks("e", ties="fail")).endswith("; c, d and e fail a check.")
+    assert answer(verdicts + checks("e", ties="fail") + checks("f", ties="fail")).endswith(
+        "; 4 fail a check."
     )
     assert answer(checks("c", position="fail")) == "c fails a check. position of c."
+
+
+def test_answer_says_when_nobody_can_be_told_right() -> None:
+    lost = checks("a", accuracy="unknown", data="warn")
+    assert answer(lost) == "a needs care. data of a. Whether it is right is unknown."
+    both = answer(lost + checks("b", accuracy="unknown", data="warn"))
+    assert both == "2 raters: a and b need care. Whether any of them is right is unknown."
+    assert "unknown" not in answer(lost + checks("b"))
 
 
 def test_missing_names_the_need_once_with_its_raters() -> None:
@@ -53,8 +65,8 @@ def test_missing_names_the_need_once_with_its_raters() -> None:
         "b", calibration="unknown"
     )
     assert missing(verdicts) == (
-        "Calibration and overconfidence: 2 raters need a confidence with each vote, and gold labels, "
-        "or more of it.",
+        "Calibration and overconfidence for 2 raters: add a confidence with each vote, and gold labels, "
+        "or more of what is there.",
     )
     assert missing(checks()) == ()
 

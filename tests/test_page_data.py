@@ -100,6 +100,18 @@ def test_says_what_is_in_and_what_is_missing(app):
     assert frame(app, "data set")["votes, failed too"].tolist() == [3]
 
 
+def test_a_link_to_a_data_set_that_is_not_here_says_so_on_every_page_until_one_is_chosen(app):
+    with Store.open(store_path(app)) as store:
+        store.load(read([("second.csv", PLAIN.encode())])[0])
+    linked = AppTest.from_file(str(PAGES / "main.py"), default_timeout=60)
+    linked.query_params["dataset"] = "gone"
+    said = "The link asks for the data set gone, which is not here. This is first."
+    assert said in texts(calm(linked.run()))
+    assert said in texts(calm(linked.switch_page("confusion.py").run()))
+    assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("second").run()))
+    assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("first").run()))
+
+
 def test_a_file_in_the_canonical_form_is_read_back_and_loaded(app):
     drop(app, ("mine.csv", template()))
     reading = read([("mine.csv", template().encode())])[0]
