@@ -29,6 +29,7 @@ from core.intervals import (
     resample_items,
     wilson,
 )
+from core.inversion import absolute_sum_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -237,29 +238,39 @@ def calibration_intervals(
 ) -> CalibrationIntervals:
     """Intervals of ECE, ACE, Brier and NLL by a bootstrap over items (ours).
 
-    Basic intervals (2·estimate − quantiles), cut at 0 and widened to hold the estimate: resampling adds noise
-    that ECE counts as miscalibration. ECE and ACE reach down to 0 where Σ|drawn gap − gap|, resampling noise
-    alone, reaches the estimate. In simulation 95 % intervals of ECE cover .85 to .99: it is not smooth. The
-    equal-mass bins stay as they are in the data. MCE has none: a maximum has no useful bootstrap.
+    Brier and NLL: basic intervals (2·estimate − quantiles), cut at 0. ECE and ACE count noise as
+    miscalibration, so that a bootstrap of them misleads near 0: theirs are the true errors that agree with
+    the one seen (`inversion.absolute_sum_interval`), the noise of each bin drawn by resampling items. Where
+    a bin's outcomes hardly differ, its noise is that of an accuracy with two right and two wrong verdicts
+    more at n/deff (Agresti–Coull), so that a bin without an error is not taken for certain.
+
+    They cover the expected gap summed over these bins, which is 0 for a calibrated judge; gaps inside a bin
+    that cancel are no part of it. Simulated 95 % intervals cover true errors of 0 to .3 in .93 to 1 of
+    draws, from 50 verdicts on. The equal-mass bins stay as they are in the data. MCE has no interval: a
+    maximum has no useful bootstrap.
     """
     known = usable(outcomes)
     group, weights = resample_items(known.item, rng=rng, iterations=iterations)
-    groups, total = weights.shape[1], known.n.sum()
+    groups, total = weights.shape[1], float(known.n.sum())
     drawn_n = weights @ np.bincount(group, weights=known.n, minlength=groups)
     signed = known.correct - known.n * known.confidence
 
     def absolute(index: IntArray) -> tuple[float, float]:
-        gaps = np.bincount(group * bins + index, weights=signed, minlength=groups * bins).reshape(
-            groups, bins
+        gaps, n, correct = (
+            np.bincount(group * bins + index, weights=column, minlength=groups * bins).reshape(groups, bins)
+            for column in (signed, known.n, known.correct)
         )
-        drawn, gap = weights @ gaps / drawn_n[:, None], gaps.sum(axis=0) / total
-        estimate, noise = np.abs(gap).sum(), np.abs(drawn - gap).sum(axis=1)
-        low, high = _pair(estimate, np.abs(drawn).sum(axis=1), level)
-        return (0.0 if estimate <= np.quantile(noise, (1 + level) / 2) else low), high
+        gap = gaps.sum(axis=0) / total
+        noise = weights @ gaps / drawn_n[:, None] - gap
+        least = _least_variance(n.astype(np.float64), correct.astype(np.float64)) / total**2
+        lacking = np.maximum(least - noise.var(axis=0), 0)
+        noise += rng.standard_normal(noise.shape) * np.sqrt(lacking)
+        return absolute_sum_interval(gap, noise, level=level)
 
     def mean(loss: FloatArray) -> tuple[float, float]:
         drawn = weights @ np.bincount(group, weights=loss, minlength=groups) / drawn_n
-        return _pair(loss.sum() / total, drawn, level)
+        low, high = basic_interval(loss.sum() / total, drawn, level=level, lowest=0.0)
+        return float(low), float(high)
 
     brier, nll = _row_losses(known)
     return CalibrationIntervals(
@@ -331,9 +342,17 @@ def by_chance(floor: NoiseFloor) -> float:
     return max(floor.ece_high, floor.ece_high_clustered)
 
 
-def _pair(estimate: float, draws: FloatArray, level: float) -> tuple[float, float]:
-    low, high = basic_interval(estimate, draws, level=level, lowest=0.0)
-    return float(low), float(high)
+def _least_variance(n: FloatArray, correct: FloatArray) -> FloatArray:
+    """Variance of each bin's right verdicts from (groups, bins) sums, two right and two wrong ones added.
+
+    n²·p̃(1 − p̃)/(m + 4), p̃ = (correct·m/n + 2)/(m + 4), m = n/deff; 0 in a bin without verdicts.
+    """
+    total, right = n.sum(axis=0), correct.sum(axis=0)
+    squares = ((n * n).sum(axis=0), (n * correct).sum(axis=0), (correct * correct).sum(axis=0))
+    effective = total / design_effect_of_sums(total, right, (n > 0).sum(axis=0), *squares)
+    share = (right / np.maximum(total, 1) * effective + 2) / (effective + 4)
+    variance: FloatArray = total**2 * share * (1 - share) / (effective + 4)
+    return variance
 
 
 def _row_losses(known: OutcomeCounts) -> tuple[FloatArray, FloatArray]:

@@ -10,6 +10,7 @@ from core.binning import BLOCK, bin_index, equal_mass_index, rank_values
 from core.calibration import calibration, calibration_intervals, noise_floor, reliability
 from core.counts import OutcomeCounts
 from core.intervals import clustered_proportion
+from core.inversion import absolute_sum_interval
 from core.votes import InvalidOption, NoUsableVotes
 from tests.outcomes import of_judge, of_votes
 
@@ -232,17 +233,73 @@ def test_a_calibrated_judge_stays_within_its_floor(decimals):
     assert (np.mean(inside, axis=0) > 0.88).all()
 
 
-@pytest.mark.parametrize(("bias", "least"), [(0.0, 0.93), (0.05, 0.8), (0.2, 0.88)])
-def test_bootstrap_interval_of_ece_covers(bias, least):
+@pytest.mark.parametrize(
+    ("n", "votes_an_item", "alike", "bias"),
+    [
+        (50, 1, 0.0, 0.0),
+        (50, 1, 0.0, 0.1),
+        (400, 2, 0.5, 0.0),
+        (400, 2, 0.5, 0.02),
+        (400, 2, 0.5, 0.05),
+        (400, 2, 0.5, 0.3),
+        (300, 1, 0.0, [0.1, -0.05, 0.1, -0.1, 0.05]),
+    ],
+)
+def test_interval_of_ece_covers_the_true_error(n, votes_an_item, alike, bias):
+    """Known truth: accuracy is confidence minus `bias`; `alike`: share of verdicts that the item decides."""
     rng = np.random.default_rng(5)
     levels = np.array([0.55, 0.65, 0.75, 0.85, 0.95])
+    bias = np.broadcast_to(bias, levels.shape)
+    item = np.arange(n) // votes_an_item
     hits = []
-    for _ in range(200):
-        confidence = rng.choice(levels, 400)
-        outcomes = of_votes(np.arange(400) // 2, confidence, rng.random(400) < confidence - bias)
+    for _ in range(150):
+        which = rng.integers(0, len(levels), n)
+        chance = np.where(rng.random(n) < alike, rng.random(n)[item], rng.random(n))
+        outcomes = of_votes(item, levels[which], chance < (levels - bias)[which])
         low, high = calibration_intervals(outcomes, rng=rng, iterations=200).ece
-        hits.append(low <= bias <= high)
-    assert np.mean(hits) >= least
+        hits.append(low - 1e-12 <= np.abs(bias).mean() <= high)
+    # 150 trials at .95 or more: three standard errors are .05.
+    assert np.mean(hits) >= 0.9
+
+
+@pytest.mark.parametrize(("n", "stated"), [(50, 0.98), (20, 0.9)])
+def test_verdicts_without_an_error_do_not_make_the_interval_a_point(n, stated):
+    """A calibrated judge is right n times out of n by chance (.98⁵⁰ = .36): 0 is not excluded then."""
+    low, high = calibration_intervals(
+        of_votes(range(n), [stated] * n, [1] * n), rng=np.random.default_rng(0)
+    ).ece
+    assert low == 0 < 1 - stated < high
+
+
+def test_an_error_far_below_chance_does_not_bound_the_true_one_there():
+    """Gaps that cancel to nothing, as after a map fitted to such verdicts: up to the noise stays possible."""
+    stated = np.repeat([0.65, 0.75, 0.85, 0.95], 100)
+    right = np.concatenate([np.arange(100) < 100 * c for c in (0.65, 0.75, 0.85, 0.95)])
+    outcomes = of_votes(range(400), stated, right)
+    floor = noise_floor(outcomes, rng=np.random.default_rng(0))
+    found, (low, high) = (
+        calibration(outcomes),
+        calibration_intervals(outcomes, rng=np.random.default_rng(0)).ece,
+    )
+    assert found.ece < 1e-12
+    assert low == 0
+    assert high == pytest.approx(floor.ece_high, rel=0.1)
+
+
+def test_inverted_interval_of_one_gap_is_the_normal_one():
+    """|T + noise| of one bin far from 0 gives T ± 1.96 sd; T = 0 gives 0 to the quantile of |noise|."""
+    noise = np.random.default_rng(1).normal(0, 0.01, (20_000, 1))
+    assert absolute_sum_interval(np.array([0.2]), noise) == pytest.approx((0.1804, 0.2196), abs=5e-4)
+    assert absolute_sum_interval(np.zeros(1), noise) == pytest.approx((0, 0.0224), abs=5e-4)
+
+
+def test_inverted_interval_does_not_depend_on_signs_or_order():
+    rng = np.random.default_rng(2)
+    gap, noise = rng.normal(0, 0.03, 6), rng.normal(0, 0.01, (2000, 6)) * np.arange(1, 7)
+    order, sign = rng.permutation(6), rng.choice([-1, 1], 6)
+    found = absolute_sum_interval(gap, noise)
+    assert found[0] <= np.abs(gap).sum() <= found[1]
+    assert absolute_sum_interval((gap * sign)[order], (noise * sign)[:, order]) == pytest.approx(found)
 
 
 def test_bootstrap_intervals_hold_their_estimates_and_widen_with_clustering():
