@@ -49,6 +49,7 @@ LAYERS = {
     "verbosity": 3,
     "confusion": 3,
     "agreement": 3,
+    "alpha": 3,
     "repeatability": 3,
     "ratings": 3,
     # methods on methods
