@@ -15,7 +15,7 @@ TABS = ("Reliability", "Near-certain votes", "Threshold", "Recalibration")
 widgets.title("Calibration", "Is its confidence worth anything?")
 said = st.container()
 asked = ask()
-reliability, near_certain, threshold, recalibration = st.tabs(TABS, key="view", bind=widgets.URL)
+reliability, near_certain, threshold, recalibration = st.tabs(TABS, key="part", bind=widgets.URL)
 with reliability:
     if reliability.open:
         reliability_tab(asked)

@@ -273,7 +273,7 @@ judge = slots[1].selectbox(
     "Judge",
     judges,
     index=None,
-    key="judge",
+    key="voter",
     bind=URL,
     placeholder=f"all {len(judges)}, pooled" if len(judges) > 1 else "the only one",
 )
@@ -322,7 +322,7 @@ with said:
     widgets.answer(
         answer(standing, told, corrected=corrected), "finding" if sound(standing, told) else "warning"
     )
-on_board, on_swap = st.tabs([BOARD, SWAP], key="view", bind=URL)
+on_board, on_swap = st.tabs([BOARD, SWAP], key="board", bind=URL)
 with on_board:
     if on_board.open:
         judged = {}

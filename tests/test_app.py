@@ -1,6 +1,7 @@
 """Every page through the real app (AppTest), from its first start on."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -103,7 +104,7 @@ def test_gold_can_be_formed_from_the_human_votes(app):
 
 
 def test_a_button_opens_another_page_and_keeps_the_filters(app):
-    opened(app, "overview", category="Math", rater="sim-judge-careful")
+    opened(app, "overview", category="Math", checked="sim-judge-careful")
     app.button(key="go-calibration").click().run()
     assert not app.exception
     assert app.title[0].value == "Calibration"
@@ -214,3 +215,15 @@ def test_page_and_charts_have_the_same_colours():
         assert settings["theme"][theme]["backgroundColor"] == colours.page
         assert settings["theme"][theme]["textColor"] == colours.text
         assert settings["theme"][theme]["primaryColor"] == colours.accent
+
+
+def test_a_key_means_one_thing_on_every_page() -> None:
+    """State follows a visitor by its key: a key that two pages use for different options breaks the second."""
+    used: dict[str, set[str]] = {}
+    for path in sorted(PAGES.rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        for widget, key in re.findall(r'\.(\w+)\((?:[^()]|\([^()]*\))*?key="([\w-]+)"', source):
+            used.setdefault(key, set()).add(f"{path.relative_to(PAGES)}: {widget}")
+    shared = {key: places for key, places in used.items() if len(places) > 1}
+    # The rater whose checks, labels, errors or flips are shown is chosen once for all pages.
+    assert set(shared) <= {"rater"}, shared

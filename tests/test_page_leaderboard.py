@@ -352,7 +352,7 @@ def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo)
     opened(
         app,
         anchor="sim-anchor-two",
-        judge="sim-judge-careful",
+        voter="sim-judge-careful",
         prior="laplace",
         interval="corrected",
         pool="140",
@@ -389,7 +389,7 @@ def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo_pat
 
 
 def test_page_names_the_triangle_and_shows_its_votes(app, demo):
-    opened(app, view="Another anchor")
+    opened(app, board="Another anchor")
     _, told, _ = judged(demo[None], "sim-anchor-one")
     table = app.dataframe[1].value
     assert table["triangle"].tolist() == [one.words for one in told]

@@ -79,7 +79,7 @@ def ask() -> Asked:
         "Judge",
         list(outcomes),
         index=None,
-        key="judge",
+        key="stated_by",
         bind=widgets.URL,
         placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only one",
     )
