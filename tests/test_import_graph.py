@@ -61,6 +61,7 @@ LAYERS = {
     "ensembles": 4,
     "evaluation": 4,
     "labelling": 4,
+    "leave_one_out": 4,
     "listwise": 4,
     # words and figures
     "verdicts": 5,

@@ -1,0 +1,187 @@
+"""Human leave-one-out against plain loops, on real votes, and its laws."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.counts import NO_GOLD, VoteCounts
+from core.crossfit import held_out_labels
+from core.leave_one_out import leave_one_out
+from core.votes import UnknownName
+
+SEED = 0
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(SEED)
+
+
+def rater(labels: dict[int, int], items: int = 1) -> VoteCounts:
+    comparison = np.array(sorted(labels), dtype=np.int64)
+    label = np.array([labels[int(code)] for code in comparison], dtype=np.int64)
+    return VoteCounts(
+        comparison=comparison,
+        item=comparison // items,
+        plus=(label == 1).astype(np.int64),
+        tie=(label == 0).astype(np.int64),
+        minus=(label == -1).astype(np.int64),
+        gold=np.full(len(comparison), NO_GOLD),
+    )
+
+
+def mode(labels: list[int]) -> int:
+    (first, n), *rest = Counter(labels).most_common()
+    return 0 if rest and rest[0][1] == n else first
+
+
+def real(shared_data: Path, name: str) -> tuple[dict[str, dict[int, int]], list[str]]:
+    frame = pd.read_csv(shared_data / "votes" / f"{name}.csv.gz")
+    frame["code"] = pd.factorize(frame["item_id"] + "|" + frame["model_a"] + "|" + frame["model_b"])[0]
+    labels = {
+        str(judge): dict(zip(rows["code"], rows["vote"], strict=True))
+        for judge, rows in frame.groupby("judge")
+    }
+    return labels, sorted(frame.loc[frame["rater_type"] == "human", "judge"].unique())
+
+
+def test_pandalm_against_plain_loops(shared_data: Path) -> None:
+    """Three people agree with the mode of the other two far more often than either judge does."""
+    labels, humans = real(shared_data, "pandalm")
+    found = leave_one_out({name: rater(one) for name, one in labels.items()}, humans, rng=rng())
+    for contest in found.contests:
+        if contest.rule == "BTD":
+            continue
+        others = [labels[name] for name in humans if name != contest.human]
+        shared = labels[contest.human].keys() & labels[contest.judge].keys()
+        gold = {code: mode([one[code] for one in others]) for code in shared}
+        assert contest.n == len(shared)
+        for name, value in ((contest.human, contest.human_pa), (contest.judge, contest.judge_pa)):
+            assert value == pytest.approx(np.mean([labels[name][code] == gold[code] for code in shared]))
+    assert not any(contest.wins for contest in found.contests)
+    assert [round(row.pa, 4) for row in found.humans] == [0.8879, 0.8959, 0.8959]
+
+
+def test_wmt23_has_people_only(shared_data: Path) -> None:
+    """Ten raters, three a comparison: gold is the mode of the other two on the rater's own comparisons."""
+    labels, humans = real(shared_data, "wmt23_ende_humans")
+    found = leave_one_out({name: rater(one) for name, one in labels.items()}, humans, rng=rng())
+    assert found.contests == ()
+    assert len(found.to_frame()) == 0
+    assert sum(row.n for row in found.humans) == 1560
+    for row in found.humans:
+        right = [
+            label
+            == mode([labels[name][code] for name in humans if name != row.human and code in labels[name]])
+            for code, label in labels[row.human].items()
+        ]
+        assert row.pa == pytest.approx(np.mean(right))
+        assert row.pa_low < row.pa < row.pa_high
+
+
+def simulated(n: int = 400, noise: float = 0.3) -> dict[str, VoteCounts]:
+    """Three people who err in `noise` of the cases, a judge that never errs and one that guesses."""
+    draw = np.random.default_rng(5)
+    truth = draw.choice([-1, 0, 1], n, p=[0.4, 0.2, 0.4])
+    people = {
+        f"human {k}": np.where(draw.random(n) < noise, draw.choice([-1, 0, 1], n), truth) for k in range(3)
+    }
+    raters = people | {"perfect": truth, "guess": draw.choice([-1, 0, 1], n)}
+    return {name: rater(dict(enumerate(label.tolist()))) for name, label in raters.items()}
+
+
+def test_a_perfect_judge_wins_against_noisy_people_and_a_guesser_loses() -> None:
+    counts = simulated()
+    found = leave_one_out(counts, [name for name in counts if "human" in name], rng=rng())
+    for contest in found.contests:
+        if contest.rule == "majority":
+            assert contest.wins is contest.clearly is (contest.judge == "perfect")
+        assert contest.difference == pytest.approx(contest.judge_pa - contest.human_pa)
+        assert contest.difference_low < contest.difference < contest.difference_high
+
+
+def test_btd_labels_are_calibrated_to_the_mode_of_the_other_people() -> None:
+    counts = simulated()
+    humans = [name for name in counts if "human" in name]
+    found = leave_one_out(counts, humans, rng=rng())
+    others = counts["human 1"].label, counts["human 2"].label
+    gold = np.array([mode([int(a), int(b)]) for a, b in zip(*others, strict=True)])
+    judge = counts["guess"]
+    graded = VoteCounts(
+        **{f: getattr(judge, f) for f in ("comparison", "item", "plus", "tie", "minus")}, gold=gold
+    )
+    seed = int(rng().integers(2**63))
+    labels = held_out_labels(graded, rng=np.random.default_rng(seed))
+    row = next(
+        one for one in found.contests if (one.human, one.judge, one.rule) == ("human 0", "guess", "BTD")
+    )
+    assert row.judge_pa == np.mean(labels == gold)
+
+
+def test_a_judge_that_repeats_a_person_is_level_with_it() -> None:
+    counts = simulated()
+    counts["echo"] = counts["human 0"]
+    humans = [name for name in counts if "human" in name]
+    row = next(
+        one
+        for one in leave_one_out(counts, humans, rng=rng()).contests
+        if (one.human, one.judge, one.rule) == ("human 0", "echo", "majority")
+    )
+    assert (row.difference, row.difference_low, row.wins, row.clearly) == (0, None, False, False)
+
+
+labels_of = st.dictionaries(st.integers(0, 30), st.sampled_from([-1, 0, 1]), min_size=1, max_size=30)
+
+
+@given(st.lists(labels_of, min_size=2, max_size=4), labels_of)
+def test_swapping_a_and_b_changes_nothing(people: list[dict[int, int]], judge: dict[int, int]) -> None:
+    humans = [f"human {k}" for k in range(len(people))]
+    raters = dict(zip(humans, people, strict=True)) | {"judge": judge}
+    swapped = {name: {code: -label for code, label in one.items()} for name, one in raters.items()}
+    first, second = (
+        leave_one_out({name: rater(one) for name, one in given.items()}, humans, rng=rng())
+        for given in (raters, swapped)
+    )
+    for one, two in zip(first.contests, second.contests, strict=True):
+        if one.rule == "majority":
+            assert (one.n, one.human_pa, one.judge_pa) == (two.n, two.human_pa, two.judge_pa)
+            assert (one.n == 0) == (one.difference is None) == (one.reason is not None)
+        elif one.judge_pa is None:
+            assert one.reason
+
+
+def test_what_cannot_be_compared_says_why() -> None:
+    counts = simulated()
+    alone = leave_one_out(
+        {"human 0": counts["human 0"], "perfect": counts["perfect"]}, ["human 0"], rng=rng()
+    )
+    assert alone.humans[0].pa is None
+    assert all(contest.n == 0 and "another" in contest.reason for contest in alone.contests)
+    few = {name: one.rows(np.arange(10)) for name, one in counts.items()}
+    row = leave_one_out(few, ["human 0", "human 1"], rng=rng()).contests[1]
+    assert (row.rule, row.judge_pa, row.difference) == ("BTD", None, None)
+    assert "20" in row.reason
+    with pytest.raises(UnknownName, match="nobody"):
+        leave_one_out(counts, ["nobody"], rng=rng())
+
+
+def test_interval_of_the_difference_covers_with_several_comparisons_an_item() -> None:
+    """A judge and a person of equal skill on comparisons of which three share an item; nominal 95 %."""
+    draw = np.random.default_rng(8)
+
+    def held() -> bool:
+        items = 60
+        hard = np.repeat(draw.random(items) < 0.5, 3)
+        truth = np.ones(3 * items, dtype=np.int64)
+        item_wrong = {name: np.repeat(draw.random(items) < 0.5, 3) for name in ("human 0", "judge")}
+        raters = {name: np.where(hard & wrong, -1, truth) for name, wrong in item_wrong.items()}
+        raters["human 1"] = truth
+        counts = {name: rater(dict(enumerate(label.tolist())), items=3) for name, label in raters.items()}
+        contest = leave_one_out(counts, ["human 0", "human 1"], rng=rng()).contests[0]
+        return contest.difference_low <= 0 <= contest.difference_high
+
+    assert 0.93 <= np.mean([held() for _ in range(400)]) <= 0.98
