@@ -1,0 +1,103 @@
+"""The main job as a user does it, from cold start to download; only localhost is asked for anything."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import start_app, stop_app, visiting
+
+
+@pytest.fixture(scope="module")
+def cold_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An app that nobody has opened yet."""
+    server, address = start_app(tmp_path_factory.mktemp("cold") / "votes.duckdb")
+    yield address
+    stop_app(server)
+
+
+def test_browser_main_job(chromium, cold_app: str, shared_data: Path) -> None:
+    (with_confidence,) = (shared_data / "native/judgebench").glob("*reward_model*")
+    with visiting(chromium, cold_app) as visitor:
+        page = visitor.page
+        # A cold start shows the demo, and says that it is simulated.
+        visitor.open("/")
+        assert visitor.title() == "Overview"
+        assert "Simulated demo data" in visitor.text()
+
+        # Upload a file as JudgeBench writes it, and load it.
+        page.get_by_role("link", name="Data", exact=True).click()
+        visitor.settle()
+        page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", str(with_confidence))
+        page.wait_for_selector("[class*=st-key-file-]")
+        visitor.settle()
+        assert "judgebench" in visitor.text()
+        page.locator(".st-key-load button").click()
+        page.get_by_role("button", name="To the Overview").wait_for()
+        visitor.settle()
+        page.get_by_role("button", name="To the Overview").click()
+        page.get_by_role("heading", name="Overview").wait_for()
+        visitor.settle()
+        assert "Simulated demo data" not in visitor.text()
+
+        # A bin of the reliability diagram leads to its votes.
+        page.get_by_role("link", name="Calibration").click()
+        page.get_by_role("heading", name="Calibration").wait_for()
+        visitor.settle()
+        click_first_mark(visitor)
+        assert visitor.votes_shown() > 0
+
+        # A slider on Aggregation changes the MAE.
+        page.get_by_role("link", name="Aggregation").click()
+        page.get_by_role("heading", name="Aggregation").wait_for()
+        visitor.settle()
+        before = maes(visitor)
+        slider = page.locator("[data-testid=stSlider]").filter(has_text="Calibration share").locator("input")
+        slider.focus()
+        for _ in range(4):
+            page.keyboard.press("ArrowRight")
+        visitor.settle()
+        page.wait_for_timeout(500)
+        visitor.settle()
+        after = maes(visitor)
+        assert before.keys() == after.keys()
+        assert any(before[method] != after[method] for method in before)
+
+        # On the demo another anchor gives another board.
+        visitor.open("/leaderboard?dataset=demo+%28simulated%29")
+        first = visitor.text()
+        anchor = page.locator("[data-testid=stSelectbox]").filter(has_text="Anchor").first
+        anchor.locator("input").click()
+        page.get_by_role("option", name="sim-anchor-two").click()
+        visitor.settle()
+        assert "anchor=sim-anchor-two" in page.url
+        assert visitor.text() != first
+
+        # Any table downloads.
+        with page.expect_download() as download:
+            page.get_by_role("button", name="CSV").first.click()
+        text = Path(download.value.path()).read_text(encoding="utf-8")
+        assert len(list(csv.reader(io.StringIO(text)))) > 2
+    assert visitor.watch.hosts - {""} == {"localhost"}
+
+
+def click_first_mark(visitor) -> None:
+    """Click a drawn bin, as a hand would."""
+    points = visitor.page.locator("[data-testid=stPlotlyChart] .scatterlayer .points path.point")
+    points.first.wait_for()
+    points.first.click(force=True)
+    visitor.settle()
+    visitor.page.get_by_text("votes").first.wait_for()
+
+
+def maes(visitor) -> dict[str, str]:
+    """MAE of each rule from the table that the page offers for download."""
+    button = visitor.page.locator(".st-key-rules-csv button")
+    button.wait_for()
+    with visitor.page.expect_download() as download:
+        button.click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    return {row["rule"]: row["MAE"] for row in csv.DictReader(io.StringIO(text))}
