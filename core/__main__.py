@@ -1,4 +1,4 @@
-"""The command line: `python -m core audit | import | export | simulate`.
+"""The command line: `python -m core audit | report | import | export | simulate`.
 
 Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input. Messages go to standard error.
 """
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from core.votes import AppellateError, InvalidOption, NoUsableVotes, Selection
 
 if TYPE_CHECKING:
+    from core.audit import Audit
     from core.importers import ReadOptions
     from core.votes import Reading
 
@@ -44,13 +45,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _audit(options: argparse.Namespace) -> int:
-    from core.audit import AuditOptions, audit
     from core.document import to_json
     from core.gates import failed_gates, parse_gate
-    from core.store import Store
     from core.summary import to_text
 
     gates = [parse_gate(text) for text in options.fail_if or ()]
+    result = _audited(options)
+
+    json_to_stdout = options.json == "-"
+    summary_to = sys.stderr if json_to_stdout else sys.stdout
+    try:
+        print(to_text(result), file=summary_to)
+        if json_to_stdout:
+            print(to_json(result), flush=True)
+    except BrokenPipeError:
+        # A reader that has seen enough (`| head`) does not open the gates.
+        _stop_output()
+    if options.json is not None and not json_to_stdout:
+        _write(Path(options.json), to_json(result) + "\n")
+    failures = failed_gates(result, gates)
+    with suppress(BrokenPipeError):
+        for failure in failures:
+            print(f"appellate: gate failed: {_one_line(failure)}", file=sys.stderr)
+    return GATE_FAILED if failures else DONE
+
+
+def _report(options: argparse.Namespace) -> int:
+    from core.report import report
+
+    _write(Path(options.html), report(_audited(options)))
+    print(_one_line(options.html))
+    return DONE
+
+
+def _audited(options: argparse.Namespace) -> Audit:
+    """Audit the files that are named, as the options say."""
+    from core.audit import AuditOptions, audit
+    from core.store import Store
+
     settings = AuditOptions(
         bins=options.bins,
         epsilons=tuple(options.epsilon),
@@ -75,24 +107,7 @@ def _audit(options: argparse.Namespace) -> int:
     with Store.open() as store:
         for reading in readings:
             store.load(reading)
-        result = audit(store, selection, settings, readings=readings, reading_options=_read_options(options))
-
-    json_to_stdout = options.json == "-"
-    summary_to = sys.stderr if json_to_stdout else sys.stdout
-    try:
-        print(to_text(result), file=summary_to)
-        if json_to_stdout:
-            print(to_json(result), flush=True)
-    except BrokenPipeError:
-        # A reader that has seen enough (`| head`) does not open the gates.
-        _stop_output()
-    if options.json is not None and not json_to_stdout:
-        _write(Path(options.json), to_json(result) + "\n")
-    failures = failed_gates(result, gates)
-    with suppress(BrokenPipeError):
-        for failure in failures:
-            print(f"appellate: gate failed: {_one_line(failure)}", file=sys.stderr)
-    return GATE_FAILED if failures else DONE
+        return audit(store, selection, settings, readings=readings, reading_options=_read_options(options))
 
 
 def _import(options: argparse.Namespace) -> int:
@@ -210,32 +225,7 @@ def _parser() -> argparse.ArgumentParser:
 
     audit = commands.add_parser("audit", help="audit the judges in one or several files, without a store")
     audit.set_defaults(command=_audit)
-    audit.add_argument("files", nargs="*", metavar="FILE")
-    _add_reading_options(audit)
-    audit.add_argument(
-        "--gold", default="given", help="what is true: given (default), humans, or a judge's name"
-    )
-    audit.add_argument("--judge", action="extend", nargs="+", help="only these judges")
-    audit.add_argument(
-        "--where",
-        action="extend",
-        nargs="+",
-        metavar="COLUMN=VALUE",
-        help="only these votes; several mean AND",
-    )
-    audit.add_argument("--bins", type=int, default=10, help="bins of the reliability diagram (10)")
-    audit.add_argument("--epsilon", type=float, nargs="+", default=[0.05, 0.10, 0.15], help="ε of TH-Score")
-    audit.add_argument("--correctness", choices=("single", "both_orders"), default="single")
-    audit.add_argument("--alpha", type=float, default=1.0, help="BTD smoothing of the margin (1)")
-    audit.add_argument("--kappa", type=float, default=1.0, help="BTD smoothing of the tie share (1)")
-    audit.add_argument(
-        "--calibration-share", type=float, default=0.05, help="share of the items used to fit (0.05)"
-    )
-    audit.add_argument("--splits", type=int, default=100, help="random splits; 0 for none (100)")
-    audit.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
-    audit.add_argument("--anchor", action="extend", nargs="+", metavar="MODEL", help="leaderboard anchors")
-    audit.add_argument("--pool", type=int, metavar="M", help="finite pool of M prompts")
-    audit.add_argument("--seed", type=int, default=0)
+    _add_audit_options(audit)
     audit.add_argument(
         "--json", metavar="OUT", help="write the audit as JSON to OUT, or - for standard output"
     )
@@ -246,6 +236,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="GATE",
         help='exit 1 if any judge has, e.g., "ece>0.1"',
     )
+
+    report = commands.add_parser("report", help="audit files and write all of it as one HTML file")
+    report.set_defaults(command=_report)
+    _add_audit_options(report)
+    report.add_argument("--html", metavar="OUT", required=True, help="file to write, readable offline")
 
     load = commands.add_parser("import", help="load files into a store")
     load.set_defaults(command=_import)
@@ -267,6 +262,35 @@ def _parser() -> argparse.ArgumentParser:
     simulate.add_argument("--seed", type=int, default=0)
     simulate.add_argument("--items", type=int, help="prompts (default: the demo's)")
     return parser
+
+
+def _add_audit_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    _add_reading_options(parser)
+    parser.add_argument(
+        "--gold", default="given", help="what is true: given (default), humans, or a judge's name"
+    )
+    parser.add_argument("--judge", action="extend", nargs="+", help="only these judges")
+    parser.add_argument(
+        "--where",
+        action="extend",
+        nargs="+",
+        metavar="COLUMN=VALUE",
+        help="only these votes; several mean AND",
+    )
+    parser.add_argument("--bins", type=int, default=10, help="bins of the reliability diagram (10)")
+    parser.add_argument("--epsilon", type=float, nargs="+", default=[0.05, 0.10, 0.15], help="ε of TH-Score")
+    parser.add_argument("--correctness", choices=("single", "both_orders"), default="single")
+    parser.add_argument("--alpha", type=float, default=1.0, help="BTD smoothing of the margin (1)")
+    parser.add_argument("--kappa", type=float, default=1.0, help="BTD smoothing of the tie share (1)")
+    parser.add_argument(
+        "--calibration-share", type=float, default=0.05, help="share of the items used to fit (0.05)"
+    )
+    parser.add_argument("--splits", type=int, default=100, help="random splits; 0 for none (100)")
+    parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
+    parser.add_argument("--anchor", action="extend", nargs="+", metavar="MODEL", help="leaderboard anchors")
+    parser.add_argument("--pool", type=int, metavar="M", help="finite pool of M prompts")
+    parser.add_argument("--seed", type=int, default=0)
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:

@@ -179,6 +179,18 @@ def ideal_line(
     fig.add_trace(ideal_trace(x=x, y=y, name=name, theme=theme))
 
 
+def to_json(fig: go.Figure) -> str:
+    """A figure as the JSON that `Plotly.react` takes; the same figure gives the same text."""
+    return str(fig.to_json(engine="json"))
+
+
+def drawing_library() -> str:
+    """Source of plotly.js, for a file that draws its figures without any request."""
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())
+
+
 @cache
 def _template(theme: Theme) -> go.layout.Template:
     import plotly.graph_objects as go
