@@ -14,8 +14,8 @@ from core.crossfit import held_out_labels
 from core.evaluation import evaluate
 from core.figures import rater_styles
 from core.plots.calibration import reliability_diagram
-from core.simulate import as_reading, random_votes
 from core.store import Store
+from core.synthetic import as_reading, random_votes
 from core.votes import Selection
 
 STEP_MS, SPLITS_MS = 15.0, 150.0

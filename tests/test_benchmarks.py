@@ -12,8 +12,8 @@ from core.btd import decision_map, fit
 from core.calibration import calibration
 from core.evaluation import evaluate
 from core.export import write_file
-from core.simulate import as_reading, random_votes, simulate_counts
 from core.store import Store
+from core.synthetic import as_reading, random_votes, simulate_counts
 from core.votes import Selection
 
 

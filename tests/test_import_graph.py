@@ -35,6 +35,7 @@ LAYERS = {
     "receipt": 2,
     "store": 2,
     "simulate": 2,
+    "synthetic": 2,
     # methods on counts
     "btd": 3,
     "btd_solver": 3,
@@ -64,11 +65,13 @@ LAYERS = {
     "leave_one_out": 4,
     "listwise": 4,
     # words and figures
+    "accord": 5,
     "verdicts": 5,
     "findings": 5,
     "recommendation": 5,
     "sentences": 5,
     "standings": 5,
+    "board_sentences": 5,
     "tables": 5,
     "unknowns": 5,
     "figures": 5,

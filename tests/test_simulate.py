@@ -20,15 +20,13 @@ from core.simulate import (
     Category,
     JudgeParameters,
     World,
-    as_reading,
     demo_world,
     matchups,
-    random_votes,
     simulate,
-    simulate_counts,
     tie_threshold,
     write_demo,
 )
+from core.synthetic import as_reading, random_votes, simulate_counts
 from core.votes import COLUMN_NAMES, STATUSES, InvalidOption, vote_schema
 
 DEMO = Path(__file__).resolve().parent.parent / "data" / "demo_votes.csv.gz"

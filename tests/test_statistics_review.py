@@ -14,6 +14,7 @@ from readings import reading
 
 from core import verdicts
 from core.audit import AuditOptions, audit
+from core.board_sentences import mid_region
 from core.counts import OrderCounts, OutcomeCounts, PairScores, PositionCounts
 from core.document import to_json
 from core.findings import missing
@@ -24,7 +25,7 @@ from core.overconfidence import confidence_gap
 from core.position import position_bias
 from core.raee import board
 from core.repeatability import icc
-from core.standings import lead, mid_region
+from core.standings import lead
 from core.store import Store
 from core.votes import Reading, Selection
 

@@ -1,0 +1,1 @@
+"""The parts of the Leaderboard page, one module a section."""
