@@ -15,7 +15,10 @@ def recommend(judge: str, value: Evaluation) -> Verdict:
     """
     scores = list(value.scores.values())
     best, majority = scores[0], value.scores["majority"]
-    calibration = f"n {value.n:,} labelled comparisons, {value.calibration:,.0f} of them to calibrate on"
+    calibration = (
+        "0 is always right, 2 always the opposite; "
+        f"n {value.n:,} labelled comparisons, {value.calibration:,.0f} of them to calibrate on"
+    )
 
     def verdict(grade: Grade, sentence: str) -> Verdict:
         return Verdict(judge=judge, check="aggregation", verdict=grade, sentence=sentence)
@@ -35,7 +38,7 @@ def recommend(judge: str, value: Evaluation) -> Verdict:
         return verdict("fail", f"No rule is shown to beat labels without any vote. {found} ({calibration}).")
     p = value.majority_p_value
     if majority.top_cluster or (p is not None and p > SIGNIFICANCE):
-        if best is majority:
+        if f"{best.mae:.3f}" == f"{majority.mae:.3f}":
             found = f"Majority is enough: no rule errs less than its average error of {_error(majority)}"
         else:
             found = (

@@ -164,7 +164,8 @@ def order_balance(judge: str, value: OrderBalance | None) -> str:
         f"{balanced} with half of each"
     )
     interval = (
-        f"gain {value.gain:+.3f}, {value.gain_low:+.3f} to {value.gain_high:+.3f}, n {value.n:,} comparisons"
+        f"gain over the mean of the two {value.gain:+.3f}, {value.gain_low:+.3f} to {value.gain_high:+.3f}, "
+        f"n {value.n:,} comparisons"
     )
     if value.gain_low > 0:
         return f"{found}: balance helps ({interval})."

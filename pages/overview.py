@@ -5,7 +5,8 @@ import streamlit as st
 
 from core.audit import AuditOptions, audit
 from core.dummies import dummies
-from core.findings import WORDS, answer, missing, overall, worst
+from core.findings import answer, missing, overall, worst
+from core.report import SIGNS, report
 from pages.shared import cached, widgets
 
 PAGES = {
@@ -14,16 +15,16 @@ PAGES = {
     "overconfidence": "calibration.py",
     "position": "position.py",
     "ties": "aggregation.py",
+    "repeatability": "agreement.py",
+    "agreement": "agreement.py",
     "data": "data.py",
 }
-SIGNS = {"ok": "✓", "warn": "!", "fail": "✗", "unknown": "?"}
 
 widgets.title("Overview", "Can I trust this judge?")
 selection = widgets.current_selection()
 # Splits take seconds on large files and no verdict rests on them; the Aggregation page has them.
-found = cached.computed(
-    "audit", (selection,), lambda: audit(cached.get_store(), selection, AuditOptions(splits=0))
-)
+store = cached.get_store()
+found = cached.computed("audit", (selection,), lambda: audit(store, selection, AuditOptions(splits=0)))
 of_judge = {judge.judge: [v for v in found.verdicts if v.judge == judge.judge] for judge in found.judges}
 grades = {judge: overall(verdicts) for judge, verdicts in of_judge.items()}
 problems = any(grade in ("warn", "fail") for grade in grades.values())
@@ -37,7 +38,7 @@ for judge in found.judges:
         {
             "rater": judge.judge,
             "kind": judge.rater_type,
-            "verdict": f"{SIGNS[grades[judge.judge]]} {WORDS[grades[judge.judge]][0]}",
+            "verdict": f"{SIGNS[grades[judge.judge]]} {grades[judge.judge]}",
             "votes": judge.votes.n,
             "accuracy": accuracy.value if accuracy else None,
             "low": accuracy.low if accuracy else None,
@@ -61,6 +62,17 @@ for dummy in dummies(cached.vote_counts(selection), cached.length_counts(selecti
     )
 widgets.table(pd.DataFrame(rows), "raters", alt="Raters, their verdicts and worst findings")
 
+st.download_button(
+    "Report",
+    # Made when it is asked for, with the splits that the page does without.
+    lambda: report(audit(store, selection)).encode(),
+    "appellate-report.html",
+    "text/html",
+    key="report",
+    on_click="ignore",
+    help="All verdicts, tables and figures as one HTML file to read offline, print or send",
+)
+
 chosen = st.selectbox("Every check of", list(of_judge), key="checked", bind="query-params")
 for verdict in of_judge.get(chosen or "", []):
     grade, sentence, link = st.columns([1, 9, 2])
@@ -71,10 +83,15 @@ for verdict in of_judge.get(chosen or "", []):
             page = PAGES[verdict.check]
             widgets.goto(f"See {verdict.check}", page, key=f"go-{verdict.check}", judges=[verdict.judge])
 widgets.how_to_read(
-    "**fail** and **warn** are findings, **unknown** says what is missing. Accuracy is held against the best "
-    "constant answer, calibration against what chance alone would show, position only against comparisons "
-    "judged in both orders. *Repeatability* is ICC(3,k): how much of the differences between comparisons the "
-    "mean of k runs repeats. *Agreement* is Cohen's κ between majority labels: 0 is chance, 1 is perfect."
+    "**fail** and **warn** are findings, **unknown** says what is missing; a rater has the worst grade of "
+    "its checks. *Accuracy* is the share of votes that agree with gold, *low* to *high* its 95 % interval. "
+    "*ECE* (expected calibration error) is how far stated confidence is from the share right, 0 to 1. "
+    "*Flips* is the share of verdicts that change when the two responses swap places. The baselines "
+    "judge without looking: always the commonest gold label, at random, or for the longest answer.\n\n"
+    "Accuracy is held against the best constant answer, calibration against what chance alone would show, "
+    "position only against comparisons judged in both orders. *Repeatability* is ICC(3,k): how much of the "
+    "differences between comparisons the mean of k runs repeats. *Agreement* is Cohen's κ between majority "
+    "labels: 0 is chance, 1 is perfect."
 )
 lacking = missing(found.verdicts)
 if lacking:

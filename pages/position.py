@@ -75,7 +75,9 @@ selection, look = widgets.current_selection(), theme.current()
 positions = cached.positions(selection)
 if not positions:
     raise NoUsableVotes(
-        "Position bias needs the order shown (column position: ab or ba); no vote here has it."
+        "No vote here says which response was shown first, so position bias cannot be tested. Ask the judge "
+        "about each comparison in both orders and load the votes with a column position: ab where A was "
+        "shown first, ba where B was."
     )
 results = cached.computed(
     "position", (selection,), lambda: {judge: position_bias(found) for judge, found in positions.items()}
@@ -104,7 +106,8 @@ with left:
         "Right of the line a judge favours the response shown first, left of it the one shown second. "
         "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that picks the "
         "better response each time stands on the line. *All decided votes* (raw) is (first − second) / "
-        "(first + second); where orders are unbalanced it also shows where the better response sat."
+        "(first + second); where orders are unbalanced it also shows where the better response sat. In the "
+        "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them in."
     )
 with right:
     st.subheader("How often the verdict changes", anchor=False)

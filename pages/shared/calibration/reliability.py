@@ -36,7 +36,12 @@ def reliability_tab(asked: Asked) -> None:
             "The strip shows where its confidences lie. **Beside it**: mean confidence minus share right; "
             "right of the line is overconfident.\n\nBars are 95 % intervals that allow for votes of "
             "one item being alike. *By chance up to* is the ECE that a perfectly calibrated judge with these "
-            "confidences would show (97.5 % of draws); an ECE below it is no evidence of miscalibration."
+            "confidences would show (97.5 % of draws); an ECE below it is no evidence of miscalibration.\n\n"
+            "**Table**, 0 is best everywhere. *ECE* (expected calibration error): distance from the "
+            "diagonal, averaged over votes; *MCE*: that of the worst bin; *ACE*: as ECE, with bins of "
+            "equally many votes. *Brier*: mean square of confidence minus right (1) or wrong "
+            "(0), .25 for always saying 50 %. *NLL*: mean −ln of the probability given "
+            "to what happened, .69 for always saying 50 %; it punishes certain errors most."
         )
     if bin_mark:
         widgets.votes_table(bin_mark, name="bin")
