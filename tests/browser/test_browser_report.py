@@ -1,0 +1,104 @@
+"""The HTML report in a browser: it draws itself without a request, and Overview hands it out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.__main__ import main
+
+DEMO = Path(__file__).resolve().parents[2] / "data" / "demo_votes.csv.gz"
+HOSTILE = "</script><img src=x onerror=document.title=1>"
+
+
+def numbers(source: str) -> list[str]:
+    return re.findall(r'<data value="([^"]*)">', source)
+
+
+@pytest.fixture(scope="module")
+def demo_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report") / "report.html"
+    assert main(["report", str(DEMO), "--html", str(out)]) == 0
+    return out
+
+
+def opened(chromium: Any, file: Path, **options: Any) -> tuple[Any, list[str], list[str]]:
+    """A page that shows the file, what it asked for, and what it complained about."""
+    page = chromium.new_context(**options).new_page()
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda sent: asked.append(sent.url))
+    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(file.as_uri())
+    return page, asked, complaints
+
+
+@pytest.mark.parametrize(("scheme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 26)")])
+def test_report_draws_itself_without_asking_any_host(
+    chromium: Any, demo_report: Path, scheme: str, ground: str
+) -> None:
+    page, asked, complaints = opened(chromium, demo_report, color_scheme=scheme)
+    plots = page.locator(".plot")
+    plots.last.locator(".main-svg").first.wait_for()
+    assert plots.count() >= 20
+    for place in range(plots.count()):
+        assert plots.nth(place).locator(".main-svg").count() > 0
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
+    paper = page.locator(".main-svg").first.evaluate("svg => svg.style.background")
+    assert ground in paper
+    page.emulate_media(color_scheme="dark" if scheme == "light" else "light")
+    page.wait_for_function(
+        "ground => !document.querySelector('.main-svg').style.background.includes(ground)", arg=ground
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.pdf().startswith(b"%PDF")
+    assert asked == [demo_report.as_uri()]
+    assert complaints == []
+    page.context.close()
+
+
+def test_report_reads_without_scripts(chromium: Any, demo_report: Path) -> None:
+    page, asked, _ = opened(
+        chromium, demo_report, java_script_enabled=False, viewport={"width": 390, "height": 800}
+    )
+    assert "sim-judge-careful passes every check" in page.locator("main").inner_text()
+    assert not page.locator(".plot").first.is_visible()
+    assert page.get_by_text("Stated confidence against what was right").is_visible()
+    assert asked == [demo_report.as_uri()]
+    page.context.close()
+
+
+def test_report_runs_nothing_that_votes_say(chromium: Any, tmp_path: Path) -> None:
+    votes = tmp_path / "votes.csv"
+    rows = (
+        f"{item},{HOSTILE} {judge},{(item * judge) % 3 - 1},{item % 3 - 1},0.{5 + item % 5},{position}\n"
+        for item in range(60)
+        for judge in (1, 2)
+        for position in ("ab", "ba")
+    )
+    votes.write_text("item_id,judge,vote,gold,confidence,position\n" + "".join(rows), encoding="utf-8")
+    out = tmp_path / "report.html"
+    assert main(["report", str(votes), "--splits", "3", "--html", str(out)]) == 0
+    page, asked, complaints = opened(chromium, out)
+    page.locator(".main-svg").first.wait_for()
+    assert page.locator("img, iframe").count() == 0
+    assert page.title() == "Audit of votes.csv"
+    assert HOSTILE in page.locator("#verdicts").inner_text()
+    assert asked == [out.as_uri()]
+    assert complaints == []
+    page.context.close()
+
+
+def test_overview_hands_out_the_same_report(visitor: Any, demo_report: Path, tmp_path: Path) -> None:
+    visitor.open("/")
+    with visitor.page.expect_download() as waiting:
+        visitor.page.get_by_role("button", name="Report", exact=True).click()
+    waiting.value.save_as(tmp_path / "report.html")
+    source = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert waiting.value.suggested_filename == "appellate-report.html"
+    assert numbers(source) == numbers(demo_report.read_text(encoding="utf-8"))
+    assert "Simulated demo data" in source
