@@ -25,7 +25,7 @@ from core.plots.aggregation import (
 from core.plots.confusion import cell_key, confusion_matrix
 from core.queries import Mark, comparison_names
 from core.recommendation import recommend
-from core.votes import VOTE_LABELS
+from core.votes import VOTE_LABELS, NoUsableVotes
 from pages.shared import cached, theme, widgets
 
 URL = "query-params"
@@ -242,6 +242,12 @@ labelled, labelled_cells, cells = cached.computed(
     (selection, judge),
     lambda: (counts.labelled(), counts.labelled().cells()[0], counts.cells()[0]),
 )
+if not len(labelled):
+    raise NoUsableVotes(
+        f"{judge} judged no comparison with a gold label, so which rule errs least is unknown and nothing "
+        "can be calibrated. Load true or human labels of 20 comparisons or more: a column gold with the "
+        "votes, or a second file on the Data page."
+    )
 sizes = np.bincount(cells.n, weights=cells.weight).astype(np.int64)
 offered = [int(n) for n in np.flatnonzero(sizes) if n <= MOST_VOTES]
 with asked.popover("Bounds, loss"):

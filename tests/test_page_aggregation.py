@@ -185,7 +185,7 @@ def test_copied_code_gives_the_numbers_shown(app: AppTest, capsys: pytest.Captur
         assert line in printed
 
 
-@pytest.mark.parametrize("labels", [4, 20])
+@pytest.mark.parametrize("labels", [0, 4, 20])
 def test_too_few_labels_say_how_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path: Path, labels: int
 ) -> None:
@@ -204,7 +204,10 @@ def test_too_few_labels_say_how_many(
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     page = opened(AppTest.from_file(str(MAIN), default_timeout=60))
-    if labels < 20:
+    if not labels:
+        assert any("judged no comparison with a gold label" in text for text in texts(page))
+        assert not page.get("plotly_chart")
+    elif labels < 20:
         assert any("at least 20 labelled comparisons to fit; there are 4" in text for text in texts(page))
         assert not page.get("plotly_chart")
     else:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NAME_LIMIT = 24
 """Characters a line, of two, of a name beside the axis: a phone has no room for more; hover texts do."""
+LEAST_HEIGHT = 190
 ROW_HEIGHT, LINE_HEIGHT = 14, 14
 APART = 0.26
 
@@ -60,7 +61,8 @@ def forest(
     colours = COLOURS[theme]
     rows = list(dict.fromkeys(mark.row for one in series for mark in one.marks))
     lines = max([len(series), *(2 for row in rows if len(row) > NAME_LIMIT)])
-    height = 92 + len(rows) * (ROW_HEIGHT + LINE_HEIGHT * lines)
+    # A lower one pushes the axis title into its ticks.
+    height = max(LEAST_HEIGHT, 92 + len(rows) * (ROW_HEIGHT + LINE_HEIGHT * lines))
     fig = figure(x_title=x_title, y_title="", theme=theme, height=height, legend=len(series) > 1)
     if reference is not None:
         fig.add_vline(x=reference, line={"color": colours.neutral, "width": 1, "dash": "dot"})
