@@ -104,6 +104,20 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
     return AgreementMatrix(judges=tuple(vote_counts), pairs=tuple(pairs), gold=tuple(gold), level=level)
 
 
+def disagreements(one: VoteCounts, two: VoteCounts | None = None) -> IntArray:
+    """Codes of the comparisons on which two judges' labels differ; without `two`, a judge's and gold's."""
+    if two is None:
+        labelled = one.labelled()
+        comparison, differ = labelled.comparison, labelled.label != labelled.gold
+    else:
+        comparison, in_one, in_two = np.intersect1d(
+            one.comparison, two.comparison, assume_unique=True, return_indices=True
+        )
+        differ = one.label[in_one] != two.label[in_two]
+    codes: IntArray = comparison[differ]
+    return codes
+
+
 def reliability_factor(agreement: AgreementMatrix) -> float | None:
     """κ_R = √(mean pairwise Cohen κ of the judges), the factor that [RAEE] puts on its standard errors.
 

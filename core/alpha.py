@@ -60,23 +60,32 @@ class Concord:
         return pd.DataFrame(columns | {"raters": [len(self.raters)]})
 
 
-def label_table(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, IntArray]:
+def label_table(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, IntArray, IntArray]:
     """Raters who gave each label to each comparison, by the majority label of each rater's votes.
 
     Returns
     -------
-    table : (comparisons, 3) raters who said -1, 0, +1, comparisons in order of their code.
+    comparison : (comparisons,) codes, in order.
+    table : (comparisons, 3) raters who said -1, 0, +1.
     item : (comparisons,) item of each.
     """
     if not vote_counts:
-        return np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64)
+        nothing = np.zeros(0, dtype=np.int64)
+        return nothing, np.zeros((0, 3), dtype=np.int64), nothing
     comparison = np.concatenate([counts.comparison for counts in vote_counts.values()])
     label = np.concatenate([counts.label for counts in vote_counts.values()])
     codes, row, _ = distinct(comparison)
     item = np.zeros(len(codes), dtype=np.int64)
     item[row] = np.concatenate([counts.item for counts in vote_counts.values()])
     table = np.bincount(3 * row + label + 1, minlength=3 * len(codes)).reshape(-1, 3)
-    return table, item
+    return codes, table, item
+
+
+def split_comparisons(vote_counts: Mapping[str, VoteCounts]) -> IntArray:
+    """Codes of the comparisons on which at least two of the raters have different labels."""
+    comparison, table, _ = label_table(vote_counts)
+    split: IntArray = comparison[(table > 0).sum(axis=1) > 1]
+    return split
 
 
 def concord(
@@ -117,7 +126,7 @@ def concord(
     check_level(level)
     if iterations < 1:
         raise InvalidOption(f"iterations = {iterations}: needs at least 1")
-    table, item = label_table(vote_counts)
+    _, table, item = label_table(vote_counts)
     enough = table.sum(axis=1) >= 2
     table, item = table[enough], item[enough]
     m = table.sum(axis=1)

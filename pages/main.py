@@ -11,7 +11,7 @@ from pages.shared import cached, theme, widgets
 
 SECTIONS = {
     "": ("overview.py", "data.py"),
-    "Judges": ("calibration.py", "aggregation.py", "confusion.py", "position.py"),
+    "Judges": ("calibration.py", "aggregation.py", "confusion.py", "position.py", "agreement.py"),
     "Models": ("leaderboard.py",),
 }
 TITLES = {"position.py": "Position bias"}

@@ -17,6 +17,8 @@ PAGES = {
     "ties": "aggregation.py",
     "repeatability": "agreement.py",
     "agreement": "agreement.py",
+    "repeatability": "agreement.py",
+    "agreement": "agreement.py",
     "data": "data.py",
 }
 

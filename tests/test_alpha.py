@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.alpha import Concord, concord, label_table
+from core.alpha import Concord, concord, label_table, split_comparisons
 from core.counts import NO_GOLD, VoteCounts
 from core.votes import InvalidOption
 
@@ -111,9 +111,11 @@ def test_votes_of_one_rater_are_one_label() -> None:
         minus=np.array([0, 1]),
         gold=np.full(2, NO_GOLD),
     )
-    table, item = label_table({"one": one, "two": rater(np.array([MISSING, 1, -1]))})
-    assert table.tolist() == [[0, 0, 1], [0, 1, 1], [1, 0, 0]]
-    assert item.tolist() == [0, 1, 2]
+    raters = {"one": one, "two": rater(np.array([MISSING, -1, -1]))}
+    comparison, table, item = label_table(raters)
+    assert table.tolist() == [[0, 0, 1], [1, 1, 0], [1, 0, 0]]
+    assert comparison.tolist() == item.tolist() == [0, 1, 2]
+    assert split_comparisons(raters).tolist() == [1]
     assert concord({"one": one}, rng=np.random.default_rng(0)).alpha_nominal is None
 
 

@@ -27,6 +27,7 @@ TITLES = {
     "aggregation": "Aggregation",
     "confusion": "Confusion",
     "position": "Position bias",
+    "agreement": "Agreement",
     "leaderboard": "Leaderboard",
 }
 SHOWN = [name for name in TITLES if (PAGES / f"{name}.py").exists()]

@@ -64,7 +64,7 @@ def confusion_matrix(
             "size": CELL,
             "opacity": 1,
             "color": [
-                _tint(colours.accent if g == v else colours.raters[1], colours.page, share)
+                tint(colours.accent if g == v else colours.raters[1], colours.page, share)
                 for (g, v), share in zip(cells, shares, strict=True)
             ],
             "line": {
@@ -134,7 +134,7 @@ def _cell_text(table: Confusion, gold: int, verdict: int) -> str:
     )
 
 
-def _tint(colour: str, page: str, share: float) -> str:
+def tint(colour: str, page: str, share: float) -> str:
     """Mix of a colour and the page's, at most half, so that text stays readable on it."""
     weight = 0.0 if share != share else 0.04 + 0.46 * share
     mixed = (

@@ -1,0 +1,291 @@
+"""The Agreement page: core's numbers in the real app, its figures, its sentences."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core import accord, audit
+from core.agreement import agreement_matrix, disagreements
+from core.alpha import concord
+from core.counts import NO_GOLD, VoteCounts
+from core.figures import rater_styles
+from core.leave_one_out import Contest, leave_one_out
+from core.plots.agreement import (
+    MOST_RATERS,
+    concord_figure,
+    contest_figure,
+    kappa_matrix,
+    pair_key,
+    repeatability_figure,
+    shown_pairs,
+    shown_raters,
+)
+from core.queries import vote_counts
+from core.repeatability import icc
+from core.simulate import DEMO_DATASET
+from core.votes import Selection
+
+MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
+HOSTILE = "<img src=x onerror=alert(1)>"
+DEMO = Selection(datasets=(DEMO_DATASET,))
+
+
+@pytest.fixture(scope="module")
+def store_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    st.cache_resource.clear()
+    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def app(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
+    return AppTest.from_file(str(MAIN), default_timeout=60)
+
+
+def opened(app: AppTest, **query: str) -> AppTest:
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page("agreement.py").run()
+    assert not app.exception
+    assert app.title[0].value == "Agreement"
+    return app
+
+
+def texts(page: AppTest) -> list[str]:
+    return [element.value for element in page.text]
+
+
+def demo_counts() -> dict[str, VoteCounts]:
+    from pages.shared.cached import get_store
+
+    return vote_counts(get_store(), DEMO)
+
+
+def rater(labels: list[int]) -> VoteCounts:
+    label = np.array(labels)
+    code = np.arange(len(label))
+    counted = {
+        name: (label == value).astype(np.int64) for name, value in (("plus", 1), ("tie", 0), ("minus", -1))
+    }
+    return VoteCounts(comparison=code, item=code, gold=np.full(len(label), NO_GOLD), **counted)
+
+
+def noisy(count: int, n: int = 60) -> dict[str, VoteCounts]:
+    rng = np.random.default_rng(3)
+    truth = rng.choice([-1, 0, 1], n)
+    return {
+        f"r{k:02d}": rater(np.where(rng.random(n) < 0.4, rng.choice([-1, 0, 1], n), truth).tolist())
+        for k in range(count)
+    }
+
+
+def test_page_shows_what_the_audit_says(app: AppTest) -> None:
+    page = opened(app, strong="0.95")
+    from pages.shared.cached import get_store
+
+    found = audit.audit(get_store(), DEMO, audit.AuditOptions(splits=0))
+    repeats = page.dataframe[0].value.set_index("judge")
+    for judge in found.judges:
+        if judge.repeatability is None:
+            assert judge.judge not in repeats.index
+            continue
+        one, row = judge.repeatability, repeats.loc[judge.judge]
+        assert (row["ICC(3,k)"], row["low"], row["high"]) == (one.icc_3_k, one.icc_3_k_low, one.icc_3_k_high)
+        assert (row["F low"], row["ICC(3,1)"]) == (one.icc_3_k_f_low, one.icc_3_1)
+        assert row["strong"] == (one.icc_3_k >= 0.95)
+        assert row["comparisons"] == one.n_comparisons
+    pairs = page.dataframe[1].value.set_index(["rater", "against"])
+    for pair in found.agreement.pairs + found.agreement.gold:
+        row = pairs.loc[(pair.judge_1, pair.judge_2)]
+        assert (row["κ"], row["alike"], row["comparisons"]) == (pair.kappa, pair.raw, pair.n)
+    said = next(text for text in texts(page) if text.startswith("sim-judge-boaster: "))
+    for check in ("repeatability", "agreement"):
+        sentence = next(
+            v.sentence for v in found.verdicts if (v.judge, v.check) == ("sim-judge-boaster", check)
+        )
+        assert sentence in said
+    assert any("3 of 4 reach ICC(3,k) 0.95" in text for text in texts(page))
+
+
+def test_all_at_once_and_people_are_those_of_core(app: AppTest) -> None:
+    page = opened(app)
+    counts = demo_counts()
+    humans = [name for name in counts if "person" in name]
+    for group, names in (
+        ("all raters", list(counts)),
+        ("judges alone", [name for name in counts if name not in humans]),
+        ("people alone", humans),
+    ):
+        found = concord({name: counts[name] for name in names}, rng=np.random.default_rng(0))
+        row = page.dataframe[2].value.set_index("group").loc[group]
+        assert (row["α nominal"], row["low"], row["α ordinal"], row["Fleiss κ"], row["comparisons"]) == (
+            *(found.alpha_nominal, found.alpha_nominal_low, found.alpha_ordinal, found.fleiss, found.n),
+        )
+        assert accord.together(group.capitalize(), found) in texts(page)
+    expected = leave_one_out(counts, humans, rng=np.random.default_rng(0))
+    assert page.dataframe[3].value["accuracy against the others"].tolist() == [
+        one.pa for one in expected.humans
+    ]
+    shown = page.dataframe[4].value
+    assert shown["difference"].tolist() == [one.difference for one in expected.contests]
+    assert shown["judge wins"].tolist() == [one.wins for one in expected.contests]
+
+
+@pytest.mark.parametrize("other", ["sim-person-2", "gold"])
+def test_a_cell_leads_to_the_disagreements(app: AppTest, other: str) -> None:
+    judge = "sim-judge-careful"
+    page = opened(app, disagree=f"{judge} – {other}")
+    counts = demo_counts()
+    codes = disagreements(counts[judge], counts.get(other))
+    shown = page.dataframe[0].value
+    from core.queries import Mark, votes_behind
+    from pages.shared.cached import get_store
+
+    mark = Mark(judge=judge if other == "gold" else None, comparisons=tuple(codes[:200].tolist()))
+    expected = votes_behind(get_store(), DEMO, mark=mark, limit=200).to_pandas()
+    assert shown["item_id"].tolist() == expected["item_id"].tolist()
+    assert len(shown) == 200
+    one = counts[judge]
+    label = dict(zip(one.comparison.tolist(), one.label.tolist(), strict=True))
+    against = (
+        dict(zip(one.comparison.tolist(), one.gold.tolist(), strict=True))
+        if other == "gold"
+        else dict(zip(counts[other].comparison.tolist(), counts[other].label.tolist(), strict=True))
+    )
+    assert set(codes.tolist()) == {code for code in label if code in against and label[code] != against[code]}
+
+
+def test_gold_made_of_peoples_votes_is_not_held_against_them(app: AppTest) -> None:
+    page = opened(app, gold="humans")
+    pairs = page.dataframe[1].value
+    against_gold = pairs[pairs["against"] == "gold"]["rater"]
+    assert len(against_gold) == 4
+    assert not any("person" in name for name in against_gold)
+
+
+def test_one_rater_alone_says_why_there_is_nothing(app: AppTest) -> None:
+    page = opened(app, raters="human", judges="sim-person-1")
+    said = " ".join(texts(page))
+    assert "no comparison was judged twice" in said
+    assert "at least two raters" in said
+    assert "at least two human raters" in said
+
+
+def test_copied_code_gives_the_numbers_shown(app: AppTest, capsys: pytest.CaptureFixture[str]) -> None:
+    page = opened(app)
+    from pages.shared.cached import get_store
+
+    store = get_store()
+    # The app holds the store's file, so the copy uses the open one.
+    exec(page.code[0].value.replace("Store.open(default_path())", "STORE"), {"STORE": store})  # noqa: S102
+    *_, alphas, repeat = capsys.readouterr().out.splitlines()
+    row = page.dataframe[2].value.set_index("group").loc["all raters"]
+    assert alphas == f"{row['α nominal']} {row['α ordinal']} {row['Fleiss κ']}"
+    assert repeat == str(page.dataframe[0].value.set_index("judge").loc["sim-judge-boaster", "ICC(3,k)"])
+
+
+def test_matrix_shows_kappas_and_escapes_names() -> None:
+    counts = noisy(3)
+    counts[HOSTILE] = counts.pop("r01")
+    matrix = agreement_matrix(counts)
+    fig = kappa_matrix(matrix, chosen=pair_key(matrix.pairs[0]))
+    cells = fig.data[0]
+    assert len(cells.x) == 3
+    for key, text, hover, x, y in zip(
+        cells.customdata, cells.text, cells.hovertext, cells.x, cells.y, strict=True
+    ):
+        pair = next(one for one in matrix.pairs if pair_key(one) == key[0])
+        assert (pair.judge_1, pair.judge_2) == (matrix.judges[x], matrix.judges[y])
+        assert float(text) == pytest.approx(pair.kappa, abs=0.005)
+        assert f"κ {pair.kappa:.3f} ({pair.kappa_low:.3f} to {pair.kappa_high:.3f})" in hover
+        assert f"{pair.n:,} comparisons" in hover
+    assert [shape.line.width for shape in fig.layout.shapes] == [3, 1, 1]
+    drawn = " ".join([*cells.hovertext, *(note.text for note in fig.layout.annotations)])
+    assert "<img" not in drawn
+    assert "&lt;img" in drawn
+
+
+def test_matrix_with_many_raters_keeps_those_who_share_most() -> None:
+    counts = noisy(MOST_RATERS + 2)
+    few = {name: one.rows(np.arange(5)) for name, one in list(counts.items())[:2]}
+    matrix = agreement_matrix(counts | few)
+    assert shown_raters(matrix) == tuple(counts)[2:]
+    assert len(shown_pairs(matrix)) == MOST_RATERS * (MOST_RATERS - 1) // 2
+
+
+def test_gold_row_leaves_out_whose_votes_make_it() -> None:
+    counts = {
+        name: VoteCounts(
+            **{f: getattr(one, f) for f in ("comparison", "item", "plus", "tie", "minus")},
+            gold=np.ones(len(one), dtype=np.int64),
+        )
+        for name, one in noisy(3).items()
+    }
+    keys = [pair_key(pair) for pair in shown_pairs(agreement_matrix(counts), without_gold=["r00"])]
+    assert [key for key in keys if "gold" in key] == ["r01 – gold", "r02 – gold"]
+    assert {note.text for note in kappa_matrix(agreement_matrix(counts)).layout.annotations} >= {"gold"}
+
+
+def test_forests_show_results() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.normal(size=(80, 1))
+    repeats = {name: icc(truth + rng.normal(0, s, (80, 3))) for name, s in ((HOSTILE, 0.2), ("b", 1.0))}
+    fig = repeatability_figure(repeats, mark=0.9, styles=rater_styles(list(repeats)))
+    means, singles = fig.data[0], fig.data[2]
+    assert list(means.x) == [one.icc_3_k for one in repeats.values()]
+    assert list(singles.x) == [one.icc_3_1 for one in repeats.values()]
+    assert means.x[0] + means.error_x.array[0] == pytest.approx(repeats[HOSTILE].icc_3_k_high)
+    assert "<img" not in str(fig.layout.yaxis.ticktext) + str(means.hovertext)
+
+    found = concord(noisy(4), rng=rng)
+    drawn = concord_figure({"all raters": found}).data
+    assert [drawn[k].x[0] for k in (0, 2, 4)] == [found.alpha_nominal, found.alpha_ordinal, found.fleiss]
+
+    contests = [one for one in leave_one_out(noisy(4), ["r00", "r01", "r02"], rng=rng).contests if one.n]
+    drawn = contest_figure(contests, style=rater_styles(["r03"])["r03"]).data
+    assert list(drawn[0].x) == [one.difference for one in contests if one.rule == "majority"]
+    assert [key[0] for key in drawn[2].customdata] == ["r00", "r01", "r02"]
+
+
+def contest(rule: str, difference: float | None, *, clearly: bool = False) -> Contest:
+    known = difference is not None
+    numbers = dict.fromkeys(("human_pa", "judge_pa", "difference_low", "difference_high"))
+    return Contest(
+        human="h",
+        judge="j",
+        rule=rule,
+        n=40,
+        n_items=40,
+        difference=difference,
+        wins=difference > 0 if known else None,
+        clearly=clearly if known else None,
+        reason=None if known else "too few",
+        **numbers,
+    )
+
+
+def test_sentences() -> None:
+    rows = [contest("majority", 0.1, clearly=True), contest("majority", 0.01), contest("majority", -0.1)]
+    assert accord.wins([*rows, contest("BTD", None)]) == (
+        "Held to the mode of the other people, its majority label beats 2 of 3 people "
+        "(1 beyond the interval)."
+    )
+    assert "cannot be set beside people" in accord.wins([contest("BTD", None)])
+    assert accord.together("People", concord({}, rng=np.random.default_rng(0))) == (
+        "People: Krippendorff α is unknown: it needs at least 2 raters, and there are 0."
+    )
+    rng = np.random.default_rng(1)
+    truth = rng.normal(size=(80, 1))
+    repeats = {name: icc(truth + rng.normal(0, s, (80, 3))) for name, s in (("a", 0.1), ("b", 1.0))}
+    said = accord.screening(repeats, 0.9)
+    assert said.startswith("1 of 2 reach ICC(3,k) 0.90, 1 of them with their whole interval. Below it: b (0.")
+    assert "No ICC" in accord.screening({}, 0.9)
+    whole = accord.accord("a", repeats["b"], None, others=0, people=None)
+    assert whole.verdict in ("warn", "fail")
+    assert "no other judge voted" in whole.sentence
