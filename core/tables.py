@@ -1,19 +1,79 @@
-"""What the Calibration page tabulates and offers to download: one row a judge, columns as they are read."""
+"""What pages tabulate and offer to download: one row a judge, columns as they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from core.calibration import Calibration, CalibrationIntervals, NoiseFloor, by_chance
 from core.counts import OutcomeCounts
+from core.order_balance import OrderBalance
 from core.overconfidence import ConfidenceGap
+from core.plots.position import ORDER_NAMES
+from core.position import PositionBias
 from core.recalibration import Recalibration
 from core.selective import RiskCoverage, RiskThreshold
 from core.th_score import ThScore
+from core.verbosity import Verbosity
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Framed(Protocol):
+    """A result."""
+
+    def to_frame(self) -> pd.DataFrame: ...
+
+
+POSITIONS = {
+    "first": "first",
+    "second": "second",
+    "tie": "tie",
+    "bias_decided": "bias decided",
+    "bias_decided_low": "low",
+    "bias_decided_high": "high",
+    "bias_all": "bias all",
+    "bias_all_low": "low ",
+    "bias_all_high": "high ",
+    "unpaired": "unpaired votes",
+    "pairs": "pairs",
+    "bias_pairs": "bias in pairs",
+    "flip_rate": "flips",
+    "flip_rate_low": "low  ",
+    "flip_rate_high": "high  ",
+    "hard_flip_rate": "hard flips",
+    "hard_flip_rate_low": "low   ",
+    "hard_flip_rate_high": "high   ",
+    "same_order_disagreement": "same order differs",
+    "excess": "excess",
+    "towards_first": "lean first",
+    "towards_second": "lean second",
+    "p_value": "p",
+}
+"""Columns of `PositionBias`, as they are read; a blank tells two of one name apart."""
+ORDERS = {
+    "judge": "judge",
+    "orders": "orders",
+    "votes": "votes each",
+    "mae": "MAE",
+    "mae_low": "low",
+    "mae_high": "high",
+    "n": "n",
+}
+LENGTHS = {
+    "judge": "judge",
+    "n": "decided votes",
+    "longer_rate": "prefers longer",
+    "longer_rate_low": "low",
+    "longer_rate_high": "high",
+    "judge_rate": "where gold is known",
+    "n_gold": "votes with decided gold",
+    "gold_rate": "gold prefers longer",
+    "excess": "difference",
+    "excess_low": "low ",
+    "excess_high": "high ",
+}
 
 MEASURES = {"ece": "ECE", "ace": "ACE", "brier": "Brier", "nll": "NLL"}
 """Measures that have an interval, as they are written."""
@@ -142,6 +202,32 @@ def recalibrations(
         }
         for judge, (one, before, after, floor) in found.items()
     )
+
+
+def positions(results: Mapping[str, PositionBias]) -> pd.DataFrame:
+    """Slot shares, bias within pairs and flips of each judge, with their intervals."""
+    frame = _rows(results)[["judge", *POSITIONS]].rename(columns=POSITIONS)
+    return frame.astype({"p": float})
+
+
+def orders(balances: Mapping[str, OrderBalance | None]) -> pd.DataFrame:
+    """Error of majority labels by the order of the votes, a row a judge and order that has votes."""
+    frame = _rows({judge: one for judge, one in balances.items() if one}).query("votes > 0")
+    frame["orders"] = frame["orders"].map(ORDER_NAMES)
+    return frame[list(ORDERS)].rename(columns=ORDERS)
+
+
+def lengths(found: Mapping[str, Verbosity]) -> pd.DataFrame:
+    """How often each judge, and gold, prefers the longer response."""
+    return _rows(found)[list(LENGTHS)].rename(columns=LENGTHS)
+
+
+def _rows(results: Mapping[str, Framed]) -> pd.DataFrame:
+    """Frames of all judges below each other, each row with its judge."""
+    import pandas as pd
+
+    frames = [one.to_frame().assign(judge=judge) for judge, one in results.items()]
+    return pd.concat(frames, ignore_index=True)
 
 
 def _numbers(values: Iterable[float | None]) -> list[float]:

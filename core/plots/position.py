@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from core.figures import Style, Theme
 from core.plots.forest import Estimate, Series, forest
@@ -78,7 +78,7 @@ def leans(
     )
 
 
-def leaning(result: PositionBias) -> str:
+def leaning(result: PositionBias) -> Literal["first", "second"]:
     """Slot with more of the votes; the first when equal."""
     return "first" if result.first >= result.second else "second"
 

@@ -1,0 +1,1 @@
+"""The parts of the Position bias page, one module a section."""
