@@ -17,7 +17,7 @@ from core.audit import Audit, AuditOptions, audit
 from core.document import to_document
 from core.figures import drawing_library
 from core.report import report
-from core.report.markup import number, text
+from core.report.markup import number, p_value, text
 from core.store import Store
 from core.votes import Selection
 
@@ -255,5 +255,7 @@ def test_a_report_needs_somewhere_to_go(tmp_path: Path, capsys: pytest.CaptureFi
 def test_numbers_keep_all_digits_and_never_read_minus_nought() -> None:
     assert number(1 / 3) == f'<data value="{1 / 3!r}">0.333</data>'
     assert ">0.000<" in number(-1e-9)
+    assert p_value(0.0) == '<data value="0.0">&lt; .001</data>'
+    assert p_value(0.0421) == '<data value="0.0421">0.0421</data>'
     assert number(None) == number(float("nan")) == number(float("inf")) == "–"
     assert text("a\u202e<b>\ud800") == "a &lt;b&gt; "

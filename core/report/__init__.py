@@ -37,9 +37,10 @@ def report(audit: Audit) -> str:
 
 def _top(audit: Audit) -> Html:
     found = audit.summary
+    raters = "1 rater" if len(found.judges) == 1 else f"{len(found.judges):,} raters"
     counted = (
-        f"{len(found.judges):,} raters, {found.votes:,} votes on {found.comparisons:,} comparisons of "
-        f"{found.items:,} items; {found.unparsed:,} outputs without a vote, "
+        f"{raters}, {found.votes:,} votes on {found.comparisons:,} comparisons of {found.items:,} items; "
+        f"{found.unparsed:,} outputs without a vote, "
         f"{sum(reading.rejects.num_rows for reading in audit.readings):,} rejected rows. "
         f"Intervals are at {100 * audit.options.level:g} %."
     )

@@ -41,6 +41,13 @@ def number(value: float | None, form: str = "z.3f") -> Html:
     return Html(f'<data value="{value!r}">{format(value, form)}</data>')
 
 
+def p_value(p: float | None) -> Html:
+    """As the verdicts print it: three digits, and the far tail as such."""
+    if p is None or not p < 0.001:
+        return number(p, ".3g")
+    return Html(f'<data value="{float(p)!r}">&lt; .001</data>')
+
+
 def interval(value: float | None, low: float | None, high: float | None, form: str = "z.3f") -> Html:
     """An estimate with its interval, if it has one."""
     if value is None or not math.isfinite(value):
@@ -157,7 +164,7 @@ STYLE = f"""
 @media screen and (prefers-color-scheme: dark) {{ :root {{ {_variables("dark")} }} }}
 * {{ box-sizing: border-box; }}
 body {{ margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }}
-main {{ max-width: 72rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: anywhere; }}
+main {{ max-width: 80rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: anywhere; }}
 h1 {{ font-size: 1.7rem; line-height: 1.25; margin: 0 0 .5rem; }}
 h2 {{ font-size: 1.3rem; margin: 2.5rem 0 .5rem; }}
 h3 {{ font-size: 1.05rem; margin: 1.5rem 0 .25rem; }}
@@ -176,13 +183,13 @@ th.text {{ min-width: 6rem; max-width: 20rem; }}
 td.text {{ min-width: 4.5rem; max-width: 48rem; }}
 .number {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
 small {{ color: var(--neutral); font-size: .92em; }}
-figure {{ margin: .75rem 0; max-width: 46rem; break-inside: avoid; }}
+figure {{ margin: .75rem 0; max-width: 42rem; break-inside: avoid; }}
 summary {{ cursor: pointer; color: var(--accent); }}
 @media print {{
   main {{ max-width: none; padding: 0; }}
   nav {{ display: none; }}
   .wide {{ overflow: visible; }}
-  table {{ font-size: .75rem; }}
+  table {{ font-size: .75rem; overflow-wrap: anywhere; }}
   .number {{ white-space: normal; }}
   tr {{ break-inside: avoid; }}
 }}
@@ -194,6 +201,7 @@ function draw(theme) {
   for (const plot of document.querySelectorAll(".plot")) {
     const figure = JSON.parse(plot.nextElementSibling.textContent)[theme];
     plot.hidden = false;
+    plot.style.height = figure.layout.height + "px";  // kept when the window changes
     Plotly.react(plot, figure.data, figure.layout, {displayModeBar: false, responsive: true});
   }
 }

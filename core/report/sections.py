@@ -17,7 +17,7 @@ from core.plots.calibration import reliability_diagram
 from core.plots.confusion import accuracies, confusion_matrix
 from core.plots.leaderboard import board_figure
 from core.plots.position import flips, leans
-from core.report.markup import Html, drawing, folded, interval, number, table, tag
+from core.report.markup import Html, drawing, folded, interval, number, p_value, table, tag
 from core.sentences import SAYS
 from core.verdicts import percent
 
@@ -158,7 +158,7 @@ def position(audit: Audit) -> list[Html]:
                 one.same_order_disagreement_low,
                 one.same_order_disagreement_high,
             ),
-            number(one.p_value, ".3g"),
+            p_value(one.p_value),
         )
 
     rows = [row(name) for name in known]
@@ -344,11 +344,13 @@ def leaderboards(audit: Audit) -> list[Html]:
             ),
             _drawn(
                 audit,
-                partial(board_figure, pooled, judged=own if len(own) <= TOGETHER else None, shown=MOST_DRAWN),
+                partial(
+                    board_figure, pooled, judged=own if 1 < len(own) <= TOGETHER else None, shown=MOST_DRAWN
+                ),
                 alt=f"Elo of the first {min(MOST_DRAWN, len(pooled.rows))} models against {anchor}",
             ),
         ]
-        if own:
+        if len(own) > 1:
             parts.append(
                 folded("The board of each judge", *(_board(name, found) for name, found in own.items()))
             )

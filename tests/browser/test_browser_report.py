@@ -55,6 +55,11 @@ def test_report_draws_itself_without_asking_any_host(
         "ground => !document.querySelector('.main-svg').style.background.includes(ground)", arg=ground
     )
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    heights = plots.evaluate_all("plots => plots.map(plot => plot.scrollHeight)")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_function("() => document.querySelector('.main-svg').clientWidth < 390")
+    assert plots.evaluate_all("plots => plots.map(plot => plot.scrollHeight)") == heights
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.pdf().startswith(b"%PDF")
     assert asked == [demo_report.as_uri()]
     assert complaints == []
