@@ -54,7 +54,7 @@ def test_a_threshold_that_nobody_has_is_a_column_of_numbers(judged):
 
 def test_near_certain(judged):
     scores = {name: th_score(one, 0.1) for name, one in judged.items()}
-    frame = tables.near_certain(scores, {name: (1.0, 2.0) for name in judged})
+    frame = tables.near_certain(scores, dict.fromkeys(judged, (1.0, 2.0)))
     assert frame["TH-Score"].tolist() == [one.th for one in scores.values()]
     assert frame[["low", "high"]].to_numpy().tolist() == [[1.0, 2.0]] * 2
 
