@@ -33,9 +33,6 @@ DEMO = Path(__file__).resolve().parents[2] / "data" / "demo_votes.csv.gz"
 DEMO_DELETED = "demo deleted"
 """Flag of the store: the visitor deleted the demo, so it must not come back."""
 
-# A selection's text names its every field, and is made three times faster than Streamlit's own hash.
-remembered = st.cache_resource(show_spinner="Counting votes", max_entries=64, hash_funcs={Selection: repr})
-
 
 def get_store() -> Store:
     """The store of this server, with the demo in it unless that was deleted."""
@@ -53,7 +50,7 @@ def _open(path: str) -> Store:
     return store
 
 
-@remembered
+@st.cache_resource(show_spinner=False, max_entries=8)
 def _datasets(version: int, _store: Store) -> tuple[DatasetInfo, ...]:
     return tuple(_store.datasets())
 
@@ -74,100 +71,61 @@ def styles(dataset: str, theme: Theme, dummies: tuple[str, ...] = ()) -> dict[st
     return rater_styles(raters(dataset), dummies=dummies, theme=theme)
 
 
-@remembered
-def _summary(version: int, selection: Selection, _store: Store) -> queries.Summary:
-    return queries.summary(_store, selection)
+# A selection's text names its every field, and is made three times faster than Streamlit's own hash.
+@st.cache_resource(show_spinner="Counting votes", max_entries=256, hash_funcs={Selection: repr})
+def _answer(
+    version: int, question: str, selection: Selection, options: str, _ask: Callable[[], object]
+) -> object:
+    return _ask()
+
+
+def _answered(question: Callable[..., Result], selection: Selection, **options: Hashable) -> Result:
+    """What `core.queries` answers about a selection, asked once for each state of the store."""
+    store = get_store()
+    found = _answer(
+        store.version,
+        question.__name__,
+        selection,
+        repr(options),
+        lambda: question(store, selection, **options),
+    )
+    return cast(Result, found)
 
 
 def summary(selection: Selection) -> queries.Summary:
-    store = get_store()
-    return _summary(store.version, selection, store)
-
-
-@remembered
-def _vote_counts(version: int, selection: Selection, _store: Store) -> dict[str, VoteCounts]:
-    return queries.vote_counts(_store, selection)
+    return _answered(queries.summary, selection)
 
 
 def vote_counts(selection: Selection) -> dict[str, VoteCounts]:
-    store = get_store()
-    return _vote_counts(store.version, selection, store)
-
-
-@remembered
-def _outcomes(
-    version: int, selection: Selection, rule: CorrectnessRule, _store: Store
-) -> dict[str, OutcomeCounts]:
-    return queries.outcomes(_store, selection, rule=rule)
+    return _answered(queries.vote_counts, selection)
 
 
 def outcomes(selection: Selection, *, rule: CorrectnessRule = "single") -> dict[str, OutcomeCounts]:
-    store = get_store()
-    return _outcomes(store.version, selection, rule, store)
-
-
-@remembered
-def _positions(version: int, selection: Selection, _store: Store) -> dict[str, PositionCounts]:
-    return queries.positions(_store, selection)
+    return _answered(queries.outcomes, selection, rule=rule)
 
 
 def positions(selection: Selection) -> dict[str, PositionCounts]:
-    store = get_store()
-    return _positions(store.version, selection, store)
-
-
-@remembered
-def _order_counts(version: int, selection: Selection, _store: Store) -> dict[str, OrderCounts]:
-    return queries.order_counts(_store, selection)
+    return _answered(queries.positions, selection)
 
 
 def order_counts(selection: Selection) -> dict[str, OrderCounts]:
-    store = get_store()
-    return _order_counts(store.version, selection, store)
-
-
-@remembered
-def _length_counts(version: int, selection: Selection, _store: Store) -> dict[str, LengthCounts]:
-    return queries.length_counts(_store, selection)
+    return _answered(queries.order_counts, selection)
 
 
 def length_counts(selection: Selection) -> dict[str, LengthCounts]:
-    store = get_store()
-    return _length_counts(store.version, selection, store)
-
-
-@remembered
-def _single_votes(version: int, selection: Selection, _store: Store) -> dict[str, SingleVotes]:
-    return queries.single_votes(_store, selection)
+    return _answered(queries.length_counts, selection)
 
 
 def single_votes(selection: Selection) -> dict[str, SingleVotes]:
-    store = get_store()
-    return _single_votes(store.version, selection, store)
-
-
-@remembered
-def _pair_scores(
-    version: int, selection: Selection, pooled: bool, _store: Store
-) -> dict[str | None, PairScores]:
-    return queries.pair_scores(_store, selection, pooled=pooled)
+    return _answered(queries.single_votes, selection)
 
 
 def pair_scores(selection: Selection, *, pooled: bool = False) -> dict[str | None, PairScores]:
-    store = get_store()
-    return _pair_scores(store.version, selection, pooled, store)
-
-
-@remembered
-def _ratings(
-    version: int, selection: Selection, anchors: tuple[str, ...], _store: Store
-) -> dict[str, RatingTable]:
-    return queries.ratings(_store, selection, anchors=anchors)
+    return _answered(queries.pair_scores, selection, pooled=pooled)
 
 
 def ratings(selection: Selection, *, anchors: tuple[str, ...] = ()) -> dict[str, RatingTable]:
-    store = get_store()
-    return _ratings(store.version, selection, anchors, store)
+    return _answered(queries.ratings, selection, anchors=anchors)
 
 
 @st.cache_resource(show_spinner="Computing", max_entries=64)
