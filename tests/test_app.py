@@ -219,7 +219,7 @@ def test_page_and_charts_have_the_same_colours():
 
 
 def test_a_key_means_one_thing_on_every_page() -> None:
-    """State follows a visitor by its key: a key that two pages use for different options breaks the second."""
+    """State follows a visitor by its key: one that two pages use differently breaks the second."""
     used: dict[str, set[str]] = {}
     for path in sorted(PAGES.rglob("*.py")):
         source = path.read_text(encoding="utf-8")
