@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
+PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
+"""Colour of words that warn: the figures' orange, on white as dark as text has to be (4.5 to 1)."""
 
 
 class Html(str):
@@ -155,7 +157,7 @@ def _variables(theme: Theme) -> str:
     colours = COLOURS[theme]
     return (
         f"--page: {colours.page}; --text: {colours.text}; --grid: {colours.grid}; "
-        f"--neutral: {colours.neutral}; --accent: {colours.accent}; --problem: {colours.raters[1]};"
+        f"--neutral: {colours.neutral}; --accent: {colours.accent}; --problem: {PROBLEM[theme]};"
     )
 
 
@@ -189,8 +191,11 @@ summary {{ cursor: pointer; color: var(--accent); }}
   main {{ max-width: none; padding: 0; }}
   nav {{ display: none; }}
   .wide {{ overflow: visible; }}
-  table {{ font-size: .75rem; overflow-wrap: anywhere; }}
+  table {{ font-size: .7rem; }}
+  tbody .text {{ overflow-wrap: anywhere; }}
+  th, td {{ padding-right: .5rem; }}
   .number {{ white-space: normal; }}
+  data {{ white-space: nowrap; }}
   tr {{ break-inside: avoid; }}
 }}
 """
