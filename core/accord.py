@@ -47,7 +47,7 @@ def wins(contests: Sequence[Contest]) -> str:
         if of_rule:
             won = sum(bool(one.wins) for one in of_rule)
             clearly = sum(bool(one.clearly) for one in of_rule)
-            sure = f" ({clearly} beyond the interval)" if won else ""
+            sure = f" ({clearly} of them clearly)" if won else ""
             parts.append(f"{LABELS_OF[rule]} beats {won} of {len(of_rule)} people{sure}")
     if not parts:
         return "It cannot be set beside people: no two of them labelled what it judged."

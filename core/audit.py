@@ -257,12 +257,17 @@ def makes_gold(judge: JudgeAudit, gold: str) -> bool:
 def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str]) -> JudgePair | None:
     """The pair with the human that shares most comparisons with it; without humans, with the judge that does.
 
-    Equal numbers: the first in the order of the matrix.
+    Equal numbers: the middle one by κ (the lower of two), so that neither a name nor an odd rater decides.
     """
+
+    def closeness(pair: JudgePair) -> tuple[bool, int]:
+        return not humans.isdisjoint({pair.judge_1, pair.judge_2} - {judge}), pair.n
+
     shared = [pair for pair in agreed.pairs if judge in (pair.judge_1, pair.judge_2) and pair.n]
-    return max(
-        shared, key=lambda p: (not humans.isdisjoint({p.judge_1, p.judge_2} - {judge}), p.n), default=None
-    )
+    closest = max(map(closeness, shared), default=None)
+    level = [pair for pair in shared if closeness(pair) == closest]
+    by_kappa = sorted((pair for pair in level if pair.kappa is not None), key=lambda pair: pair.kappa or 0.0)
+    return by_kappa[(len(by_kappa) - 1) // 2] if by_kappa else next(iter(level), None)
 
 
 def people_kappa(agreed: AgreementMatrix, humans: frozenset[str]) -> float | None:

@@ -35,10 +35,10 @@ REPEATS = {
     "icc_3_k_f_low": "F low",
     "icc_3_k_f_high": "F high",
     "icc_3_1": "ICC(3,1)",
-    "icc_3_1_low": "low ",
-    "icc_3_1_high": "high ",
-    "icc_3_1_f_low": "F low ",
-    "icc_3_1_f_high": "F high ",
+    "icc_3_1_low": "ICC(3,1) low",
+    "icc_3_1_high": "ICC(3,1) high",
+    "icc_3_1_f_low": "ICC(3,1) F low",
+    "icc_3_1_f_high": "ICC(3,1) F high",
     "unanimous_share": "all runs alike",
     "orders": "orders",
     "reason": "note",
@@ -51,8 +51,8 @@ PAIRS = {
     "raw_low": "low",
     "raw_high": "high",
     "kappa": "κ",
-    "kappa_low": "low ",
-    "kappa_high": "high ",
+    "kappa_low": "κ low",
+    "kappa_high": "κ high",
     "reason": "note",
 }
 GROUPS = {
@@ -64,11 +64,11 @@ GROUPS = {
     "alpha_nominal_low": "low",
     "alpha_nominal_high": "high",
     "alpha_ordinal": "α ordinal",
-    "alpha_ordinal_low": "low ",
-    "alpha_ordinal_high": "high ",
+    "alpha_ordinal_low": "ordinal low",
+    "alpha_ordinal_high": "ordinal high",
     "fleiss": "Fleiss κ",
-    "fleiss_low": "low  ",
-    "fleiss_high": "high  ",
+    "fleiss_low": "Fleiss low",
+    "fleiss_high": "Fleiss high",
     "fleiss_n": "comparisons of κ",
     "fleiss_raters": "raters each",
 }
@@ -83,9 +83,14 @@ CONTESTS = {
     "difference_low": "low",
     "difference_high": "high",
     "wins": "judge wins",
-    "clearly": "beyond the interval",
+    "clearly": "clearly",
     "reason": "note",
 }
+
+
+def without_empty_notes(frame: pd.DataFrame) -> pd.DataFrame:
+    """A column of notes that says nothing is no column."""
+    return frame.drop(columns="note") if frame["note"].isna().all() else frame
 
 
 def behind(codes: IntArray, judge: str | None = None) -> Mark:
@@ -125,13 +130,16 @@ graded = {
     )
     for name in counts
 }
-worst = max(
-    judges or humans,
-    key=lambda name: (
-        GRADES.index(graded[name].verdict),
-        -(partners[name].kappa or 0) if partners[name] else 0,
-    ),
-)
+
+
+def badness(name: str) -> tuple[int, float]:
+    """The worse its grade, then the lower its κ with its closest partner."""
+    partner = partners[name]
+    kappa = partner.kappa if partner else None
+    return GRADES.index(graded[name].verdict), -(kappa or 0.0)
+
+
+worst = max(judges or humans, key=badness)
 
 said, asked = st.container(), st.container(horizontal=True)
 rater = asked.selectbox("Judge", list(counts), list(counts).index(worst), key="rater", bind=widgets.URL)
@@ -196,10 +204,12 @@ if repeated:
     frame.insert(
         1, "strong", [None if v is None else v >= mark for v in (o.icc_3_k for o in repeated.values())]
     )
-    widgets.table(frame.rename(columns=REPEATS), "repeatability", alt="ICC of each judge")
+    widgets.table(
+        without_empty_notes(frame.rename(columns=REPEATS)), "repeatability", alt="ICC of each judge"
+    )
 frame = matrix.to_frame()[list(PAIRS)]
 frame = frame[(frame["n"] > 0) & ~((frame["judge_2"] == "gold") & frame["judge_1"].isin(own_gold))]
-widgets.table(frame.rename(columns=PAIRS), "pairs", alt="Agreement of each pair")
+widgets.table(without_empty_notes(frame.rename(columns=PAIRS)), "pairs", alt="Agreement of each pair")
 
 st.subheader("All at once", anchor=False)
 
@@ -217,8 +227,8 @@ groups = cached.computed("concord", (selection,), concords)
 if not groups:
     widgets.not_applicable("Krippendorff α and Fleiss κ need at least two raters.")
 else:
-    for group, found in groups.items():
-        st.text(accord.together(group.capitalize(), found))
+    for members, found in groups.items():
+        st.text(accord.together(members.capitalize(), found))
     fig = concord_figure(groups, theme=look, chosen=st.session_state.get("group"))
     group = widgets.figure(
         fig, "group", alt="Krippendorff α and Fleiss κ", marks=list(groups), prompt="Split comparisons of"
@@ -230,8 +240,7 @@ else:
         "intervals by item."
     )
     if group:
-        members = {name: counts[name] for name in groups[group].raters}
-        codes = split_comparisons(members)
+        codes = split_comparisons({name: counts[name] for name in groups[group].raters})
         if len(codes):
             widgets.votes_table(behind(codes), name="group")
         else:
@@ -258,6 +267,8 @@ else:
         )
         if person:
             widgets.votes_table(behind(disagreements(counts[rater], counts[person])), name="person")
+    elif not judges:
+        widgets.not_applicable("only people voted here; the table has each of them against the others.")
     elif rater in humans:
         widgets.not_applicable(f"{rater} is a person; choose a judge to set it beside people.")
     widgets.how_to_read(
@@ -273,7 +284,11 @@ else:
     widgets.table(alone, "people", alt="Each person against the others")
     if contests.contests:
         frame = contests.to_frame()[list(CONTESTS)]
-        widgets.table(frame.rename(columns=CONTESTS), "contests", alt="Each judge beside each person")
+        widgets.table(
+            without_empty_notes(frame.rename(columns=CONTESTS)),
+            "contests",
+            alt="Each judge beside each person",
+        )
 
 widgets.copy_as_python(
     f"""from numpy.random import default_rng

@@ -86,7 +86,7 @@ def noisy(count: int, n: int = 60) -> dict[str, VoteCounts]:
 
 
 def test_page_shows_what_the_audit_says(app: AppTest) -> None:
-    page = opened(app, strong="0.95")
+    page = opened(app, strong="0.95", rater="sim-judge-boaster")
     from pages.shared.cached import get_store
 
     found = audit.audit(get_store(), DEMO, audit.AuditOptions(splits=0))
@@ -178,7 +178,7 @@ def test_one_rater_alone_says_why_there_is_nothing(app: AppTest) -> None:
 
 
 def test_copied_code_gives_the_numbers_shown(app: AppTest, capsys: pytest.CaptureFixture[str]) -> None:
-    page = opened(app)
+    page = opened(app, rater="sim-judge-boaster")
     from pages.shared.cached import get_store
 
     store = get_store()
@@ -209,6 +209,19 @@ def test_matrix_shows_kappas_and_escapes_names() -> None:
     drawn = " ".join([*cells.hovertext, *(note.text for note in fig.layout.annotations)])
     assert "<img" not in drawn
     assert "&lt;img" in drawn
+
+
+def test_an_odd_rater_does_not_speak_for_all() -> None:
+    """Equal numbers of comparisons: the middle pair by κ, not the first by name."""
+    counts = noisy(4)
+    counts = {"a guesser": rater(np.random.default_rng(9).choice([-1, 0, 1], 60).tolist())} | counts
+    matrix = agreement_matrix(counts)
+    partner = audit.closest_partner("r00", matrix, frozenset())
+    kappas = sorted(pair.kappa for pair in matrix.pairs if "r00" in (pair.judge_1, pair.judge_2))
+    assert partner.kappa == kappas[1]
+    assert "a guesser" not in (partner.judge_1, partner.judge_2)
+    assert audit.closest_partner("r00", matrix, frozenset({"a guesser"})).judge_1 == "a guesser"
+    assert audit.closest_partner("alone", matrix, frozenset()) is None
 
 
 def test_matrix_with_many_raters_keeps_those_who_share_most() -> None:
@@ -273,8 +286,7 @@ def contest(rule: str, difference: float | None, *, clearly: bool = False) -> Co
 def test_sentences() -> None:
     rows = [contest("majority", 0.1, clearly=True), contest("majority", 0.01), contest("majority", -0.1)]
     assert accord.wins([*rows, contest("BTD", None)]) == (
-        "Held to the mode of the other people, its majority label beats 2 of 3 people "
-        "(1 beyond the interval)."
+        "Held to the mode of the other people, its majority label beats 2 of 3 people (1 of them clearly)."
     )
     assert "cannot be set beside people" in accord.wins([contest("BTD", None)])
     assert accord.together("People", concord({}, rng=np.random.default_rng(0))) == (
