@@ -24,6 +24,9 @@ MINIMUM_LABELS = 20
 """Fewest labelled comparisons that a fit accepts (methods §1)."""
 
 PARAMETERS = ("beta", "nu", "gamma")
+CHANCES = ("p(-1)", "p(0)", "p(+1)")
+"""Columns of the probabilities of the labels in tables."""
+
 LABEL_NAMES = ("B better (-1)", "tie (0)", "A better (+1)")
 
 __all__ = [
@@ -152,7 +155,7 @@ class DecisionMap:
 
         columns = {"plus": self.plus, "tie": self.tie, "minus": self.minus}
         columns |= {"decision": self.decision, "majority": self.majority}
-        return pd.DataFrame(columns | {f"p({y:+d})": self.p[:, y + 1] for y in (-1, 0, 1)})
+        return pd.DataFrame(columns | dict(zip(CHANCES, self.p.T, strict=True)))
 
 
 def features(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.aggregators import AGGREGATORS, confidence_labels
-from core.btd import BTDFit, apply, decide, features, probabilities
+from core.btd import CHANCES, BTDFit, apply, decide, features, probabilities
 from core.counts import NO_GOLD, NO_SIDE, FloatArray, IntArray, SingleVotes, VoteCounts
 from core.intervals import Proportion, clustered_proportion
 from core.votes import VOTE_LABELS, UnknownName
@@ -35,7 +35,7 @@ class LabelTable:
         gold[counts.gold == NO_GOLD] = pd.NA
         columns = {name: getattr(counts, name) for name in ("comparison", "plus", "tie", "minus")}
         columns |= {"gold": gold, "majority": counts.label, "calibrated": self.calibrated}
-        return pd.DataFrame(columns | {f"p({y:+d})": self.p[:, y + 1] for y in VOTE_LABELS})
+        return pd.DataFrame(columns | dict(zip(CHANCES, self.p.T, strict=True)))
 
 
 def label_table(counts: VoteCounts, fit: BTDFit) -> LabelTable:

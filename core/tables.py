@@ -34,24 +34,24 @@ POSITIONS = {
     "bias_decided_low": "low",
     "bias_decided_high": "high",
     "bias_all": "bias all",
-    "bias_all_low": "low ",
-    "bias_all_high": "high ",
+    "bias_all_low": "bias all low",
+    "bias_all_high": "bias all high",
     "unpaired": "unpaired votes",
     "pairs": "pairs",
     "bias_pairs": "bias in pairs",
     "flip_rate": "flips",
-    "flip_rate_low": "low  ",
-    "flip_rate_high": "high  ",
+    "flip_rate_low": "flips low",
+    "flip_rate_high": "flips high",
     "hard_flip_rate": "hard flips",
-    "hard_flip_rate_low": "low   ",
-    "hard_flip_rate_high": "high   ",
+    "hard_flip_rate_low": "hard flips low",
+    "hard_flip_rate_high": "hard flips high",
     "same_order_disagreement": "same order differs",
     "excess": "excess",
     "towards_first": "lean first",
     "towards_second": "lean second",
     "p_value": "p",
 }
-"""Columns of `PositionBias`, as they are read; a blank tells two of one name apart."""
+"""Columns of `PositionBias`, as they are read."""
 ORDERS = {
     "judge": "judge",
     "orders": "orders",
@@ -71,8 +71,8 @@ LENGTHS = {
     "n_gold": "votes with decided gold",
     "gold_rate": "gold prefers longer",
     "excess": "difference",
-    "excess_low": "low ",
-    "excess_high": "high ",
+    "excess_low": "difference low",
+    "excess_high": "difference high",
 }
 
 MEASURES = {"ece": "ECE", "ace": "ACE", "brier": "Brier", "nll": "NLL"}
@@ -192,8 +192,8 @@ def recalibrations(
             "low": before.ece[0],
             "high": before.ece[1],
             "ECE after": one.after.ece,
-            "low ": after.ece[0],
-            "high ": after.ece[1],
+            "after low": after.ece[0],
+            "after high": after.ece[1],
             "by chance up to": by_chance(floor),
             "Brier before": one.before.brier,
             "Brier after": one.after.brier,

@@ -234,7 +234,7 @@ def test_downloaded_labels_name_every_comparison(app: AppTest) -> None:
     assert frame["gold"].isna().sum() == len(counts) - 30
     assert frame["calibrated"].to_list() == apply(fitted, counts).tolist()
     assert frame["majority"].to_list() == counts.label.tolist()
-    p = frame[["p(-1)", "p(+0)", "p(+1)"]].to_numpy()
+    p = frame[["p(-1)", "p(0)", "p(+1)"]].to_numpy()
     assert np.allclose(p.sum(axis=1), 1)
     assert (np.where(p[:, 2] > 0.5, 1, np.where(p[:, 0] > 0.5, -1, 0)) == frame["calibrated"]).all()
 

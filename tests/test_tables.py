@@ -71,5 +71,5 @@ def test_before_and_after_a_map(judged):
     assert frame.loc["MCE"].isna().sum() == 4
     floor = noise_floor(found.recalibrated_outcomes, rng=seeded())
     row = tables.recalibrations({"boaster": (found, before, after, floor)}).iloc[0]
-    assert (row["ECE after"], row["low "], row["high "]) == (found.after.ece, *after.ece)
+    assert (row["ECE after"], row["after low"], row["after high"]) == (found.after.ece, *after.ece)
     assert row["by chance up to"] == by_chance(floor)
