@@ -6,12 +6,13 @@ from core.evaluation import SIGNIFICANCE, Evaluation, MethodScore
 from core.verdicts import Grade, Verdict, percent
 
 
-def recommend(judge: str, value: Evaluation) -> Verdict:
+def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
     """Say which rule errs least, whether majority would do, and what cannot be told apart from the best.
 
     `ok`: majority is in the top cluster, or a paired test does not tell it from the best rule, so nothing is
     to be changed. `warn`: another rule is better. `fail`: a dummy is in the top cluster, so no rule is shown
     to beat labels without any vote. `unknown`: an evaluation without resamples, which knows no cluster. Ours.
+    most_votes : most votes that a comparison has; with one there is nothing to aggregate, and that is said.
     """
     scores = list(value.scores.values())
     best, majority = scores[0], value.scores["majority"]
@@ -20,8 +21,12 @@ def recommend(judge: str, value: Evaluation) -> Verdict:
         f"n {value.n:,} labelled comparisons, {value.calibration:,.0f} of them to calibrate on"
     )
 
+    alone = (
+        "" if most_votes > 1 else " No comparison has a second vote: a rule can only keep one or call a tie."
+    )
+
     def verdict(grade: Grade, sentence: str) -> Verdict:
-        return Verdict(judge=judge, check="aggregation", verdict=grade, sentence=sentence)
+        return Verdict(judge=judge, check="aggregation", verdict=grade, sentence=sentence + alone)
 
     if best.top_cluster is None:
         against = "" if best is majority else f" against majority's {majority.mae:.3f}"

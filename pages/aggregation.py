@@ -97,7 +97,7 @@ def rules() -> None:
     with widgets.errors():
         for resamples in (0, 10_000):
             found = evaluated(share, seed, resamples)
-            verdict = recommend(judge, found)
+            verdict = recommend(judge, found, most_votes=int(cells.n.max()))
             with said.container():
                 kind = "warning" if verdict.verdict in ("warn", "fail") else "finding"
                 widgets.answer(f"{judge}: {verdict.sentence}", kind, part=f"-{resamples}")

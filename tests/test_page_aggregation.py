@@ -117,7 +117,7 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
     assert found.parameters is not None
     assert parameters["mean of splits"].to_list() == found.parameters.mean.tolist()
     assert parameters["on its bound"].to_list() == ["no", "yes", "no"]
-    assert f"{JUDGE}: {recommend(JUDGE, found).sentence}" in texts(page)
+    assert f"{JUDGE}: {recommend(JUDGE, found, most_votes=12).sentence}" in texts(page)
 
 
 def test_page_and_audit_agree_to_the_last_digit(app: AppTest) -> None:
@@ -334,7 +334,9 @@ def test_recommendation_where_calibration_pays() -> None:
     """A judge that sees A or B in every tie: only agreement of all its votes is a true preference."""
     rows = [(4, 0, 0, 1), (0, 0, 4, -1)] * 40 + [(3, 0, 1, 0), (1, 0, 3, 0)] * 40
     found = evaluated(make(rows))
-    said = recommend("any", found)
+    alone = recommend("any", found, most_votes=1)
+    assert "No comparison has a second vote" in alone.sentence
+    said = recommend("any", found, most_votes=8)
     assert said.verdict == "warn"
     assert said.sentence == (
         "BTD labels better than majority: average error 0.000 (0.000 to 0.000) against "
@@ -350,7 +352,7 @@ def test_recommendation_where_majority_is_enough() -> None:
     rng = np.random.default_rng(8)
     gold = rng.choice([-1, 1], size=200)
     rows = [(5, 0, 0, 1) if y == 1 else (0, 0, 5, -1) for y in gold]
-    said = recommend("any", evaluated(make(rows)))
+    said = recommend("any", evaluated(make(rows)), most_votes=8)
     assert said.verdict == "ok"
     assert said.sentence.startswith("Majority is enough: ")
     assert "0.000 (0.000 to 0.000)" in said.sentence
@@ -359,13 +361,15 @@ def test_recommendation_where_majority_is_enough() -> None:
 def test_recommendation_where_no_judge_is_as_good() -> None:
     rng = np.random.default_rng(9)
     rows = [(*rng.multinomial(4, [0.5, 0, 0.5]), int(y)) for y in rng.choice([-1, 0, 0, 0, 1], size=200)]
-    said = recommend("any", evaluated(make(rows)))
+    said = recommend("any", evaluated(make(rows)), most_votes=8)
     assert said.verdict == "fail"
     assert said.sentence.startswith("No rule is shown to beat labels without any vote. ")
 
 
 def test_recommendation_without_resamples_names_no_cluster() -> None:
-    said = recommend("any", evaluate(random_counts(10), rng=np.random.default_rng(0), resamples=0))
+    said = recommend(
+        "any", evaluate(random_counts(10), rng=np.random.default_rng(0), resamples=0), most_votes=8
+    )
     assert said.verdict == "unknown"
     assert "not told apart" not in said.sentence
 
@@ -385,7 +389,7 @@ def test_recommendation_on_rewardbench_2(shared_data: Path) -> None:
         "threshold": 0.333,
         "majority": 0.416,
     }
-    said = recommend("any", found)
+    said = recommend("any", found, most_votes=8)
     assert said.verdict == "warn"
     assert said.sentence.startswith("Threshold labels better than majority: average error 0.333 (")
     assert "BTD is behind at 0.334" in said.sentence
