@@ -160,7 +160,8 @@ with left:
         repeat = widgets.figure(fig, "repeat", alt="ICC of each judge", marks=list(repeated))
         st.text(accord.screening(repeated, mark))
         widgets.how_to_read(
-            "How much of what sets comparisons apart a judge repeats when asked again: 1 all, 0 none. "
+            "How much of what sets comparisons apart a judge repeats when asked again: 1 all, 0 none, "
+            "below 0 its runs differ more than comparisons do. "
             "ICC(3,1) is one run, ICC(3,k) the mean of k runs; judges right of the line pass the screening. "
             "Bars are jackknife intervals over comparisons. The table also has the classical F intervals, "
             "which are exact for normal data only and too narrow for votes. A judge that nearly always says "

@@ -23,7 +23,8 @@ CELL = 36
 """Height of a cell in pixels; on a phone it is about as wide."""
 NAME_CELLS = 3
 """Cells' width right of the matrix for the last names."""
-NAME_LIMIT = 20
+NAME_LIMIT = 18
+"""Characters that `NAME_CELLS` hold on a phone; names further up have the empty half of the matrix too."""
 
 
 def pair_key(pair: JudgePair) -> str:
@@ -61,7 +62,7 @@ def repeatability_figure(
     return forest(
         series,
         styles=styles,
-        x_title="share of differences that repeats",
+        x_title="intraclass correlation",
         x_range=(min(0.0, *lows) - 0.03, 1.03),
         reference=mark,
         missing="undefined",
@@ -158,7 +159,7 @@ def kappa_matrix(
         fig.add_annotation(
             x=place - 0.45,
             y=place,
-            text=label(name, limit=NAME_LIMIT),
+            text=label(name, limit=max(NAME_LIMIT, 4 * (rows - place + NAME_CELLS))),
             showarrow=False,
             xanchor="left",
             font={"color": colours.text, "size": 12},
