@@ -19,10 +19,11 @@ from core.anchors import anchors as models_that_anchor
 from core.btd import MINIMUM_LABELS, BTDFit, fit
 from core.calibration import Calibration, NoiseFloor, calibration, noise_floor
 from core.confusion import Confusion, confusion
-from core.counts import NO_GOLD, OutcomeCounts, PairScores, VoteCounts
+from core.counts import NO_GOLD, OutcomeCounts, PairScores, SingleVotes, VoteCounts
 from core.evaluation import Evaluation, evaluate
 from core.intervals import Proportion, check_level, clustered_proportion
 from core.inventory import JudgeSummary, Summary, summary
+from core.labelling import given_labels
 from core.overconfidence import ConfidenceGap, confidence_gap
 from core.position import PositionBias, position_bias
 from core.raee import Board, board
@@ -150,6 +151,7 @@ def audit(
     pairs = queries.pair_scores(store, selection, pooled=True)
     anchors = _anchors(pairs[None], options, notes)
     ratings = queries.ratings(store, selection, anchors=anchors)
+    single = queries.single_votes(store, selection) if options.splits else {}
     if ratings and not anchors:
         notes.append(
             "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B orientation."
@@ -159,7 +161,7 @@ def audit(
     for about in found.judges:
         name = about.name
         confidence, floor, gap, th = _calibrate(name, outcomes.get(name), options, notes)
-        fitted, splits = _aggregate(name, counts.get(name), options, notes)
+        fitted, splits = _aggregate(name, counts.get(name), single.get(name), options, notes)
         judges.append(
             JudgeAudit(
                 judge=name,
@@ -305,7 +307,11 @@ def _calibrate(
 
 
 def _aggregate(
-    name: str, counts: VoteCounts | None, options: AuditOptions, notes: list[str]
+    name: str,
+    counts: VoteCounts | None,
+    votes: SingleVotes | None,
+    options: AuditOptions,
+    notes: list[str],
 ) -> tuple[BTDFit | None, Evaluation | None]:
     labelled = None if counts is None else counts.labelled()
     n = 0 if labelled is None else len(labelled)
@@ -316,11 +322,13 @@ def _aggregate(
         return None, None
     fitted = fit(labelled.cells()[0], alpha=options.alpha, kappa=options.kappa)
     notes.extend(f"{name}: {note}" for note in fitted.notes)
-    if not options.splits:
+    if votes is None:
         return fitted, None
+    given, reasons = given_labels(labelled, votes)
     try:
         splits = evaluate(
             labelled,
+            given=given,
             n_splits=options.splits,
             share=options.calibration_share,
             alpha=options.alpha,
@@ -331,7 +339,7 @@ def _aggregate(
     except TooFewLabels as error:
         notes.append(f"{name}: no splits. {error}")
         return fitted, None
-    return fitted, splits
+    return fitted, replace(splits, not_applicable=splits.not_applicable | reasons)
 
 
 def _anchors(pooled: PairScores, options: AuditOptions, notes: list[str]) -> tuple[str, ...]:
@@ -352,7 +360,7 @@ def _boards(
     boards = {}
     for anchor in anchors:
         rows = []
-        for judge, scores in pairs.items():
+        for judge, scores in sorted(pairs.items(), key=lambda named: (named[0] is not None, named[0])):
             if judge is not None and not _met(scores, anchor):
                 notes.append(f"{judge}: no board against {anchor}, which it never judged.")
                 continue

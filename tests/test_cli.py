@@ -278,6 +278,20 @@ def test_simulate_then_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert found["anchor_swap"]
 
 
+def test_the_summary_shows_the_pooled_board(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "demo.csv"
+    assert run(capsys, "simulate", out, "--items", 20)[0] == 0
+    code, _, said = run(capsys, "audit", out, "--splits", 0, "--json", "-", "--anchor", "sim-anchor-one")
+    assert code == 0
+    found = document(capsys, out, "--splits", 0, "--anchor", "sim-anchor-one")
+    pooled, *of_judges = found["leaderboards"]["sim-anchor-one"]
+    assert pooled["judge"] is None
+    assert [board["judge"] for board in of_judges] == list(found["judges"])
+    best = pooled["rows"][0]
+    (line,) = [line for line in said.splitlines() if best["model"] in line.split()[1:2]]
+    assert f"{best['p']:.3f}" in line
+
+
 def test_hostile_names_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "hostile.csv"
     file.write_text("item_id,judge,vote\n1,\x1b[31mred,1\n", encoding="utf-8")

@@ -61,11 +61,11 @@ def board_tab(asked: Asked) -> None:
         chosen = widgets.figure(fig, "model", alt="Elo of each model against the anchor", marks=list(marks))
         widgets.how_to_read(
             "Each row is a model: its Elo over the anchor, and below it the win probability that this "
-            "stands for, a tie being half a win. It starts from half a win and half a loss (the prior), so with "
-            "few prompts it is a little nearer to 50 % than the plain share of wins. "
-            "Bars are 95 % intervals over prompts, never over votes: the votes on one prompt are averaged first. The published interval takes each prompt for "
-            "won or lost, so with ties or averaged votes it is too wide; the corrected one uses the "
-            "variance that was seen.\n\n"
+            "stands for, a tie being half a win. It starts from half a win and half a loss (the prior), so "
+            "with few prompts it is a little nearer to 50 % than the plain share of wins. Bars are 95 % "
+            "intervals over prompts, never over votes: the votes on one prompt are averaged first. The "
+            "published interval takes each prompt for won or lost, so with ties or averaged votes it is too "
+            "wide; the corrected one uses the variance that was seen.\n\n"
             "A tier starts at the first model whose difference from the tier's best is more than chance "
             "(|z| > 1.96, prompt by prompt where both played the same ones). Bars of two models may "
             "overlap and the models still be in different tiers: on the same prompts their difference is "
