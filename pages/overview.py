@@ -17,8 +17,6 @@ PAGES = {
     "ties": "aggregation.py",
     "repeatability": "agreement.py",
     "agreement": "agreement.py",
-    "repeatability": "agreement.py",
-    "agreement": "agreement.py",
     "data": "data.py",
 }
 

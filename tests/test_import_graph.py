@@ -66,7 +66,6 @@ LAYERS = {
     "listwise": 4,
     # words and figures
     "accord": 5,
-    "accord": 5,
     "verdicts": 5,
     "findings": 5,
     "recommendation": 5,
