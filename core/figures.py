@@ -16,6 +16,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    from plotly.graph_objects import Figure as Figure
 
     from core.counts import IntArray
 

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,23 +30,8 @@ TITLES = {
     "leaderboard": "Leaderboard",
 }
 SHOWN = [name for name in TITLES if (PAGES / f"{name}.py").exists()]
-SECONDS = 60
 DEMO = "demo (simulated)"
 HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> $x$ :red[r] =1+1"
-
-
-@pytest.fixture(scope="module")
-def store_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A fresh store for the app; closed at the end so that nothing stays open."""
-    st.cache_resource.clear()
-    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
-    st.cache_resource.clear()
-
-
-@pytest.fixture
-def app(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
-    return AppTest.from_file(str(PAGES / "main.py"), default_timeout=SECONDS)
 
 
 def opened(app: AppTest, page: str, **query: str | list[str]) -> AppTest:
@@ -168,7 +152,7 @@ def test_hostile_names_reach_no_markup(app, store_path):
         store.load(reading(rows))
     try:
         for page in SHOWN:
-            fresh = AppTest.from_file(str(PAGES / "main.py"), default_timeout=SECONDS)
+            fresh = AppTest.from_file(str(PAGES / "main.py"), default_timeout=60)
             opened(fresh, page, dataset=HOSTILE)
             assert fresh.session_state["selection"].datasets == (HOSTILE,)
             marked_up = [*fresh.markdown, *fresh.caption, *fresh.title, *fresh.header, *fresh.subheader]

@@ -142,8 +142,8 @@ def test_every_module_has_a_layer():
     ("library", "homes"),
     [
         ("streamlit", set()),
-        ("plotly", {"figures", "plots", "report"}),
-        ("duckdb", {"store", "loading"}),
+        ("plotly", {"figures"}),
+        ("duckdb", {"store"}),
         ("litellm", {"judging"}),
     ],
 )

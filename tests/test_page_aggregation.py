@@ -1,12 +1,10 @@
 """The Aggregation page: core's numbers in the real app, its figures, its sentence, and labels handed out."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
@@ -34,19 +32,6 @@ from core.votes import Selection, UnknownName
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 JUDGE = "sim-judge-decisive"
 HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-@pytest.fixture(scope="module")
-def store_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    st.cache_resource.clear()
-    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
-    st.cache_resource.clear()
-
-
-@pytest.fixture
-def app(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
-    return AppTest.from_file(str(MAIN), default_timeout=60)
 
 
 def opened(app: AppTest, **query: str) -> AppTest:

@@ -1,11 +1,7 @@
 """The Agreement page: core's numbers in the real app, its figures, its sentences."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core import accord, audit
@@ -29,22 +25,8 @@ from core.repeatability import icc
 from core.simulate import DEMO_DATASET
 from core.votes import Selection
 
-MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"
 DEMO = Selection(datasets=(DEMO_DATASET,))
-
-
-@pytest.fixture(scope="module")
-def store_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    st.cache_resource.clear()
-    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
-    st.cache_resource.clear()
-
-
-@pytest.fixture
-def app(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
-    return AppTest.from_file(str(MAIN), default_timeout=60)
 
 
 def opened(app: AppTest, **query: str) -> AppTest:

@@ -1,6 +1,5 @@
 """The Calibration page: core's numbers in the real app, its figures, its sentences, and its refusals."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -33,19 +32,6 @@ from core.votes import CorrectnessRule, Selection
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = '<a href="javascript:alert(1)">x</a>\n<b>%{x}'
 BOASTER = "sim-judge-boaster"
-
-
-@pytest.fixture(scope="module")
-def store_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    st.cache_resource.clear()
-    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
-    st.cache_resource.clear()
-
-
-@pytest.fixture
-def app(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
-    return AppTest.from_file(str(MAIN), default_timeout=60)
 
 
 def opened(app: AppTest, **query: str) -> AppTest:

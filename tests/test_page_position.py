@@ -1,6 +1,5 @@
 """The Position page: core's numbers in the real app, its figures, order balance and verbosity."""
 
-from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest
@@ -31,19 +29,6 @@ MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"
 COMPARISON = ["item_id", "model_a", "model_b"]
 DEMO = Selection(datasets=(DEMO_DATASET,))
-
-
-@pytest.fixture(scope="module")
-def store_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    st.cache_resource.clear()
-    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
-    st.cache_resource.clear()
-
-
-@pytest.fixture
-def app(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
-    return AppTest.from_file(str(MAIN), default_timeout=60)
 
 
 def opened(app: AppTest, **query: str) -> AppTest:

@@ -10,10 +10,9 @@ from core.plots.forest import Estimate, Series, forest
 from core.sentences import SAYS
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from core.btd import DecisionMap
     from core.evaluation import Evaluation
+    from core.figures import Figure
     from core.intervals import Proportion
 
 Pattern = tuple[int, int, int]
@@ -43,7 +42,7 @@ def decision_figure(
     theme: Theme = "light",
     chosen: str | None = None,
     height: int = 380,
-) -> go.Figure:
+) -> Figure:
     """What n votes become: one square a way to fall, votes for A across, for B up, the rest ties.
 
     seen : comparisons with each pattern; squares without any are pale and have no key. A heavy outline marks
@@ -132,7 +131,7 @@ def decision_figure(
     )
 
 
-def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | None = None) -> go.Figure:
+def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | None = None) -> Figure:
     """MAE of each rule, least first, with its interval by item and beneath it how far it varies over splits.
 
     A mark's key is the rule's name; the random dummy, which has no labels of its own, has none.
@@ -166,7 +165,7 @@ def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | No
 
 def shares_figure(
     shares: Mapping[str, Sequence[Proportion]], *, theme: Theme = "light", chosen: str | None = None
-) -> go.Figure:
+) -> Figure:
     """Share of each label by source (gold, majority, calibrated), with intervals; key `share_key`."""
     colours = COLOURS[theme]
     fills = (colours.neutral, colours.raters[4], colours.accent)

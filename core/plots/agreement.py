@@ -10,10 +10,9 @@ from core.plots.confusion import tint
 from core.plots.forest import Estimate, Series, forest
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from core.agreement import AgreementMatrix, JudgePair
     from core.alpha import Concord
+    from core.figures import Figure
     from core.leave_one_out import Contest
     from core.repeatability import Repeatability
 
@@ -39,7 +38,7 @@ def repeatability_figure(
     styles: Mapping[str, Style],
     theme: Theme = "light",
     chosen: str | None = None,
-) -> go.Figure:
+) -> Figure:
     """ICC(3,k) (filled) and ICC(3,1) (hollow) with jackknife intervals; the line is the screening mark.
 
     A mark's key is the judge's name.
@@ -101,7 +100,7 @@ def kappa_matrix(
     without_gold: Sequence[str] = (),
     theme: Theme = "light",
     chosen: str | None = None,
-) -> go.Figure:
+) -> Figure:
     """Cohen κ of every pair, half a matrix: a rater's name stands at the head of its column, in its row.
 
     The stronger the colour, the higher κ; below 0 it changes. A cell's key is `pair_key`; a pair without a
@@ -172,7 +171,7 @@ def kappa_matrix(
 
 def concord_figure(
     groups: Mapping[str, Concord], *, theme: Theme = "light", chosen: str | None = None
-) -> go.Figure:
+) -> Figure:
     """Krippendorff α, nominal and ordinal, and Fleiss κ of each group; a mark's key is the group."""
     series = [
         Series(
@@ -208,7 +207,7 @@ def concord_figure(
 
 def contest_figure(
     contests: Sequence[Contest], *, style: Style, theme: Theme = "light", chosen: str | None = None
-) -> go.Figure:
+) -> Figure:
     """PA of a judge minus that of each person: majority labels (filled), BTD labels (hollow).
 
     Right of the line the judge is nearer to the mode of the other people. A mark's key is the person.

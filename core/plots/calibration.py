@@ -20,10 +20,9 @@ from core.figures import (
 )
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from core.calibration import Reliability
     from core.counts import FloatArray
+    from core.figures import Figure
     from core.recalibration import Recalibration
     from core.selective import RiskCoverage, RiskThreshold
     from core.th_score import ThScore, ThSweep
@@ -57,7 +56,7 @@ def reliability_diagram(
     chosen: str | None = None,
     height: int = 440,
     clickable: Sequence[str] | None = None,
-) -> go.Figure:
+) -> Figure:
     """Accuracy against stated confidence, one mark a non-empty bin, with its interval; the diagonal is ideal.
 
     Marks below the diagonal are overconfident. Area grows with the number of verdicts; the strip beneath
@@ -181,7 +180,7 @@ def th_figure(
     theme: Theme = "light",
     chosen: str | None = None,
     height: int = 440,
-) -> go.Figure:
+) -> Figure:
     """TH-Score over ε with its bootstrap band, and beneath it the accuracy and share that it is made of.
 
     scores : at `epsilon`, with the interval of their accuracy; it must be one of the sweeps'.
@@ -276,7 +275,7 @@ def risk_figure(
     theme: Theme = "light",
     chosen: str | None = None,
     height: int = 440,
-) -> go.Figure:
+) -> Figure:
     """Error rate among the votes kept against the share kept, and the threshold that holds the target.
 
     A filled mark is the threshold, its bar reaching up to the bound. Of a single judge every cut that was
@@ -371,7 +370,7 @@ def risk_figure(
 
 def before_and_after(
     found: Recalibration, *, style: Style, theme: Theme = "light", chosen: str | None = None
-) -> go.Figure:
+) -> Figure:
     """Reliability as stated (hollow, clickable) and after recalibration on other items (filled)."""
     symbol = style.symbol.removesuffix("-open")
     return reliability_diagram(
@@ -386,7 +385,7 @@ def before_and_after(
     )
 
 
-def _legend(fig: go.Figure, names: Collection[str]) -> go.Figure:
+def _legend(fig: Figure, names: Collection[str]) -> Figure:
     """Move a legend that would squeeze the figure to below it, and make room there."""
     longest = max((len(label(name)) for name in names), default=0)
     if longest <= LONG_NAME and len(names) <= MANY_NAMES:

@@ -11,9 +11,8 @@ from core.sentences import SAYS
 from core.verdicts import percent
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from core.confusion import Confusion
+    from core.figures import Figure
 
 ORDER = (1, 0, -1)
 """Labels from left to right and from top to bottom."""
@@ -31,7 +30,7 @@ def cell_key(gold: int, verdict: int) -> str:
 
 def confusion_matrix(
     table: Confusion, *, theme: Theme = "light", chosen: str | None = None, height: int = 400
-) -> go.Figure:
+) -> Figure:
     """Gold (rows) against verdict (columns): count, P(verdict | gold) and its interval in each cell.
 
     The diagonal is right. A cell is the stronger in colour the larger its share of its row. Its key is
@@ -88,7 +87,7 @@ def accuracies(
     styles: Mapping[str, Style],
     theme: Theme = "light",
     chosen: str | None = None,
-) -> go.Figure:
+) -> Figure:
     """Accuracy of each judge with its interval, and the best constant answer on the same verdicts.
 
     A mark's key is the judge's name; the constant answers have none.

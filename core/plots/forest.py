@@ -11,7 +11,7 @@ import numpy as np
 from core.figures import COLOURS, Style, Theme, figure, label
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from core.figures import Figure
 
 NAME_LIMIT = 24
 """Characters a line, of two, of a name beside the axis: a phone has no room for more; hover texts do."""
@@ -51,7 +51,7 @@ def forest(
     missing: str = "unknown",
     theme: Theme = "light",
     chosen: str | None = None,
-) -> go.Figure:
+) -> Figure:
     """Draw estimates with their intervals, rows in the order in which they first occur.
 
     styles : of each row, or one for all.  reference : x of a thin line, such as "no bias".

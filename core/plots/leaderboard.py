@@ -11,7 +11,7 @@ from core.figures import COLOURS, MAX_POINTS, Style, Theme, figure, ideal_line, 
 from core.raee import ELO_PER_NAT, Board, BoardRow
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from core.figures import Figure
 
 NAME_LIMIT = 24
 """Characters of a model's name beside the axis: what a phone has room for; the hover text has the rest."""
@@ -31,7 +31,7 @@ def board_figure(
     shown: int | None = None,
     theme: Theme = "light",
     chosen: str | None = None,
-) -> go.Figure:
+) -> Figure:
     """Elo of each model against the anchor, best on top, with its interval; shaded bands are tiers.
 
     Parameters
@@ -106,7 +106,7 @@ def swap_figure(
     corrected: bool = False,
     theme: Theme = "light",
     chosen: str | None = None,
-) -> go.Figure:
+) -> Figure:
     """Elo of the models on both boards, each board centred on its mean over them, one row a model.
 
     Filled marks are the board `one`, open ones `two`; they lie above each other where the anchor does not
@@ -170,7 +170,7 @@ def swap_key(anchor: str, model: str) -> str:
 
 def _rows_figure(
     models: Sequence[str], *, x_title: str, row_height: int, theme: Theme, entries: int
-) -> go.Figure:
+) -> Figure:
     fig = figure(
         x_title=x_title,
         y_title="",
@@ -197,7 +197,7 @@ def _shortened(name: str) -> str:
     return text if len(text) <= NAME_LIMIT else f"{text[: NAME_LIMIT - 11]}…{text[-10:]}"
 
 
-def _tier_bands(fig: go.Figure, rows: Sequence[BoardRow], theme: Theme) -> None:
+def _tier_bands(fig: Figure, rows: Sequence[BoardRow], theme: Theme) -> None:
     """Shade every other tier and number all of them at the right, so that colour does not tell alone."""
     last = {row.tier: place for place, row in enumerate(rows)}
     first = {tier: next(place for place, row in enumerate(rows) if row.tier == tier) for tier in last}
@@ -233,12 +233,12 @@ def _tier_bands(fig: go.Figure, rows: Sequence[BoardRow], theme: Theme) -> None:
     fig.update_layout(shapes=bands, annotations=names, margin_r=48)
 
 
-def _zero_line(fig: go.Figure, length: int, theme: Theme) -> None:
+def _zero_line(fig: Figure, length: int, theme: Theme) -> None:
     ideal_line(fig, x=(0, 0), y=(-0.6, length - 0.4), name="0", theme=theme)
     fig.data[-1].showlegend = False
 
 
-def _elo_axis(fig: go.Figure, low: float, high: float, *, probabilities: bool) -> None:
+def _elo_axis(fig: Figure, low: float, high: float, *, probabilities: bool) -> None:
     """Few round ticks that a phone has room for; under each Elo the win probability that it stands for."""
     pad = 0.05 * (high - low) + 5
     span = high - low + 2 * pad

@@ -9,8 +9,7 @@ from core.figures import Style, Theme
 from core.plots.forest import Estimate, Series, forest
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
+    from core.figures import Figure
     from core.order_balance import OrderBalance
     from core.position import FlipTable, PositionBias
 
@@ -40,7 +39,7 @@ def leans(
     styles: Mapping[str, Style],
     theme: Theme = "light",
     chosen: str | None = None,
-) -> go.Figure:
+) -> Figure:
     """Bias within pairs (filled) and among all decided votes (hollow); right is towards the first slot."""
     paired, raw = [], []
     for judge, one in results.items():
@@ -89,7 +88,7 @@ def flips(
     styles: Mapping[str, Style],
     theme: Theme = "light",
     chosen: str | None = None,
-) -> go.Figure:
+) -> Figure:
     """Flip rate (filled), hard flip rate (hollow) and disagreement of repeats in the same order (bar)."""
     change, hard, same = [], [], []
     for judge, one in results.items():
@@ -142,7 +141,7 @@ def flips(
 
 def flips_by_group(
     table: FlipTable, *, style: Style, theme: Theme = "light", chosen: str | None = None
-) -> go.Figure:
+) -> Figure:
     """Flip rate (filled) and hard flip rate (hollow) of one judge by group; a mark's key is its group."""
     names = [group or "(none)" for group in table.groups]
 
@@ -179,7 +178,7 @@ def flips_by_group(
     )
 
 
-def order_errors(result: OrderBalance, *, style: Style, theme: Theme = "light") -> go.Figure:
+def order_errors(result: OrderBalance, *, style: Style, theme: Theme = "light") -> Figure:
     """MAE of the majority label by the orders that its votes come from."""
     marks = [
         Estimate(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from core.figures import COLOURS, Theme, drawing_library, to_json
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from core.figures import Figure
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
@@ -102,7 +102,7 @@ def folded(title: str, *inside: Html) -> Html:
     return Html(f"<details><summary>{text(title)}</summary>{''.join(inside)}</details>")
 
 
-def drawing(make: Callable[..., go.Figure], *, alt: str) -> Html:
+def drawing(make: Callable[..., Figure], *, alt: str) -> Html:
     """What `make(theme=…)` gives in both themes, drawn when the file is opened; tables hold its numbers.
 
     The figure is data, not a script: `<` in a name cannot end its element.

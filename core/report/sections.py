@@ -22,10 +22,9 @@ from core.sentences import SAYS
 from core.verdicts import percent
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from core.calibration import Calibration
     from core.confusion import Confusion
+    from core.figures import Figure
     from core.raee import Board
 
 TOGETHER = 5
@@ -432,6 +431,6 @@ def _groups(names: list[str]) -> list[list[str]]:
     return [names[place::figures] for place in range(figures)] if figures else []
 
 
-def _drawn(audit: Audit, make: Callable[..., go.Figure], *, alt: str) -> Html:
+def _drawn(audit: Audit, make: Callable[..., Figure], *, alt: str) -> Html:
     types = {judge.judge: judge.rater_type for judge in audit.judges}
     return drawing(lambda *, theme: make(styles=rater_styles(types, theme=theme), theme=theme), alt=alt)
