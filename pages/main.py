@@ -1,7 +1,5 @@
 """What every page has: the frame, the navigation, and the sidebar that selects the votes."""
 
-from pathlib import Path
-
 import streamlit as st
 from streamlit.auth_util import get_secrets_auth_section
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -16,12 +14,11 @@ SECTIONS = {
 }
 TITLES = {"position.py": "Position bias"}
 ABSENT = "data set that is not here"
-HERE = Path(__file__).parent
 
 
 def navigation() -> dict[str, list[st.Page]]:
-    """The pages that exist, in the order in which their questions arise."""
-    found = {
+    """The pages in the order in which their questions arise."""
+    return {
         section: [
             st.Page(
                 name,
@@ -29,11 +26,9 @@ def navigation() -> dict[str, list[st.Page]]:
                 default=name == "overview.py",
             )
             for name in names
-            if (HERE / name).exists()
         ]
         for section, names in SECTIONS.items()
     }
-    return {section: listed for section, listed in found.items() if listed}
 
 
 def sidebar(datasets: list[str]) -> Selection:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.figures import COLOURS, Style, Theme, figure, label
 from core.plots.confusion import tint
-from core.plots.forest import Estimate, Series, forest
+from core.plots.forest import Estimate, Series, estimate, forest
 
 if TYPE_CHECKING:
     from core.agreement import AgreementMatrix, JudgePair
@@ -44,16 +44,9 @@ def repeatability_figure(
     A mark's key is the judge's name.
     """
     series = []
-    for name, estimate, look in (("ICC(3,k)", "icc_3_k", "filled"), ("ICC(3,1)", "icc_3_1", "hollow")):
+    for name, field, look in (("ICC(3,k)", "icc_3_k", "filled"), ("ICC(3,1)", "icc_3_1", "hollow")):
         marks = [
-            Estimate(
-                row=judge,
-                value=getattr(one, estimate),
-                low=getattr(one, f"{estimate}_low"),
-                high=getattr(one, f"{estimate}_high"),
-                n=f"{one.n_comparisons:,} comparisons, {one.k} runs",
-                key=judge,
-            )
+            estimate(one, field, row=judge, n=f"{one.n_comparisons:,} comparisons, {one.k} runs", key=judge)
             for judge, one in results.items()
         ]
         series.append(Series(name=name, marks=marks, look=look))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from core.figures import COLOURS, Style, Theme, figure
-from core.plots.forest import Estimate, Series, forest
+from core.plots.forest import Estimate, Series, estimate, forest
 from core.sentences import SAYS
 from core.verdicts import percent
 
@@ -94,14 +94,7 @@ def accuracies(
     """
     known = {judge: table for judge, table in tables.items() if table.accuracy is not None}
     right = [
-        Estimate(
-            row=judge,
-            value=table.accuracy,
-            low=table.accuracy_low,
-            high=table.accuracy_high,
-            n=f"n {table.n:,} {table.unit}",
-            key=judge,
-        )
+        estimate(table, "accuracy", row=judge, n=f"n {table.n:,} {table.unit}", key=judge)
         for judge, table in known.items()
     ]
     constant = [

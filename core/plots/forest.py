@@ -32,6 +32,12 @@ class Estimate:
     key: str | None = None
 
 
+def estimate(result: object, name: str, *, row: str, n: str, key: str | None = None) -> Estimate:
+    """The mark of a result's field `name`, with the interval in its fields `name_low` and `name_high`."""
+    value, low, high = (getattr(result, name + end) for end in ("", "_low", "_high"))
+    return Estimate(row=row, value=value, low=low, high=high, n=n, key=key)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
     """Marks of one quantity: filled, `hollow`, or `plain` (a small neutral bar, no judge's marker)."""

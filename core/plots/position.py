@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from core.figures import Style, Theme
-from core.plots.forest import Estimate, Series, forest
+from core.plots.forest import Estimate, Series, estimate, forest
 
 if TYPE_CHECKING:
     from core.figures import Figure
@@ -44,22 +44,12 @@ def leans(
     paired, raw = [], []
     for judge, one in results.items():
         key = lean_key(judge, leaning(one))
-        paired.append(
-            Estimate(
-                row=judge,
-                value=one.bias_pairs,
-                low=one.bias_pairs_low,
-                high=one.bias_pairs_high,
-                n=f"{one.pairs:,} pairs",
-                key=key,
-            )
-        )
+        paired.append(estimate(one, "bias_pairs", row=judge, n=f"{one.pairs:,} pairs", key=key))
         raw.append(
-            Estimate(
+            estimate(
+                one,
+                "bias_decided",
                 row=judge,
-                value=one.bias_decided,
-                low=one.bias_decided_low,
-                high=one.bias_decided_high,
                 n=f"{one.first + one.second:,} decided votes, {one.unpaired:,} without a partner",
                 key=key,
             )
@@ -94,32 +84,16 @@ def flips(
     for judge, one in results.items():
         pairs = f"of {one.pairs:,} pairs"
         change.append(
-            Estimate(
-                row=judge,
-                value=one.flip_rate,
-                low=one.flip_rate_low,
-                high=one.flip_rate_high,
-                n=f"{one.flips:,} {pairs}",
-                key=flip_key(judge, "flip"),
-            )
+            estimate(one, "flip_rate", row=judge, n=f"{one.flips:,} {pairs}", key=flip_key(judge, "flip"))
         )
         hard.append(
-            Estimate(
-                row=judge,
-                value=one.hard_flip_rate,
-                low=one.hard_flip_rate_low,
-                high=one.hard_flip_rate_high,
-                n=f"{one.hard_flips:,} {pairs}",
-                key=flip_key(judge, "hard"),
+            estimate(
+                one, "hard_flip_rate", row=judge, n=f"{one.hard_flips:,} {pairs}", key=flip_key(judge, "hard")
             )
         )
         same.append(
-            Estimate(
-                row=judge,
-                value=one.same_order_disagreement,
-                low=one.same_order_disagreement_low,
-                high=one.same_order_disagreement_high,
-                n=f"of {one.same_order_pairs:,} pairs of repeats",
+            estimate(
+                one, "same_order_disagreement", row=judge, n=f"of {one.same_order_pairs:,} pairs of repeats"
             )
         )
     series = [

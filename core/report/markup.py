@@ -7,7 +7,7 @@ import hashlib
 import html
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from core.figures import COLOURS, Theme, drawing_library, to_json
 
@@ -23,9 +23,6 @@ class Html(str):
     """Markup that is safe as it is. Any other text is escaped on its way into the page."""
 
     __slots__ = ()
-
-
-Look = Literal["text", "number"]
 
 
 def text(words: object) -> Html:
