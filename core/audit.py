@@ -143,15 +143,17 @@ def audit(
     selected, and InvalidOption for an option outside what its method allows.
     """
     options = options or AuditOptions()
-    found = summary(store, selection)
     notes: list[str] = []
-    counts = queries.vote_counts(store, selection)
-    outcomes = queries.outcomes(store, selection, rule=options.correctness)
-    positions = queries.positions(store, selection)
-    pairs = queries.pair_scores(store, selection, pooled=True)
-    anchors = _anchors(pairs[None], options, notes)
-    ratings = queries.ratings(store, selection, anchors=anchors)
-    single = queries.single_votes(store, selection) if options.splits else {}
+    # One state of the store for all counts, so that a load meanwhile cannot mix two.
+    with store.snapshot() as moment:
+        found = summary(moment, selection)
+        counts = queries.vote_counts(moment, selection)
+        outcomes = queries.outcomes(moment, selection, rule=options.correctness)
+        positions = queries.positions(moment, selection)
+        pairs = queries.pair_scores(moment, selection, pooled=True)
+        anchors = _anchors(pairs[None], options, notes)
+        ratings = queries.ratings(moment, selection, anchors=anchors)
+        single = queries.single_votes(moment, selection) if options.splits else {}
     if ratings and not anchors:
         notes.append(
             "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B orientation."

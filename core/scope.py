@@ -26,11 +26,13 @@ R = TypeVar("R")
 NUMERIC = ("run", "vote", "confidence", "gold", *NUMBER_COLUMNS)
 
 
-def at_one_moment(ask: Callable[Concatenate[Snapshot, P], R]) -> Callable[Concatenate[Store, P], R]:
+def at_one_moment(
+    ask: Callable[Concatenate[Snapshot, P], R],
+) -> Callable[Concatenate[Store | Snapshot, P], R]:
     """Let a question of several statements see one state of the store, whatever is loaded meanwhile."""
 
     @wraps(ask)
-    def asked(store: Store, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def asked(store: Store | Snapshot, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with store.snapshot() as moment:
             return ask(moment, *args, **kwargs)
 

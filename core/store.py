@@ -87,6 +87,11 @@ class Snapshot:
         """Run one statement. Text goes in `params`, never in `sql`."""
         return self._cursor.sql(sql, params=params).to_arrow_table()
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Itself: questions asked together see the state that the first one saw."""
+        yield self
+
 
 class Store:
     """Votes on disk or in memory. Use `Store.open`; threads may share it, each query has its own cursor."""

@@ -659,3 +659,13 @@ def test_votes_behind_show_the_gold_of_the_selection_and_the_texts():
         assert votes_behind(store, ALL, mark=Mark(confidence=(0.0, 0.1)))["item_id"].to_pylist() == ["k"]
         with pytest.raises(NoUsableVotes):
             votes_behind(store, ALL, mark=Mark(confidence=(0.7, 0.8)))
+
+
+def test_questions_asked_together_see_one_state_of_the_store():
+    with Store.open() as store:
+        store.load(reading([{"item_id": "1", "judge": "a", "vote": 1}], name="x.csv"))
+        with store.snapshot() as moment:
+            before = summary(moment, ALL)
+            store.load(reading([{"item_id": "2", "judge": "b", "vote": 1}], name="y.csv"))
+            assert list(vote_counts(moment, ALL)) == [judge.name for judge in before.judges] == ["a"]
+        assert list(vote_counts(store, ALL)) == ["a", "b"]
