@@ -15,8 +15,10 @@ import numpy as np
 from core.counts import FloatArray, IntArray, VoteCells
 from core.votes import InvalidOption
 
-Needs = Literal["votes", "labels", "lengths", "confidence"]
+Needs = Literal["votes", "labels", "orders", "derived", "lengths", "confidence"]
 REASONS: dict[str, str] = {
+    "orders": "needs a vote in each order of every comparison; the orders were not given",
+    "derived": "needs the votes of a judge named for it, as usc(judge) or gsa(judge); none were given",
     "lengths": "needs the lengths of both answers; none were given",
     "confidence": "needs the confidence of each vote; none was given",
 }
@@ -95,6 +97,26 @@ def _random(cells: VoteCells, calibration: FloatArray) -> FloatArray:
     return np.full((1, len(cells), 3), 1 / 3)
 
 
+def greedy_pair(first_ab: IntArray, first_ba: IntArray) -> IntArray:
+    """Label of two votes, one in each order: their median, rounded away from zero.
+
+    (0, +1) → +1, (+1, −1) → 0: the sign of the sum. Votes are canonical, whatever order was shown.
+    Source: [BTD] §5 (GD, FS).
+    """
+    label: IntArray = np.sign(first_ab + first_ba).astype(np.int64)
+    return label
+
+
+DERIVED = ("usc", "gsa")
+"""Rules by which another model call reads a judge's votes and decides (universal self-consistency; generative
+self-aggregation). What it decides arrives as votes of a judge of its own. Source: [BTD] §5."""
+
+
+def derived_name(rule: str, judge: str) -> str:
+    """Name of the judge that carries what a rule of DERIVED decided from a judge's votes: `usc(judge)`."""
+    return f"{rule}({judge})"
+
+
 def longest(length_a: IntArray, length_b: IntArray) -> IntArray:
     """Label of the longest-answer dummy: the longer answer wins, equal lengths tie (ours)."""
     label: IntArray = np.sign(length_a - length_b).astype(np.int64)
@@ -139,6 +161,9 @@ AGGREGATORS: dict[str, Aggregator] = {
     for rule in (
         Aggregator(key="majority", name="Majority (SC)", source="[BTD] §5", forecast=_majority),
         Aggregator(key="threshold", name="Threshold", source="ours", needs="labels", forecast=_threshold),
+        Aggregator(key="greedy_pair", name="Greedy pair (GD, FS)", source="[BTD] §5", needs="orders"),
+        Aggregator(key="usc", name="USC", source="[BTD] §5", needs="derived"),
+        Aggregator(key="gsa", name="GSA", source="[BTD] §5", needs="derived"),
         Aggregator(key="soft_sc_min", name="Soft-SC (min)", source="[BTD] §5", needs="confidence"),
         Aggregator(key="soft_sc_mean", name="Soft-SC (mean)", source="[BTD] §5", needs="confidence"),
         Aggregator(key="soft_sc_product", name="Soft-SC (product)", source="[BTD] §5", needs="confidence"),

@@ -163,7 +163,7 @@ def audit(
     for about in found.judges:
         name = about.name
         confidence, floor, gap, th = _calibrate(name, outcomes.get(name), options, notes)
-        fitted, splits = _aggregate(name, counts.get(name), single.get(name), options, notes)
+        fitted, splits = _aggregate(name, counts, single.get(name), options, notes)
         judges.append(
             JudgeAudit(
                 judge=name,
@@ -310,12 +310,12 @@ def _calibrate(
 
 def _aggregate(
     name: str,
-    counts: VoteCounts | None,
+    counts: Mapping[str, VoteCounts],
     votes: SingleVotes | None,
     options: AuditOptions,
     notes: list[str],
 ) -> tuple[BTDFit | None, Evaluation | None]:
-    labelled = None if counts is None else counts.labelled()
+    labelled = counts[name].labelled() if name in counts else None
     n = 0 if labelled is None else len(labelled)
     if labelled is None or n < MINIMUM_LABELS:
         notes.append(
@@ -326,7 +326,7 @@ def _aggregate(
     notes.extend(f"{name}: {note}" for note in fitted.notes)
     if votes is None:
         return fitted, None
-    given, reasons = given_labels(labelled, votes)
+    given, reasons = given_labels(labelled, votes, judge=name, judges=counts)
     try:
         splits = evaluate(
             labelled,

@@ -37,6 +37,7 @@ __all__ = [
     "Bounds",
     "DecisionMap",
     "NotConverged",
+    "Penalty",
     "apply",
     "decide",
     "decision_map",
@@ -70,6 +71,17 @@ class Bounds:
                 )
         if self.nu[0] <= 0:
             raise InvalidOption(f"Bounds of nu: {self.nu[0]:g} to {self.nu[1]:g}; nu must be above 0.")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Penalty:
+    """(1/m)·(θ − θ₀)ᵀP(θ − θ₀) for θ = (β, η₀, γ), added to the mean loss of m labelled comparisons (ours).
+
+    centre : θ₀, (3,) or (sets, 3).  precision : P, (3, 3) or (sets, 3, 3), positive semidefinite.
+    """
+
+    centre: FloatArray
+    precision: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -245,17 +257,25 @@ def fit_many(
     kappa: float = 1.0,
     bounds: Bounds | None = None,
     loss: Loss = "drps",
+    penalty: Penalty | None = None,
+    minimum: int = MINIMUM_LABELS,
+    starts: FloatArray | None = None,
 ) -> BTDFits:
     """Fit (β, ν, γ) on many calibration sets in one solve, each by least weighted mean DRPS in the box.
 
     weights : (sets, cells), comparisons of each cell in a calibration set; unlabelled cells count nothing.
     loss : `drps`, or for an ablation `log` or `mae` (expected absolute error, [BTD] eq. 8).
+    penalty : added to the loss; `drps` of the result then holds it too.
+    minimum : fewest labels of a set; a penalised fit needs none, and answers with its centre.
+    starts : (sets, k, 3), where to begin instead of looking over the box, for fits near known ones.
 
     Starts are one fixed point and the lowest local minima of a fixed grid over the box, so a fit needs no
     seed (ours). With every t of a set equal, η₀ and γ are not identified apart and γ is 0; with every s zero,
-    β is not identified and is 1 (ours); either moves to the nearest bound if the box does not hold it.
+    β is not identified and is 1 (ours); either moves to the nearest bound if the box does not hold it. A
+    penalty identifies both, and neither is set.
 
-    Raises TooFewLabels below 20 labelled comparisons, NotConverged if the best start did not reach a minimum.
+    Raises TooFewLabels below `minimum` labelled comparisons, NotConverged if the best start did not reach a
+    minimum.
     Source: [BTD] §4 for loss and box; the solver is ours.
     """
     bounds = bounds or Bounds()
@@ -272,20 +292,35 @@ def fit_many(
     s, t = s[first], t[first]
     labels = by_label.sum(axis=2).T
     fewest = float(labels.sum(axis=1).min(initial=np.inf))
-    if fewest < MINIMUM_LABELS:
-        raise TooFewLabels(
-            f"BTD needs at least {MINIMUM_LABELS} labelled comparisons to fit; there are {fewest:g}."
-        )
+    if fewest < minimum:
+        raise TooFewLabels(f"BTD needs at least {minimum} labelled comparisons to fit; there are {fewest:g}.")
 
     seen = by_label.sum(axis=0) > 0
     t_low, t_high = np.where(seen, t, np.inf).min(axis=1), np.where(seen, t, -np.inf).max(axis=1)
     gamma_fixed, beta_fixed = t_low == t_high, ~(seen & (s != 0)).any(axis=1)
+    size = np.maximum(labels.sum(axis=1), 1.0)
+    centre = pull = None
+    if penalty is not None:
+        centre = np.broadcast_to(penalty.centre, (len(labels), 3))
+        pull = np.broadcast_to(penalty.precision, (len(labels), 3, 3)) / size[:, None, None]
+        free = ~pull.any(axis=(1, 2))
+        gamma_fixed, beta_fixed = gamma_fixed & free, beta_fixed & free
     box = np.array([bounds.beta, np.log(bounds.nu), bounds.gamma])
     low, high = np.tile(box[:, 0], (len(labels), 1)), np.tile(box[:, 1], (len(labels), 1))
     low[gamma_fixed, 2] = high[gamma_fixed, 2] = np.clip(0.0, *bounds.gamma)
     low[beta_fixed, 0] = high[beta_fixed, 0] = np.clip(1.0, *bounds.beta)
 
-    problem = Problem(s=s, t=t, weight=by_label / labels.sum(axis=1)[:, None], low=low, high=high, loss=loss)
+    problem = Problem(
+        s=s,
+        t=t,
+        weight=by_label / size[:, None],
+        low=low,
+        high=high,
+        loss=loss,
+        centre=centre,
+        pull=pull,
+        starts=starts,
+    )
     theta, value, converged = solve(problem)
     if not converged.all():
         raise NotConverged(

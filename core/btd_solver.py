@@ -41,6 +41,9 @@ class Problem:
 
     s, t : (patterns,).  weight : (3, fits, patterns), share of a fit's comparisons by gold -1, 0, +1.
     low, high : (fits, 3), box of (β, η₀, γ); equal where a parameter is fixed.
+    centre, pull : (fits, 3) and (fits, 3, 3), positive semidefinite: the penalty
+        (θ − centre)ᵀ·pull·(θ − centre) is added to the loss. None: no penalty.
+    starts : (fits, k, 3), where to begin instead of scanning a grid over the box; None: scan.
     """
 
     s: FloatArray
@@ -49,6 +52,9 @@ class Problem:
     low: FloatArray
     high: FloatArray
     loss: Loss
+    centre: FloatArray | None = None
+    pull: FloatArray | None = None
+    starts: FloatArray | None = None
 
 
 def probabilities(theta: FloatArray, s: FloatArray, t: FloatArray) -> FloatArray:
@@ -87,7 +93,7 @@ def label_losses(loss: Loss, minus: FloatArray, tie: FloatArray, plus: FloatArra
 
 
 def solve(problem: Problem) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Best end of each fit over its starts: θ (fits, 3), loss (fits,), whether it is a minimum (fits,)."""
+    """Best end of each fit over its starts: θ (fits, 3), the objective (fits,), is it a minimum (fits,)."""
     fit_of_start, start = _starts(problem)
     rows = max(1, BLOCK // len(problem.s))
     blocks = [slice(i, i + rows) for i in range(0, len(start), rows)]
@@ -99,11 +105,32 @@ def solve(problem: Problem) -> tuple[FloatArray, FloatArray, BoolArray]:
 
 
 def _starts(problem: Problem) -> tuple[IntArray, FloatArray]:
-    """The fixed start and those from the grid, as (fit of each start, θ), inside each fit's box.
+    """The fixed start, the centre of the penalty, and those given or of the grid, inside each fit's box.
 
-    The loss is scanned on a grid over the box, β is profiled out by a parabola through its best three values,
-    and the lowest local minima over (η₀, γ) become starts. Without the profile a coarse β hides the shallow
-    basins that a bound on ν leaves in γ (ours; checked against sixty random starts on a thousand sets).
+    Answers with the fit of each start, and θ.
+    """
+    fits = np.arange(len(problem.low))
+    if problem.starts is None:
+        fit_of, start = _grid_starts(problem)
+    else:
+        fit_of, start = np.repeat(fits, problem.starts.shape[1]), problem.starts.reshape(-1, 3)
+    if problem.centre is not None:
+        fit_of, start = np.concatenate([fits, fit_of]), np.concatenate([problem.centre, start])
+    fit_of = np.concatenate([fits, fit_of])
+    start = np.concatenate([np.tile(FIXED_START, (len(fits), 1)), start])
+    # Where t is constant only η₀ + γ·t matters: move the start's γ·t into η₀ before γ is fixed.
+    fixed = problem.low[fit_of, 2] == problem.high[fit_of, 2]
+    constant_t = problem.t[(problem.weight.sum(axis=0) > 0).argmax(axis=1)][fit_of]
+    start[:, 1] += np.where(fixed, (start[:, 2] - problem.low[fit_of, 2]) * constant_t, 0.0)
+    return fit_of, np.clip(start, problem.low[fit_of], problem.high[fit_of])
+
+
+def _grid_starts(problem: Problem) -> tuple[IntArray, FloatArray]:
+    """Lowest local minima of the objective on a grid over the box.
+
+    β is profiled out by a parabola through its best three values, and the lowest local minima over (η₀, γ)
+    become starts. Without the profile a coarse β hides the shallow basins that a bound on ν leaves in γ
+    (ours; checked against sixty random starts on a thousand sets).
     """
     low, high = problem.low.min(axis=0), problem.high.max(axis=0)
     betas, etas, gammas = (
@@ -121,25 +148,22 @@ def _starts(problem: Problem) -> tuple[IntArray, FloatArray]:
     rank, fit_of = np.nonzero(np.isfinite(np.take_along_axis(value, chosen, axis=0)))
     node = chosen[rank, fit_of]
     eta, gamma = etas[node // len(gammas)], gammas[node % len(gammas)]
-    start = np.column_stack([beta.reshape(-1, len(fits))[node, fit_of], eta, gamma])
-
-    fit_of = np.concatenate([fits, fit_of])
-    start = np.concatenate([np.tile(FIXED_START, (len(fits), 1)), start])
-    # Where t is constant only η₀ + γ·t matters: move the grid's γ·t into η₀ before γ is fixed.
-    fixed = problem.low[fit_of, 2] == problem.high[fit_of, 2]
-    constant_t = problem.t[(problem.weight.sum(axis=0) > 0).argmax(axis=1)][fit_of]
-    start[:, 1] += np.where(fixed, (start[:, 2] - problem.low[fit_of, 2]) * constant_t, 0.0)
-    return fit_of, np.clip(start, problem.low[fit_of], problem.high[fit_of])
+    return fit_of, np.column_stack([beta.reshape(-1, len(fits))[node, fit_of], eta, gamma])
 
 
 def _scan(problem: Problem, grid: FloatArray) -> FloatArray:
-    """Loss of every fit at every point: (points, fits)."""
+    """Loss and penalty of every fit at every point: (points, fits)."""
     value = np.empty((len(grid), len(problem.low)))
     rows = max(1, BLOCK // len(problem.s))
     for i in range(0, len(grid), rows):
         losses = label_losses(problem.loss, *_probabilities(grid[i : i + rows], problem.s, problem.t))
         terms = [loss @ weight.T for loss, weight in zip(losses, problem.weight, strict=True)]
         value[i : i + rows] = terms[0] + terms[1] + terms[2]
+    if problem.centre is not None and problem.pull is not None:
+        squares = (grid[:, :, None] * grid[:, None, :]).reshape(-1, 9)
+        towards = np.einsum("fij,fj->fi", problem.pull, problem.centre)
+        value += squares @ problem.pull.reshape(-1, 9).T - 2 * grid @ towards.T
+        value += np.einsum("fi,fi->f", towards, problem.centre)
     return value
 
 
@@ -182,8 +206,9 @@ def _descend(
     low, high = problem.low[fit_of], problem.high[fit_of]
     active = np.arange(len(start))
     minus, tie, plus = (problem.weight[label][fit_of] for label in range(3))
+    centre, pull = _penalty_of(problem, fit_of)
     here = theta
-    f, g, h = derivatives(problem, here, minus, tie, plus)
+    f, g, h = _penalised(derivatives(problem, here, minus, tie, plus), here, centre, pull)
     damping = np.zeros(len(start))
     for _ in range(MAX_STEPS):
         held = ((here <= low) & (g >= 0)) | ((here >= high) & (g <= 0))
@@ -191,7 +216,9 @@ def _descend(
         projected = np.abs(np.clip(here - g, low, high) - here).max(axis=1)
         step = _newton_step(slope, h, held, damping)
         there = np.clip(here + step, low, high)
-        f_there, g_there, h_there = derivatives(problem, there, minus, tie, plus)
+        f_there, g_there, h_there = _penalised(
+            derivatives(problem, there, minus, tie, plus), there, centre, pull
+        )
         better = f_there < f
         stuck = ~better & (projected <= ACCEPTED_GRADIENT) & (f_there - f <= 1e-14)
         done = (projected <= GRADIENT_TOLERANCE) | stuck | (damping > 1e12)
@@ -210,10 +237,31 @@ def _descend(
             active, low, high, damping = active[keep], low[keep], high[keep], damping[keep]
             here, f, g, h = here[keep], f[keep], g[keep], h[keep]
             minus, tie, plus = minus[keep], tie[keep], plus[keep]
+            centre, pull = centre[keep], pull[keep]
         if not len(active):
             break
     theta[active], value[active] = here, f
     return theta, value, converged
+
+
+def _penalty_of(problem: Problem, fit_of: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Centre and pull of each row; without a penalty the pull is nought."""
+    if problem.centre is None or problem.pull is None:
+        return np.zeros((len(fit_of), 3)), np.zeros((len(fit_of), 3, 3))
+    return problem.centre[fit_of], problem.pull[fit_of]
+
+
+def _penalised(
+    derivative: tuple[FloatArray, FloatArray, FloatArray],
+    theta: FloatArray,
+    centre: FloatArray,
+    pull: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Loss, gradient and Hessian with the penalty (θ − centre)ᵀP(θ − centre) added."""
+    value, gradient, hessian = derivative
+    away = theta - centre
+    slope = np.einsum("pij,pj->pi", pull, away)
+    return value + (slope * away).sum(axis=1), gradient + 2 * slope, hessian + 2 * pull
 
 
 def _newton_step(

@@ -248,15 +248,20 @@ class SingleVotes:
 
     confidence : in [0, 1], NaN where the judge gave none.
     side : +1 response A is longer, -1 B, 0 equal, `NO_SIDE` where a length is unknown.
+    shown : +1 model_a was shown first, -1 model_b, 0 unknown.  run : number of the repetition.
+        None: not asked for.
     """
 
     comparison: IntArray
     vote: IntArray
     confidence: FloatArray
     side: IntArray
+    shown: IntArray | None = None
+    run: IntArray | None = None
 
     def __post_init__(self) -> None:
         _check_lengths(self, "comparison", "vote", "confidence", "side")
+        _check_lengths(self, "vote", *(name for name in ("shown", "run") if getattr(self, name) is not None))
         if (np.diff(self.comparison) < 0).any():
             raise InvalidCounts("SingleVotes: not ordered by comparison")
 
@@ -321,6 +326,24 @@ class PairScores:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairDoubt:
+    """How sure a judge was of each row of its `pairs`, in the same order.
+
+    run_sd : SD over runs of the row's score (0 to 1), NaN with fewer than two runs alike in orders.
+    confidence : mean confidence of its votes, NaN where none has one.
+    """
+
+    pairs: PairScores
+    run_sd: FloatArray
+    confidence: FloatArray
+
+    def __post_init__(self) -> None:
+        lengths = {len(self.pairs), len(self.run_sd), len(self.confidence)}
+        if len(lengths) > 1:
+            raise InvalidCounts(f"PairDoubt: arrays of one record differ in length: {sorted(lengths)}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RatingTable:
     """Repeated ratings of one judge for the ICC: one row a comparison, one column a run (methods §6).
 
@@ -337,3 +360,68 @@ class RatingTable:
         _check_lengths(self, "item", "ratings")
         if self.ratings.ndim != 2 or np.isnan(self.ratings).any():
             raise InvalidCounts("RatingTable.ratings: must be a matrix without gaps")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class DirectScores:
+    """Direct scores of one judge (say 1–10), one row a (item, model, run); nothing was compared.
+
+    model : codes into `models`, which all judges of one selection share.  item : codes that they share too.
+    category : codes into `categories`; "" where there is none.
+    """
+
+    models: tuple[str, ...]
+    categories: tuple[str, ...]
+    item: IntArray
+    category: IntArray
+    model: IntArray
+    run: IntArray
+    score: FloatArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "item", "category", "model", "run", "score")
+        if len(self.score) and not np.isfinite(self.score).all():
+            raise InvalidCounts("DirectScores.score: a score that is no number")
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ListRankings:
+    """Listwise judgements of one judge, one row a (item, run, candidate): n candidates shown in one order.
+
+    item, category : codes; `categories` names the latter.  run : number of the ordering within the item.
+    candidate : codes into `candidates`, which all judges of one selection share.
+    slot : place in which the candidate was shown, from 0.
+    score : 0 to 100, NaN where none was given.  rank : 1 is best, 0 where none was given.
+    chosen : 1 if the run named this candidate the best, 0 if another; a run that ranks or scores names its
+        best rank, or without ranks all with its top score.
+    uncertain, major_error, unsupported : flags 0 or 1, -1 where none was given.
+    best : 1 if the candidate is truly (among) the best, 0 if not, -1 unknown.
+    """
+
+    categories: tuple[str, ...]
+    candidates: tuple[str, ...]
+    item: IntArray
+    category: IntArray
+    run: IntArray
+    candidate: IntArray
+    slot: IntArray
+    score: FloatArray
+    rank: IntArray
+    chosen: IntArray
+    uncertain: IntArray
+    major_error: IntArray
+    unsupported: IntArray
+    best: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, *(f.name for f in fields(self) if f.name not in ("categories", "candidates")))
+        _check_not_negative(self, "item", "category", "run", "candidate", "slot", "rank")
+        known = self.score[~np.isnan(self.score)]
+        if len(known) and (known.min() < 0 or known.max() > 100):
+            raise InvalidCounts(f"ListRankings.score: {known.min()} to {known.max()} is not within 0 to 100")
+
+    def __len__(self) -> int:
+        return len(self.item)

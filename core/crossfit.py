@@ -1,4 +1,4 @@
-"""BTD labels of comparisons that the fit has not seen, so that a table of them does not flatter."""
+"""BTD on comparisons that the fit has not seen, so that a table of its labels does not flatter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from core.btd import Bounds, decide, features, fit_many, probabilities
 from core.btd_solver import Loss
-from core.counts import NO_GOLD, IntArray, VoteCounts
+from core.counts import NO_GOLD, FloatArray, IntArray, VoteCounts
 from core.intervals import dense_codes
 from core.votes import InvalidOption, TooFewLabels
 
@@ -21,14 +21,30 @@ def held_out_labels(
     bounds: Bounds | None = None,
     loss: Loss = "drps",
 ) -> IntArray:
-    """BTD label of each comparison, by a fit on the labelled comparisons of all other items (ours).
+    """BTD label of each comparison, labelled or not, in {-1, 0, +1}: `decide` on `held_out_forecast`."""
+    return decide(
+        held_out_forecast(counts, rng=rng, folds=folds, alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
+    )
 
-    Items are dealt at random into `folds` of equal size (as many as there are items, if fewer); the label of
-    a comparison comes from the fit without its fold.
+
+def held_out_forecast(
+    counts: VoteCounts,
+    *,
+    rng: np.random.Generator,
+    folds: int = 10,
+    alpha: float = 1.0,
+    kappa: float = 1.0,
+    bounds: Bounds | None = None,
+    loss: Loss = "drps",
+) -> FloatArray:
+    """p(-1), p(0), p(+1) of each comparison, by a fit on the labelled comparisons of all other items (ours).
+
+    Items are dealt at random into `folds` of equal size (as many as there are items, if fewer); the forecast
+    of a comparison comes from the fit without its fold.
 
     Returns
     -------
-    (comparisons,) in {-1, 0, +1}, labelled or not.
+    (comparisons, 3), rows summing to 1, labelled or not.
 
     Raises
     ------
@@ -49,4 +65,5 @@ def held_out_labels(
     weights = np.where(cells.gold == NO_GOLD, 0.0, cells.weight - inside)
     fits = fit_many(cells, weights, alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
     s, t = features(cells, alpha=alpha, kappa=kappa)
-    return decide(probabilities(fits.theta, s, t))[fold, cell]
+    forecast: FloatArray = probabilities(fits.theta, s, t)[fold, cell]
+    return forecast

@@ -22,7 +22,16 @@ from core.btd import (
 from core.btd_solver import Loss
 from core.counts import FloatArray, IntArray, VoteCounts
 from core.intervals import check_level
-from core.splits import ItemLosses, Splits, item_bootstrap, item_losses, sign_flip_p_value, splits
+from core.shrinkage import WEAK, Prior, PriorOfSplits, ShrunkenFits, shrunken
+from core.splits import (
+    ItemLosses,
+    Splits,
+    calibration_sets,
+    item_bootstrap,
+    item_losses,
+    sign_flip_p_value,
+    splits,
+)
 from core.votes import InvalidOption, NoUsableVotes, UnknownName
 
 if TYPE_CHECKING:
@@ -40,7 +49,10 @@ __all__ = [
     "splits",
 ]
 
-METHODS: dict[str, str] = {"btd": "BTD"} | {key: rule.name for key, rule in AGGREGATORS.items()}
+FITTED = {"btd": "BTD", "btd_shrunk": "Shrunken BTD"}
+"""Methods that are fits of θ, by key."""
+
+METHODS: dict[str, str] = FITTED | {key: rule.name for key, rule in AGGREGATORS.items()}
 """Names of all methods by key, in the order of tables."""
 
 SIGNIFICANCE = 0.05
@@ -105,6 +117,9 @@ class Evaluation:
     majority_p_value : of the paired test of majority against the best method, whatever is between them; None
         if majority is the best or not among them, or without resamples.
     theta : BTD parameters (β, η₀, γ) of each split, (splits, 3).
+    shrunken : parameters of shrunken BTD and what its prior contributed; None if it is not compared.
+    by_item : errors of the methods in the order of `columns`, then their hits, item by item; None without
+        resamples.
     """
 
     scores: dict[str, MethodScore]
@@ -122,6 +137,9 @@ class Evaluation:
     kappa: float
     level: float
     resamples: int
+    shrunken: ShrunkenFits | None = None
+    by_item: ItemLosses | None = None
+    columns: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """One row a method, best MAE first."""
@@ -170,6 +188,7 @@ def evaluate(
     loss: Loss = "drps",
     level: float = 0.95,
     resamples: int = 10_000,
+    prior: Prior | PriorOfSplits = WEAK,
 ) -> Evaluation:
     """Compare methods on `n_splits` random splits of the labelled comparisons, the same splits for all.
 
@@ -182,6 +201,8 @@ def evaluate(
     need confidences or lengths; without them such a method is listed in `not_applicable`.
     resamples : sign flips R, and bootstrap draws up to 2,000 of them. 0 leaves both out, for an answer in a
     fraction of the time; every other number is the same, whatever the resamples.
+    prior : of shrunken BTD, see `core.shrinkage`; one that asks for the splits has items drawn by name. A
+    prior that learns its λ takes most of a second.
 
     Raises UnknownName for a method that does not exist, else as `splits` and `fit_many`.
     Source: [BTD] §5; regret, item bootstrap and the sign-flip test are ours.
@@ -197,17 +218,39 @@ def evaluate(
     skipped = {
         key: REASONS[AGGREGATORS[key].needs]
         for key in wanted
-        if key != "btd" and AGGREGATORS[key].forecast is None and key not in given
+        if key not in FITTED and AGGREGATORS[key].forecast is None and key not in given
     }
     used = [key for key in wanted if key not in skipped]
 
-    drawn = splits(counts, rng=rng, n_splits=n_splits, share=share, minimum=minimum, given=given)
+    drawn = splits(
+        counts,
+        rng=rng,
+        n_splits=n_splits,
+        share=share,
+        minimum=minimum,
+        given=given,
+        by_name=callable(prior),
+    )
     # The last calibration set is all labels: what regret is measured against.
     together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
     fits = fit_many(drawn.cells, together, bounds=bounds, loss=loss, alpha=alpha, kappa=kappa)
     s, t = features(drawn.cells, alpha=alpha, kappa=kappa)
     decided = one_hot(decide(probabilities(fits.theta, s, t)))
-    forecasts = {key: _forecast(key, drawn, decided[:-1]) for key in used}
+    fitted = {"btd": decided[:-1]}
+    leaning = None
+    if "btd_shrunk" in used:
+        leaning = shrunken(
+            calibration_sets(drawn),
+            prior(drawn) if callable(prior) else prior,
+            # Folds of its own: the resamples of the others stay what they are.
+            rng=rng.spawn(1)[0],
+            alpha=alpha,
+            kappa=kappa,
+            bounds=bounds,
+            loss=loss,
+        )
+        fitted["btd_shrunk"] = one_hot(decide(probabilities(leaning.theta, s, t)))
+    forecasts = {key: fitted[key] if key in fitted else _forecast(key, drawn) for key in used}
 
     off = np.abs(np.arange(-1, 2) - drawn.cells.gold[:, None])
     errors = [(forecast * off).sum(axis=2) for forecast in forecasts.values()]
@@ -223,6 +266,7 @@ def evaluate(
     top: list[int] = []
     p_values: dict[int, float] = {}
     majority_p_value = None
+    by_item = None
     if resamples:
         by_item = item_losses(drawn, errors + hits)
         estimate = np.concatenate([mae, pa], axis=1).mean(axis=0)
@@ -239,7 +283,7 @@ def evaluate(
         scores[key] = MethodScore(
             key=key,
             name=METHODS[key],
-            dummy=key != "btd" and AGGREGATORS[key].dummy,
+            dummy=key not in FITTED and AGGREGATORS[key].dummy,
             mae=mae_m,
             mae_low=mae_m - half_mae[m],
             mae_high=mae_m + half_mae[m],
@@ -270,6 +314,9 @@ def evaluate(
         kappa=kappa,
         level=level,
         resamples=resamples,
+        shrunken=leaning,
+        by_item=by_item,
+        columns=tuple(used),
     )
 
 
@@ -302,9 +349,7 @@ def regime(nu_q1: float, nu_q3: float) -> str:
     return "low correction" if nu_q3 <= 10 else "mismatched"
 
 
-def _forecast(key: str, drawn: Splits, btd: FloatArray) -> FloatArray:
-    if key == "btd":
-        return btd
+def _forecast(key: str, drawn: Splits) -> FloatArray:
     if key in drawn.given:
         return one_hot(drawn.given[key])[None]
     rule = AGGREGATORS[key].forecast
@@ -322,12 +367,17 @@ def _half_width(values: FloatArray, level: float) -> FloatArray:
 def _item_intervals(
     losses: ItemLosses, estimate: FloatArray, level: float, resamples: int, rng: np.random.Generator
 ) -> tuple[list[float], list[float]]:
-    """Percentile interval over items, moved so that it sits on the mean over splits."""
+    """Percentile interval over items, moved so that it sits on the mean over splits, within what can be.
+
+    The first half of `estimate` are MAE, 0 to 2, the second half PA, 0 to 1.
+    """
     drawn = item_bootstrap(losses, resamples=min(resamples, BOOTSTRAP_DRAWS), rng=rng)
     weight = losses.items * losses.size
     centred = drawn - weight @ losses.loss / weight.sum() + estimate
     low, high = np.quantile(centred, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return np.minimum(low, estimate).tolist(), np.maximum(high, estimate).tolist()
+    most = np.repeat([2.0, 1.0], len(estimate) // 2)
+    inside = np.maximum(np.minimum(low, estimate), 0.0), np.minimum(np.maximum(high, estimate), most)
+    return inside[0].tolist(), inside[1].tolist()
 
 
 def _top_cluster(

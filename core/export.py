@@ -1,4 +1,4 @@
-"""Votes out of the store: the canonical columns and every extra one, as a table, CSV or Parquet."""
+"""Out of the store: the canonical columns of votes, scores or rankings and every extra one, as a file."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from core.loading import NUMBER_COLUMNS, TEXT_COLUMNS
+from core.dictionaries import TEXT_COLUMNS
+from core.loading import NUMBER_COLUMNS
+from core.row_scope import JOINS, JUDGED, row_scope
+from core.row_scope import column_sql as row_column_sql
+from core.row_scope import extra_columns as row_extra_columns
 from core.scope import column_sql, extra_columns, nothing, scope
-from core.votes import COLUMNS, InvalidOption, Selection
+from core.votes import COLUMNS, FORMS, InvalidOption, Kind, Selection
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,8 +67,28 @@ def export_votes(store: Snapshot, selection: Selection) -> pa.Table:
     selected = scope(store, replace(selection, gold="given"))
     found = vote_rows(store, selected.filter, selected.params, gold=selected.gold)
     if found.num_rows == 0:
-        raise nothing(selection)
+        raise nothing(store, selection)
     return found
+
+
+def export_rows(store: Snapshot, selection: Selection, kind: Kind) -> pa.Table:
+    """All direct scores, or rankings with a row a candidate, of the selection, failed ones too."""
+    if kind not in ("scores", "rankings"):
+        raise InvalidOption(f"Export of {kind!r}: there are 'votes', 'scores' and 'rankings'")
+    form, selected = FORMS[kind], row_scope(store, selection, kind)
+    types = {"text": "varchar", "int": "bigint", "float": "double"}
+    values = row_column_sql(kind)
+    columns = [f"({values[c.name]})::{types[c.kind]} as {c.name}" for c in form.columns]
+    extras = row_extra_columns(store, kind, selected.filter, selected.params)
+    columns += [f"v.extra[$key{place}] as extra{place}" for place in range(len(extras))]
+    found = store.query(
+        f"""select {", ".join(columns)} from {kind} v {JOINS.format(judged=JUDGED[kind])}
+            where {selected.filter} order by v.id{", v.slot" if kind == "rankings" else ""}""",
+        {**selected.params, **{f"key{place}": name for place, name in enumerate(extras)}},
+    )
+    if found.num_rows == 0:
+        raise nothing(store, selection, kind)
+    return found.rename_columns([*form.names, *extras])
 
 
 def write_csv(table: pa.Table, target: str | Path | BinaryIO) -> None:

@@ -156,14 +156,15 @@ def kish_effect(n: ArrayLike) -> float:
     return float((totals**2).sum() / totals.sum()) if totals.sum() > 0 else 1.0
 
 
-def design_effect(item: IntArray, n: IntArray, correct: IntArray) -> float:
+def design_effect(item: IntArray, n: IntArray, correct: IntArray | FloatArray) -> float:
     """Factor by which votes of one item agreeing with each other inflates the variance of correct / n.
 
     deff = max(1, G/(G − 1)·Σᵢ(kᵢ − p·nᵢ)²/N² ÷ p(1 − p)/(N − 1)) over G items with totals nᵢ, kᵢ; p = K/N.
 
     Parameters
     ----------
-    item, n, correct : (rows,) item code, verdicts and right verdicts; rows of one item are added up.
+    item, n, correct : (rows,) item code, verdicts and right verdicts (shared ones are fractions); rows of one
+        item are added up.
 
     Edge rules (ours): with one verdict an item it is exactly 1. Where the ratio is 0/0 or rests on nothing
     (K = 0, K = N, one item) it is Σnᵢ²/N, as if the verdicts of an item always agreed: the cautious end.

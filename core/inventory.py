@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.row_scope import row_scope
 from core.scope import NUMERIC, at_one_moment, column_sql, extra_columns, nothing, scope, unknown
-from core.votes import COLUMN_NAMES, STATUSES, Selection, UnknownName
+from core.votes import COLUMN_NAMES, STATUSES, Kind, Selection, UnknownName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,12 +53,24 @@ class JudgeSummary:
     runs: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterCount:
+    """Usable and failed judgements of one kind by one rater, besides its votes."""
+
+    name: str
+    rater_type: str
+    n: int
+    failed: int
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Summary:
     """What a selection holds. `votes`, `items` and `comparisons` count usable votes and what they are about.
 
     unparsed : failed votes of every kind (error, refused, unparsed), `statuses` splits them.
     categories : category → usable votes; "" holds votes without one. simulated : any data set is simulated.
+    scores, rankings : raters who gave direct scores, or rankings of several candidates. Their categories are
+    in `categories` too, with 0 votes if they have none; `judges` and `models` are those of votes only.
     """
 
     votes: int
@@ -71,6 +84,8 @@ class Summary:
     categories: dict[str, int]
     has_texts: bool
     simulated: bool
+    scores: tuple[RaterCount, ...] = ()
+    rankings: tuple[RaterCount, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """One row a judge."""
@@ -88,7 +103,8 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
 
     Raises
     ------
-    NoUsableVotes : the selection matches no row at all (only failed votes: a summary with `votes` 0).
+    NoUsableVotes : the selection matches no row at all (only failed votes, or no vote but direct scores or
+        rankings: a summary with `votes` 0).
     UnknownName : a name that the store does not have.
     """
     selected = scope(store, selection)
@@ -114,8 +130,9 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
             group by j.name order by j.name""",
         selected.params,
     ).to_pylist()
-    if not of_judges:
-        raise nothing(selection)
+    scores, rankings = (_others(store, selection, kind) for kind in ("scores", "rankings"))
+    if not of_judges and not scores.raters and not rankings.raters:
+        raise nothing(store, selection)
     of_rest = store.query(
         f"""with s as (select * from votes v where {selected.filter}),
             c as (select * from comparisons where id in (select comparison from s where status = 0))
@@ -142,19 +159,84 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
         selected.params,
     ).to_pylist()
     judges = tuple(JudgeSummary(**row) for row in of_judges)
+    others = dict.fromkeys((*scores.categories, *rankings.categories), 0)
     return Summary(
         votes=sum(judge.n for judge in judges),
         items=of_rest["items"],
         comparisons=of_rest["comparisons"],
         unparsed=sum(judge.failed for judge in judges),
         statuses={STATUSES[row["status"]]: row["n"] for row in statuses},
-        datasets=tuple(of_rest["datasets"]),
+        datasets=tuple(sorted({*(of_rest["datasets"] or ()), *scores.datasets, *rankings.datasets})),
         judges=judges,
         models=tuple(of_rest["models"] or ()),
-        categories={row["name"]: row["n"] for row in categories},
+        categories=dict(sorted((others | {row["name"]: row["n"] for row in categories}).items())),
         has_texts=of_rest["has_texts"],
-        simulated=of_rest["simulated"],
+        simulated=bool(of_rest["simulated"]) or scores.simulated or rankings.simulated,
+        scores=scores.raters,
+        rankings=rankings.raters,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Others:
+    raters: tuple[RaterCount, ...] = ()
+    categories: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+    simulated: bool = False
+
+
+def _others(store: Snapshot, selection: Selection, kind: Kind) -> _Others:
+    """What a selection holds of a kind that is no vote."""
+    try:
+        selected = row_scope(store, selection, kind)
+    except UnknownName:
+        # A filter on a column that only votes have selects nothing else.
+        return _Others()
+    rows = f"(select * from {kind} v where {selected.filter})"
+    raters = store.query(
+        f"""select j.name, case when bool_or(v.human) then 'human' else 'llm' end as rater_type,
+                   (count(distinct v.id) filter (v.status = 0))::bigint as n,
+                   (count(distinct v.id) filter (v.status <> 0))::bigint as failed
+            from {rows} v join judges j on j.id = v.judge group by j.name order by j.name""",
+        selected.params,
+    ).to_pylist()
+    if not raters:
+        return _Others()
+    categories = store.query(
+        f"""select distinct coalesce(k.name, '') as name
+            from {rows} v left join categories k on k.id = v.category where v.status = 0""",
+        selected.params,
+    )
+    datasets = store.query(
+        f"select name, simulated from datasets where id in (select dataset from {rows})", selected.params
+    )
+    return _Others(
+        raters=tuple(RaterCount(**row) for row in raters),
+        categories=tuple(categories["name"].to_pylist()),
+        datasets=tuple(datasets["name"].to_pylist()),
+        simulated=any(datasets["simulated"].to_pylist()),
+    )
+
+
+@at_one_moment
+def costs(store: Snapshot, selection: Selection) -> dict[str, float | None]:
+    """Mean cost of one judge's verdict on a comparison: what its votes cost, failed ones too, over the
+    comparisons with a usable vote. None for a judge with a vote whose cost is unknown: never taken for 0.
+
+    In the currency of the column `cost`.
+    """
+    selected = scope(store, selection)
+    found = store.query(
+        f"""select j.name, sum(d.cost)::double as cost, count(*) = count(d.cost) as known,
+                   (count(distinct v.comparison) filter (v.status = 0))::bigint as comparisons
+            from votes v join judges j on j.id = v.judge left join details d on d.vote = v.id
+            where {selected.filter} group by j.name order by j.name""",
+        selected.params,
+    ).to_pylist()
+    return {
+        row["name"]: row["cost"] / row["comparisons"] if row["known"] and row["comparisons"] else None
+        for row in found
+    }
 
 
 @at_one_moment
@@ -209,5 +291,5 @@ def comparison_names(store: Snapshot, selection: Selection) -> pa.Table:
         selected.params,
     )
     if found.num_rows == 0:
-        raise nothing(selection)
+        raise nothing(store, selection)
     return found

@@ -1,17 +1,32 @@
-"""Put a reading into the store's tables: dictionaries, duplicates, conflicts, gold, the ledger of files."""
+"""Put a reading of votes into the store's tables: duplicates, conflicts, gold, the ledger of files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from core.votes import COLUMNS, CONFIDENCE_KINDS, STATUSES, NoUsableVotes, Reading, UnknownName
+from core.dictionaries import (
+    SORTED_EXTRA,
+    TEXT_COLUMNS,
+    code_sql,
+    complete,
+    enter_in_ledger,
+    fill_names,
+    fill_texts,
+    has_extra,
+    ledger,
+    names,
+    one,
+    present,
+    stem,
+    text_sql,
+    vacuum,
+)
+from core.votes import CONFIDENCE_KINDS, FORMS, STATUSES, VOTES, Kind, NoUsableVotes, Reading, UnknownName
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TEXT_COLUMNS = ("prompt", "response_a", "response_b", "rationale", "prompt_hash")
 NUMBER_COLUMNS = ("length_a", "length_b", "temperature", "cost")
 DETAIL_COLUMNS = (*TEXT_COLUMNS, *NUMBER_COLUMNS, "extra")
 CONTENT_COLUMNS = ("category", "vote", "confidence", "confidence_kind", "status", "human")
@@ -22,11 +37,12 @@ KEY = "comparison, judge, run, position"
 class LoadReport:
     """What a load did.
 
-    loaded : new votes. duplicates : votes left out because the same vote is there, or twice in the file.
-    conflicts : votes whose key is taken by other content, and comparisons with another gold label;
+    kind : what is counted: votes, direct scores, or rankings (each with all its candidates).
+    loaded : new ones. duplicates : ones left out because the same is there, or twice in the file.
+    conflicts : ones whose key is taken by other content, and comparisons with another gold label;
     replaced : how many of those replaced what was stored. rejected : rejects of the reading, and gold labels
     of a gold-only file that meet no stored comparison. gold_filled : stored comparisons that received gold.
-    already_loaded : the ledger knows these very votes for this data set, and nothing changed.
+    already_loaded : the ledger knows these very judgements for this data set, and nothing changed.
     datasets : names, as they are now, of the data sets that the reading goes to.
     """
 
@@ -38,6 +54,7 @@ class LoadReport:
     already_loaded: bool
     datasets: tuple[str, ...]
     gold_filled: int = 0
+    kind: Kind = "votes"
 
     @property
     def sentence(self) -> str:
@@ -46,7 +63,7 @@ class LoadReport:
         if self.already_loaded:
             return f"loaded before{where.replace(' into ', ' as ')}: nothing to do"
         taken = "replaced" if self.replaced else "kept as stored"
-        parts = [f"{_number(self.loaded, 'vote')} loaded{where}"]
+        parts = [f"{_number(self.loaded, FORMS[self.kind].unit)} loaded{where}"]
         parts += [f"{_number(self.gold_filled, 'comparison')} given gold"] if self.gold_filled else []
         parts += [f"{_number(self.duplicates, 'duplicate')} left out"] if self.duplicates else []
         parts += [f"{_number(self.conflicts, 'conflict')} ({taken})"] if self.conflicts else []
@@ -74,9 +91,7 @@ def load_reading(
             already_loaded=False,
             datasets=(),
         )
-    cursor.register(
-        "incoming", _complete(votes, dataset, PurePath(reading.name).name.split(".")[0] or "votes")
-    )
+    cursor.register("incoming", complete(votes, VOTES, dataset, stem(reading)))
     cursor.execute(
         """create temp table given as
            select dataset, item_id, model_a, model_b, arg_min(gold, ordinal)::tinyint as gold,
@@ -86,9 +101,9 @@ def load_reading(
     if reading.gold_only and dataset is None:
         _find_dataset_of_gold(cursor)
     # Content, not reading options: the same bytes read in another way are other votes.
-    fingerprint = f"{_one(cursor, 'select sum(hash(incoming)::hugeint) from incoming')}:{reading.gold_only}"
-    targets = _names(cursor, "select distinct dataset from given order by 1")
-    known = _ledger(cursor, reading.sha256, fingerprint)
+    fingerprint = f"{one(cursor, 'select sum(hash(incoming)::hugeint) from incoming')}:{reading.gold_only}"
+    targets = names(cursor, "select distinct dataset from given order by 1")
+    known = ledger(cursor, reading.sha256, fingerprint)
     in_ledger = set(targets) <= set(known)
     # Gold may meet comparisons that were not there last time. A data set renamed since is not filled again by
     # `replace` under its old name.
@@ -104,21 +119,21 @@ def load_reading(
             datasets=tuple(known[target] for target in targets),
         )
 
-    existing = _one(cursor, "select count(*) from datasets where name in (select dataset from given)")
+    existing = one(cursor, "select count(*) from datasets where name in (select dataset from given)")
     if not reading.gold_only:
         _fill_dictionaries(cursor, simulated=simulated)
     gold_conflicts, gold_replaced, gold_filled = _fill_gold(cursor, replace=replace)
     loaded, duplicates, conflicts, replaced = 0, reading.duplicates, gold_conflicts, gold_replaced
     if reading.gold_only:
-        unmatched = _one(cursor, "select count(*) from given") - _one(cursor, "select count(*) from keyed")
-        if unmatched == _one(cursor, "select count(*) from given"):
+        unmatched = one(cursor, "select count(*) from given") - one(cursor, "select count(*) from keyed")
+        if unmatched == one(cursor, "select count(*) from given"):
             raise NoUsableVotes(
                 f"{reading.name}: none of its {unmatched} gold labels meets a stored comparison of "
                 f"{', '.join(targets)}; item_id, model_a and model_b must be spelled as in the votes"
             )
         rejected += unmatched
     else:
-        _fill_texts(cursor, votes)
+        fill_texts(cursor, present(votes, TEXT_COLUMNS))
         loaded, vote_duplicates, vote_conflicts, vote_replaced = _fill_votes(
             cursor, votes, check_stored=existing > 0, replace=replace
         )
@@ -126,18 +141,7 @@ def load_reading(
         conflicts += vote_conflicts
         replaced += vote_replaced
 
-    cursor.execute(
-        """insert into files select $sha, $fingerprint, d.id, g.dataset, $name, $format, now()::timestamp
-           from (select distinct dataset from given) g join datasets d on d.name = g.dataset
-           where (d.id, g.dataset) not in
-                 (select (dataset, target) from files where sha256 = $sha and fingerprint = $fingerprint)""",
-        {
-            "sha": reading.sha256,
-            "fingerprint": fingerprint,
-            "name": PurePath(reading.name).name,
-            "format": reading.format,
-        },
-    )
+    enter_in_ledger(cursor, reading, fingerprint)
     return LoadReport(
         loaded=loaded,
         duplicates=duplicates,
@@ -150,59 +154,11 @@ def load_reading(
     )
 
 
-def vacuum(cursor: Any) -> None:
-    """Forget dictionary rows that no vote uses any longer."""
-    cursor.execute("delete from models where id not in (select unnest([model_a, model_b]) from comparisons)")
-    cursor.execute("delete from judges where id not in (select judge from votes)")
-    cursor.execute(
-        "delete from categories where id not in (select category from votes where category is not null)"
-    )
-    used = " union all ".join(f"select {column} as id from details" for column in TEXT_COLUMNS)
-    cursor.execute(f"delete from texts where id not in (select id from ({used}) where id is not null)")
-
-
-def _complete(votes: pa.Table, dataset: str | None, stem: str) -> pa.Table:
-    """Write the defaults of the canonical form into missing cells, and number the rows."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    defaults = {column.name: column.default for column in COLUMNS if column.default is not None}
-    for name, default in {"dataset": stem, **defaults}.items():
-        if votes[name].null_count:
-            place = votes.schema.get_field_index(name)
-            votes = votes.set_column(place, name, pc.fill_null(votes[name], default))
-    if dataset is not None:
-        votes = votes.set_column(
-            votes.schema.get_field_index("dataset"), "dataset", pa.repeat(dataset, votes.num_rows)
-        )
-    return votes.append_column("ordinal", pa.array(np.arange(1, votes.num_rows + 1)))
-
-
-def _one(cursor: Any, sql: str) -> int:
-    value = cursor.execute(sql).fetchone()[0]
-    return int(value or 0)
-
-
-def _names(cursor: Any, sql: str) -> list[str]:
-    return [str(row[0]) for row in cursor.execute(sql).fetchall()]
-
-
-def _ledger(cursor: Any, sha256: str, fingerprint: str) -> dict[str, str]:
-    """Data set that these votes were loaded as → its name now."""
-    rows = cursor.execute(
-        """select target, d.name from files f join datasets d on d.id = f.dataset
-           where sha256 = ? and fingerprint = ?""",
-        [sha256, fingerprint],
-    ).fetchall()
-    return dict(rows)
-
-
 def _find_dataset_of_gold(cursor: Any) -> None:
     """A gold file seldom names the data set of its votes: take the one data set that has its comparisons."""
-    if _one(cursor, "select count(*) from given where dataset in (select name from datasets)"):
+    if one(cursor, "select count(*) from given where dataset in (select name from datasets)"):
         return
-    found = _names(
+    found = names(
         cursor,
         """select distinct d.name from given g
            join models a on a.name = g.model_a join models b on b.name = g.model_b
@@ -211,41 +167,21 @@ def _find_dataset_of_gold(cursor: Any) -> None:
     )
     if len(found) != 1:
         held = "several data sets have" if found else "no data set has"
-        names = found or _names(cursor, "select name from datasets order by 1")
+        meant = found or names(cursor, "select name from datasets order by 1")
         raise UnknownName(
             f"{held.capitalize()} comparisons of this gold file; say which is meant: "
-            f"{', '.join(names) or 'none yet'}"
+            f"{', '.join(meant) or 'none yet'}"
         )
     cursor.execute("update given set dataset = ?", [found[0]])
 
 
 def _fill_dictionaries(cursor: Any, *, simulated: bool) -> None:
-    # New ids follow the order of the names, so that one file gives the same codes whatever its row order.
-    cursor.execute(
-        """insert into datasets
-           select (select coalesce(max(id), 0) from datasets) + row_number() over (order by dataset),
-                  dataset, $simulated, now()::timestamp
-           from (select distinct dataset from given where dataset not in (select name from datasets))""",
-        {"simulated": simulated},
-    )
     named = {
         "models": "select model_a as name from given union select model_b from given",
         "judges": "select judge as name from incoming",
         "categories": "select category as name from incoming where category is not null",
     }
-    for table, source in named.items():
-        cursor.execute(
-            f"""insert into {table}
-                select (select coalesce(max(id), 0) from {table}) + row_number() over (order by name), name
-                from (select distinct name from ({source}) where name not in (select name from {table}))"""
-        )
-    cursor.execute(
-        """insert into items
-           select (select coalesce(max(id), 0) from items)
-                  + row_number() over (order by g.dataset, g.item_id), d.id, g.item_id
-           from (select distinct dataset, item_id from given) g join datasets d on d.name = g.dataset
-           where not exists (select 1 from items i where i.dataset = d.id and i.name = g.item_id)"""
-    )
+    fill_names(cursor, named, simulated=simulated)
     cursor.execute(
         """insert into comparisons
            select (select coalesce(max(id), 0) from comparisons)
@@ -269,9 +205,9 @@ def _fill_gold(cursor: Any, *, replace: bool) -> tuple[int, int, int]:
            join models a on a.name = g.model_a join models b on b.name = g.model_b
            join comparisons c on c.item = i.id and c.model_a = a.id and c.model_b = b.id"""
     )
-    inside = _one(cursor, "select count_if(gold_differs) from keyed")
-    against = _one(cursor, "select count_if(gold <> stored) from keyed")
-    filled = _one(cursor, "select count_if(gold is not null and stored is null) from keyed")
+    inside = one(cursor, "select count_if(gold_differs) from keyed")
+    against = one(cursor, "select count_if(gold <> stored) from keyed")
+    filled = one(cursor, "select count_if(gold is not null and stored is null) from keyed")
     if filled or (against and replace):
         cursor.execute(
             f"""update comparisons set gold = k.gold from keyed k
@@ -281,39 +217,18 @@ def _fill_gold(cursor: Any, *, replace: bool) -> tuple[int, int, int]:
     return inside + against, against if replace else 0, filled
 
 
-def _fill_texts(cursor: Any, votes: pa.Table) -> None:
-    present = [column for column in TEXT_COLUMNS if votes[column].null_count < votes.num_rows]
-    if present:
-        source = " union ".join(f"select {column} as text from incoming" for column in present)
-        cursor.execute(
-            f"""insert into texts
-                select (select coalesce(max(id), 0) from texts) + row_number() over (order by text), text
-                from (select distinct text from ({source})
-                      where text is not null and text not in (select text from texts))"""
-        )
-
-
-def _has_extra(votes: pa.Table) -> bool:
-    return any(len(chunk.keys) for chunk in votes["extra"].chunks)
-
-
 def _fresh_details(cursor: Any, votes: pa.Table, base: int) -> None:
     """Details of the incoming votes, only for those that have any."""
-    present = {column for column in DETAIL_COLUMNS if votes[column].null_count < votes.num_rows}
-    if "extra" in present and not _has_extra(votes):
-        present.remove("extra")
-    columns, joins = [], []
-    for column in TEXT_COLUMNS:
-        columns.append(f"t_{column}.id as {column}" if column in present else f"null::integer as {column}")
-        if column in present:
-            joins.append(f"left join texts t_{column} on t_{column}.text = i.{column}")
+    filled = set(present(votes, DETAIL_COLUMNS))
+    if "extra" in filled and not has_extra(votes):
+        filled.remove("extra")
+    columns, joins = text_sql(TEXT_COLUMNS, filled)
     for column in NUMBER_COLUMNS:
         kind = "bigint" if column.startswith("length") else "double"
-        columns.append(f"i.{column}" if column in present else f"null::{kind} as {column}")
-    # Sorted, so that maps are equal whatever the order of the file's columns.
-    extra = "case when cardinality(i.extra) > 0 then map_from_entries(list_sort(map_entries(i.extra))) end"
-    columns.append(f"{extra} as extra" if "extra" in present else "null::map(varchar, varchar) as extra")
-    conditions = [f"{column} is not null" for column in DETAIL_COLUMNS if column in present]
+        columns.append(f"i.{column}" if column in filled else f"null::{kind} as {column}")
+    extra = SORTED_EXTRA if "extra" in filled else "null::map(varchar, varchar)"
+    columns.append(f"{extra} as extra")
+    conditions = [f"{column} is not null" for column in DETAIL_COLUMNS if column in filled]
     cursor.execute(
         f"""create temp table fresh_details as select * from (
               select i.ordinal + {base} as vote, {", ".join(columns)} from incoming i {" ".join(joins)})
@@ -321,30 +236,24 @@ def _fresh_details(cursor: Any, votes: pa.Table, base: int) -> None:
     )
 
 
-def _codes(column: str, names: tuple[str, ...]) -> str:
-    """SQL that turns a closed vocabulary into its index."""
-    cases = " ".join(f"when '{name}' then {code}" for code, name in enumerate(names))
-    return f"(case i.{column} {cases} end)::tinyint as {column}"
-
-
 def _fill_votes(
     cursor: Any, votes: pa.Table, *, check_stored: bool, replace: bool
 ) -> tuple[int, int, int, int]:
     """Insert the votes. Returns loaded, duplicates, conflicts and replaced."""
-    base = _one(cursor, "select max(id) from votes")
+    base = one(cursor, "select max(id) from votes")
     cursor.execute(
         f"""create temp table fresh as
             select i.ordinal + {base} as id, k.dataset_id as dataset, k.comparison, j.id as judge,
                    c.id as category, i.run,
                    (case i.position when 'ab' then 1 when 'ba' then -1 else 0 end)::tinyint as position,
-                   i.vote::tinyint as vote, i.confidence, {_codes("confidence_kind", CONFIDENCE_KINDS)},
-                   {_codes("status", STATUSES)}, i.rater_type = 'human' as human
+                   i.vote::tinyint as vote, i.confidence, {code_sql("confidence_kind", CONFIDENCE_KINDS)},
+                   {code_sql("status", STATUSES)}, i.rater_type = 'human' as human
             from incoming i join keyed k using (dataset, item_id, model_a, model_b)
             join judges j on j.name = i.judge left join categories c on c.name = i.category"""
     )
     _fresh_details(cursor, votes, base)
     duplicates = conflicts = replaced = 0
-    if _one(cursor, f"select count(*) from (select distinct {KEY} from fresh)") < votes.num_rows:
+    if one(cursor, f"select count(*) from (select distinct {KEY} from fresh)") < votes.num_rows:
         # The importers leave no key twice; two data sets of a file that are loaded into one can.
         cursor.execute(
             f"""create temp table twice as
@@ -376,12 +285,12 @@ def _fill_votes(
     )
     if duplicates or conflicts:
         vacuum(cursor)
-    return _one(cursor, "select count(*) from fresh") - replaced, duplicates, conflicts, replaced
+    return one(cursor, "select count(*) from fresh") - replaced, duplicates, conflicts, replaced
 
 
 def _compare(cursor: Any, pairs: str, *, stored: str, stored_details: str) -> tuple[int, int]:
     """Of pairs of votes with one key, how many say the same and how many do not (kept as `<pairs>_other`)."""
-    if not _one(cursor, f"select count(*) from {pairs}"):
+    if not one(cursor, f"select count(*) from {pairs}"):
         return 0, 0
     differ = [f"f.{column} is distinct from v.{column}" for column in CONTENT_COLUMNS]
     differ += [f"df.{column} is distinct from dv.{column}" for column in DETAIL_COLUMNS]
@@ -392,5 +301,5 @@ def _compare(cursor: Any, pairs: str, *, stored: str, stored_details: str) -> tu
             join {stored} v on v.id = p.old left join {stored_details} dv on dv.vote = p.old
             where {" or ".join(differ)}"""
     )
-    other = _one(cursor, f"select count(*) from {pairs}_other")
-    return _one(cursor, f"select count(*) from {pairs}") - other, other
+    other = one(cursor, f"select count(*) from {pairs}_other")
+    return one(cursor, f"select count(*) from {pairs}") - other, other

@@ -79,7 +79,7 @@ def length_counts(store: Snapshot, selection: Selection) -> dict[str, LengthCoun
 
 @at_one_moment
 def single_votes(store: Snapshot, selection: Selection) -> dict[str, SingleVotes]:
-    """Votes of each judge one by one, with confidence and the longer side (lengths as in `length_counts`)."""
+    """Votes of each judge one by one, with confidence, order, run and longer side (as in `length_counts`)."""
     selected = scope(store, selection)
     codes = number(store, selected, selection)
     table = store.query(
@@ -88,16 +88,23 @@ def single_votes(store: Snapshot, selection: Selection) -> dict[str, SingleVotes
                      sign(coalesce(d.length_a - d.length_b, length(a.text) - length(b.text))) as side
               from details d
               left join texts a on a.id = d.response_a left join texts b on b.id = d.response_b)
-            select v.judge, v.comparison, v.vote, v.confidence, coalesce(d.side, {NO_SIDE})::bigint as side
+            select v.judge, v.comparison, v.vote, v.confidence, v.position, v.run,
+                   coalesce(d.side, {NO_SIDE})::bigint as side
             from votes v left join d using (id)
             where v.status = 0 and {selected.filter} order by v.judge, v.comparison, v.id""",
         selected.params,
     )
     comparison = codes.comparison[ints(table, "comparison")]
     vote, side, confidence = ints(table, "vote"), ints(table, "side"), floats(table, "confidence")
+    shown, run = ints(table, "position"), ints(table, "run")
     return {
         judge: SingleVotes(
-            comparison=comparison[rows], vote=vote[rows], confidence=confidence[rows], side=side[rows]
+            comparison=comparison[rows],
+            vote=vote[rows],
+            confidence=confidence[rows],
+            side=side[rows],
+            shown=shown[rows],
+            run=run[rows],
         )
         for judge, rows in by_judge(table, selected.judges).items()
     }

@@ -20,10 +20,21 @@ from core.counts import (
     VoteCounts,
 )
 from core.evidence import Mark, votes_behind
-from core.inventory import JudgeSummary, Summary, comparison_names, filter_columns, summary, values
+from core.inventory import (
+    JudgeSummary,
+    RaterCount,
+    Summary,
+    comparison_names,
+    costs,
+    filter_columns,
+    summary,
+    values,
+)
 from core.orders import length_counts, order_counts, single_votes
 from core.pairs import pair_scores, ratings
+from core.rankings import list_rankings, ranked_items
 from core.scope import at_one_moment, by_judge, floats, ints, number, scope
+from core.scores import direct_scores
 from core.votes import CorrectnessRule, InvalidOption, Selection
 
 if TYPE_CHECKING:
@@ -32,14 +43,19 @@ if TYPE_CHECKING:
 __all__ = [
     "JudgeSummary",
     "Mark",
+    "RaterCount",
     "Summary",
     "comparison_names",
+    "costs",
+    "direct_scores",
     "filter_columns",
     "length_counts",
+    "list_rankings",
     "order_counts",
     "outcomes",
     "pair_scores",
     "positions",
+    "ranked_items",
     "ratings",
     "single_votes",
     "summary",

@@ -276,21 +276,26 @@ def _tiers(
     order: list[int], row_of: IntArray, item: IntArray, score: FloatArray, p: FloatArray, se: FloatArray
 ) -> dict[int, int]:
     """Tier of each row, walking down the board."""
-    by_row = {row: (item[row_of == row], score[row_of == row]) for row in order}
+    sorted_rows = np.lexsort((item, row_of))
+    items, place = np.unique(item[sorted_rows], return_inverse=True)
+    score, ends = score[sorted_rows], np.searchsorted(row_of[sorted_rows], np.arange(len(order) + 1))
+    leaders = np.full(len(items), np.nan)
     tier: dict[int, int] = {}
     current, leader = 0, -1
     for row in order:
-        if leader < 0 or abs(_z(by_row[leader], by_row[row], p[[leader, row]], se[[leader, row]])) > TIER_Z:
+        own = slice(ends[row], ends[row + 1])
+        if leader >= 0:
+            d = leaders[place[own]] - score[own]
+            fewest = min(ends[leader + 1] - ends[leader], ends[row + 1] - ends[row])
+            difference, error, _, _ = _difference(
+                d[~np.isnan(d)], fewest, p[[leader, row]], se[[leader, row]]
+            )
+        if leader < 0 or (abs(difference) > 1e-12 and abs(difference / error) > TIER_Z):
             current, leader = current + 1, row
+            leaders[:] = np.nan
+            leaders[place[own]] = score[own]
         tier[row] = current
     return tier
-
-
-def _z(
-    one: tuple[IntArray, FloatArray], two: tuple[IntArray, FloatArray], p: FloatArray, se: FloatArray
-) -> float:
-    difference, error, _, _ = score_difference(one, two, p, se)
-    return difference / error if abs(difference) > 1e-12 else 0.0
 
 
 def score_difference(
@@ -302,13 +307,17 @@ def score_difference(
     whatever n is: with the sd alone, one pair of equal models in six would be told apart on five prompts.
     With fewer than two of them, or without variance, that of two independent p̄.
     """
+    _, in_one, in_two = np.intersect1d(one[0], two[0], assume_unique=True, return_indices=True)
+    return _difference(one[1][in_one] - two[1][in_two], min(len(one[0]), len(two[0])), p, se)
+
+
+def _difference(d: FloatArray, fewest: int, p: FloatArray, se: FloatArray) -> tuple[float, float, int, bool]:
+    """`score_difference` from the differences on common prompts; `fewest` prompts of either model."""
     from scipy.special import stdtrit
 
-    _, in_one, in_two = np.intersect1d(one[0], two[0], assume_unique=True, return_indices=True)
-    d = one[1][in_one] - two[1][in_two]
     n = len(d)
     error = float(d.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
     # The same prompts, always decided alike: rounding must not pass for a tiny variance.
     if error <= 1e-12:
-        return float(p[0] - p[1]), float(np.hypot(se[0], se[1])), min(len(one[0]), len(two[0])), False
+        return float(p[0] - p[1]), float(np.hypot(se[0], se[1])), int(fewest), False
     return float(d.mean()), error * max(1.0, float(stdtrit(n - 1, 0.975)) / TIER_Z), n, True

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.inventory import Summary
-from core.votes import Reading
+from core.inventory import RaterCount, Summary
+from core.scope import PAGES
+from core.votes import FORMS, Kind, Reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,14 @@ def stored(summary: Summary) -> Stored:
 
     Shares are of usable votes, cut to whole percent, so that 100 % means all of them.
     """
+    others = [
+        _others(*each) for each in (("scores", summary.scores), ("rankings", summary.rankings)) if each[1]
+    ]
+    if others and not summary.votes and not summary.unparsed:
+        return Stored(
+            sentence=" ".join(others),
+            gaps=("There are no votes on pairs of responses, which the other pages are about.",),
+        )
     n = summary.votes
     labelled = sum(judge.labelled for judge in summary.judges)
     confident = sum(judge.with_confidence for judge in summary.judges)
@@ -54,9 +63,17 @@ def stored(summary: Summary) -> Stored:
             f"{_count(n, 'vote')} of {_count(len(summary.judges), 'rater')} on "
             f"{_count(summary.comparisons, 'comparison')} of {_count(summary.items, 'item')} "
             f"{'is' if n == 1 else 'are'} in{failed}. {shares}, a confidence for {_share(confident, n)}."
+            + "".join(f" {other}" for other in others)
         ),
         gaps=tuple(gaps),
     )
+
+
+def _others(kind: Kind, raters: tuple[RaterCount, ...]) -> str:
+    n, failed = sum(rater.n for rater in raters), sum(rater.failed for rater in raters)
+    more = f"; {_count(failed, 'more call')} failed and are not counted" if failed else ""
+    found = f"{_count(n, FORMS[kind].unit)} of {_count(len(raters), 'rater')}"
+    return f"{found} {'is' if n == 1 else 'are'} in{more}: see the page {PAGES[kind]}."
 
 
 def arrived(reading: Reading) -> str:
@@ -66,18 +83,28 @@ def arrived(reading: Reading) -> str:
     if reading.gold_only:
         found = f"{_count(n, 'gold label')} read from {_count(reading.rows, 'row')}"
     else:
+        n = reading.units
         raters = len(reading.votes["judge"].unique())
         items = len(reading.votes["item_id"].unique())
-        failed = reading.votes["vote"].null_count
+        failed = _failed(reading)
         found = (
-            f"{_count(n, 'vote')} of {_count(raters, 'rater')} on {_count(items, 'item')} read from "
-            f"{_count(reading.rows, 'row')}"
+            f"{_count(n, FORMS[reading.kind].unit)} of {_count(raters, 'rater')} on "
+            f"{_count(items, 'item')} read from {_count(reading.rows, 'row')}"
         )
         found += f", {failed:,} of them calls that failed" if failed else ""
     found += f"; {left:,} rejected" if left else "; nothing was rejected"
     return (
         found + (f"; {_count(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "") + "."
     )
+
+
+def _failed(reading: Reading) -> int:
+    import pyarrow.compute as pc
+
+    if reading.kind == "votes":
+        return int(reading.votes["vote"].null_count)
+    rows = reading.votes.filter(pc.not_equal(reading.votes["status"], "ok"))
+    return int(rows.group_by(list(FORMS[reading.kind].key)).aggregate([]).num_rows)
 
 
 def reject_reasons(reading: Reading) -> pd.DataFrame:

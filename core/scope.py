@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from core.counts import FloatArray, IntArray
-from core.loading import NUMBER_COLUMNS, TEXT_COLUMNS
-from core.votes import COLUMN_NAMES, CONFIDENCE_KINDS, STATUSES, NoUsableVotes, Selection, UnknownName
+from core.dictionaries import TEXT_COLUMNS
+from core.loading import NUMBER_COLUMNS
+from core.votes import (
+    COLUMN_NAMES,
+    CONFIDENCE_KINDS,
+    FORMS,
+    STATUSES,
+    Kind,
+    NoUsableVotes,
+    Selection,
+    UnknownName,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +32,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+PAGES: dict[Kind, str] = {"votes": "Overview", "scores": "Leaderboard", "rankings": "Listwise"}
+"""Where each kind of judgement is shown."""
 
 NUMERIC = ("run", "vote", "confidence", "gold", *NUMBER_COLUMNS)
 
@@ -104,7 +117,8 @@ def extra_columns(
     return [str(name) for name in found["name"].to_pylist()]
 
 
-def _codes(store: Snapshot, table: str) -> dict[str, int]:
+def codes(store: Snapshot, table: str) -> dict[str, int]:
+    """Name → number of a dictionary of the store."""
     found = store.query(f"select name, id from {table} order by name")
     return dict(zip(found["name"].to_pylist(), found["id"].to_pylist(), strict=True))
 
@@ -137,18 +151,9 @@ def scope(store: Snapshot, selection: Selection) -> Scope:
     ------
     UnknownName : a data set, judge, column, rater type or kind of gold that does not exist.
     """
-    judges = _codes(store, "judges")
-    pool = "true"
-    if selection.datasets is not None:
-        pool = _one_of("v.dataset", _pick("data set", selection.datasets, _codes(store, "datasets")))
-    filters = [] if pool == "true" else [pool]
-    if selection.judges is not None:
-        filters.append(_one_of("v.judge", _pick("judge", selection.judges, judges)))
-    if selection.rater_types is not None:
-        _pick("rater type", selection.rater_types, {"llm": 0, "human": 1})
-        kinds = set(selection.rater_types)
-        if len(kinds) < 2:
-            filters.append({"llm": "not v.human", "human": "v.human"}[kinds.pop()] if kinds else "false")
+    judges = codes(store, "judges")
+    pool = pool_of(store, selection)
+    filters = filters_of(selection, pool, judges)
     params: dict[str, str] = {}
     extras: list[str] | None = None
     for place, (column, value) in enumerate(selection.where):
@@ -166,6 +171,26 @@ def scope(store: Snapshot, selection: Selection) -> Scope:
         params=params,
         judges={code: name for name, code in judges.items()},
     )
+
+
+def pool_of(store: Snapshot, selection: Selection) -> str:
+    """SQL that keeps the selected data sets of a table `v`; raises UnknownName for one that is not there."""
+    if selection.datasets is None:
+        return "true"
+    return _one_of("v.dataset", _pick("data set", selection.datasets, codes(store, "datasets")))
+
+
+def filters_of(selection: Selection, pool: str, judges: dict[str, int]) -> list[str]:
+    """SQL conditions on data set, judge and rater of a table `v`, `where` left out; raises UnknownName."""
+    filters = [] if pool == "true" else [pool]
+    if selection.judges is not None:
+        filters.append(_one_of("v.judge", _pick("judge", selection.judges, judges)))
+    if selection.rater_types is not None:
+        _pick("rater type", selection.rater_types, {"llm": 0, "human": 1})
+        kinds = set(selection.rater_types)
+        if len(kinds) < 2:
+            filters.append({"llm": "not v.human", "human": "v.human"}[kinds.pop()] if kinds else "false")
+    return filters
 
 
 def _condition(column: str, place: int) -> str:
@@ -201,18 +226,31 @@ def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:
         on m.comparison = c.id where {compared})"""
 
 
-def nothing(selection: Selection) -> NoUsableVotes:
-    """The error for a selection without a single usable vote, naming its filters."""
+def nothing(store: Snapshot, selection: Selection, kind: Kind = "votes") -> NoUsableVotes:
+    """The error for a selection without a usable judgement of a kind: its filters, and what else is there."""
     parts = []
-    for kind, names in (
+    for named, values in (
         ("data set", selection.datasets),
         ("judge", selection.judges),
         ("rater", selection.rater_types),
     ):
-        if names is not None:
-            parts.append(f"{kind} {' or '.join(names) or '(none)'}")
+        if values is not None:
+            parts.append(f"{named} {' or '.join(values) or '(none)'}")
     parts += [f"{column} = {value}" for column, value in selection.where]
-    return NoUsableVotes(f"No usable vote{' with ' + ', '.join(parts) if parts else ' in the store'}")
+    missing = f"No usable {FORMS[kind].unit}{' with ' + ', '.join(parts) if parts else ' in the store'}"
+    others = [
+        f"There {'is' if n == 1 else 'are'} {n:,} {form.unit if n == 1 else form.units}, "
+        f"which the page {PAGES[form.kind]} shows."
+        for form in FORMS.values()
+        if form.kind != kind and (n := held(store, selection, form.kind))
+    ]
+    return NoUsableVotes(". ".join([missing, " ".join(others)]) if others else missing)
+
+
+def held(store: Snapshot, selection: Selection, kind: Kind) -> int:
+    """How many judgements of a kind the selected data sets hold, failed ones too."""
+    sql = f"select count(distinct v.id)::bigint as n from {kind} v where {pool_of(store, selection)}"
+    return int(store.query(sql)["n"][0].as_py())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -236,7 +274,7 @@ def number(store: Snapshot, selected: Scope, selection: Selection) -> Codes:
         selected.params,
     )
     if found.num_rows == 0:
-        raise nothing(selection)
+        raise nothing(store, selection)
 
     def lookup(ids: IntArray) -> IntArray:
         present = np.zeros(ids.max() + 1, dtype=np.int64)

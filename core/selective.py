@@ -123,8 +123,9 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     and none is a valid one. Picking the best-looking cut and then bounding it fails far more often than δ.
 
     Items are the independent unit, so n is the effective number N²/Σnᵢ² (the verdicts if each has its own
-    item) rounded down, with the errors scaled to it and rounded up: the guarantee then holds however
-    strongly verdicts of one item agree.
+    item) rounded down, with the errors scaled to it and rounded up. That is an approximation, good while
+    items have about as many verdicts each; where a few items hold most verdicts it can promise too much, and
+    `core.guarantee`, which draws one comparison an item, does not.
 
     Raises
     ------

@@ -66,7 +66,7 @@ def selective(judge: str, curve: RiskCoverage, found: RiskThreshold, *, noun: st
             f"{judge}: no threshold keeps its error rate at or below {target} with {sure} certainty "
             f"({found.note}); {everything}."
         )
-    bound = f"at most {percent(found.bound, 1)} with {sure} certainty"
+    bound = f"in the long run at most {target} with {sure} certainty"
     if found.coverage == 1:
         return f"{judge}: nothing need be dropped for a target of {target}; {everything}, {bound}."
     kept = int(found.cut_n[found.cut == found.threshold][0])

@@ -342,22 +342,30 @@ def _responses(models: list[str], items: int, rng: np.random.Generator) -> tuple
 
 
 def write_demo(path: Path, *, seed: int = DEMO_SEED, items: int | None = None) -> int:
-    """Write the demo's votes as canonical CSV and return how many there are.
+    """Write the demo's votes as canonical CSV and return how many there are (see `write_table`).
 
-    A path that ends in `.csv.gz` is compressed, without a time stamp. The same seed and items give the same
-    text. `items` defaults to the demo's 70.
+    The same seed and items give the same text. `items` defaults to the demo's 70.
 
-    Raises InvalidOption for another suffix, a negative seed or fewer than one item.
+    Raises InvalidOption for a negative seed or fewer than one item.
     """
-    from pyarrow import csv
-
-    if not path.name.endswith((".csv", ".csv.gz")):
-        raise InvalidOption(f"{path.name}: simulated votes are written as .csv or .csv.gz")
     if seed < 0:
         raise InvalidOption(f"--seed {seed}: a seed is 0 or more")
     table = simulate(
         demo_world(), items=DEMO_ITEMS if items is None else items, rng=np.random.default_rng(seed)
     )
+    write_table(table, path)
+    return int(table.num_rows)
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a table as CSV, without its empty columns; `.csv.gz` is compressed, without a time stamp.
+
+    Raises InvalidOption for another suffix, or a file that cannot be written.
+    """
+    from pyarrow import csv
+
+    if not path.name.endswith((".csv", ".csv.gz")):
+        raise InvalidOption(f"{path.name}: simulated votes are written as .csv or .csv.gz")
     table = table.select([name for name in table.column_names if table[name].null_count < table.num_rows])
     text = io.BytesIO()
     csv.write_csv(table, text, csv.WriteOptions(quoting_style="needed"))
@@ -371,7 +379,6 @@ def write_demo(path: Path, *, seed: int = DEMO_SEED, items: int | None = None) -
         path.write_bytes(content)
     except OSError as error:
         raise InvalidOption(f"{path}: cannot be written ({error.strerror})") from error
-    return int(table.num_rows)
 
 
 def _open_uniform(rng: np.random.Generator, size: Any) -> FloatArray:

@@ -42,6 +42,39 @@ class Splits:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CalibrationSets:
+    """Calibration sets comparison by comparison, for what must keep the comparisons of an item together.
+
+    set, cell : of each comparison in each set.  item : its item, a code within `n_sets` sets.
+    n_items : (sets,), items of each set.
+    """
+
+    cells: VoteCells
+    set: IntArray
+    cell: IntArray
+    item: IntArray
+    n_items: IntArray
+
+    @property
+    def weights(self) -> FloatArray:
+        """(sets, cells), comparisons of each cell in each set."""
+        n_sets, n_cells = len(self.n_items), len(self.cells)
+        counted = np.bincount(self.set * n_cells + self.cell, minlength=n_sets * n_cells)
+        return counted.reshape(n_sets, n_cells).astype(np.float64)
+
+    def folds(self, k: int, *, rng: np.random.Generator) -> IntArray:
+        """Fold of each comparison, 0 … k − 1: items of a set are dealt out in turn, in random order."""
+        code = dense_codes(self.set * (int(self.item.max(initial=0)) + 1) + self.item)
+        set_of = np.empty(int(self.n_items.sum()), dtype=np.int64)
+        set_of[code] = self.set
+        order = np.lexsort([rng.random(len(set_of)), set_of])
+        first = np.cumsum(self.n_items) - self.n_items
+        fold = np.empty(len(set_of), dtype=np.int64)
+        fold[order] = (np.arange(len(set_of)) - first[set_of[order]]) % k
+        return fold[code]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ItemLosses:
     """Mean loss of alike items over the splits in which they are evaluated.
 
@@ -62,12 +95,14 @@ def splits(
     share: float = 0.05,
     minimum: int = 20,
     given: Mapping[str, IntArray] | None = None,
+    by_name: bool = False,
 ) -> Splits:
     """Draw calibration sets of `share` of the items, rounded, and more until they hold `minimum` comparisons.
 
     Items are drawn, never comparisons. With one comparison an item this is a multivariate hypergeometric
     draw of cells; otherwise items are drawn by name and their comparisons counted into cells. Unlabelled
     comparisons are left out. given : labels from outside by method, one a row of `counts`.
+    by_name : draw items by name even so, for who must know which comparisons calibrate.
 
     Raises TooFewLabels if `minimum` comparisons and another item are not always to be had. Source: [BTD] §5.
     """
@@ -97,7 +132,7 @@ def splits(
             f"evaluate on; there are {n} labelled comparisons of {n_items} items."
         )
     wanted = min(max(1, round(share * n_items)), n_items - 1)
-    single = n == n_items
+    single = n == n_items and not by_name
     entry_split = entry_row = np.empty(0, dtype=np.int64)
     if single:
         size = max(wanted, minimum)
@@ -121,6 +156,43 @@ def splits(
         cell=cell,
         entry_split=entry_split,
         entry_row=entry_row,
+    )
+
+
+def calibration_sets(drawn: Splits) -> CalibrationSets:
+    """Comparisons of each calibration set. Items with one comparison each are numbered within their set."""
+    if not drawn.single:
+        item, n_items = drawn.item[drawn.entry_row], drawn.n_items
+        taken = np.unique(drawn.entry_split * n_items + item) // n_items
+        return CalibrationSets(
+            cells=drawn.cells,
+            set=drawn.entry_split,
+            cell=drawn.cell[drawn.entry_row],
+            item=item,
+            n_items=np.bincount(taken, minlength=len(drawn.calibration)),
+        )
+    split, cell = np.nonzero(drawn.calibration)
+    times = drawn.calibration[split, cell].astype(np.int64)
+    return CalibrationSets(
+        cells=drawn.cells,
+        set=np.repeat(split, times),
+        cell=np.repeat(cell, times),
+        item=np.arange(times.sum()),
+        n_items=drawn.calibration.sum(axis=1).astype(np.int64),
+    )
+
+
+def everything(counts: VoteCounts) -> CalibrationSets:
+    """One set of all labelled comparisons."""
+    known = counts.labelled()
+    cells, cell = known.cells()
+    item = dense_codes(known.item)
+    return CalibrationSets(
+        cells=cells,
+        set=np.zeros(len(known), dtype=np.int64),
+        cell=cell,
+        item=item,
+        n_items=np.array([int(item.max(initial=-1)) + 1]),
     )
 
 

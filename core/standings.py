@@ -12,6 +12,7 @@ import numpy as np
 from core.anchors import AnchorSwap
 from core.counts import PairScores
 from core.raee import TIER_Z, Board, against, board, score_difference
+from core.ratings import met as met
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,14 +118,6 @@ def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], s
             )
         )
     return Standings(board=shown, lead=lead(pairs, shown), others=tuple(others))
-
-
-def met(pairs: PairScores, anchor: str) -> bool:
-    """Whether some other model has votes against the anchor."""
-    if anchor not in pairs.models:
-        return False
-    code = pairs.models.index(anchor)
-    return bool(((pairs.model_1 == code) | (pairs.model_2 == code)).any())
 
 
 def lead(pairs: PairScores, shown: Board) -> Lead | None:

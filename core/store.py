@@ -1,4 +1,4 @@
-"""The store: votes as integer keys in one DuckDB file, or in memory. Only this module imports duckdb."""
+"""The store: judgements as integer keys in a DuckDB file, or in memory. Only this module imports duckdb."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import duckdb
 
-from core.loading import LoadReport, load_reading, vacuum
+from core import replies
+from core.dictionaries import vacuum
+from core.load_rows import load_rows
+from core.loading import LoadReport, load_reading
 from core.votes import (
     AppellateError,
     InvalidOption,
+    Kind,
     Reading,
     Selection,
     StoreInUse,
@@ -29,7 +33,7 @@ from core.votes import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """DuckDB fetches what it thinks a file needs from the network unless told not to."""
 
@@ -56,10 +60,31 @@ create table details (vote bigint, prompt integer, response_a integer, response_
                       extra map(varchar, varchar));
 """
 
+# A score or a ranking holds its texts itself: columns without a value take no room. The rows of one ranking,
+# one a candidate, share its id.
+ROWS_SCHEMA = """
+create table scores (id bigint, dataset integer, item integer, category integer, model integer, judge integer,
+                     run bigint, score double, status tinyint, human boolean,
+                     prompt integer, response integer, rationale integer, prompt_hash integer,
+                     temperature double, cost double, extra map(varchar, varchar));
+create table rankings (id bigint, dataset integer, item integer, category integer, judge integer, run bigint,
+                       candidate integer, slot integer, score double, rank integer, uncertain tinyint,
+                       major_error tinyint, unsupported tinyint, chosen tinyint, is_best tinyint,
+                       status tinyint, human boolean,
+                       prompt integer, response integer, rationale integer, prompt_hash integer,
+                       temperature double, cost double, extra map(varchar, varchar));
+"""
+
+UPGRADES = {"1": ROWS_SCHEMA}
+"""Layout of an older store → what brings it to the present one. Its votes stay as they are."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetInfo:
-    """One data set of the store: `votes` include failed ones, `files` are the files loaded into it."""
+    """One data set of the store. `votes`, `scores` and `rankings` include failed ones; a ranking counts once.
+
+    items : prompts that any of them is about.  files : the files loaded into it.
+    """
 
     name: str
     votes: int
@@ -69,6 +94,8 @@ class DatasetInfo:
     files: int
     simulated: bool
     loaded_at: datetime
+    scores: int = 0
+    rankings: int = 0
 
 
 def default_path() -> Path:
@@ -180,30 +207,42 @@ class Store:
 
         Parameters
         ----------
-        dataset : put every vote into this data set, whatever the file says.
+        dataset : put everything into this data set, whatever the file says.
         on_conflict : when a vote has the key of a stored one (data set, comparison, judge, run, position) but
-            other content, or a comparison another gold label: `keep` what is stored, or `replace` it.
+            other content, a score or ranking that of its form (`Form.key`), or a comparison another gold
+            label: `keep` what is stored, or `replace` it.
         simulated : mark data sets that this load creates as simulated.
         """
         if on_conflict not in ("keep", "replace"):
             raise InvalidOption(f"on_conflict is {on_conflict!r}; allowed: 'keep', 'replace'")
         if dataset is not None and not dataset.strip():
             raise InvalidOption("The name of a data set must not be empty")
+        load = load_reading if reading.kind == "votes" else load_rows
         with self._change() as cursor:
-            return load_reading(
+            return load(
                 cursor, reading, dataset=dataset, replace=on_conflict == "replace", simulated=simulated
             )
 
     def datasets(self) -> list[DatasetInfo]:
         """The data sets in order of name."""
         found = self.query("""
-            with v as (select dataset, count(*) n, count(distinct judge) judges from votes group by dataset),
-            c as (select dataset, count(*) n, count(distinct item) items from comparisons group by dataset),
+            with v as (select dataset, count(*) n from votes group by dataset),
+            s as (select dataset, count(*) n from scores group by dataset),
+            r as (select dataset, count(distinct id) n from rankings group by dataset),
+            c as (select dataset, count(*) n from comparisons group by dataset),
+            i as (select dataset, count(*) n from items group by dataset),
+            j as (select dataset, count(distinct judge) n
+                  from (select distinct dataset, judge from votes
+                        union all select distinct dataset, judge from scores
+                        union all select distinct dataset, judge from rankings) group by dataset),
             f as (select dataset, count(*) n from files group by dataset)
-            select d.name, coalesce(v.n, 0) as votes, coalesce(c.items, 0) as items,
-                   coalesce(c.n, 0) as comparisons, coalesce(v.judges, 0) as judges,
-                   coalesce(f.n, 0) as files, d.simulated, d.loaded_at
-            from datasets d left join v on v.dataset = d.id left join c on c.dataset = d.id
+            select d.name, coalesce(v.n, 0) as votes, coalesce(i.n, 0) as items,
+                   coalesce(c.n, 0) as comparisons, coalesce(j.n, 0) as judges,
+                   coalesce(f.n, 0) as files, d.simulated, d.loaded_at,
+                   coalesce(s.n, 0) as scores, coalesce(r.n, 0) as rankings
+            from datasets d left join v on v.dataset = d.id left join s on s.dataset = d.id
+            left join r on r.dataset = d.id left join c on c.dataset = d.id
+            left join i on i.dataset = d.id left join j on j.dataset = d.id
             left join f on f.dataset = d.id order by d.name""")
         return [DatasetInfo(**row) for row in found.to_pylist()]
 
@@ -218,17 +257,23 @@ class Store:
                     f"There is already a data set named {new!r}; delete or rename that one first"
                 )
             cursor.execute("update datasets set name = ? where id = ?", [new, number])
+            cursor.execute(replies.SCHEMA)
+            for table in ("replies", "jobs"):
+                cursor.execute(f"update {table} set dataset = ? where dataset = ?", [new, old])
 
     def delete_dataset(self, name: str) -> None:
-        """Delete a data set with its votes, gold and ledger lines, so that its files can be loaded again."""
+        """Delete a data set with all that is in it, its ledger lines and the replies of models to it."""
         with self._change() as cursor:
             number = _dataset_id(cursor, name)
             cursor.execute(
                 "delete from details where vote in (select id from votes where dataset = ?)", [number]
             )
-            for table in ("votes", "comparisons", "items", "files"):
+            for table in ("votes", "scores", "rankings", "comparisons", "items", "files"):
                 cursor.execute(f"delete from {table} where dataset = ?", [number])
             cursor.execute("delete from datasets where id = ?", [number])
+            cursor.execute(replies.SCHEMA)
+            for table in ("replies", "jobs"):
+                cursor.execute(f"delete from {table} where dataset = ?", [name])
             vacuum(cursor)
 
     def flag(self, key: str) -> str | None:
@@ -242,17 +287,29 @@ class Store:
             if value is not None:
                 cursor.execute("insert into settings values (?, ?)", [f"flag:{key}", value])
 
-    def export(self, selection: Selection | None = None) -> pa.Table:
-        """All votes of the selection, failed ones too: the canonical columns, then each extra column."""
-        from core.export import export_votes
+    def export(self, selection: Selection | None = None, *, kind: Kind = "votes") -> pa.Table:
+        """All votes of the selection (or scores, or rankings), failed ones too, to import again.
 
+        The canonical columns come first, then each extra column. A ranking has a row for each candidate.
+        """
+        from core.export import export_rows, export_votes
+
+        selection = Selection() if selection is None else selection
         with self.snapshot() as moment:
-            return export_votes(moment, Selection() if selection is None else selection)
+            return (
+                export_votes(moment, selection) if kind == "votes" else export_rows(moment, selection, kind)
+            )
 
     def _setting(self, key: str) -> str | None:
         with self._connection.cursor() as cursor:
             row = cursor.execute("select value from settings where key = ?", [key]).fetchone()
         return None if row is None else str(row[0])
+
+    @contextmanager
+    def change(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor for statements that happen together or not at all; for modules of the store's layer."""
+        with self._change() as cursor:
+            yield cursor
 
     @contextmanager
     def _change(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -286,7 +343,7 @@ def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None) -> None:
     tables = {row[0] for row in connection.execute("select table_name from duckdb_tables()").fetchall()}
     if not tables:
         connection.begin()
-        connection.execute(SCHEMA)
+        connection.execute(SCHEMA + ROWS_SCHEMA)
         values = [SCHEMA_VERSION, str(time.time_ns() // 1_000_000)]
         connection.execute("insert into settings values ('schema', ?), ('version', ?)", values)
         connection.commit()
@@ -296,7 +353,12 @@ def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None) -> None:
             found = connection.execute("select value from settings where key = 'schema'").fetchone()
         if found is None:
             raise UnreadableFile(f"{place} is a DuckDB file, but no store of Appellate; name another file")
-        if found[0] != SCHEMA_VERSION:
+        if found[0] in UPGRADES:
+            connection.begin()
+            connection.execute(UPGRADES[found[0]])
+            connection.execute("update settings set value = ? where key = 'schema'", [SCHEMA_VERSION])
+            connection.commit()
+        elif found[0] != SCHEMA_VERSION:
             raise UnreadableFile(
                 f"The store {place} has layout {found[0]}, this version reads {SCHEMA_VERSION}: export its "
                 "data sets with the version that made it and import them into a new store"

@@ -158,8 +158,8 @@ def thresholds(found: Mapping[str, RiskThreshold], curves: Mapping[str, RiskCove
             "threshold": _numbers(one.threshold for one in results),
             "share kept": _numbers(one.coverage for one in results),
             "error rate": _numbers(one.error_rate for one in results),
-            "at most": _numbers(one.bound for one in results),
-            "all votes": [curves[judge].error_rate for judge in found],
+            "errs at most": _numbers(one.bound for one in results),
+            "error of all": [curves[judge].error_rate for judge in found],
             "AURC": [curves[judge].aurc for judge in found],
             "why": [one.note for one in results],
         }

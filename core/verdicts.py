@@ -53,6 +53,8 @@ other rater's fault, so only agreement that is slight over its whole interval fa
 KAPPA_MARGIN = 0.05
 FAILED_WARN, FAILED_FAIL = 0.02, 0.10
 FEW_LABELS = 50
+ERROR_NEAR = 0.01
+"""A mean absolute error (0 to 2) within this of another serves as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,19 +284,24 @@ def agreement(judge: str, value: JudgePair | None, others: int, people: float | 
     other = value.judge_2 if value.judge_1 == judge else value.judge_1
     if value.kappa is None or value.raw is None:
         return verdict("unknown", f"Agreement with {other} is unknown: {value.reason}")
-    found = f"It agrees with {other} on {percent(value.raw)} of {value.n:,} comparisons, κ {value.kappa:.2f}"
+    unknown = value.kappa_low is None or value.kappa_high is None
+    interval = "" if unknown else f" ({value.kappa_low:.2f} to {value.kappa_high:.2f})"
+    found = (
+        f"It agrees with {other} on {percent(value.raw)} of {value.n:,} comparisons, κ {value.kappa:.2f}"
+        f"{interval}"
+    )
     if value.n < FEW:
         return verdict("unknown", f"{found}; too few to grade.")
     if value.kappa >= KAPPA_SUBSTANTIAL:
-        return verdict("ok", f"{found} (substantial).")
+        return verdict("ok", f"{found}: substantial.")
+    slight = value.kappa_high is not None and value.kappa_high <= KAPPA_SLIGHT
+    word = "moderate" if value.kappa >= KAPPA_MODERATE else "slight" if slight else "less than moderate"
+    found = f"{found}: {word}"
     if people is not None:
         found = f"{found}; people agree with each other at κ {people:.2f}"
         if value.kappa >= people - KAPPA_MARGIN:
             return verdict("ok", f"{found}.")
-    if value.kappa >= KAPPA_MODERATE:
-        return verdict("warn", f"{found} (moderate).")
-    slight = value.kappa_high is not None and value.kappa_high <= KAPPA_SLIGHT
-    return verdict("fail" if slight else "warn", f"{found} ({'slight' if slight else 'less than moderate'}).")
+    return verdict("fail" if word == "slight" else "warn", f"{found}.")
 
 
 def data(judge: str, votes: int, failed: int, labelled_items: int) -> Verdict:

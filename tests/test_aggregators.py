@@ -7,9 +7,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.aggregators import AGGREGATORS, REASONS, confidence_labels, longest, one_hot, thresholds
-from core.counts import VoteCells
-from core.votes import InvalidOption
+from core import queries
+from core.aggregators import (
+    AGGREGATORS,
+    DERIVED,
+    REASONS,
+    confidence_labels,
+    derived_name,
+    greedy_pair,
+    longest,
+    one_hot,
+    thresholds,
+)
+from core.counts import NO_SIDE, SingleVotes, VoteCells, VoteCounts
+from core.evaluation import evaluate
+from core.labelling import given_labels
+from core.store import Store
+from core.synthetic import as_reading, random_votes
+from core.votes import InvalidOption, Selection
+from tests.test_evaluation import simulated
 
 
 def cells_of(votes, gold, weight=None) -> VoteCells:
@@ -156,3 +172,96 @@ def test_rules_without_a_forecast_say_what_they_need():
 
 def test_one_hot_order_is_minus_tie_plus():
     assert one_hot(np.array([-1, 0, 1])).tolist() == np.eye(3).tolist()
+
+
+def test_a_greedy_pair_is_the_median_rounded_away_from_zero():
+    ab, ba = (np.array(votes) for votes in ([0, 1, 1, -1, 0, 0, -1], [1, -1, 1, 0, 0, -1, -1]))
+    assert greedy_pair(ab, ba).tolist() == [1, 0, 1, -1, 0, -1, -1]
+
+
+def votes_and_counts(
+    rows: list[tuple[int, int, int, int]], *, comparisons: int
+) -> tuple[VoteCounts, SingleVotes]:
+    """From (comparison, vote, shown, run)."""
+    comparison, vote, shown, run = (np.array(column) for column in zip(*rows, strict=True))
+    count = [np.bincount(comparison[vote == label], minlength=comparisons) for label in (1, 0, -1)]
+    kept = sum(count) > 0
+    codes = np.flatnonzero(kept)
+    counts = VoteCounts(
+        comparison=codes,
+        item=codes,
+        plus=count[0][kept],
+        tie=count[1][kept],
+        minus=count[2][kept],
+        gold=np.zeros(len(codes), dtype=np.int64),
+    )
+    votes = SingleVotes(
+        comparison=comparison,
+        vote=vote,
+        confidence=np.full(len(rows), np.nan),
+        side=np.full(len(rows), NO_SIDE),
+        shown=shown,
+        run=run,
+    )
+    return counts, votes
+
+
+def test_a_greedy_pair_takes_the_first_run_in_each_order():
+    rows = [(0, -1, 1, 5), (0, 0, 1, 2), (0, 1, -1, 0), (0, -1, -1, 1), (0, -1, 0, 0)]
+    rows += [(3, 1, -1, 7), (3, -1, 1, 9), (3, 1, 1, 9)]
+    counts, votes = votes_and_counts(rows, comparisons=4)
+    found, reasons = given_labels(counts, votes)
+    assert found["greedy_pair"].tolist() == [1, 0]
+    assert "greedy_pair" not in reasons
+
+
+def test_a_greedy_pair_needs_both_orders_everywhere():
+    counts, votes = votes_and_counts([(0, 1, 1, 0), (0, 1, -1, 0), (1, 1, 1, 0), (1, 0, 1, 1)], comparisons=2)
+    found, reasons = given_labels(counts, votes)
+    assert "greedy_pair" not in found
+    assert reasons["greedy_pair"] == "needs a vote in each order (column position); 1 comparisons lack one"
+    counts, votes = votes_and_counts([(0, 1, 0, 0), (1, 1, 0, 0)], comparisons=2)
+    assert given_labels(counts, votes)[1]["greedy_pair"].endswith("none has both")
+
+
+def test_usc_and_gsa_are_votes_of_a_judge_named_for_them():
+    assert (derived_name("usc", "gpt"), DERIVED) == ("usc(gpt)", ("usc", "gsa"))
+    counts, votes = votes_and_counts([(place, 1, 0, 0) for place in range(4)], comparisons=4)
+    usc, _ = votes_and_counts(
+        [(0, -1, 0, 0), (1, 1, 0, 0), (1, 1, 0, 1), (1, 0, 0, 2), (2, 0, 0, 0), (3, 1, 0, 0), (4, 1, 0, 0)],
+        comparisons=5,
+    )
+    found, reasons = given_labels(
+        counts,
+        votes,
+        judge="gpt",
+        judges={"gpt": counts, "usc(gpt)": usc, "gsa(gpt)": usc.rows(usc.comparison > 1)},
+    )
+    assert found["usc"].tolist() == [-1, 1, 0, 1]
+    assert reasons["gsa"] == "needs a vote of gsa(gpt) on every comparison; 2 have none"
+    reasons = given_labels(counts, votes, judge="other", judges={"usc(gpt)": usc})[1]
+    assert reasons["usc"].startswith("needs votes of the judge usc(other)")
+    result = evaluate(simulated(1, 100), rng=np.random.default_rng(0), n_splits=5, resamples=0)
+    assert {"usc", "gsa", "greedy_pair"} <= set(result.not_applicable)
+
+
+def test_the_store_tells_orders_and_runs_of_single_votes():
+    table = random_votes(600, judges=2, rng=np.random.default_rng(3))
+    with Store.open(None) as store:
+        store.load(as_reading(table, name="few"))
+        single, orders = (ask(store, Selection()) for ask in (queries.single_votes, queries.order_counts))
+        counts = queries.vote_counts(store, Selection())
+    frame = table.to_pandas()
+    for judge, votes in single.items():
+        of_judge = frame[frame["judge"] == judge]
+        assert (votes.shown == 1).sum() == (of_judge["position"] == "ab").sum() == orders[judge].ab.sum()
+        assert sorted(votes.run.tolist()) == sorted(of_judge["run"].astype(int).tolist())
+        found, reasons = given_labels(counts[judge], votes)
+        assert ("greedy_pair" in found) != ("greedy_pair" in reasons)
+        assert "greedy_pair" in found
+        firsts = (
+            of_judge.sort_values("run").groupby(["item_id", "model_a", "model_b", "position"])["vote"].first()
+        )
+        both = firsts.unstack("position")
+        expected = np.sign(both["ab"].astype(int) + both["ba"].astype(int))
+        assert np.bincount(found["greedy_pair"] + 1).tolist() == expected.value_counts().sort_index().tolist()

@@ -49,13 +49,16 @@ def test_shrout_and_fleiss_1979() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # raised inside pingouin
-@pytest.mark.parametrize("seed", range(8))
-def test_icc_agrees_with_pingouin(seed: int) -> None:
+@pytest.mark.parametrize("seed", [None, *range(8)])
+def test_icc_agrees_with_pingouin(seed: int | None) -> None:
+    """On the ratings of Shrout and Fleiss (no seed) and on drawn ternary ones."""
     import pingouin
 
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(5, 40)), int(rng.integers(2, 9))
     x = np.clip(np.round(rng.normal(size=(n, 1)) + rng.normal(size=(n, k))), -1, 1)
+    if seed is None:
+        x = np.asarray(SHROUT_FLEISS)
     long = (
         pd.DataFrame(x)
         .melt(ignore_index=False, var_name="run", value_name="vote")

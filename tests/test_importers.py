@@ -393,10 +393,14 @@ def test_the_template_reads_without_a_question():
 def test_every_format_has_a_line():
     assert list(formats()) == [
         "canonical",
+        "direct_scores",
+        "rankings",
+        "choices",
         "judgebench",
         "alpacaeval",
         "arenahard",
         "mtbench_pair",
+        "mtbench_single",
         "pandalm",
     ]
     assert all(formats().values())

@@ -174,11 +174,6 @@ def test_mt_bench_winners_name_models_and_errors_are_no_ties(shared_data):
     assert dict(found["extra"][0]) == {"turn": "1", "judge_prompt": "pair-v2"}
 
 
-def test_mt_bench_single_grades_are_named_as_such(shared_data):
-    with pytest.raises(UnreadableFile, match=r"gpt-4_single.jsonl: row 1: .*_pair.jsonl"):
-        read_files(shared_data / "native" / "mtbench" / "gpt-4_single.jsonl")
-
-
 def test_alpacaeval_votes_are_the_side_of_one_and_a_half(shared_data):
     (path,) = (shared_data / "native" / "alpacaeval").glob("*.json")
     reading = read_files(path)[0]

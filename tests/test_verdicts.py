@@ -218,6 +218,11 @@ def test_agreement_is_held_against_how_people_agree() -> None:
     assert pair.kappa is not None
     assert verdicts.agreement("r0", pair, 1).verdict == "warn"
     assert verdicts.agreement("r0", pair, 1, pair.kappa).verdict == "ok"
+    # The grade stands at this judge's κ and its interval, never behind that of people.
+    assert (
+        f"κ {pair.kappa:.2f} ({pair.kappa_low:.2f} to {pair.kappa_high:.2f}): less than moderate; people"
+        in (verdicts.agreement("r0", pair, 1, 0.9).sentence)
+    )
     assert verdicts.agreement("r0", None, 0).verdict == "unknown"
     unrelated = agreement_matrix(people(truth.tolist(), rng.choice([-1, 1], 400).tolist())).pairs[0]
     assert verdicts.agreement("r0", unrelated, 1).verdict == "fail"

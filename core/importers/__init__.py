@@ -1,4 +1,4 @@
-"""Votes out of files: one small module a format, and a registry that recognises which it is.
+"""Votes, scores and rankings out of files: a small module a format, and a registry that recognises it.
 
 `read` turns files into Readings, `inspect` says beforehand what a file looks like and what only its owner
 knows.
@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.importers import alpacaeval, arenahard, judgebench, mtbench, pandalm
+from core.importers import alpacaeval, arenahard, direct, judgebench, mtbench, pandalm
+from core.importers.choices import read_choices
 from core.importers.delimited import Sheet, read_delimited
+from core.importers.lists import read_rankings
 from core.importers.options import Inspection, Question, ReadOptions
 from core.importers.planning import head, plan
 from core.importers.records import (
@@ -22,6 +24,7 @@ from core.importers.records import (
     read_records,
     sheet_of_records,
 )
+from core.importers.shapes import DIRECT, LISTS, PICKS, SHAPES, Layout, Shape, lay_out, recognise
 from core.importers.source import Source, open_source
 from core.importers.tabular import read_table
 from core.importers.wording import TEMPLATE, read_back
@@ -44,11 +47,17 @@ class _Format:
         return self.sniff(record) if self.sniff else all(name in record for name in self.needs)
 
 
+_READERS: dict[str, Callable[[Sheet, Source, Layout, ReadOptions], Reading]] = {
+    DIRECT.format: direct.read_scores,
+    LISTS.format: read_rankings,
+    PICKS.format: read_choices,
+}
 _NATIVE = {
     judgebench.NAME: _Format(line=judgebench.LINE, needs=judgebench.NEEDS),
     alpacaeval.NAME: _Format(line=alpacaeval.LINE, needs=alpacaeval.NEEDS),
     arenahard.NAME: _Format(line=arenahard.LINE, needs=arenahard.NEEDS),
     mtbench.NAME: _Format(line=mtbench.LINE, needs=mtbench.NEEDS),
+    direct.NAME: _Format(line=direct.LINE, needs=direct.NEEDS),
     pandalm.NAME: _Format(line=pandalm.LINE, needs=pandalm.NEEDS, sniff=pandalm.fits),
 }
 
@@ -56,7 +65,8 @@ _NATIVE = {
 def formats() -> dict[str, str]:
     """Names of the formats that `ReadOptions.format` takes, with a line on each."""
     tabular = "CSV, TSV, JSON Lines, JSON or Parquet: one row a vote, a column a judge, or two scores a row"
-    return {CANONICAL: tabular} | {name: native.line for name, native in _NATIVE.items()}
+    others = {name: shape.line for name, shape in SHAPES.items()}
+    return {CANONICAL: tabular} | others | {name: native.line for name, native in _NATIVE.items()}
 
 
 def template() -> str:
@@ -101,6 +111,19 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     file = _open(name, data, options)
     sheet = file.sheet or sheet_of_records(_known(file.records))
     columns, first_rows = tuple(sheet.columns), head(sheet)
+    if file.shape:
+        layout = lay_out(sheet, name, options, file.shape)
+        return Inspection(
+            name=name,
+            format=file.format,
+            layout="table",
+            columns=columns,
+            head=first_rows,
+            mapping=layout.mapping,
+            missing=layout.missing,
+            notes=(*sheet.notes, *layout.notes),
+            kind=file.shape.form.kind,
+        )
     if file.format != CANONICAL:
         alone = file.format == pandalm.NAME and not file.test_set
         return Inspection(
@@ -110,6 +133,7 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
             columns=columns,
             head=first_rows,
             mapping={},
+            kind="scores" if file.format == direct.NAME else "votes",
             notes=("PandaLM outputs need the test set (testset-v1.json) beside them.",) if alone else (),
         )
     how = plan(sheet, name, options)
@@ -134,13 +158,17 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Opened:
-    """A file with its recognised format: `sheet` for a table, `records` for a native file."""
+    """A file with its recognised format: `sheet` for a table, `records` for a native file.
+
+    shape : layout of a table that holds no votes.
+    """
 
     source: Source
     format: str
     sheet: Sheet | None = None
     records: Records | None = None
     test_set: bool = False
+    shape: Shape | None = None
 
 
 def _check_format(options: ReadOptions) -> None:
@@ -153,23 +181,22 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
     wanted = options.format
     if source.is_parquet:
         _refuse_native(source, wanted)
-        return _Opened(source=source, format=CANONICAL, sheet=read_parquet(source, options.max_bytes))
+        return _table(source, read_parquet(source, options.max_bytes), options)
     if not looks_like_json(source.text()):
         _refuse_native(source, wanted)
-        return _Opened(source=source, format=CANONICAL, sheet=read_delimited(source))
+        return _table(source, read_delimited(source), options)
     records = read_records(source)
     first = records.records[0]
     if wanted == AUTO:
         wanted = next((name for name, native in _NATIVE.items() if native.fits(first)), CANONICAL)
-    elif wanted != CANONICAL and not _NATIVE[wanted].fits(first):
+    elif wanted in _NATIVE and not _NATIVE[wanted].fits(first):
         raise UnreadableFile(
             f"{source.name}: row {records.row[0]}: not a {wanted} file, which has "
             f"{', '.join(_NATIVE[wanted].needs)}. "
             f"Choose another --format, or {AUTO}."
         )
-    if wanted == CANONICAL:
-        _refuse_single_grades(source, first)
-        return _Opened(source=source, format=CANONICAL, sheet=sheet_of_records(records))
+    if wanted not in _NATIVE:
+        return _table(source, sheet_of_records(records), options)
     return _Opened(
         source=source,
         format=wanted,
@@ -178,7 +205,15 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
     )
 
 
+def _table(source: Source, sheet: Sheet, options: ReadOptions) -> _Opened:
+    shape = recognise(tuple(sheet.columns), options)
+    return _Opened(source=source, format=shape.format if shape else CANONICAL, sheet=sheet, shape=shape)
+
+
 def _read(file: _Opened, options: ReadOptions, test_set: Records | None) -> Reading:
+    if file.sheet is not None and file.shape:
+        layout = lay_out(file.sheet, file.source.name, options, file.shape)
+        return _READERS[file.format](file.sheet, file.source, layout, options)
     if file.sheet is not None:
         return read_table(file.sheet, file.source, options, file.format)
     records = _known(file.records)
@@ -191,6 +226,7 @@ def _read(file: _Opened, options: ReadOptions, test_set: Records | None) -> Read
         alpacaeval.NAME: alpacaeval.read,
         arenahard.NAME: arenahard.read,
         mtbench.NAME: mtbench.read,
+        direct.NAME: direct.read_mtbench,
     }[file.format]
     return reader(file.source, records, options)
 
@@ -201,15 +237,7 @@ def _known(records: Records | None) -> Records:
 
 
 def _refuse_native(source: Source, wanted: str) -> None:
-    if wanted not in (AUTO, CANONICAL):
+    if wanted in _NATIVE:
         raise UnreadableFile(
             f"{source.name}: line 1: not JSON, as a {wanted} file is. Choose --format {CANONICAL}."
-        )
-
-
-def _refuse_single_grades(source: Source, first: Record) -> None:
-    if {"question_id", "model", "judge", "score", "judgment"} <= first.keys():
-        raise UnreadableFile(
-            f"{source.name}: row 1: MT-Bench grades of single answers, which compare no two responses. "
-            "Give the pairwise judgments (…_pair.jsonl), or a table with score_a and score_b."
         )

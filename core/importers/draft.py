@@ -11,18 +11,21 @@ from numpy.typing import NDArray
 
 from core.importers.columns import Coded, Codes, Mask, Numbers, Rejects, group
 from core.importers.source import Source
-from core.votes import COLUMNS, Reading, vote_schema
+from core.votes import VOTES, Form, Reading
 
 _DTYPES = {"int": np.int64, "float": np.float64}
-KEY = ("dataset", "item_id", "model_a", "model_b", "judge", "run", "position")
-COMPARISON = KEY[:4]
+COMPARISON = ("dataset", "item_id", "model_a", "model_b")
+_TWICE = {
+    "votes": "the same models, judge, run and position {} but another vote, confidence, gold or status",
+    "scores": "the same model, judge and run {} but another score or status",
+}
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Draft:
-    """Votes of one file, typed, one row a vote, before rows are held against each other.
+    """Judgements of one file, typed, in the columns of a form, before rows are held against each other.
 
-    row : data row of the file that each vote comes from.
+    row : data row of the file that each comes from.
     text, numbers : canonical columns; a column in neither takes its default.
     extra : other columns of the file.
     rows : data rows in the file.
@@ -37,9 +40,10 @@ class Draft:
     mapping: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     gold_only: bool = False
+    form: Form = VOTES
 
     def take(self, keep: Mask) -> None:
-        """Keep only these votes."""
+        """Keep only these rows."""
         if keep.all():
             return
         self.row = self.row[keep]
@@ -57,18 +61,25 @@ def finish(
     confidence, gold and status load once; with others, all of them are rejected. In a file without a run
     column a
     key that comes with different votes means repetitions: all its rows are numbered 0, 1, 2 … in file order.
-    Comparisons with two different gold labels lose the rows that carry them. Source: methods §0 (ours).
+    Comparisons with two different gold labels lose the rows that carry them. A direct score, whose key is
+    (dataset, item, model, judge, run), is held against others in the same way. Source: methods §0 (ours).
     """
+    numbered = "run" in draft.numbers
+    fill(draft, constants, dataset)
+    if draft.form is VOTES:
+        _reject_gold_conflicts(draft)
+    duplicates = _settle_keys(draft, numbered=numbered)
+    return made(draft, source, format, duplicates)
+
+
+def made(draft: Draft, source: Source, format: str, duplicates: int) -> Reading:
+    """The reading of a draft in which every column of its form is filled."""
     import pyarrow as pa
 
-    numbered = "run" in draft.numbers
-    _fill(draft, constants, dataset)
-    _reject_gold_conflicts(draft)
-    duplicates = _settle_keys(draft, numbered=numbered)
-    schema = vote_schema()
+    schema = draft.form.schema()
     arrays = [
         (draft.text[column.name] if column.kind == "text" else draft.numbers[column.name]).arrow()
-        for column in COLUMNS
+        for column in draft.form.columns
     ]
     arrays += [_extra(draft.extra, len(draft.row), schema.field("extra").type), pa.array(draft.row)]
     votes = pa.table(
@@ -85,12 +96,14 @@ def finish(
         mapping=draft.mapping,
         notes=tuple(draft.notes),
         gold_only=draft.gold_only,
+        kind=draft.form.kind,
     )
 
 
-def _fill(draft: Draft, constants: Mapping[str, str], dataset: str) -> None:
+def fill(draft: Draft, constants: Mapping[str, str], dataset: str) -> None:
+    """Give every column of the form its cells: the file's, the constant, the default, or missing."""
     n = len(draft.row)
-    for column in COLUMNS:
+    for column in draft.form.columns:
         if column.kind == "text":
             if column.name in constants:
                 draft.text[column.name] = Coded.constant(constants[column.name], n)
@@ -105,7 +118,8 @@ def _fill(draft: Draft, constants: Mapping[str, str], dataset: str) -> None:
     draft.numbers["run"] = Numbers(np.where(run.valid, run.values, 0), np.full(n, not draft.gold_only))
 
 
-def _codes(draft: Draft, names: tuple[str, ...]) -> Codes:
+def key_codes(draft: Draft, names: tuple[str, ...]) -> Codes:
+    """One code for each distinct combination of these columns."""
     columns = []
     for name in names:
         if name in draft.text:
@@ -121,7 +135,7 @@ def _reject_gold_conflicts(draft: Draft) -> None:
     gold = draft.numbers["gold"]
     if not gold.valid.any():
         return
-    comparison = _codes(draft, COMPARISON)
+    comparison = key_codes(draft, COMPARISON)
     low = np.full(comparison.max(initial=0) + 1, 2, np.int64)
     high = np.full_like(low, -2)
     np.minimum.at(low, comparison[gold.valid], gold.values[gold.valid])
@@ -132,7 +146,7 @@ def _reject_gold_conflicts(draft: Draft) -> None:
             int(draft.row[i]),
             "gold",
             str(gold.values[i]),
-            f"item {_name(draft, i)} has different gold labels in this file; keep one of them",
+            f"item {item_name(draft, i)} has different gold labels in this file; keep one of them",
         )
     draft.take(~bad)
 
@@ -142,11 +156,11 @@ def _settle_keys(draft: Draft, *, numbered: bool) -> int:
     n = len(draft.row)
     if n == 0:
         return 0
-    key = _codes(draft, KEY)
+    key = key_codes(draft, draft.form.key)
     repeated = np.flatnonzero((np.bincount(key) > 1)[key])
     if not len(repeated):
         return 0
-    content = _codes(draft, ("vote", "confidence", "gold", "status"))
+    content = key_codes(draft, draft.form.content)
     sub = repeated[np.lexsort((repeated, key[repeated]))]
     starts = np.r_[True, key[sub][1:] != key[sub][:-1]]
     first = sub[np.maximum.accumulate(np.where(starts, np.arange(len(sub)), 0))]
@@ -157,22 +171,27 @@ def _settle_keys(draft: Draft, *, numbered: bool) -> int:
     if differs.any() and not numbered and not draft.gold_only:
         position_in_group = np.arange(len(sub)) - np.flatnonzero(starts)[groups]
         draft.numbers["run"].values[sub] = position_in_group
+        where = (
+            "voted more than once on a comparison in the same order"
+            if draft.form is VOTES
+            else "scored a model more than once on an item"
+        )
         draft.notes.append(
-            "There is no column run. Where a judge voted more than once on a comparison in the same order "
-            f"({len(differs):,} times), its votes were numbered as runs 0 to {position_in_group.max()}, "
-            "in file order."
+            f"There is no column run. Where a judge {where} "
+            f"({len(differs):,} times), its {draft.form.units} were numbered as runs 0 to "
+            f"{position_in_group.max()}, in file order."
         )
         return 0
     conflict = differs[groups]
+    main = draft.form.content[0]
     for i, other in zip(sub[conflict], first[conflict], strict=True):
         partner = f"as row {draft.row[other]}" if i != other else "as a later row"
         draft.rejects.add(
             int(draft.row[i]),
-            "vote",
-            str(draft.numbers["vote"].values[i]) if draft.numbers["vote"].valid[i] else "",
-            f"conflict: item {_name(draft, i)} has the same models, judge, run and position {partner} but "
-            "another vote, "
-            "confidence, gold or status; keep one of them, or number the repetitions in a column run",
+            main,
+            str(draft.numbers[main].values[i]) if draft.numbers[main].valid[i] else "",
+            f"conflict: item {item_name(draft, i)} has {_TWICE[draft.form.kind].format(partner)}; "
+            "keep one of them, or number the repetitions in a column run",
         )
     keep[sub[conflict]] = False
     duplicate = sub[~conflict & ~starts]
@@ -180,14 +199,13 @@ def _settle_keys(draft: Draft, *, numbered: bool) -> int:
     draft.take(keep)
     if len(duplicate) and not numbered:
         draft.notes.append(
-            f"Votes left out because they repeat an earlier one word for word: {len(duplicate):,}. If the "
-            "judge was "
-            "asked again, number the repetitions in a column run."
+            f"{draft.form.units.capitalize()} left out because they repeat an earlier one word for word: "
+            f"{len(duplicate):,}. If the judge was asked again, number the repetitions in a column run."
         )
     return len(duplicate)
 
 
-def _name(draft: Draft, i: int | np.integer[Any]) -> str:
+def item_name(draft: Draft, i: int | np.integer[Any]) -> str:
     return repr(draft.text["item_id"].cell(i)[:80])
 
 

@@ -54,8 +54,25 @@ FEW = 40
 
 
 def map_columns(
-    columns: tuple[str, ...], name: str, options: ReadOptions
+    columns: tuple[str, ...],
+    name: str,
+    options: ReadOptions,
+    *,
+    known: tuple[str, ...] = (*COLUMN_NAMES, *SCORE_COLUMNS),
+    synonyms: Mapping[str, tuple[str, ...]] = SYNONYMS,
 ) -> tuple[dict[str, str], dict[str, str]]:
+    """Canonical column → the file's, and canonical columns with one text in every row.
+
+    Raises
+    ------
+    UnknownName : an option names a column that the file, or what it holds, has not.
+    """
+    for canonical, _ in options.mapping:
+        if canonical not in known:
+            raise UnknownName(
+                f"{name}: --map {canonical!r}: what this file holds has no such column. "
+                f"Known: {', '.join(known)}. Another --format may be meant."
+            )
     mapping: dict[str, str] = {}
     constants: dict[str, str] = {}
     absent = {canonical for canonical, theirs in options.mapping if not theirs}
@@ -73,20 +90,21 @@ def map_columns(
                 f"A text for every row is written --map {canonical}=={theirs}."
             )
     taken = {*mapping.values(), *options.judges}
-    for canonical in (*COLUMN_NAMES, *SCORE_COLUMNS):
+    for canonical in known:
         if canonical in mapping or canonical in constants or canonical in absent:
             continue
-        for wanted in (canonical, *SYNONYMS.get(canonical, ())):
-            match = next((c for c in columns if _plain(c) == wanted and c not in taken), None)
-            if match is not None and _plain(match) not in {c for c in COLUMN_NAMES if c != canonical}:
+        others = {*known} - {*SCORE_COLUMNS, canonical}
+        for wanted in (canonical, *synonyms.get(canonical, ())):
+            match = next((c for c in columns if plain(c) == wanted and c not in taken), None)
+            if match is not None and plain(match) not in others:
                 mapping[canonical] = match
                 taken.add(match)
                 break
-    order = (*COLUMN_NAMES, *SCORE_COLUMNS)
-    return {canonical: mapping[canonical] for canonical in order if canonical in mapping}, constants
+    return {canonical: mapping[canonical] for canonical in known if canonical in mapping}, constants
 
 
-def _plain(column: str) -> str:
+def plain(column: str) -> str:
+    """Name of a column without case, blanks and hyphens."""
     return column.strip().casefold().replace(" ", "_").replace("-", "_")
 
 

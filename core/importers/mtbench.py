@@ -1,4 +1,4 @@
-"""MT-Bench pairwise judgments of FastChat."""
+"""MT-Bench pairwise judgments of FastChat; its grades of single answers are read in `direct`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,19 @@ NEEDS = ("question_id", "model_1", "model_2", "g1_winner", "g2_winner")
 _WINNERS = {"model_1": 1, "tie": 0, "model_2": -1, "error": None}
 
 
+def judge_and_prompt(given: object) -> tuple[str, str | None]:
+    """Name of the judge and of its prompt, which FastChat writes as a pair.
+
+    Raises
+    ------
+    BadField : no name.
+    """
+    parts = [text(part) for part in given] if isinstance(given, list) else [text(given)]
+    if not parts or not parts[0]:
+        raise BadField("judge", given, "judge is missing; export the record again")
+    return parts[0], parts[1] if len(parts) > 1 else None
+
+
 def read(source: Source, records: Records, options: ReadOptions) -> Reading:
     """Read two games a record, g1 with model_1 shown first, g2 with model_2; the winners name the models.
 
@@ -27,10 +40,7 @@ def read(source: Source, records: Records, options: ReadOptions) -> Reading:
     """
 
     def votes(record: Record) -> Iterator[Vote]:
-        judge = record.get("judge")
-        parts = [text(part) for part in judge] if isinstance(judge, list) else [text(judge)]
-        if not parts or not parts[0]:
-            raise BadField("judge", judge, "judge is missing; export the record again")
+        judge, prompt = judge_and_prompt(record.get("judge"))
         turn = record.get("turn", 1)
         for game, position in (("g1", "ab"), ("g2", "ba")):
             winner = record.get(f"{game}_winner")
@@ -43,12 +53,12 @@ def read(source: Source, records: Records, options: ReadOptions) -> Reading:
                 "item_id": f"{field(record, 'question_id', (int, str))}-{turn}",
                 "model_a": field(record, "model_1"),
                 "model_b": field(record, "model_2"),
-                "judge": parts[0],
+                "judge": judge,
                 "position": position,
                 "vote": vote,
                 "status": failed if vote is None else "ok",
                 "rationale": judgment,
-                "extra": {"turn": turn, "judge_prompt": parts[1] if len(parts) > 1 else None},
+                "extra": {"turn": turn, "judge_prompt": prompt},
                 **prompt_texts(record.get(f"{game}_user_prompt"), first_is_a=position == "ab"),
             }
 

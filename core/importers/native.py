@@ -15,7 +15,7 @@ from core.importers.options import ReadOptions
 from core.importers.records import Record, Records
 from core.importers.source import Source
 from core.labels import VOCABULARIES
-from core.votes import COLUMNS, InvalidOption, Reading
+from core.votes import VOTES, Form, InvalidOption, Reading
 
 Vote = Mapping[str, Any]
 """Canonical column → value, missing columns left out; `extra` holds a mapping of text."""
@@ -88,8 +88,11 @@ def read_votes(
     *,
     dataset: str,
     notes: Iterable[str] = (),
+    form: Form = VOTES,
 ) -> Reading:
     """Collect the votes of every record; a record with a bad field, or a huge one, is rejected whole.
+
+    form : what the records hold, if it is not votes.
 
     Raises
     ------
@@ -120,18 +123,19 @@ def read_votes(
         row=np.array(rows, np.int64),
         text={
             c.name: Coded.of([text(vote.get(c.name)) for vote in found])
-            for c in COLUMNS
+            for c in form.columns
             if c.kind == "text" and c.name in present
         },
         numbers={
             c.name: Numbers.of([vote.get(c.name) for vote in found], kinds[c.kind])
-            for c in COLUMNS
+            for c in form.columns
             if c.kind != "text" and c.name in present
         },
         extra={name: Coded.of([text(vote.get("extra", {}).get(name)) for vote in found]) for name in extra},
         rejects=records.rejects,
         rows=records.rows,
         notes=list(notes),
+        form=form,
     )
     constants = options.constants() | ({"dataset": options.dataset} if options.dataset else {})
     if options.rater_type and "rater_type" not in present:

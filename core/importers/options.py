@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.labels import vocabulary
-from core.votes import COLUMN_NAMES, RATER_TYPES, InvalidOption, UnknownName
+from core.votes import COLUMN_NAMES, RANKINGS, RATER_TYPES, SCORES, InvalidOption, Kind, UnknownName
 
 SCORE_COLUMNS = ("score_a", "score_b")
+CHOICE_COLUMNS = ("permutation", "pick_slot", "pick_candidate", "gold_slot", "gold_candidate", "correct")
+KNOWN = tuple(dict.fromkeys((*COLUMN_NAMES, *SCORE_COLUMNS, *SCORES.names, *RANKINGS.names, *CHOICE_COLUMNS)))
 LAYOUTS = ("auto", "long", "wide", "scores")
 
 
@@ -17,8 +19,8 @@ LAYOUTS = ("auto", "long", "wide", "scores")
 class ReadOptions:
     """How to read a file. Hashable, so it can key a cache.
 
-    mapping : pairs (canonical column, the file's column); `score_a` and `score_b` may be named too. A
-    file's column
+    mapping : pairs (canonical column of what the file holds, the file's column); `score_a` and `score_b`, and
+        those of choices (`permutation`, `pick_slot` …), may be named too. A file's column
         written `=text` is not a column but that text in every row: ("judge", "=gpt-4"). An empty one
         says that the file has no such column, whatever its names suggest.
     labels, gold_labels : vocabulary of the votes and of gold (`core.labels.VOCABULARIES`); None decides by
@@ -49,11 +51,8 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         for canonical, _ in self.mapping:
-            if canonical not in (*COLUMN_NAMES, *SCORE_COLUMNS):
-                raise UnknownName(
-                    f"--map {canonical!r}: not a canonical column. "
-                    f"Known: {', '.join((*COLUMN_NAMES, *SCORE_COLUMNS))}."
-                )
+            if canonical not in KNOWN:
+                raise UnknownName(f"--map {canonical!r}: not a canonical column. Known: {', '.join(KNOWN)}.")
         if self.label_refers not in (None, "model", "slot"):
             raise InvalidOption(f"--label-refers {self.label_refers!r}: use model or slot.")
         if self.confidence_scale not in (None, 1, 100):
@@ -86,6 +85,7 @@ class Question:
 class Inspection:
     """What a file looks like, before it is read.
 
+    kind : what was recognised: votes, direct scores or rankings.
     columns : the file's columns; `head` its first rows as text, in that order.
     mapping : canonical column → the file's column, as `read` would take it; columns left out become `extra`.
     missing : required canonical columns that nothing was found for.
@@ -110,3 +110,4 @@ class Inspection:
     confidence_scale: str | None = None
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
+    kind: Kind = "votes"

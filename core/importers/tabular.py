@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,17 +12,17 @@ from core.importers.cells import (
     CHOICES,
     BadCell,
     order_word,
-    parse_choice,
     parse_confidence,
     parse_float,
     parse_int,
 )
-from core.importers.columns import Coded, Mask, Numbers, Rejects, parse, unstorable
+from core.importers.columns import Coded, Numbers, Rejects
 from core.importers.delimited import Sheet, unguard
 from core.importers.draft import Draft, finish
 from core.importers.options import SCORE_COLUMNS, ReadOptions
 from core.importers.planning import Plan, plan
 from core.importers.source import Source
+from core.importers.typed import Typed
 from core.labels import NAMES, TIE_WORDS, Vocabulary, normalise
 from core.votes import COLUMN_NAMES, COLUMNS, Reading
 
@@ -103,23 +102,27 @@ def _extra_name(name: str) -> str:
     return f"{name} (in the file)" if name in COLUMN_NAMES else name
 
 
-class _Typed:
-    """Parses the cells of a long table, column by column, and rejects rows on the way."""
+class _Typed(Typed):
+    """Parses the cells of a long table of votes."""
 
     def __init__(self, long: _Long, how: Plan, options: ReadOptions) -> None:
+        super().__init__(long.cells, long.named, long.extra, long.row, long.rejects)
         self.long, self.how, self.options = long, how, options
         self.notes: list[str] = []
-        self.rejects = long.rejects
-        self.good: Mask = np.ones(len(long.row), bool)
+
+    def column(self, name: str, i: int | np.integer[Any]) -> str:
+        if name == "vote" and self.long.vote_column is not None:
+            return self.how.judges[int(self.long.vote_column[i])]
+        return super().column(name, i)
 
     def draft(self) -> Draft:
         cells, n = self.long.cells, len(self.long.row)
-        self._reject_unstorable()
+        self.reject_unstorable()
         text = {c.name: cells[c.name] for c in COLUMNS if c.kind == "text" and c.name in cells}
         for name in text.keys() & CHOICES.keys():
-            text[name] = self._choice(name)
+            text[name] = self.choice(name)
         for name in ("item_id",) if self.how.gold_only else ("item_id", "judge"):
-            self._reject_missing(name)
+            self.reject_missing(name)
         if self.options.rater_type:
             text["rater_type"] = text.get("rater_type", Coded.constant(None, n)).filled(
                 self.options.rater_type
@@ -132,19 +135,17 @@ class _Typed:
                 and column.kind != "text"
             ):
                 function, dtype = (parse_int, np.int64) if column.kind == "int" else (parse_float, np.float64)
-                numbers[column.name] = self._parse(column.name, function, dtype)
+                numbers[column.name] = self.parse(column.name, function, dtype)
         if "confidence" in cells:
             scale = self.how.scale
-            numbers["confidence"] = self._parse(
-                "confidence", lambda t: parse_confidence(t, scale), np.float64
-            )
+            numbers["confidence"] = self.parse("confidence", lambda t: parse_confidence(t, scale), np.float64)
         if "gold" in cells and self.how.gold_vocabulary:
             numbers["gold"] = self._votes("gold", self.how.gold_vocabulary)
         if self.how.gold_only:
-            self._reject_missing("gold")
+            self.reject_missing("gold")
         else:
             vote = self._scores() if self.how.layout == "scores" else self._slots(self._label_votes())
-            numbers["vote"], text["status"] = self._settle_status(vote, text.get("status"))
+            numbers["vote"], text["status"] = self.settle_status("vote", vote, text.get("status"), self.notes)
             if "confidence" in numbers:
                 confidence = numbers["confidence"]
                 numbers["confidence"] = Numbers(confidence.values, confidence.valid & numbers["vote"].valid)
@@ -161,61 +162,6 @@ class _Typed:
         draft.take(self.good)
         return draft
 
-    def _column(self, name: str, i: int | np.integer[Any]) -> str:
-        """The file's own name of a canonical column, for messages."""
-        if name == "vote" and self.long.vote_column is not None:
-            return self.how.judges[int(self.long.vote_column[i])]
-        return self.long.named.get(name, name)
-
-    def _reject(self, bad: Mask, name: str, reason: str | Mapping[int, str]) -> None:
-        column = self.long.cells.get(name)
-        for i in np.flatnonzero(bad & self.good):
-            why = reason if isinstance(reason, str) else reason[int(column.codes[i])] if column else ""
-            self.rejects.add(
-                int(self.long.row[i]), self._column(name, i), column.cell(i) if column else "", why
-            )
-        self.good &= ~bad
-
-    def _reject_missing(self, name: str) -> None:
-        self._reject(
-            self.long.cells[name].missing, name, f"{name} is missing; fill the cell, or remove the row"
-        )
-
-    def _reject_unstorable(self) -> None:
-        for name, column in (self.long.cells | self.long.extra).items():
-            problems = {code: why for code, value in enumerate(column.values) if (why := unstorable(value))}
-            if problems:
-                bad = np.array([code in problems for code in range(len(column.values))] + [False], bool)[
-                    column.codes
-                ]
-                for i in np.flatnonzero(bad & self.good):
-                    why = problems[int(column.codes[i])]
-                    self.rejects.add(int(self.long.row[i]), self._column(name, i), column.cell(i), why)
-                self.good &= ~bad
-
-    def _parse(self, name: str, function: Callable[[str], float], dtype: type) -> Numbers:
-        return parse(
-            self.long.cells[name],
-            function,
-            dtype,
-            reject=lambda bad, reasons: self._reject(bad, name, reasons),
-        )
-
-    def _choice(self, name: str) -> Coded:
-        column = self.long.cells[name]
-        words: list[str] = []
-        reasons: dict[int, str] = {}
-        for code, value in enumerate(column.values):
-            try:
-                words.append(parse_choice(value, CHOICES[name]))
-            except BadCell as error:
-                reasons[code] = str(error)
-                words.append(value)
-        if reasons:
-            bad = np.array([code in reasons for code in range(len(column.values))] + [False], bool)
-            self._reject(bad[column.codes], name, reasons)
-        return Coded(column.codes, words).map(str)
-
     def _votes(self, name: str, vocabulary: Vocabulary) -> Numbers:
         """Votes of a column of labels; a label outside the vocabulary rejects its row and is never a tie."""
         if vocabulary.name == NAMES:
@@ -229,7 +175,7 @@ class _Typed:
                 )
             return found
 
-        return self._parse(name, vote, np.int64)
+        return self.parse(name, vote, np.int64)
 
     def _label_votes(self) -> Numbers:
         assert self.how.vocabulary is not None
@@ -249,7 +195,7 @@ class _Typed:
         tie = np.isin(label, [codes[word] for word in TIE_WORDS if word in codes])
         value = np.where(tie, 0, np.where(label == a, 1, -1))
         valid = ~column.missing & (tie | ((label == a) ^ (label == b)))
-        self._reject(
+        self.reject(
             ~column.missing & ~valid,
             name,
             "names neither model_a nor model_b of its row, nor a tie; correct the name",
@@ -264,7 +210,7 @@ class _Typed:
         flip = np.array([value.casefold() == "ba" for value in position.values] + [False], bool)[
             position.codes
         ]
-        self._reject(
+        self.reject(
             position.missing & vote.valid,
             "position",
             "the label names the first or second shown, but position is missing; write ab or ba",
@@ -272,25 +218,8 @@ class _Typed:
         return Numbers(np.where(flip, -vote.values, vote.values), vote.valid)
 
     def _scores(self) -> Numbers:
-        a, b = (self._parse(name, parse_float, np.float64) for name in SCORE_COLUMNS)
+        a, b = (self.parse(name, parse_float, np.float64) for name in SCORE_COLUMNS)
         difference = a.values - b.values
         # 100.8 - 100.7 is a little more than 0.1 in binary; it must tie at a margin of 0.1.
         tied = np.abs(difference) <= self.options.tie_margin * (1 + 1e-9)
         return Numbers(np.where(tied, 0, np.sign(difference)).astype(np.int64), a.valid & b.valid)
-
-    def _settle_status(self, vote: Numbers, status: Coded | None) -> tuple[Numbers, Coded]:
-        """A failed vote has no label; a vote without a label and status is unparsed."""
-        n = len(self.long.row)
-        if status is None:
-            status = Coded.constant(None, n)
-        ok = np.array([value == "ok" for value in status.values] + [False], bool)[status.codes]
-        failed = ~status.missing & ~ok
-        contradicted = int((failed & vote.valid & self.good).sum())
-        if contradicted:
-            self.notes.append(f"Labels not used because the status is not ok: {contradicted:,}.")
-        self._reject(
-            ok & ~vote.valid, "vote", "the vote is missing although status is ok; fill it, or change status"
-        )
-        words = [*status.values, "ok", "unparsed"]
-        codes = np.where(status.missing, np.where(vote.valid, len(words) - 2, len(words) - 1), status.codes)
-        return Numbers(vote.values, vote.valid & ~failed), Coded(codes, words).map(str)

@@ -1,0 +1,91 @@
+"""Whole boards from votes: real files of 75 models and of five judges, a planted ranking and circle."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.anchors import anchors, triangles
+from core.pooling import mean_of_judges
+from core.queries import pair_scores
+from core.raee import board
+from core.rating_spread import rating_spread
+from core.simulate import demo_world, simulate
+from core.standings import met
+from core.store import Store
+from core.synthetic import as_reading
+from core.votes import Selection
+
+
+def scores_of(path: Path):
+    from core.importers import read
+
+    with Store.open() as store:
+        for reading in read([(path.name, path)]):
+            store.load(reading)
+        return pair_scores(store, Selection(), pooled=True)
+
+
+def test_the_board_of_75_models_has_intervals_and_tiers(shared_data):
+    pooled = scores_of(shared_data / "votes" / "ko_arena_hard.csv.gz")[None]
+    assert anchors(pooled, minimum=2) == ("claude-3.7-sonnet",)
+    found = board(pooled, "claude-3.7-sonnet")
+    assert (len(found.rows), found.n_items, found.never_met) == (75, 500, ())
+    assert {row.n for row in found.rows} == {500}
+    assert [row.model for row in found.rows[:3]] == ["o3-high", "o3-medium", "gemini-2.5-pro-exp-03-25"]
+    for row in found.rows:
+        assert row.elo_low < row.elo < row.elo_high
+        assert row.elo_high_corrected - row.elo_low_corrected < row.elo_high - row.elo_low
+    tiers = [row.tier for row in found.rows]
+    assert tiers == sorted(tiers)
+    assert set(tiers) == set(range(1, max(tiers) + 1))
+    assert 10 <= max(tiers) <= 40
+
+
+def test_boards_of_five_judges_and_their_dispersion(shared_data):
+    scores = scores_of(shared_data / "votes" / "pba_position.csv.gz")
+    judged = {name: pairs for name, pairs in scores.items() if name is not None and met(pairs, "human")}
+    assert sorted(judged) == [
+        "claude-3-haiku-20240307", "gemini-pro", "gpt-3.5-turbo-0125", "gpt-3.5-turbo-1106", "gpt-4-0613",
+    ]  # fmt: skip
+    found = mean_of_judges(judged, "human")
+    by_judge = {
+        name: {row.model: row.elo for row in board(pairs, "human").rows} for name, pairs in judged.items()
+    }
+    for row in found.rows:
+        elos = [known[row.model] for known in by_judge.values() if row.model in known]
+        assert (row.n_judges, row.elo) == (5, pytest.approx(np.mean(elos)))
+        assert row.sd_judges == pytest.approx(np.std(elos, ddof=1))
+    spread = rating_spread(judged, "human", rng=np.random.default_rng(0), orders=2)
+    # A judge by whom a model won every prompt leaves that cell, which Bradley–Terry cannot rate.
+    cells = ~np.isnan(spread.elo["bradley_terry"])
+    assert 0 < (~cells).sum() < 5
+    own = [
+        spread.elo["raee"][cells[:, m], m].std(ddof=1)
+        for m in range(len(spread.models))
+        if cells[:, m].sum() > 1
+    ]
+    assert spread.methods[0].sd == pytest.approx(np.mean(own))
+    # These judges disagree by more than a hundred points a model, whichever the method.
+    assert all(100 < row.sd < 250 and (row.kendall is None or row.kendall > 0.9) for row in spread.methods)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_either_anchor_recovers_the_planted_ranking_and_the_planted_circle_is_flagged(seed):
+    world = demo_world()
+    with Store.open() as store:
+        store.load(as_reading(simulate(world, items=70, rng=np.random.default_rng(seed)), name="demo"))
+        pooled = pair_scores(store, Selection(), pooled=True)[None]
+    strength = dict(world.strengths)
+    for anchor in world.anchors:
+        ranking = [row.model for row in board(pooled, anchor).rows]
+        planted = sorted(ranking, key=lambda name: -strength[name])
+        assert len(ranking) == 7
+        swapped = [k for k in range(7) if ranking[k] != planted[k]]
+        # At most one pair of neighbours stands the other way round.
+        assert len(swapped) in (0, 2)
+        assert not swapped or swapped[1] - swapped[0] == 1
+    found = triangles(pooled)
+    circle = next(i for i in range(len(found)) if {found.a[i], found.b[i], found.c[i]} == set(world.cycle))
+    assert found.broken[circle]
+    assert circle == 0

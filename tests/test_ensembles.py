@@ -1,0 +1,305 @@
+"""Juries: hand-computed votes, laws, independent judges whose majority must be better, and real judges."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import queries
+from core.counts import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
+from core.crossfit import held_out_labels
+from core.ensemble_scores import compare, drop, paired
+from core.ensembles import (
+    RULES,
+    applicable,
+    btd_verdicts,
+    combine,
+    entropy_weight,
+    fuser_verdicts,
+    likely_jury,
+    members,
+)
+from core.importers import read
+from core.jury_sentences import answer
+from core.store import Store
+from core.votes import InvalidOption, NoUsableVotes, Selection, UnknownName
+
+
+def judge(labels, confidence=None, gold=None, comparison=None):
+    """One vote a comparison, and its counts."""
+    labels = np.asarray(labels)
+    comparison = np.arange(len(labels)) if comparison is None else np.asarray(comparison)
+    stated = np.full(len(labels), np.nan) if confidence is None else np.asarray(confidence, dtype=float)
+    counts = VoteCounts(
+        comparison=comparison,
+        item=comparison,
+        plus=(labels == 1).astype(np.int64),
+        tie=(labels == 0).astype(np.int64),
+        minus=(labels == -1).astype(np.int64),
+        gold=np.full(len(labels), NO_GOLD) if gold is None else np.asarray(gold),
+    )
+    side = np.full(len(labels), NO_SIDE)
+    return counts, SingleVotes(comparison=comparison, vote=labels, confidence=stated, side=side)
+
+
+def jury(*judges):
+    names = [f"judge {place}" for place in range(len(judges))]
+    return members(
+        {name: counts for name, (counts, _) in zip(names, judges, strict=True)},
+        {name: votes for name, (_, votes) in zip(names, judges, strict=True)},
+    )
+
+
+def simulated(rng, *, accuracy, rows=1500, informative=True):
+    """Independent judges with known accuracy and, if informative, confidences that mean what they say."""
+    gold = rng.choice([-1, 1], size=rows)
+    judges = []
+    for rate in accuracy:
+        confidence = rng.beta(20 * rate, 20 * (1 - rate), size=rows)
+        right = rng.random(rows) < (confidence if informative else rate)
+        judges.append(judge(np.where(right, gold, -gold), confidence, gold))
+    return jury(*judges)
+
+
+def test_rules_by_hand():
+    """Three judges, three comparisons: weights by head, c, √c and c/H decide differently."""
+    found = jury(
+        judge([1, 1, 1], [0.55, 0.9, 0.6]),
+        judge([1, -1, 0], [0.6, 0.9, 0.6]),
+        judge([-1, 0, -1], [0.99, 0.9, 0.7]),
+    )
+    assert combine(found, "majority").label.tolist() == [1, 0, -1]
+    np.testing.assert_allclose(combine(found, "majority").confidence, [2 / 3, 1 / 3, 1 / 3])
+    assert combine(found, "confidence").label.tolist() == [1, 0, -1]
+    np.testing.assert_allclose(combine(found, "confidence").confidence[0], 1.15 / 2.14)
+    np.testing.assert_allclose(
+        combine(found, "root").confidence[2], np.sqrt(0.7) / (2 * np.sqrt(0.6) + np.sqrt(0.7))
+    )
+    assert combine(found, "entropy").label.tolist() == [-1, 0, -1]
+
+
+def test_entropy_weight_against_scipy_stats():
+    from scipy.stats import entropy
+
+    c = np.linspace(0.01, 0.99, 25)
+    expected = c / (entropy([c, 1 - c]) + 1e-6)
+    np.testing.assert_allclose(entropy_weight(c), expected, rtol=1e-12)
+    assert entropy_weight(np.array([0.0, 1.0])).tolist() == [0, 1e6]
+
+
+def test_several_votes_make_one_verdict():
+    """Label by majority; confidence is the mean of the votes behind it times their share."""
+    counts = VoteCounts(
+        comparison=np.array([0]),
+        item=np.array([0]),
+        plus=np.array([3]),
+        tie=np.array([0]),
+        minus=np.array([1]),
+        gold=np.array([1]),
+    )
+    votes = SingleVotes(
+        comparison=np.zeros(4, dtype=np.int64),
+        vote=np.array([1, 1, 1, -1]),
+        confidence=np.array([0.8, 0.9, 1.0, 0.2]),
+        side=np.full(4, NO_SIDE),
+    )
+    found = members({"a": counts, "b": counts}, {"a": votes, "b": votes})
+    np.testing.assert_allclose(found.confidence, 0.9 * 0.75)
+    assert found.kind == "stated"
+    one_speaks = SingleVotes(
+        comparison=votes.comparison,
+        vote=votes.vote,
+        confidence=np.array([np.nan, 0.7, np.nan, 0.2]),
+        side=votes.side,
+    )
+    spoken = members({"a": counts, "b": counts}, {"a": votes, "b": one_speaks})
+    np.testing.assert_allclose(spoken.confidence[1], 0.7 * 0.75)
+    silent = SingleVotes(
+        comparison=votes.comparison, vote=votes.vote, confidence=np.full(4, np.nan), side=votes.side
+    )
+    shares = members({"a": counts, "b": counts}, {"a": votes, "b": silent})
+    np.testing.assert_allclose(shares.confidence, 0.75)
+    assert shares.kind == "share"
+
+
+def test_independent_judges_are_better_together():
+    """Condorcet: five judges right 7 times in 10 have a majority right .837 of the time."""
+    rng = np.random.default_rng(0)
+    found = simulated(rng, accuracy=[0.7] * 5, rows=4000)
+    table = compare(found, rng=rng, iterations=200)
+    majority = table.scores["majority"]
+    assert majority.accuracy.low <= 0.83692 <= majority.accuracy.high
+    assert majority.against_best.low > 0
+    weighted = table.scores["entropy"]
+    # Confidences that mean what they say carry information that heads do not.
+    assert weighted.accuracy.value > majority.accuracy.value
+    assert all(gap.high < 0.02 for gap in table.without[0])
+    btd = btd_verdicts(found, rng=np.random.default_rng(3))
+    np.testing.assert_array_equal(btd.label, held_out_labels(found.pooled, rng=np.random.default_rng(3)))
+
+
+def test_one_good_judge_among_guessers_loses_by_majority():
+    rng = np.random.default_rng(1)
+    table = compare(simulated(rng, accuracy=[0.95, 0.5, 0.5, 0.5, 0.5], rows=3000), rng=rng, iterations=200)
+    assert table.best_member == "judge 0"
+    assert table.scores["majority"].against_best.high < 0
+    without_best, *without_others = table.without[table.rules.index("majority")]
+    assert without_best.high < 0
+    assert all(gap.value > without_best.value for gap in without_others)
+
+
+def test_the_paired_interval_covers():
+    rng, held = np.random.default_rng(4), 0
+    for _ in range(2000):
+        item = np.repeat(np.arange(40), 3)
+        shift = np.repeat(rng.random(40) < 0.3, 3)
+        one = np.where(shift, rng.random(120) < 0.9, rng.random(120) < 0.5)
+        two = rng.random(120) < 0.6
+        gap = paired(item, one, two)
+        held += gap.low <= 0.3 * 0.9 + 0.7 * 0.5 - 0.6 <= gap.high
+    # Above its level: the two added items are as large as the others and differ by 1.
+    assert 0.95 <= held / 2000 <= 0.985
+
+
+@pytest.mark.parametrize(("items", "better"), [(10, 0.05), (20, 0.05), (50, 0.02), (10, 0.9)])
+def test_the_paired_interval_covers_differences_that_are_rare_or_the_rule(items, better):
+    """Few items on which nothing has differed yet, or everything, show no certainty: once .42 to .65 held."""
+    rng = np.random.default_rng(8)
+    none = np.zeros(items, dtype=bool)
+    gaps = [paired(np.arange(items), rng.random(items) < better, none) for _ in range(2000)]
+    assert np.mean([gap.low <= better <= gap.high for gap in gaps]) >= 0.94
+    assert all(-1 <= gap.low <= gap.value <= gap.high <= 1 for gap in gaps)
+
+
+def test_one_item_says_nothing_of_others():
+    found = jury(judge([1, 1], gold=[1, 1]), judge([-1, 1], gold=[1, 1]))
+    found = dataclasses.replace(found, item=np.zeros(2, dtype=np.int64))
+    table = compare(found, rng=np.random.default_rng(0), iterations=50)
+    said, kind = answer(table)
+    assert kind == "warning"
+    assert "(on one item, so its interval is unknown)" in said
+    assert "nan" not in said
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_laws(seed):
+    """Exchanging A and B negates labels; the order of members does not matter; shares are at most 1."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(-1, 2, size=(3, 30))
+    stated = rng.random((3, 30))
+    one = jury(*(judge(labels[j], stated[j]) for j in range(3)))
+    swapped = jury(*(judge(-labels[j], stated[j]) for j in range(3)))
+    turned = jury(*(judge(labels[j], stated[j]) for j in (2, 0, 1)))
+    for key in RULES:
+        verdicts = combine(one, key)
+        np.testing.assert_array_equal(combine(swapped, key).label, -verdicts.label)
+        np.testing.assert_array_equal(combine(turned, key).label, verdicts.label)
+        assert ((verdicts.confidence >= 0) & (verdicts.confidence <= 1 + 1e-12)).all()
+        agreed = (labels == labels[0]).all(axis=0)
+        np.testing.assert_array_equal(verdicts.label[agreed], labels[0][agreed])
+        np.testing.assert_allclose(verdicts.confidence[agreed], 1)
+    equal = jury(*(judge(labels[j], np.full(30, 0.8)) for j in range(3)))
+    for key in RULES:
+        np.testing.assert_array_equal(combine(equal, key).label, combine(equal, "majority").label)
+
+
+def test_without_confidence_only_heads_and_votes_count():
+    found = jury(judge([1, -1], gold=[1, 1]), judge([1, 1], gold=[1, 1]))
+    rules, reasons = applicable(found)
+    assert list(rules) == ["majority"]
+    assert set(reasons) == {"confidence", "root", "entropy"}
+    with pytest.raises(InvalidOption, match="needs the confidence"):
+        combine(found, "entropy")
+    table = compare(found, rng=np.random.default_rng(0))
+    assert "20" in table.not_applicable["btd"]
+    assert table.scores["majority"].calibration is not None  # the share of judges is a confidence
+    assert table.scores["judge 0"].calibration is None
+
+
+def test_costs_add_up_and_unknown_ones_stay_unknown():
+    found = jury(judge([1, -1], gold=[1, 1]), judge([1, 1], gold=[1, 1]))
+    table = compare(found, rng=np.random.default_rng(0), costs={"judge 0": 0.5, "judge 1": 0.25})
+    assert table.scores["majority"].cost == 0.75
+    assert table.scores["judge 1"].cost == 0.25
+    assert (
+        compare(found, rng=np.random.default_rng(0), costs={"judge 0": 0.5}).scores["majority"].cost is None
+    )
+
+
+def test_a_fuser_is_judged_beside_its_members():
+    gold = [1, 1, -1, -1]
+    found = jury(
+        judge([1, 1, 1, 1], gold=gold), judge([1, 1, 1, -1], gold=gold), judge([1, -1, 1, -1], gold=gold)
+    )
+    fused = fuser_verdicts(found, *judge([1, -1, -1], [0.9, 0.8, 0.7], comparison=[0, 1, 2]))
+    score = compare(found, rng=np.random.default_rng(0), fusers={"fuser": fused}).scores["fuser"]
+    # Majority says 1, 1, 1 where the fuser says 1, −1, −1: wrong once, right once.
+    assert (score.n, score.differs, score.right, score.wrong) == (3, 2, 1, 1)
+    assert score.departures.tolist() == [1, 2]
+    assert score.calibration is not None
+
+
+def test_only_what_all_members_judged_is_compared():
+    found = jury(judge([1, 1, 1], comparison=[0, 1, 2]), judge([1, -1], comparison=[1, 3]))
+    assert found.comparison.tolist() == [1]
+    assert found.left_out == 3
+    with pytest.raises(NoUsableVotes, match="judged by all"):
+        jury(judge([1], comparison=[0]), judge([1], comparison=[1]))
+    with pytest.raises(InvalidOption, match="two judges or more"):
+        jury(judge([1]))
+    with pytest.raises(NoUsableVotes, match="gold"):
+        compare(found, rng=np.random.default_rng(0))
+    with pytest.raises(UnknownName, match="no member"):
+        drop(found, "nobody")
+    with pytest.raises(UnknownName, match="voting rule"):
+        combine(found, "dictator")
+
+
+def test_a_likely_jury_shares_comparisons():
+    one, two = judge([1] * 10)[0], judge([1] * 8)[0]
+    apart = judge([1] * 9, comparison=np.arange(20, 29))[0]
+    assert likely_jury({"a": two, "b": apart, "c": one}) == ("a", "c")
+    assert likely_jury({}) == ()
+
+
+def test_real_judges(shared_data):
+    """JudgeConf: the majority of five judges against a plain count."""
+    import pandas as pd
+
+    path = shared_data / "votes" / "judgeconf.csv.gz"
+    raw = pd.read_csv(path)
+    with Store.open(None) as store:
+        for reading in read([(path.name, path)]):
+            store.load(reading)
+        found = members(queries.vote_counts(store, Selection()), queries.single_votes(store, Selection()))
+    table = compare(found, rng=np.random.default_rng(0), iterations=200)
+    raw["key"] = raw.item_id + raw.model_a.fillna("") + raw.model_b.fillna("")
+    wide = raw.pivot_table(index="key", columns="judge", values="vote", aggfunc="first").dropna()
+    gold = raw.groupby("key").gold.first().loc[wide.index]
+    assert table.n == len(wide)
+    for name in wide:
+        assert table.scores[name].accuracy.value == pytest.approx((wide[name] == gold).mean())
+    modal = wide.mode(axis=1)
+    clear = modal[1].isna() if 1 in modal else pd.Series(True, index=wide.index)
+    label = combine(found, "majority").label[np.argsort(found.comparison)]
+    assert len(label) == len(wide)
+    assert (modal.loc[clear, 0] == gold[clear]).sum() <= round(
+        table.scores["majority"].accuracy.value * table.n
+    )
+    assert len(table.to_frame()) == len(table.scores)
+
+
+def test_costs_of_a_verdict(tmp_path):
+    """Failed votes were paid for too; one unknown cost makes a judge's cost unknown."""
+    path = tmp_path / "paid.csv"
+    path.write_text(
+        "item_id,model_a,model_b,judge,vote,cost,status,run\n"
+        "1,x,y,a,1,0.5,ok,0\n1,x,y,a,,0.25,error,1\n2,x,y,a,-1,0.25,ok,0\n1,x,y,b,0,0.1,ok,0\n2,x,y,b,1,,ok,0\n",
+        encoding="utf-8",
+    )
+    with Store.open(None) as store:
+        for reading in read([(path.name, path)]):
+            store.load(reading)
+        assert queries.costs(store, Selection()) == {"a": 0.5, "b": None}

@@ -1,0 +1,192 @@
+"""`python -m core collect` as a process: estimate, progress, exit codes, Ctrl-C, and no key anywhere."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from judging_jobs import pairs
+from judging_server import Server
+
+from core.__main__ import main
+from core.store import Store
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+KEY = "sk-planted-8c1f00d5e77a4b21"
+
+
+@pytest.fixture
+def items(tmp_path):
+    path = tmp_path / "items.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item_id", "prompt", "response_a", "response_b", "gold"])
+        writer.writerows([item.item_id, item.prompt, *item.responses, item.gold] for item in pairs(20))
+    return path
+
+
+def arguments(items: Path, server: Server, *more: object) -> list[str]:
+    store = items.with_name("votes.duckdb")
+    base = [
+        "collect",
+        items,
+        "--model",
+        "openai/fair",
+        "--base-url",
+        server.url,
+        "--store",
+        store,
+        "--votes",
+        2,
+    ]
+    return [str(part) for part in (*base, *more)]
+
+
+def test_collect_resume_audit(items, capsys):
+    with Server() as server:
+        assert main(arguments(items, server, "--dry-run")) == 0
+        err = capsys.readouterr().err
+        assert "40 calls to 127.0.0.1" in err
+        assert "characters divided by four" in err
+        assert "price unknown" in err
+        assert server.calls == 0
+        assert main(arguments(items, server, "--max-calls", 15, "--confidence", "self")) == 3
+        captured = capsys.readouterr()
+        assert "limit of 15 calls" in captured.err
+        assert "25 requests are left" in captured.err
+        assert main(arguments(items, server, "--confidence", "self", "--price", 1, 2)) == 0
+        captured = capsys.readouterr()
+        assert "15 requests were answered before" in captured.err
+        assert "cost at most" in captured.err
+        assert captured.out.startswith("40 answers in ")
+        assert server.calls == 40
+    out = items.with_name("votes.csv")
+    assert main(["export", str(out), "--store", str(items.with_name("votes.duckdb"))]) == 0
+    assert main(["audit", str(out), "--splits", "0"]) == 0
+    assert "fair" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--max-cost", 1], "--price"),
+        (["--votes", 3], "even number"),
+        (["--concurrency", 65], "1 to 64"),
+        (["--base-url", "http://192.0.2.1/v1"], "--yes-send-to 192.0.2.1"),
+        (["--items-of", "d"], "not both"),
+        (["--protocol", "usc", "--samples-of", "nobody"], "items"),
+        (["--key-env", "NO_SUCH_VARIABLE"], "NO_SUCH_VARIABLE"),
+        (["--prompts", "nowhere"], "pairwise.md"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_sent(items, capsys, more, said):
+    with Server() as server:
+        assert main(arguments(items, server, *more)) == 2
+        assert said in capsys.readouterr().err
+        assert server.calls == 0
+
+
+def test_items_of_a_stored_data_set(items, capsys):
+    with Server() as server:
+        assert main(arguments(items, server)) == 0
+        store = str(items.with_name("votes.duckdb"))
+        again = ["collect", "--items-of", "items", "--model", "openai/first", "--base-url", server.url]
+        assert main([*again, "--store", store, "--votes", "2"]) == 0
+    with Store.open(store) as opened:
+        (info,) = opened.datasets()
+    assert (info.votes, info.judges, info.comparisons) == (80, 2, 20)
+
+
+def spawn(arguments: list[str], **environment: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "core", *arguments],
+        cwd=REPOSITORY,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(items):
+    # Slow enough that a busy machine has heard the signal long before the last call.
+    with Server(delay=0.5) as server:
+        process = spawn(arguments(items, server, "--concurrency", 4))
+        deadline = time.monotonic() + 60
+        while server.calls < 12 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 3
+        assert b"waiting for the calls in flight" in err
+        assert b"Traceback" not in err
+        stopped = server.calls
+        with Store.open(items.with_name("votes.duckdb")) as store:
+            assert len(store.export()) == stopped < 40
+        assert main(arguments(items, server)) == 0
+        assert server.calls == 40
+
+
+def test_a_key_is_nowhere(items, tmp_path):
+    """The server echoes the key in its failures; it is in no output, no log and no byte of the store."""
+    faults = {1: "500", 2: "429", 3: "truncated", 6: "401"}
+    found = []
+    with Server(fault=lambda n, body: faults.get(n)) as server:
+        options = ("--key-env", "PLANTED_KEY", "--concurrency", 1, "--timeout", 5)
+        for level in ("DEBUG", ""):
+            process = spawn(
+                arguments(items, server, *options),
+                PLANTED_KEY=KEY,
+                LITELLM_LOG=level,
+                OPENAI_LOG="debug" if level else "",
+            )
+            out, err = process.communicate(timeout=120)
+            found.append((process.returncode, out, err))
+        assert server.keys == {f"Bearer {KEY}"}
+    (stopped, _, err), (done, _, _) = found
+    assert (stopped, done) == (3, 0)
+    assert b"fair stopped (HTTP 401)" in err
+    assert b"[key]" in err
+    for _, out, err in found:
+        assert KEY.encode() not in out + err
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert KEY.encode() not in path.read_bytes(), path.name
+    with Store.open(tmp_path / "votes.duckdb") as store:
+        for table in ("replies", "texts", "settings", "files"):
+            rows = store.query(f"select * from {table}").to_pylist()
+            assert KEY not in repr(rows)
+
+
+WATCHED = """
+import socket, sys
+from core.__main__ import main
+asked, look_up, connect = [], socket.getaddrinfo, socket.socket.connect
+def watched_look_up(host, *rest, **more):
+    asked.append(host)
+    return look_up(host, *rest, **more)
+def watched_connect(self, address):
+    asked.append(address[0] if isinstance(address, tuple) else "local socket")
+    return connect(self, address)
+socket.getaddrinfo, socket.socket.connect = watched_look_up, watched_connect
+code = main(sys.argv[1:])
+print("HOSTS", sorted({str(host) for host in asked}))
+sys.exit(code)
+"""
+
+
+def test_nobody_but_the_server_is_called(items):
+    with Server() as server:
+        command = [sys.executable, "-c", WATCHED, *arguments(items, server, "--confidence", "logprob")]
+        done = subprocess.run(
+            command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert server.calls == 40
+    (said,) = [line for line in done.stdout.splitlines() if line.startswith("HOSTS")]
+    assert said == "HOSTS ['127.0.0.1']"

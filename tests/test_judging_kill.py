@@ -1,0 +1,88 @@
+"""`kill -9` at five random moments of 2,000 votes: none is lost, none is asked twice, none is there twice."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import random
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from judging_killed import CONCURRENCY, ITEMS, VOTES, collect_all
+
+from core.store import Store
+
+SERVER = Path(__file__).with_name("judging_server.py")
+KILLS = 5
+
+
+@pytest.fixture
+def url():
+    command = [sys.executable, str(SERVER), "--delay", "0.01"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def calls(url: str) -> int:
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/stats", timeout=10) as answer:
+        return json.load(answer)["calls"]
+
+
+def kept(path: Path) -> list[tuple]:
+    with Store.open(path) as store:
+        if not store.query("select 1 from duckdb_tables() where table_name = 'replies'").num_rows:
+            return []
+        votes = store.query("select count(*) as n from votes").to_pylist()[0]["n"]
+        rows = store.query("select key, item_id, run, position from replies").to_pylist()
+    # A reply and its vote are one transaction, whatever the moment.
+    assert votes == len(rows)
+    return [tuple(row.values()) for row in rows]
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_paid_twice(url, tmp_path):
+    path, total = tmp_path / "votes.duckdb", ITEMS * VOTES
+    rng = random.Random(20)
+    moments = sorted(rng.randrange(20, total - 100) for _ in range(KILLS))
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["judging_killed"])
+    lost, seen = 0, set()
+    for moment in moments:
+        process = context.Process(target=collect_all, args=(url, str(path)))
+        process.start()
+        deadline = time.monotonic() + 60
+        while calls(url) < moment + lost and process.is_alive() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        time.sleep(rng.random() * 0.05)
+        assert process.is_alive(), "nothing was left to kill"
+        process.kill()
+        process.join()
+        time.sleep(0.2)
+        rows = kept(path)
+        assert seen <= set(rows), "a stored reply is gone"
+        seen = set(rows)
+        in_flight = calls(url) - lost - len(rows)
+        assert 0 <= in_flight <= CONCURRENCY
+        lost += in_flight
+    process = context.Process(target=collect_all, args=(url, str(path)))
+    process.start()
+    process.join(300)
+    assert process.exitcode == 0
+    rows = kept(path)
+    assert seen <= set(rows)
+    assert len(rows) == len({key for key, *_ in rows}) == total
+    assert Counter(item for _, item, _, _ in rows) == {f"q{k}": VOTES for k in range(ITEMS)}
+    assert len({(item, run, position) for _, item, run, position in rows}) == total
+    assert calls(url) == total + lost <= total + KILLS * CONCURRENCY
+    with Store.open(path) as store:
+        votes = store.export().to_pylist()
+    assert len({(row["item_id"], row["run"], row["position"]) for row in votes}) == len(votes) == total
+    assert {row["status"] for row in votes} == {"ok"}

@@ -1,0 +1,274 @@
+"""Each protocol through the server: what is asked, in which order, and what is stored for it."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from judging_jobs import collect, job, lists, pairs
+from judging_server import JUDGES, Server, answer_text
+
+from core.judging.items import Item
+from core.judging.job import Job, Judge
+from core.judging.planning import plan
+from core.judging.protocols import orderings
+from core.store import Store
+from core.votes import InvalidOption, Selection, UnknownName
+
+
+@pytest.fixture
+def server():
+    with Server() as found:
+        yield found
+
+
+@pytest.fixture
+def store():
+    with Store.open() as found:
+        yield found
+
+
+def votes_of(store: Store, judge: str) -> list[dict]:
+    rows = store.export(Selection(judges=(judge,))).to_pylist()
+    return sorted(rows, key=lambda row: (int(row["item_id"][1:]), row["run"], row["position"]))
+
+
+def test_greedy_is_one_vote_in_each_order_without_chance(server, store):
+    assert collect(job(server, pairs(8), "first", protocol="greedy"), store).answered == 16
+    rows = votes_of(store, "greedy(first)")
+    assert [(row["run"], row["position"]) for row in rows[:2]] == [(0, "ab"), (0, "ba")]
+    assert {body["temperature"] for body in server.bodies} == {0.0}
+    for row, item in zip(rows[::2], pairs(8), strict=True):
+        qualities = [float(text.split()[-1].rstrip(".")) for text in item.responses]
+        p = JUDGES["first"].probabilities(*qualities, ties=True)
+        assert row["vote"] == {"A": 1, "B": -1, "C": 0}[max(p, key=p.get)]
+
+
+def test_forced_choice_has_no_ties_and_tying_judges_tie(server, store):
+    collect(job(server, pairs(10), "tying", votes=4), store)
+    collect(job(server, pairs(10), "tying", votes=4, ties=False, name="forced"), store)
+    assert any(row["vote"] == 0 for row in votes_of(store, "tying"))
+    assert not any(row["vote"] == 0 for row in votes_of(store, "forced"))
+
+
+def test_confidence_by_agreement_of_repeats(server, store):
+    collect(job(server, pairs(6), votes=4, confidence="multi"), store)
+    rows = votes_of(store, "fair")
+    for item in pairs(6):
+        found = [row for row in rows if row["item_id"] == item.item_id]
+        said = [row["vote"] for row in found]
+        assert [row["confidence"] for row in found] == [said.count(vote) / 4 for vote in said]
+        mode = max(said.count(vote) for vote in said) / 4
+        assert max(row["confidence"] for row in found) == mode
+    assert {row["confidence_kind"] for row in rows} == {"multi"}
+    # The same votes with more repeats: shares follow, and only the new votes are asked for.
+    collect(job(server, pairs(6), votes=8, confidence="multi"), store)
+    assert server.calls == 48
+    assert all((8 * row["confidence"]).is_integer() for row in votes_of(store, "fair"))
+
+
+def test_confidence_by_token_probabilities(server, store):
+    collect(job(server, pairs(6), "boastful", votes=2, confidence="logprob"), store)
+    assert all((body["max_tokens"], body["logprobs"]) == (1, True) for body in server.bodies)
+    for row, item in zip(votes_of(store, "boastful")[::2], pairs(6), strict=True):
+        qualities = [float(text.split()[-1].rstrip(".")) for text in item.responses]
+        p = JUDGES["boastful"].probabilities(*qualities, ties=True)
+        assert row["confidence"] == pytest.approx(max(p["A"], p["B"]), abs=1e-9)
+        assert row["confidence_kind"] == "logprob"
+
+
+def test_a_server_without_token_probabilities_is_said(store):
+    with Server(fault=lambda n, body: "prose") as other:
+        last = collect(job(other, pairs(1), votes=2, confidence="logprob"), store)
+        assert last.statuses == {"unparsed": 2}
+    with Server() as plain:
+        plain._said = lambda body: ("A", None)
+        last = collect(job(plain, pairs(2, seed=3), votes=2, confidence="logprob", name="mute"), store)
+    assert last.without_confidence == 4
+    assert "4 replies without confidence" in last.sentence
+    assert {row["confidence"] for row in votes_of(store, "mute")} == {None}
+
+
+def test_examples_are_shown_and_not_judged(server, store):
+    last = collect(job(server, pairs(10), few_shot=3, votes=2), store)
+    assert last.answered == 14
+    assert all("Example 3." in body["messages"][1]["content"] for body in server.bodies)
+
+
+def test_direct_scores_become_scores(server, store):
+    items = lists(3, size=3)
+    last = collect(job(server, items, protocol="score", votes=2), store)
+    assert last.answered == 18
+    rows = store.export(kind="scores").to_pylist()
+    assert len(rows) == 18
+    texts = {
+        (item.item_id, model): text
+        for item in items
+        for model, text in zip(item.models, item.responses, strict=True)
+    }
+    for row in rows:
+        assert 1 <= row["score"] <= 10
+        assert row["response"] == texts[(row["item_id"], row["model"])]
+    collect(job(server, items, protocol="score", votes=2), store)
+    assert (server.calls, len(store.export(kind="scores"))) == (18, 18)
+
+
+def test_lists_are_ranked_in_k_orders(server, store):
+    items = lists(3)
+    last = collect(job(server, items, protocol="listwise", votes=5), store)
+    assert last.answered == 15
+    rows = store.export(kind="rankings").to_pylist()
+    assert len(rows) == 60
+    for item in items:
+        orders = orderings(item, 5, 0)
+        for run, order in enumerate(orders):
+            found = [row for row in rows if (row["item_id"], row["run"]) == (item.item_id, run)]
+            assert {row["candidate"]: row["slot"] for row in found} == {
+                item.models[place]: slot for slot, place in enumerate(order)
+            }
+            assert sorted(row["rank"] for row in found) == [1, 2, 3, 4]
+            (best,) = [row["candidate"] for row in found if row["is_best"]]
+            assert best == item.best[0]
+            top = min(found, key=lambda row: row["rank"])
+            assert top["score"] == max(row["score"] for row in found)
+    shown = [body["messages"][1]["content"] for body in server.bodies]
+    assert all("each of A, B, C, D" in text for text in shown)
+
+
+def test_an_unreadable_ranking_is_no_ranking(store):
+    with Server(fault=lambda n, body: "cut" if n == 2 else None) as server:
+        last = collect(job(server, lists(1), protocol="listwise", votes=3), store, concurrency=1)
+    assert last.statuses == {"ok": 2, "unparsed": 1}
+    failed = [row for row in store.export(kind="rankings").to_pylist() if row["status"] == "unparsed"]
+    assert len(failed) == 4
+    assert {(row["rank"], row["score"]) for row in failed} == {(None, None)}
+
+
+@pytest.mark.parametrize("protocol", ["usc", "gsa"])
+def test_derived_judges_read_the_stored_samples(server, store, protocol):
+    with pytest.raises(UnknownName, match="collected"):
+        plan(job(server, pairs(4), protocol=protocol, samples_of=("fair",)), store)
+    collect(job(server, pairs(4), votes=4, confidence="self"), store)
+    given = job(server, pairs(4), "first", protocol=protocol, samples_of=("fair",))
+    last = collect(given, store)
+    assert (last.answered, server.calls) == (4, 20)
+    rows = votes_of(store, f"{protocol}(fair)")
+    assert len(rows) == 4
+    first = server.bodies[16]["messages"][1]["content"]
+    assert first.count("Its words:") == 4
+    assert first.count("in the other order") == 2
+    samples = votes_of(store, "fair")
+    item = next(item for item in pairs(4) if item.prompt in first)
+    for row in samples:
+        if row["item_id"] == item.item_id:
+            said = {1: "Response A is better", -1: "Response B is better", 0: "neither is better"}[
+                row["vote"]
+            ]
+            assert f"Verdict: {said}. Confidence: {row['confidence']:.2f}." in first
+    collect(given, store)
+    assert server.calls == 20
+
+
+def test_a_fuser_reads_decisions_confidences_and_critiques_of_all_members(server, store):
+    collect(job(server, pairs(5), "fair", votes=2, confidence="self"), store)
+    collect(job(server, pairs(4), "boastful", votes=2, confidence="self"), store)
+    given = job(
+        server, pairs(5), "tying", protocol="fuser", samples_of=("fair", "boastful"), confidence="self"
+    )
+    last = collect(given, store)
+    # The fifth item was judged by one member only.
+    assert last.answered == 4
+    rows = votes_of(store, "fuser(tying)")
+    assert {row["item_id"] for row in rows} == {"q0", "q1", "q2", "q3"}
+    assert all(row["confidence"] is not None for row in rows)
+    text = server.bodies[-1]["messages"][1]["content"]
+    assert text.count("Its words:") == 4
+    assert text.count("Confidence: ") == 4
+    with pytest.raises(InvalidOption, match="two"):
+        job(server, pairs(5), protocol="fuser", samples_of=("fair",))
+
+
+def disputed(gap: float, k: int, *, estimation: bool = False) -> Item:
+    """An item on which the judge `first` takes whoever is shown first, unless the gap is large."""
+    return Item(
+        item_id=f"q{k}",
+        prompt=f"Question {k}?",
+        responses=(answer_text(gap), answer_text(0.0)),
+        models=("left", "right"),
+        estimation=estimation,
+    )
+
+
+def test_apoc_overrides_only_what_an_independent_keyed_judge_confirms(server, store):
+    # first: bias 1, discrimination 2: a gap beyond ±.5 decides against the order.
+    gaps = [2.0, -2.0, 0.2, -0.2, 0.3, -0.3]
+    items = (*(disputed(gap, k) for k, gap in enumerate(gaps)), disputed(-0.2, 6, estimation=True))
+    given = Job(
+        dataset="collected",
+        items=items,
+        judges=(Judge(model="openai/first", base_url=server.url),),
+        protocol="apoc",
+        ties=False,
+        keyed=Judge(model="openai/fair", base_url=server.url),
+    )
+    planned = plan(given, store)
+    assert (planned.calls, planned.further_calls) == (13, 12)
+    assert collect(given, store).state == "done"
+    base = {row["item_id"]: row["vote"] for row in votes_of(store, "first") if row["position"] == "ab"}
+    assert base == {"q0": 1, "q1": -1, **{f"q{k}": 1 for k in range(2, 7)}}
+    verdicts = {row["item_id"]: row["vote"] for row in votes_of(store, "apoc(first)")}
+    # q3 and q5: swapped order and keyed judge both say −1. q2 and q4: the keyed judge does not confirm.
+    # q6 is an estimate: the base verdict stands.
+    assert verdicts == {"q0": 1, "q1": -1, "q2": 1, "q3": -1, "q4": 1, "q5": -1, "q6": 1}
+    assert server.calls == 13 + 4 + 4
+    keys = [
+        b
+        for b in server.bodies
+        if "answer key" not in b["messages"][1]["content"] and '{"key"' in b["messages"][1]["content"]
+    ]
+    assert len(keys) == 4
+    # The independent judge sees neither response when it writes its key.
+    assert not any("quality is" in body["messages"][1]["content"] for body in keys)
+    collect(given, store)
+    assert server.calls == 21
+    how = store.query("select item_id, body from replies where judge = 'apoc(first)' order by 1").to_pylist()
+    assert [json.loads(row["body"])["how"] for row in how] == [
+        *("base", "base", "contradicted, not confirmed", "overridden"),
+        *("contradicted, not confirmed", "overridden", "base"),
+    ]
+
+
+def test_apoc_uses_pairwise_votes_that_are_there(server, store):
+    items = pairs(5)
+    collect(job(server, items, "first", votes=2, temperature=0.0), store)
+    planned = plan(job(server, items, "first", protocol="apoc"), store)
+    assert (planned.calls, planned.answered) == (0, 10)
+
+
+def test_several_judges_share_a_job_and_one_that_stops_stops_alone(store):
+    def fault(number, body):
+        return "400" if body["model"] == "tying" else None
+
+    with Server(fault=fault) as server:
+        judges = tuple(
+            Judge(model=f"openai/{name}", base_url=server.url) for name in ("fair", "tying", "first")
+        )
+        last = collect(replace(job(server, pairs(6), votes=2), judges=judges), store, concurrency=6)
+    assert last.answered == 24
+    assert len(last.messages) == 1
+    assert len(votes_of(store, "fair")) == len(votes_of(store, "first")) == 12
+
+
+def test_a_judge_with_known_odds_is_drawn_with_those_odds():
+    # The server's own dice: two standard errors of 400 draws.
+    p = JUDGES["fair"].probabilities(0.3, 0.0, ties=False)["A"]
+    body = {
+        "model": "fair",
+        "temperature": 1.0,
+        "messages": [{"content": f"{answer_text(0.3)} {answer_text(0.0)}"}],
+    }
+    drawn = Server(seed=random.Random(5).randrange(10))
+    share = sum('"A"' in drawn._said(body)[0] for _ in range(400)) / 400
+    assert abs(share - p) < 2.5 * (p * (1 - p) / 400) ** 0.5

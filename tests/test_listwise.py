@@ -1,0 +1,339 @@
+"""Listwise consensus: a hand-computed example, published sign tests, laws, a planted judge."""
+
+import dataclasses
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.counts import InvalidCounts, ListRankings
+from core.list_sentences import enough, gained, slots
+from core.listwise import COMPONENTS, Weights, consensus, improvement
+from core.listwise_orders import order_sensitivity, order_sweep
+from core.position import sign_test
+from core.votes import InvalidOption, NoUsableVotes
+
+
+def rankings(rows, *, candidates=("a", "b", "c", "d"), categories=("",)):
+    """Rows of dicts with item, run, candidate, and what else is given."""
+    blank = {"category": 0, "slot": 0, "score": np.nan, "rank": 0, "chosen": 0, "best": -1}
+    blank |= {"uncertain": -1, "major_error": -1, "unsupported": -1}
+    filled = [blank | row for row in rows]
+    columns = {name: np.array([row[name] for row in filled]) for name in ("item", "run", "candidate", *blank)}
+    return ListRankings(candidates=candidates, categories=categories, **columns)
+
+
+def planted(rng, *, items, runs, q, n=4):
+    """Choices: each order puts the best first with chance q, else one of the others; slots at random."""
+    shape = (items, runs)
+    best = rng.integers(n, size=items)
+    wrong = (best[:, None] + rng.integers(1, n, size=shape)) % n
+    pick = np.where(rng.random(shape) < q, best[:, None], wrong)
+    slot = rng.permuted(np.tile(np.arange(n), (*shape, 1)), axis=2)
+    item, run, candidate = (grid.ravel() for grid in np.indices((items, runs, n)))
+    unknown = np.full(len(item), -1)
+    return ListRankings(
+        categories=("",),
+        candidates=tuple("abcdefgh"[:n]),
+        item=item,
+        category=np.zeros_like(item),
+        run=run,
+        candidate=candidate,
+        slot=slot.ravel(),
+        score=np.full(len(item), np.nan),
+        rank=np.zeros_like(item),
+        chosen=(pick[:, :, None] == np.arange(n)).astype(np.int64).ravel(),
+        uncertain=unknown,
+        major_error=unknown,
+        unsupported=unknown,
+        best=(best[item] == candidate).astype(np.int64),
+    )
+
+
+def plurality_accuracy(rng, *, k, q, n=4, draws=400_000):
+    """Credit of the most chosen candidates after k independent orders, counted by a plain simulation."""
+    wrong = (1 - q) / (n - 1)
+    votes = rng.multinomial(k, [q] + [wrong] * (n - 1), size=draws)
+    most = votes.max(axis=1, keepdims=True)
+    return float(((votes[:, 0] == most[:, 0]) / (votes == most).sum(axis=1)).mean())
+
+
+HAND = rankings(
+    [
+        {"item": 0, "run": 0, "candidate": 0, "score": 90, "rank": 1, "uncertain": 0, "best": 0},
+        {"item": 0, "run": 0, "candidate": 1, "score": 80, "rank": 2, "uncertain": 1, "best": 1},
+        {"item": 0, "run": 0, "candidate": 2, "score": 10, "rank": 3, "uncertain": 0, "best": 0},
+        {"item": 0, "run": 1, "candidate": 0, "score": 60, "rank": 2, "uncertain": 0, "best": 0},
+        {"item": 0, "run": 1, "candidate": 1, "score": 95, "rank": 1, "uncertain": 1, "best": 1},
+        {"item": 0, "run": 1, "candidate": 2, "score": 20, "rank": 3, "uncertain": 1, "best": 0},
+    ]
+)
+
+
+def test_consensus_equals_a_hand_computed_example():
+    found = consensus(HAND)
+    # a: s̄ 75, B 75, v ½, u 0; b: s̄ 87.5, B 75, v ½, u 1; c: s̄ 15, B 0, v 0, u ½.
+    np.testing.assert_allclose(found.score, [75, 87.5, 15])
+    np.testing.assert_allclose(found.borda, [75, 75, 0])
+    np.testing.assert_allclose(found.top, [0.5, 0.5, 0])
+    np.testing.assert_allclose(found.uncertainty, [0, 1, 0.5])
+    np.testing.assert_allclose(
+        found.consensus,
+        [
+            0.5 * 75 + 0.25 * 75 + 0.2 * 50,
+            0.5 * 87.5 + 0.25 * 75 + 0.2 * 50 + 0.05 * 100,
+            0.5 * 15 + 0.05 * 50,
+        ],
+    )
+    assert found.winner.tolist() == [False, True, False]
+    assert found.candidate == ("a", "b", "c")
+    assert found.runs.tolist() == [2, 2, 2]
+    overall = improvement(HAND).overall
+    assert (overall.direct.value, overall.consensus.value, overall.improved, overall.regressed) == (
+        0,
+        1,
+        1,
+        0,
+    )
+
+
+def test_weights_are_renormalised_and_tolerance_widens_the_winners():
+    found = consensus(HAND, weights=Weights(score=2, borda=0, top=0, uncertainty=0))
+    np.testing.assert_allclose(found.consensus, [75, 87.5, 15])
+    assert found.weights.score == 1
+    assert consensus(HAND, tolerance=20).winner.tolist() == [True, True, False]
+
+
+def test_equal_highest_scores_share_the_first_place():
+    table = rankings(
+        [
+            {"item": 0, "run": 0, "candidate": c, "score": s, "best": b}
+            for c, s, b in ((0, 70, 1), (1, 70, 0), (2, 5, 0))
+        ]
+    )
+    found = consensus(table)
+    np.testing.assert_allclose(found.top, [0.5, 0.5, 0])
+    assert found.missing == ("borda", "uncertainty")
+    overall = improvement(table).overall
+    assert overall.direct.value == overall.consensus.value == 0.5
+    assert overall.direct_set == 2
+
+
+def test_published_sign_tests(golden):
+    """[PCF] Table 2: 30 improved and 14 regressed give p = 0.0226, 39 / 15 give 0.0015, 69 / 29 6.6e−5."""
+    assert sign_test(30, 14) == pytest.approx(0.0226, abs=5e-5)
+    assert sign_test(39, 15) == pytest.approx(0.0015, abs=5e-5)
+    assert sign_test(69, 29) == pytest.approx(6.6e-5, abs=5e-7)
+    rows = (golden / "pcf_published.csv").read_text().splitlines()[1:3]
+    for row in rows:
+        *_, direct, pooled, improved, regressed = row.split(",")
+        gain = (int(improved) - int(regressed)) / 300 * 100
+        # The published gain is in credits; items worth a share move it by less than a credit each.
+        assert abs(float(pooled) - float(direct) - gain) < 1.1
+
+
+def test_choices_alone_give_what_choices_allow():
+    table = planted(np.random.default_rng(5), items=40, runs=5, q=0.7)
+    found = consensus(table)
+    assert found.missing == ("score", "borda", "uncertainty")
+    assert np.isnan(found.score).all()
+    np.testing.assert_allclose(found.consensus, 100 * found.top)
+    with pytest.raises(InvalidOption, match="No weight is left"):
+        consensus(table, weights=Weights(score=1, borda=1, top=0, uncertainty=0))
+
+
+def test_planted_order_sensitive_judge_gains_what_simulation_predicts():
+    """q = 0.6 right top choice in each order, wrong ones spread evenly over three: K from 1 to 7."""
+    table = planted(np.random.default_rng(11), items=3_000, runs=7, q=0.6)
+    sweep = order_sweep(table, rng=np.random.default_rng(0))
+    assert sweep.subsets.tolist() == [comb(7, k) for k in range(1, 8)]
+    truth = np.array([plurality_accuracy(np.random.default_rng(k), k=k, q=0.6) for k in range(1, 8)])
+    assert ((sweep.low <= truth) & (truth <= sweep.high)).all()
+    predicted = truth[-1] - truth[0]
+    assert predicted > 0.25
+    assert sweep.gain_low[-1] <= predicted <= sweep.gain_high[-1]
+    # Right majorities: the observed error is that of a binomial, below Hoeffding's bound.
+    binomial = [sum(comb(k, j) * 0.6**j * 0.4 ** (k - j) for j in range(k // 2 + 1)) for k in range(1, 8)]
+    np.testing.assert_allclose(sweep.majority_error, binomial, atol=0.03)
+    assert sweep.bound is not None
+    assert (sweep.majority_error <= sweep.bound).all()
+    assert sweep.q == pytest.approx(0.6, abs=0.02)
+
+
+def test_the_interval_of_the_accuracy_covers():
+    truth = plurality_accuracy(np.random.default_rng(0), k=5, q=0.6)
+    rng, held = np.random.default_rng(1), 0
+    for _ in range(400):
+        rate = improvement(planted(rng, items=80, runs=5, q=0.6)).overall.consensus
+        held += rate.low <= truth <= rate.high
+    assert 0.92 <= held / 400 <= 0.985
+
+
+def test_the_interval_of_a_gain_covers_orders_that_rarely_matter():
+    """One order in three errs on one item in twenty: of 15 items, t alone holds it in .54."""
+    rng = np.random.default_rng(6)
+    held = []
+    for _ in range(200):
+        hard = rng.random(15) < 0.05
+        rows = [
+            {"item": item, "run": run, "candidate": code, "slot": code}
+            | {"chosen": int(code == int(hard[item] and run == 0)), "best": int(code == 0)}
+            for item in range(15)
+            for run in range(3)
+            for code in range(2)
+        ]
+        found = order_sweep(rankings(rows), rng=rng)
+        # One order is wrong a third of the time on such an item, all three together never.
+        held.append(found.gain_low[-1] <= 0.05 / 3 <= found.gain_high[-1])
+        assert found.gain[0] == found.gain_low[0] == found.gain_high[0] == 0
+    assert np.mean(held) >= 0.94
+
+
+def test_sentences_at_the_edges():
+    """Slots numbered from 1 leave slot 0 empty; one item has no interval; a mean can contradict its test."""
+    rows = [
+        {"item": 0, "run": run, "candidate": code, "slot": 1 + (code + run) % 2, "chosen": code, "best": code}
+        for run in range(2)
+        for code in range(2)
+    ]
+    made = rankings(rows)
+    assert slots(order_sensitivity(made)).startswith("Slot 2 comes first in 50.0 % of its 2 runs")
+    assert "0.0 points (interval unknown), n 1" in enough(order_sweep(made, rng=np.random.default_rng(0)))
+    overall = improvement(made).overall
+    assert "of 1 item (" in gained(improvement(made))
+    odd = dataclasses.replace(
+        overall,
+        improved=12,
+        regressed=1,
+        p_value=0.003,
+        consensus=dataclasses.replace(overall.direct, value=overall.direct.value - 0.01),
+    )
+    assert "not demonstrably more often than" in gained(dataclasses.replace(improvement(made), overall=odd))
+
+
+def test_no_bound_where_one_order_is_wrong_more_often_than_right():
+    assert (
+        order_sweep(
+            planted(np.random.default_rng(2), items=50, runs=3, q=0.3), rng=np.random.default_rng(0)
+        ).bound
+        is None
+    )
+
+
+def test_a_judge_that_reads_content_only_is_not_order_sensitive():
+    table = planted(np.random.default_rng(3), items=30, runs=4, q=1.0)
+    found = order_sensitivity(table)
+    assert found.changed.value == 0
+    assert found.pairs == 0
+    np.testing.assert_allclose(found.slots.win, found.slots.expected)
+    np.testing.assert_allclose(found.slots.best_win, 1)
+
+
+def test_a_judge_that_takes_the_first_slot_is_found():
+    table = planted(np.random.default_rng(4), items=200, runs=6, q=1.0)
+    first = rankings(
+        [
+            {
+                "item": int(table.item[i]),
+                "run": int(table.run[i]),
+                "candidate": int(table.candidate[i]),
+                "slot": int(table.slot[i]),
+                "chosen": int(table.slot[i] == 0),
+                "best": int(table.best[i]),
+            }
+            for i in range(len(table))
+        ]
+    )
+    slots = order_sensitivity(first).slots
+    assert slots.win.tolist() == [1, 0, 0, 0]
+    np.testing.assert_allclose(slots.chance, 0.25)
+    assert slots.expected[0] < 0.5
+    assert slots.best_win.tolist() == [1, 0, 0, 0]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_laws(seed):
+    """Row order does not matter; relabelling candidates permutes; slots' wins add up to the runs."""
+    rng = np.random.default_rng(seed)
+    table = planted(rng, items=8, runs=3, q=0.5)
+    fields = {name: getattr(table, name) for name in ListRankings.__dataclass_fields__}
+    arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
+    names = {"categories": table.categories, "candidates": table.candidates}
+    shuffle = rng.permutation(len(table))
+    mixed = ListRankings(**names, **{name: value[shuffle] for name, value in arrays.items()})
+    one, two = consensus(table), consensus(mixed)
+    np.testing.assert_array_equal(one.consensus, two.consensus)
+    assert one.candidate == two.candidate
+    relabelled = ListRankings(**names, **(arrays | {"candidate": 3 - table.candidate}))
+    np.testing.assert_array_equal(
+        consensus(relabelled).consensus.reshape(8, 4)[:, ::-1], one.consensus.reshape(8, 4)
+    )
+    slots = order_sensitivity(table).slots
+    assert float((slots.win * slots.n).sum()) == pytest.approx(8 * 3)
+    sweep = order_sweep(table, rng=rng)
+    overall = improvement(table).overall
+    assert sweep.accuracy[-1] == pytest.approx(overall.consensus.value)
+
+
+def test_real_choices(shared_data):
+    """Against a plain count with pandas: accuracy of single orders, and which slots are chosen."""
+    pd = pytest.importorskip("pandas")
+    raw = pd.read_csv(shared_data / "votes" / "listwise_choices.csv.gz", dtype={"permutation": str})
+    raw = raw[raw.pick_slot.notna() & (raw.judge == raw.judge.iloc[0])].head(600)
+    rows = []
+    items = {name: code for code, name in enumerate(raw["item"].unique())}
+    for record in raw.itertuples():
+        shown = record.permutation.zfill(4)
+        for slot, candidate in enumerate(shown):
+            rows.append(
+                {
+                    "item": items[record.item],
+                    "run": record.perm_id,
+                    "candidate": int(candidate),
+                    "slot": slot,
+                    "chosen": int(slot == "ABCD".index(record.pick_slot)),
+                    "best": int(slot == "ABCD".index(record.gold_slot)),
+                }
+            )
+    table = rankings(rows)
+    sensitivity = order_sensitivity(table)
+    share = raw.pick_slot.value_counts(normalize=True)
+    np.testing.assert_allclose(sensitivity.slots.win, [share.get(slot, 0) for slot in "ABCD"])
+    by_item = raw.groupby("item").pick_candidate.agg(["nunique", "size"])
+    several = by_item[by_item["size"] >= 2]
+    assert sensitivity.changed.value == pytest.approx((several["nunique"] > 1).mean())
+    assert sensitivity.changed.n == len(several)
+
+
+def test_unusable_rankings_are_refused():
+    with pytest.raises(NoUsableVotes, match="No listwise"):
+        consensus(ListRankings(**_empty()))
+    ragged = rankings(
+        [{"item": 0, "run": r, "candidate": c, "chosen": int(c == 0)} for r, c in ((0, 0), (0, 1), (1, 0))]
+    )
+    with pytest.raises(InvalidCounts, match="different candidates"):
+        consensus(ragged)
+    unknown = rankings([{"item": 0, "run": 0, "candidate": c, "chosen": int(c == 0)} for c in (0, 1)])
+    with pytest.raises(NoUsableVotes, match="is_best"):
+        improvement(unknown)
+    with pytest.raises(NoUsableVotes, match="two orders"):
+        order_sensitivity(unknown)
+    with pytest.raises(InvalidOption, match="weights are 0 or more"):
+        Weights(score=-1)
+
+
+def _empty():
+    whole = ListRankings.__dataclass_fields__
+    names = {"categories": (), "candidates": ()}
+    return names | {name: np.zeros(0, dtype=np.int64) for name in whole if name not in names}
+
+
+def test_frames_have_a_row_each():
+    table = planted(np.random.default_rng(0), items=5, runs=3, q=0.8)
+    assert len(consensus(table).to_frame()) == 20
+    assert len(order_sweep(table, rng=np.random.default_rng(0)).to_frame()) == 3
+    assert len(order_sensitivity(table).slots.to_frame()) == 4
+    assert len(improvement(table).to_frame()) == 1
+    assert set(COMPONENTS) == set(Weights.__dataclass_fields__)
