@@ -1,6 +1,7 @@
-"""The command line: `python -m core audit | report | import | export | simulate`.
+"""The command line: `python -m core audit | report | import | export | simulate | collect`.
 
-Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input. Messages go to standard error.
+Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input, 3 collecting stopped before its end. Messages
+go to standard error.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.votes import AppellateError, InvalidOption, NoUsableVotes, Selection
+from core.judging.command import add_arguments, collect
+from core.votes import FORMS, AppellateError, InvalidOption, NoUsableVotes, Selection
 
 if TYPE_CHECKING:
     from core.audit import Audit
@@ -141,17 +143,20 @@ def _export(options: argparse.Namespace) -> int:
         )
     selection = Selection(datasets=(options.dataset,) if options.dataset else None)
     with Store.open(path) as store:
-        table = store.export(selection)
+        table = store.export(selection, kind=options.what)
     write_file(table, Path(options.out))
-    print(f"{options.out}: {table.num_rows:,} votes")
+    rows = " rows of rankings" if options.what == "rankings" else f" {FORMS[options.what].units}"
+    print(f"{options.out}: {table.num_rows:,}{rows}")
     return DONE
 
 
 def _simulate(options: argparse.Namespace) -> int:
     from core.simulate import write_demo
+    from core.simulate_tables import write_demo_rankings, write_demo_scores
 
-    rows = write_demo(Path(options.out), seed=options.seed, items=options.items)
-    print(f"{options.out}: {rows:,} simulated votes (seed {options.seed})")
+    write = {"votes": write_demo, "scores": write_demo_scores, "rankings": write_demo_rankings}[options.what]
+    rows = write(Path(options.out), seed=options.seed, items=options.items)
+    print(f"{options.out}: {rows:,} rows of simulated {options.what} (seed {options.seed})")
     return DONE
 
 
@@ -250,17 +255,23 @@ def _parser() -> argparse.ArgumentParser:
     load.add_argument("--dataset", help="name of the data set (default: the file's column, else its stem)")
     load.add_argument("--on-conflict", choices=("keep", "replace"), default="keep")
 
-    export = commands.add_parser("export", help="write the votes of a store as CSV or Parquet")
+    export = commands.add_parser("export", help="write what a store holds as CSV or Parquet")
     export.set_defaults(command=_export)
     export.add_argument("out", metavar="OUT", help="OUT.csv, OUT.csv.gz or OUT.parquet")
     export.add_argument("--store", metavar="PATH")
     export.add_argument("--dataset")
+    export.add_argument("--what", choices=tuple(FORMS), default="votes", help="kind of judgement (votes)")
 
     simulate = commands.add_parser("simulate", help="write simulated votes with known parameters")
     simulate.set_defaults(command=_simulate)
     simulate.add_argument("out", metavar="OUT", help="OUT.csv or OUT.csv.gz")
+    simulate.add_argument("--what", choices=("votes", "scores", "rankings"), default="votes")
     simulate.add_argument("--seed", type=int, default=0)
     simulate.add_argument("--items", type=int, help="prompts (default: the demo's)")
+
+    gather = commands.add_parser("collect", help="ask models for votes and keep them in a store")
+    gather.set_defaults(command=collect)
+    add_arguments(gather)
     return parser
 
 

@@ -1,0 +1,377 @@
+"""The requests of each protocol, in stages: a later stage may depend on the replies to an earlier one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.judging.items import Item
+from core.judging.job import Job, Judge
+from core.judging.prompts import Prompt, load
+from core.judging.requests import Request
+from core.replies import Reply
+from core.votes import NoUsableVotes, Selection, TooFewLabels
+
+if TYPE_CHECKING:
+    from core.store import Store
+
+AB, BA = (0, 1), (1, 0)
+VERDICT = {1: "Response A is better", -1: "Response B is better", 0: "neither is better"}
+"""A verdict in the words of the prompts: A is the response shown first."""
+SAMPLED = (
+    "item_id",
+    "model_a",
+    "model_b",
+    "judge",
+    "run",
+    "position",
+    "vote",
+    "confidence",
+    "rationale",
+    "status",
+)
+
+Replies = Mapping[str, Reply]
+Stage = Callable[[Replies], list[Request]]
+
+
+def stages(job: Job, store: Store) -> list[Stage]:
+    """The job's stages: each gives its requests from the replies so far. Known replies are not left out."""
+    if job.protocol == "score":
+        return [lambda _: _scores(job)]
+    if job.protocol == "listwise":
+        return [lambda _: _lists(job)]
+    if job.protocol == "apoc":
+        return _apoc(job)
+    if job.protocol in ("usc", "gsa", "fuser"):
+        read = _stored(job, store)
+        return [lambda _: read]
+    return [lambda _: _pairs(job)]
+
+
+def judged(job: Job) -> tuple[Item, ...]:
+    """The items that are judged: all but the examples."""
+    examples = {item.digest for item in examples_of(job)}
+    return tuple(item for item in job.items if item.digest not in examples)
+
+
+def examples_of(job: Job) -> tuple[Item, ...]:
+    """Labelled items drawn as examples; the same seed draws the same.
+
+    Raises TooFewLabels if there are not enough.
+    """
+    if not job.few_shot:
+        return ()
+    labelled = sorted((item for item in job.items if item.gold is not None), key=lambda item: item.digest)
+    if len(labelled) < job.few_shot or len(job.items) == job.few_shot:
+        raise TooFewLabels(
+            f"{job.few_shot} examples need that many items with gold, and one item more to judge; "
+            f"there are {len(labelled)} with gold of {len(job.items)}"
+        )
+    drawn = np.random.default_rng(job.seed).permutation(len(labelled))[: job.few_shot]
+    return tuple(labelled[place] for place in drawn)
+
+
+def _flags(job: Job) -> set[str]:
+    words = {"ties": job.ties, "self": job.confidence == "self", "token": job.confidence == "logprob"}
+    return {word for word, holds in words.items() if holds} | ({"shots"} if job.few_shot else set())
+
+
+def _examples_text(job: Job) -> str:
+    """Examples in words of our own around texts marked by a hash that they cannot foresee of themselves."""
+    shown = []
+    for number, item in enumerate(examples_of(job), start=1):
+        mark = hashlib.sha256(f"{item.digest}{job.seed}".encode()).hexdigest()[:16]
+        parts = [f"Example {number}. The prompt:", _marked(item.prompt, mark), "Response A:"]
+        parts += [_marked(item.responses[0], mark), "Response B:", _marked(item.responses[1], mark)]
+        parts += [f"People's verdict: {VERDICT[item.gold or 0]}."]
+        shown.append("\n".join(parts))
+    return "\n\n".join(shown)
+
+
+def _marked(text: str, mark: str) -> str:
+    return f"<data-{mark}>\n{text}\n</data-{mark}>"
+
+
+def _runs(job: Job) -> list[tuple[int, tuple[int, int]]]:
+    """Run and order of each vote on a comparison."""
+    if job.two_orders:
+        return [(run, order) for run in range(job.n // 2) for order in (AB, BA)]
+    return [(run, AB) for run in range(job.n)]
+
+
+def _vote(
+    job: Job,
+    judge: Judge,
+    item: Item,
+    run: int,
+    order: tuple[int, int],
+    prompt: Prompt,
+    material: tuple[tuple[str, str], ...] = (),
+) -> Request:
+    return Request(
+        task="vote",
+        judge=judge,
+        voter=job.voter(judge),
+        item=item,
+        order=order,
+        run=run,
+        prompt=prompt,
+        temperature=job.heat,
+        ties=job.ties,
+        confidence=job.confidence,
+        material=material,
+    )
+
+
+def _pairs(job: Job) -> list[Request]:
+    prompt = load("pairwise", flags=_flags(job), examples=_examples_text(job), folder=job.prompts)
+    return [
+        _vote(job, judge, item, run, order, prompt)
+        for item in judged(job)
+        for run, order in _runs(job)
+        for judge in job.judges
+    ]
+
+
+def _scores(job: Job) -> list[Request]:
+    prompt = load("score", folder=job.prompts)
+    return [
+        Request(
+            task="score",
+            judge=judge,
+            voter=judge.name,
+            item=item,
+            order=(place,),
+            run=run,
+            prompt=prompt,
+            temperature=job.heat,
+        )
+        for item in job.items
+        for place in range(len(item.responses))
+        for run in range(job.n)
+        for judge in job.judges
+    ]
+
+
+def orderings(item: Item, n: int, seed: int) -> list[tuple[int, ...]]:
+    """K orderings of an item's candidates: the canonical one first, then shuffles fixed by item and seed.
+
+    Orderings do not repeat until all have been used. Source: [PCF] §3 (the draw is ours).
+    """
+    size = len(item.responses)
+    digest = hashlib.sha256(f"{seed}:{item.item_id}:{size}".encode()).digest()
+    rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
+    possible = int(np.prod(np.arange(1.0, min(size, 18) + 1)))
+    found = [tuple(range(size))]
+    used = set(found)
+    while len(found) < n:
+        if len(used) == possible:
+            used.clear()
+        drawn = tuple(int(place) for place in rng.permutation(size))
+        if drawn not in used:
+            used.add(drawn)
+            found.append(drawn)
+    return found
+
+
+def _lists(job: Job) -> list[Request]:
+    prompt = load("listwise", folder=job.prompts)
+    return [
+        Request(
+            task="rank",
+            judge=judge,
+            voter=judge.name,
+            item=item,
+            order=order,
+            run=run,
+            prompt=prompt,
+            temperature=job.heat,
+        )
+        for item in job.items
+        for run, order in enumerate(orderings(item, job.n, job.seed))
+        for judge in job.judges
+    ]
+
+
+def _stored(job: Job, store: Store) -> list[Request]:
+    """USC, GSA and fuser: one request an item and vote, with all stored judgements of the item in it.
+
+    Raises NoUsableVotes if no item has judgements of the judges that are named.
+    """
+    samples = _samples(job, store)
+    prompt = load(job.protocol, flags=_flags(job), folder=job.prompts)
+    made = []
+    for item in job.items:
+        found = samples.get((item.item_id, item.models[0], item.models[1]), [])
+        if {vote["judge"] for vote in found} < set(job.samples_of):
+            continue
+        for run, order in _runs(job):
+            material = tuple(
+                (f"Judgement {k}. {_said(vote, order)}", vote["rationale"] or "(no words)")
+                for k, vote in enumerate(found, start=1)
+            )
+            for judge in job.judges:
+                made.append(_vote(job, judge, item, run, order, prompt, material))
+    if not made:
+        raise NoUsableVotes(
+            f"The store has no comparison of {job.dataset} judged by {' and '.join(job.samples_of)}: "
+            "collect or import those votes into it first"
+        )
+    return made
+
+
+def _samples(job: Job, store: Store) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+    """Stored votes of the judges that are read, by comparison, in an order that loading cannot change."""
+    selection = Selection(datasets=(job.dataset,), judges=job.samples_of)
+    rows = store.export(selection).select(SAMPLED).to_pylist()
+    found = defaultdict(list)
+    for row in sorted(rows, key=lambda row: (row["judge"], row["run"], row["position"] or "")):
+        if row["status"] == "ok":
+            found[(row["item_id"], row["model_a"], row["model_b"])].append(row)
+    return dict(found)
+
+
+def _said(vote: Mapping[str, Any], order: tuple[int, int]) -> str:
+    """Verdict and confidence of a stored vote, for a reader to whom the responses are shown in `order`."""
+    said = f"Verdict: {VERDICT[vote['vote'] if order == AB else -vote['vote']]}."
+    if vote["confidence"] is not None:
+        said += f" Confidence: {vote['confidence']:.2f}."
+    if (vote["position"] == "ba") == (order == AB):
+        said += (
+            " It saw the two in the other order: where it speaks of A, it means Response B here, and of B, A."
+        )
+    return f"{said} Its words:"
+
+
+def _apoc(job: Job) -> list[Stage]:
+    return [
+        lambda _: _base_and_swap(job),
+        lambda known: _answer_keys(job, known),
+        lambda known: _keyed(job, known),
+    ]
+
+
+def _base_and_swap(job: Job) -> list[Request]:
+    """Base verdicts and those in the swapped order: the very requests of a pairwise job at this heat."""
+    both = replace(job, protocol="pairwise", votes=2, orders="balanced", temperature=job.heat, keyed=None)
+    return [request for request in _pairs(both) if request.order == AB or not request.item.estimation]
+
+
+def _base(job: Job, known: Replies) -> list[tuple[Request, Reply | None, Request | None, Reply | None]]:
+    """Base and swapped request of each judge and item, with their replies."""
+    pairs: dict[tuple[str, str], dict[tuple[int, ...], Request]] = defaultdict(dict)
+    for request in _base_and_swap(job):
+        pairs[(request.item.digest, request.voter)][request.order] = request
+    found = []
+    for orders in pairs.values():
+        base, swap = orders[AB], orders.get(BA)
+        found.append((base, known.get(base.key), swap, known.get(swap.key) if swap else None))
+    return found
+
+
+def _disputed(job: Job, known: Replies) -> list[Request]:
+    """Base requests whose verdict the swapped order contradicts."""
+    return [
+        base
+        for base, first, _, second in _base(job, known)
+        if first and second and first.status == second.status == "ok" and first.vote != second.vote
+    ]
+
+
+def _answer_key(job: Job, base: Request, prompt: Prompt) -> Request:
+    judge = job.keyed or base.judge
+    return replace(
+        base,
+        task="note",
+        judge=judge,
+        voter=f"key({judge.name})",
+        prompt=prompt,
+        confidence="none",
+        ties=False,
+    )
+
+
+def _answer_keys(job: Job, known: Replies) -> list[Request]:
+    """What an independent judge works out from the prompt alone, for each disputed item."""
+    prompt = load("key", folder=job.prompts)
+    made = [_answer_key(job, base, prompt) for base in _disputed(job, known)]
+    return list({request.key: request for request in made}.values())
+
+
+def _keyed_of(job: Job, base: Request, known: Replies, prompts: tuple[Prompt, Prompt]) -> Request | None:
+    key = known.get(_answer_key(job, base, prompts[0]).key)
+    if key is None or key.status != "ok" or key.body is None:
+        return None
+    judge = job.keyed or base.judge
+    return replace(
+        base,
+        task="note",
+        judge=judge,
+        voter=f"keyed({judge.name})",
+        prompt=prompts[1],
+        answer_key=json.loads(key.body)["key"],
+    )
+
+
+def _keyed(job: Job, known: Replies) -> list[Request]:
+    """Verdicts against the answer keys."""
+    prompts = load("key", folder=job.prompts), load("keyed", flags=_flags(job), folder=job.prompts)
+    made = (_keyed_of(job, base, known, prompts) for base in _disputed(job, known))
+    return list({request.key: request for request in made if request is not None}.values())
+
+
+def conclusions(job: Job, known: Replies) -> list[Reply]:
+    """APOCJudge's verdicts that can be drawn: nothing for other protocols, or while a call has failed.
+
+    The base verdict stands unless the swapped order contradicts it and the keyed verdict agrees with the
+    swapped one; not on prompts that ask for an estimate. Source: [PCF] §3; that the independent judge first
+    writes its key from the prompt alone is ours.
+    """
+    if job.protocol != "apoc":
+        return []
+    prompts = load("key", folder=job.prompts), load("keyed", flags=_flags(job), folder=job.prompts)
+    disputed = {request.key for request in _disputed(job, known)}
+    made = []
+    for base, first, swap, second in _base(job, known):
+        heard = [base.key, swap.key if swap else ""]
+        if (
+            first is None
+            or first.status == "error"
+            or (swap and (second is None or second.status == "error"))
+        ):
+            continue
+        verdict, how = first.vote, "base"
+        if base.key in disputed and second is not None:
+            key = known.get(_answer_key(job, base, prompts[0]).key)
+            asked = _keyed_of(job, base, known, prompts)
+            keyed = known.get(asked.key) if asked else None
+            if key is None or key.status == "error" or (asked and (keyed is None or keyed.status == "error")):
+                continue
+            heard.append(asked.key if asked else "")
+            how = "contradicted, not confirmed"
+            if keyed is not None and keyed.status == "ok" and keyed.vote == second.vote:
+                verdict, how = second.vote, "overridden"
+        name = f"apoc({base.judge.name})"
+        facts = {
+            **base.identity(),
+            "judge": name,
+            "key": hashlib.sha256(json.dumps([name, *heard]).encode()).hexdigest(),
+        }
+        made.append(
+            Reply(
+                **facts,
+                status=first.status,
+                vote=verdict,
+                rationale=first.rationale,
+                body=json.dumps({"how": how}),
+                attempts=0,
+            )
+        )
+    return made
