@@ -147,7 +147,7 @@ def table(rows: Sequence[Row | Skipped]) -> str:
             ratio = number(row.ours.median / row.theirs.median)
         goal = "–"
         if row.goal_ms is not None:
-            goal = f"≤ {row.goal_ms:,.0f} ms"
+            goal = f"≤ {number(row.goal_ms)} ms"
         elif row.goal_ratio is not None:
             goal = f"≤ {row.goal_ratio:g} ×"
         cells = (row.what, _both(row.ours), row.instead or "–", theirs, ratio, goal, met(row))

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -158,6 +159,22 @@ def figure(
         y |= {"constrain": "domain", "scaleanchor": "x", "scaleratio": 1}
     layout = {"height": height, "showlegend": legend, "xaxis": x, "yaxis": y, "template": _template(theme)}
     return go.Figure(data=list(traces), layout=layout)
+
+
+def error_bars(
+    value: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str, *, thickness: float = 1.5, width: int = 3
+) -> dict[str, Any]:
+    """`error_x` or `error_y` of marks with intervals; an end that is unknown (NaN) is not drawn."""
+    at, start, end = (np.asarray(part, dtype=np.float64) for part in (value, low, high))
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": np.nan_to_num(end - at),
+        "arrayminus": np.nan_to_num(at - start),
+        "color": colour,
+        "thickness": thickness,
+        "width": width,
+    }
 
 
 def ideal_trace(*, x: tuple[float, float], y: tuple[float, float], name: str, theme: Theme) -> Trace:

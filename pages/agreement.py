@@ -47,12 +47,12 @@ PAIRS = {
     "judge_1": "rater",
     "judge_2": "against",
     "n": "comparisons",
-    "raw": "alike",
-    "raw_low": "low",
-    "raw_high": "high",
     "kappa": "κ",
     "kappa_low": "κ low",
     "kappa_high": "κ high",
+    "raw": "alike",
+    "raw_low": "low",
+    "raw_high": "high",
     "reason": "note",
 }
 GROUPS = {

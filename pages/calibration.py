@@ -3,8 +3,10 @@
 import streamlit as st
 
 from core import sentences
+from core.votes import NoUsableVotes
 from pages.shared import widgets
 from pages.shared.calibration.asked import ask, calibrations, gaps, noise_floors, subject
+from pages.shared.calibration.comparisons import without_confidence
 from pages.shared.calibration.near_certain import near_certain_tab
 from pages.shared.calibration.recalibration import recalibration_tab
 from pages.shared.calibration.reliability import reliability_tab
@@ -14,7 +16,11 @@ TABS = ("Reliability", "Near-certain votes", "Threshold", "Recalibration")
 
 widgets.title("Calibration", "Is its confidence worth anything?")
 said = st.container()
-asked = ask()
+try:
+    asked = ask()
+except NoUsableVotes as error:
+    without_confidence(str(error))
+    st.stop()
 reliability, near_certain, threshold, recalibration = st.tabs(TABS, key="part", bind=widgets.URL)
 with reliability:
     if reliability.open:

@@ -18,8 +18,8 @@ except NoUsableVotes as error:
     widgets.answer(str(error) if cached.datasets() else empty, "warning")
 
 files = st.file_uploader(
-    "Drop files of votes: a table (CSV, TSV, JSON, Parquet), or what JudgeBench, AlpacaEval, Arena-Hard, "
-    "MT-Bench or PandaLM wrote",
+    "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, Parquet), or what "
+    "JudgeBench, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
     accept_multiple_files=True,
     key="files",
 )
@@ -35,8 +35,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
     if waiting:
         st.text(f"{waiting} of {len(files)} not ready to load: see above.")
     if upload.count_loaded(files):
-        widgets.goto("To the Overview", "overview.py", key="to-overview")
-        widgets.goto("To Calibration", "calibration.py", key="to-calibration")
+        for name, page in manage.pages_about(widgets.current_dataset()).items():
+            widgets.goto(f"To {name}", page, key=f"to-{page.removesuffix('.py')}")
 
 st.subheader("Data sets", anchor=False)
 manage.datasets()

@@ -3,22 +3,48 @@
 import streamlit as st
 
 from core.board_sentences import answer, sound
+from core.votes import NoUsableVotes
 from pages.shared import widgets
 from pages.shared.leaderboard.asked import all_triangles, ask, standing
 from pages.shared.leaderboard.board import board_tab
+from pages.shared.leaderboard.debiased import debiased_tab
+from pages.shared.leaderboard.judges import judges_tab
+from pages.shared.leaderboard.outside import outside_tab
+from pages.shared.leaderboard.prompts import prompts_tab
+from pages.shared.leaderboard.ratings import ratings_tab
+from pages.shared.leaderboard.scores import only_scores, scores_tab
 from pages.shared.leaderboard.swap import swap_section
+from pages.shared.leaderboard.tasks import tasks_tab
 from pages.shared.leaderboard.triangles import triangles_section
 
 widgets.title("Leaderboard", "Which model is better, against which anchor?")
+if only_scores(widgets.current_selection()):
+    st.stop()
 said = st.container()
-asked = ask()
+try:
+    asked = ask()
+except NoUsableVotes as error:
+    # Votes that rank nobody may come with direct scores that do.
+    if not only_scores(widgets.current_selection(), no_board=True):
+        raise
+    said.text(f"Of the votes: {error}")
+    st.stop()
 found = standing(asked)
 triangles, told = all_triangles(asked)
 with said:
     kind = "finding" if sound(found, told) else "warning"
     widgets.answer(answer(found, told, corrected=asked.corrected), kind)
 
-on_board, on_swap = st.tabs(["Board", "Another anchor"], key="board", bind=widgets.URL)
+PARTS = {
+    "Other ratings": ratings_tab,
+    "Judges": judges_tab,
+    "Abstention": prompts_tab,
+    "Categories": tasks_tab,
+    "Debiased": debiased_tab,
+    "Direct scores": scores_tab,
+    "Outside board": outside_tab,
+}
+on_board, on_swap, *parts = st.tabs(["Board", "Another anchor", *PARTS], key="board", bind=widgets.URL)
 with on_board:
     if on_board.open:
         board_tab(asked)
@@ -26,14 +52,19 @@ with on_swap:
     if on_swap.open:
         swap_section(asked, found)
         triangles_section(asked, triangles, told)
+for tab, part in zip(parts, PARTS.values(), strict=True):
+    if tab.open:
+        with tab:
+            part(asked)
 
-options = ", ".join(f"{name}={value!r}" for name, value in asked.options.items())
-widgets.copy_as_python(
-    f"""from core.anchors import anchor_swap, triangles
+if on_board.open or on_swap.open:
+    options = ", ".join(f"{name}={value!r}" for name, value in asked.options.items())
+    widgets.copy_as_python(
+        f"""from core.anchors import anchor_swap, triangles
 from core.raee import board
 
 pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
 print(board(pairs, {asked.anchor!r}, {options}).to_frame().to_string())
 print(anchor_swap(pairs, anchors={asked.compared!r}, prior={asked.prior!r}).to_frame())
 print(triangles(pairs, prior={asked.prior!r}).to_frame())"""
-)
+    )

@@ -8,8 +8,17 @@ from core.votes import Selection
 from pages.shared import cached, theme, widgets
 
 SECTIONS = {
-    "": ("overview.py", "data.py"),
-    "Judges": ("calibration.py", "aggregation.py", "confusion.py", "position.py", "agreement.py"),
+    "": ("overview.py", "data.py", "collect.py"),
+    "Judges": (
+        "calibration.py",
+        "aggregation.py",
+        "confusion.py",
+        "position.py",
+        "agreement.py",
+        "listwise.py",
+        "ensembles.py",
+        "experiments.py",
+    ),
     "Models": ("leaderboard.py",),
 }
 TITLES = {"position.py": "Position bias"}

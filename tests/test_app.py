@@ -22,11 +22,15 @@ PAGES = Path(__file__).resolve().parent.parent / "pages"
 TITLES = {
     "overview": "Overview",
     "data": "Data",
+    "collect": "Collect",
     "calibration": "Calibration",
     "aggregation": "Aggregation",
     "confusion": "Confusion",
     "position": "Position bias",
     "agreement": "Agreement",
+    "listwise": "Listwise",
+    "ensembles": "Ensembles",
+    "experiments": "Experiments",
     "leaderboard": "Leaderboard",
 }
 SHOWN = [name for name in TITLES if (PAGES / f"{name}.py").exists()]

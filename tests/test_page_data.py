@@ -93,6 +93,13 @@ def store_path(app: AppTest) -> Path:
     return default_path()
 
 
+def test_words_that_no_vocabulary_has_are_sent_back_to_the_file() -> None:
+    """Choosing columns again would not help: both models are known, the verdicts are sentences."""
+    rows = "".join(f"q{i},j,x,y,{'x' if i % 2 else 'y'} is the winner\n" for i in range(6))
+    app = drop(opened(), ("words.csv", "item_id,judge,model_a,model_b,vote\n" + rows))
+    assert "replace them in the file" in texts(app)
+
+
 def test_says_what_is_in_and_what_is_missing(app):
     assert "3 votes of 1 rater on 3 comparisons of 3 items are in." in texts(app)
     assert "Gold is known for 100 % of the votes, the order shown for 0 %, a confidence for 0 %" in texts(app)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from core.figures import COLOURS, MAX_POINTS, Style, Theme, Trace, figure, label
+from core.figures import COLOURS, MAX_POINTS, Style, Theme, Trace, error_bars, figure, label
 from core.plots.forest import Estimate, Series, forest
 from core.sentences import SAYS
 
@@ -194,15 +194,12 @@ def shares_figure(
                         "width": [3 if share_key(source, y) == chosen else 0 for y, _ in said],
                     },
                 },
-                "error_y": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [one.high - one.value for _, one in said],
-                    "arrayminus": [one.value - one.low for _, one in said],
-                    "color": colours.text,
-                    "thickness": 1.5,
-                    "width": 3,
-                },
+                "error_y": error_bars(
+                    [one.value for _, one in said],
+                    [one.low for _, one in said],
+                    [one.high for _, one in said],
+                    colours.text,
+                ),
                 "selected": {"marker": {"opacity": 1}},
                 "unselected": {"marker": {"opacity": 1}},
             }

@@ -13,6 +13,7 @@ from core.figures import (
     Style,
     Theme,
     Trace,
+    error_bars,
     figure,
     ideal_trace,
     label,
@@ -108,7 +109,7 @@ def reliability_diagram(
                 "x": result.confidence[filled],
                 "y": result.accuracy[filled],
                 "mode": "lines+markers",
-                "error_y": _error(
+                "error_y": error_bars(
                     result.accuracy[filled],
                     result.accuracy_low[filled],
                     result.accuracy_high[filled],
@@ -236,7 +237,9 @@ def th_figure(
                         f"<br>n {score.n:,} verdicts inside"
                     ],
                     "hoverinfo": "text",
-                    "error_y": _error(values[at : at + 1], np.array([low]), np.array([high]), style.colour),
+                    "error_y": error_bars(
+                        values[at : at + 1], np.array([low]), np.array([high]), style.colour
+                    ),
                     "marker": _marker(style, 10, ring=key == chosen, theme=theme),
                     **SAME_WHEN_SELECTED,
                 }
@@ -337,7 +340,7 @@ def risk_figure(
                     for k, i in enumerate(cuts)
                 ],
                 "hoverinfo": "text",
-                "error_y": _error(rate, rate, np.maximum(rate, found.cut_bound[cuts]), style.colour),
+                "error_y": error_bars(rate, rate, np.maximum(rate, found.cut_bound[cuts]), style.colour),
                 "marker": {
                     "symbol": [
                         style.symbol.removesuffix("-open") + ("" if ok else "-open")
@@ -410,18 +413,6 @@ def _marker(style: Style, size: int, *, ring: bool, theme: Theme) -> dict[str, A
             "color": COLOURS[theme].text if ring else style.colour,
             "width": 3 if ring else 2 * is_open,
         },
-    }
-
-
-def _error(value: FloatArray, low: FloatArray, high: FloatArray, colour: str) -> dict[str, Any]:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": high - value,
-        "arrayminus": value - low,
-        "color": colour,
-        "thickness": 1.5,
-        "width": 3,
     }
 
 

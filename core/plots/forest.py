@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.figures import COLOURS, Style, Theme, figure, label
+from core.figures import COLOURS, Style, Theme, error_bars, figure, label
 
 if TYPE_CHECKING:
     from core.figures import Figure
@@ -88,15 +88,7 @@ def forest(
             customdata=[[mark.key] for mark in known],
             hovertext=[_hover(one.name, mark) for mark in known],
             hoverinfo="text",
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": np.nan_to_num(high - value),
-                "arrayminus": np.nan_to_num(value - low),
-                "color": colours.neutral,
-                "thickness": 1.5,
-                "width": 3,
-            },
+            error_x=error_bars(value, low, high, colours.neutral),
             marker={
                 "symbol": [_symbol(style, one.look) for style in look],
                 "color": [colours.neutral if one.look == "plain" else style.colour for style in look],

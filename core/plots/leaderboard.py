@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.figures import COLOURS, MAX_POINTS, Style, Theme, figure, ideal_line, label
-from core.raee import ELO_PER_NAT, Board, BoardRow
+from core.figures import COLOURS, MAX_POINTS, Style, Theme, error_bars, label
+from core.plots.rows import (
+    NAME_LIMIT,
+    elo_axis,
+    marker,
+    rows_figure,
+    signed,
+    undimmed,
+    zero_line,
+)
+from core.raee import Board, BoardRow
 
 if TYPE_CHECKING:
     from core.figures import Figure
 
-NAME_LIMIT = 24
-"""Characters of a model's name beside the axis: what a phone has room for; the hover text has the rest."""
 ROW_HEIGHT, ROW_HEIGHT_WITH_MORE = 20, 26
-LEGEND_ENTRY = 16
-"""Between one line an entry, as on a phone, and two entries a line."""
-TICK_STEPS = (10, 25, 50, 100, 200, 400, 1000)
 
 
 def board_figure(
@@ -51,7 +55,7 @@ def board_figure(
     dots = judged or {}
     if len(rows) * len(dots) > MAX_POINTS:
         dots = {}
-    fig = _rows_figure(
+    fig = rows_figure(
         [row.model for row in rows],
         x_title="Elo, win probability",
         row_height=ROW_HEIGHT_WITH_MORE if dots else ROW_HEIGHT,
@@ -74,8 +78,8 @@ def board_figure(
             customdata=[[key] for key in keys],
             hovertext=[f"{_hover(row, corrected)}<br>judge {label(name)}" for row in seen],
             hoverinfo="text",
-            marker=_marker(style, 7, keys, chosen, theme, opacity=0.75),
-            **_undimmed(0.75),
+            marker=marker(style, 7, keys, chosen, theme, opacity=0.75),
+            **undimmed(0.75),
         )
     style = (styles or {})[judge] if judge else Style(colour=colours.accent, symbol="circle")
     limits = np.array([_limits(row, corrected) for row in rows]).reshape(-1, 2)
@@ -89,12 +93,12 @@ def board_figure(
         customdata=[[key] for key in keys],
         hovertext=[_hover(row, corrected) for row in rows],
         hoverinfo="text",
-        error_x=_error_bars(elo, limits, style.colour),
-        marker=_marker(style, 10, keys, chosen, theme),
-        **_undimmed(1),
+        error_x=error_bars(elo, limits[:, 0], limits[:, 1], style.colour),
+        marker=marker(style, 10, keys, chosen, theme),
+        **undimmed(1),
     )
-    _elo_axis(fig, min([*ends, *limits[:, 0]]), max([*ends, *limits[:, 1]]), probabilities=True)
-    _zero_line(fig, len(rows), theme)
+    elo_axis(fig, min([*ends, *limits[:, 0]]), max([*ends, *limits[:, 1]]), probabilities=True)
+    zero_line(fig, len(rows), theme)
     return fig
 
 
@@ -116,7 +120,7 @@ def swap_figure(
     Source: [RAEE] anchor swap; methods §6.
     """
     listed = [row.model for row in one.rows if row.model in models]
-    fig = _rows_figure(
+    fig = rows_figure(
         listed,
         x_title="Elo, centred",
         row_height=ROW_HEIGHT_WITH_MORE,
@@ -145,16 +149,16 @@ def swap_figure(
             customdata=[[key] for key in keys],
             hovertext=[
                 f"{_hover(row, corrected)}<br>against {label(known.anchor)}"
-                f"<br>centred {_signed(row.elo - mean)}"
+                f"<br>centred {signed(row.elo - mean)}"
                 for row in rows
             ],
             hoverinfo="text",
-            error_x=_error_bars(elo - mean, limits, style.colour),
-            marker=_marker(style, 10, keys, chosen, theme),
-            **_undimmed(1),
+            error_x=error_bars(elo - mean, limits[:, 0], limits[:, 1], style.colour),
+            marker=marker(style, 10, keys, chosen, theme),
+            **undimmed(1),
         )
-    _elo_axis(fig, min(ends), max(ends), probabilities=False)
-    _zero_line(fig, len(listed), theme)
+    elo_axis(fig, min(ends), max(ends), probabilities=False)
+    zero_line(fig, len(listed), theme)
     return fig
 
 
@@ -166,35 +170,6 @@ def judge_key(judge: str, model: str) -> str:
 def swap_key(anchor: str, model: str) -> str:
     """Key of a model on the board of an anchor."""
     return f"{model} against {anchor}"
-
-
-def _rows_figure(
-    models: Sequence[str], *, x_title: str, row_height: int, theme: Theme, entries: int
-) -> Figure:
-    fig = figure(
-        x_title=x_title,
-        y_title="",
-        theme=theme,
-        height=max(200, 100 + row_height * len(models) + LEGEND_ENTRY * entries),
-        legend=entries > 0,
-    )
-    fig.update_layout(margin_t=8)
-    fig.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(models))),
-        ticktext=[label(_shortened(name)) for name in models],
-        tickfont={"size": 12},
-        range=[len(models) - 0.4, -0.6],
-        showgrid=False,
-        ticks="",
-    )
-    return fig
-
-
-def _shortened(name: str) -> str:
-    """Cut the middle of a long name: versions, which tell models apart, stand at the end."""
-    text = " ".join(name.split())
-    return text if len(text) <= NAME_LIMIT else f"{text[: NAME_LIMIT - 11]}…{text[-10:]}"
 
 
 def _tier_bands(fig: Figure, rows: Sequence[BoardRow], theme: Theme) -> None:
@@ -233,34 +208,6 @@ def _tier_bands(fig: Figure, rows: Sequence[BoardRow], theme: Theme) -> None:
     fig.update_layout(shapes=bands, annotations=names, margin_r=48)
 
 
-def _zero_line(fig: Figure, length: int, theme: Theme) -> None:
-    ideal_line(fig, x=(0, 0), y=(-0.6, length - 0.4), name="0", theme=theme)
-    fig.data[-1].showlegend = False
-
-
-def _elo_axis(fig: Figure, low: float, high: float, *, probabilities: bool) -> None:
-    """Few round ticks that a phone has room for; under each Elo the win probability that it stands for."""
-    pad = 0.05 * (high - low) + 5
-    span = high - low + 2 * pad
-    step = next((step for step in TICK_STEPS if span / step <= 5), TICK_STEPS[-1])
-    ticks = np.arange(np.ceil((low - pad) / step), np.floor((high + pad) / step) + 1) * step
-    p = 1 / (1 + np.exp(-ticks / ELO_PER_NAT))
-    fig.update_xaxes(
-        range=[low - pad, high + pad],
-        tickmode="array",
-        tickangle=0,
-        tickvals=ticks,
-        ticktext=[
-            f"{_signed(tick)}<br>{100 * share:.0f} %" if probabilities else _signed(tick)
-            for tick, share in zip(ticks, p, strict=True)
-        ],
-    )
-
-
-def _signed(elo: float) -> str:
-    return f"{elo:+.0f}" if round(elo) else "0"
-
-
 def _limits(row: BoardRow, corrected: bool) -> tuple[float, float]:
     return (row.elo_low_corrected, row.elo_high_corrected) if corrected else (row.elo_low, row.elo_high)
 
@@ -269,41 +216,7 @@ def _hover(row: BoardRow, corrected: bool) -> str:
     low, high = _limits(row, corrected)
     p_low, p_high = (row.p_low_corrected, row.p_high_corrected) if corrected else (row.p_low, row.p_high)
     return (
-        f"<b>{label(row.model)}</b><br>Elo {_signed(row.elo)} ({_signed(low)} to {_signed(high)})"
+        f"<b>{label(row.model)}</b><br>Elo {signed(row.elo)} ({signed(low)} to {signed(high)})"
         f"<br>win probability {row.p:.3f} ({p_low:.3f} to {p_high:.3f})"
         f"<br>n {row.n:,} prompts, tier {row.tier}"
     )
-
-
-def _error_bars(value: np.ndarray, limits: np.ndarray, colour: str) -> dict[str, object]:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": limits[:, 1] - value,
-        "arrayminus": value - limits[:, 0],
-        "color": colour,
-        "thickness": 1.5,
-        "width": 3,
-    }
-
-
-def _marker(
-    style: Style, size: int, keys: Sequence[str], chosen: str | None, theme: Theme, *, opacity: float = 1.0
-) -> dict[str, object]:
-    open_symbol = style.symbol.endswith("-open")
-    return {
-        "symbol": style.symbol,
-        "color": style.colour,
-        "size": size,
-        "opacity": opacity,
-        "line": {
-            "color": style.colour if open_symbol else COLOURS[theme].text,
-            "width": [3 if key == chosen else 1.5 if open_symbol else 0 for key in keys],
-        },
-    }
-
-
-def _undimmed(opacity: float) -> dict[str, object]:
-    """Streamlit dims what is not selected; the ring says what is."""
-    look = {"marker": {"opacity": opacity}}
-    return {"selected": look, "unselected": look}

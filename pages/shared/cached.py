@@ -12,9 +12,11 @@ from typing import TypeVar, cast
 
 import streamlit as st
 
-from core import queries
+from core import by_value, queries
 from core.counts import (
+    DirectScores,
     LengthCounts,
+    ListRankings,
     OrderCounts,
     OutcomeCounts,
     PairScores,
@@ -29,7 +31,8 @@ from core.votes import CorrectnessRule, Selection
 
 Result = TypeVar("Result")
 
-DEMO = Path(__file__).resolve().parents[2] / "data" / "demo_votes.csv.gz"
+DATA = Path(__file__).resolve().parents[2] / "data"
+DEMO = tuple(DATA / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings"))
 DEMO_DELETED = "demo deleted"
 """Flag of the store: the visitor deleted the demo, so it must not come back."""
 
@@ -45,7 +48,7 @@ def _open(path: str) -> Store:
     if not store.datasets() and store.flag(DEMO_DELETED) is None:
         from core.importers import read
 
-        for reading in read([(DEMO.name, DEMO)]):
+        for reading in read([(path.name, path) for path in DEMO]):
             store.load(reading, simulated=True)
     return store
 
@@ -63,7 +66,9 @@ def datasets() -> tuple[DatasetInfo, ...]:
 
 def raters(dataset: str) -> dict[str, str]:
     """Every rater of a data set, with its rater type."""
-    return {judge.name: judge.rater_type for judge in summary(Selection(datasets=(dataset,))).judges}
+    found = summary(Selection(datasets=(dataset,)))
+    others = {rater.name: rater.rater_type for rater in (*found.scores, *found.rankings)}
+    return dict(sorted((others | {judge.name: judge.rater_type for judge in found.judges}).items()))
 
 
 def styles(dataset: str, theme: Theme, dummies: tuple[str, ...] = ()) -> dict[str, Style]:
@@ -100,6 +105,10 @@ def vote_counts(selection: Selection) -> dict[str, VoteCounts]:
     return _answered(queries.vote_counts, selection)
 
 
+def vote_counts_by(selection: Selection, column: str) -> dict[str, dict[str, VoteCounts]]:
+    return _answered(by_value.vote_counts_by, selection, column=column)
+
+
 def outcomes(selection: Selection, *, rule: CorrectnessRule = "single") -> dict[str, OutcomeCounts]:
     return _answered(queries.outcomes, selection, rule=rule)
 
@@ -120,12 +129,28 @@ def single_votes(selection: Selection) -> dict[str, SingleVotes]:
     return _answered(queries.single_votes, selection)
 
 
+def costs(selection: Selection) -> dict[str, float | None]:
+    return _answered(queries.costs, selection)
+
+
 def pair_scores(selection: Selection, *, pooled: bool = False) -> dict[str | None, PairScores]:
     return _answered(queries.pair_scores, selection, pooled=pooled)
 
 
 def ratings(selection: Selection, *, anchors: tuple[str, ...] = ()) -> dict[str, RatingTable]:
     return _answered(queries.ratings, selection, anchors=anchors)
+
+
+def direct_scores(selection: Selection) -> dict[str, DirectScores]:
+    return _answered(queries.direct_scores, selection)
+
+
+def list_rankings(selection: Selection) -> dict[str, ListRankings]:
+    return _answered(queries.list_rankings, selection)
+
+
+def ranked_items(selection: Selection) -> tuple[str, ...]:
+    return _answered(queries.ranked_items, selection)
 
 
 @st.cache_resource(show_spinner="Computing", max_entries=64)

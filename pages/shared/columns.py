@@ -11,7 +11,7 @@ import streamlit as st
 from core.importers import Inspection, ReadOptions, inspect
 from core.importers.options import SCORE_COLUMNS
 from core.labels import NAMES, VOCABULARIES
-from core.votes import COLUMNS, AppellateError
+from core.votes import COLUMNS, RANKINGS, SCORES, VOTES, AppellateError
 from pages.shared import cached
 
 if TYPE_CHECKING:
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 LAYOUTS = {"long": "one row a vote", "wide": "a column a judge", "scores": "two scores a row"}
 FIRST_IS_A = "=ab"
 LABELS_NAMED = 4
-MEANINGS = {column.name: column.meaning for column in COLUMNS} | {
+MEANINGS = {column.name: column.meaning for form in (RANKINGS, SCORES, VOTES) for column in form.columns} | {
     "score_a": "score of response A",
     "score_b": "score of response B",
+    "permutation": "which candidate was in each slot: 1023 shows candidate 1 first",
+    "pick_slot": "slot of the candidate that the judge picked: A, B …",
+    "pick_candidate": "candidate that the judge picked: 0, 1 …",
 }
 TITLES = {
     "item_id": "Prompt or item (item_id)",
@@ -41,7 +44,7 @@ MAIN = {
     "wide": ("item_id", "position", "gold", "model_a", "model_b"),
     "scores": ("item_id", "judge", *SCORE_COLUMNS, "position", "gold", "model_a", "model_b"),
 }
-TYPED = ("judge", "model_a", "model_b", "category")
+TYPED = ("judge", "model", "model_a", "model_b", "category")
 """Columns that may be one text for every row."""
 
 REFERS = {"model": "the models, whichever was shown first", "slot": "the first and the second shown"}
@@ -121,6 +124,8 @@ def table_options(
         wanted = ", ".join(TITLES.get(name, name) for name in looked.missing)
         typed = " If one judge gave every verdict, type its name there." if "judge" in looked.missing else ""
         st.text(f"Choose under “Columns” which column is: {wanted}.{typed}")
+        if "vote" in looked.missing:
+            st.text("No verdicts, but a score of one response in each row? Choose the format direct_scores.")
         return None
     return _labels(looked, options, key)
 
@@ -134,7 +139,7 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
     mapping: dict[str, str] = {} if "vote" in main else {"vote": ""}
     for start in range(0, len(main), 4):
         for place, name in zip(st.columns(4), main[start : start + 4], strict=False):
-            mapping[name] = _column(name, looks, place, key)
+            mapping[name] = column_box(name, looks, place, key)
     judges: tuple[str, ...] = ()
     if options.layout == "wide":
         chosen = st.multiselect(
@@ -143,7 +148,7 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
         judges = tuple(name for name in chosen if name not in mapping.values())
     with st.popover("More columns"):
         for name in others:
-            mapping[name] = _column(name, looks, st, key)
+            mapping[name] = column_box(name, looks, st, key)
     frame = pd.DataFrame([list(cells) for cells in looks.head], columns=list(looks.columns))
     st.dataframe(frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file")
     used = {*mapping.values(), *judges}
@@ -159,7 +164,8 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
     return replace(options, mapping=tuple(mapping.items()), judges=judges)
 
 
-def _column(name: str, looks: Inspection, place: Any, key: str) -> str:
+def column_box(name: str, looks: Inspection, place: Any, key: str) -> str:
+    """Which of the file's columns is this one, as `ReadOptions.mapping` takes it."""
     found = looks.mapping.get(name, "")
     choices = ["", *([FIRST_IS_A] if name == "position" else []), *looks.columns]
     chosen = place.selectbox(
@@ -252,10 +258,15 @@ def _labels(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions | 
     if None in chosen.values():
         if looks.labels and not looks.vocabularies and chosen.get("labels") is None:
             few = ", ".join(repr(label) for label, _ in looks.labels[:LABELS_NAMED])
-            st.text(
-                f"The verdicts hold labels such as {few}. If they are names of models, choose under "
-                "“Columns” which columns are Author of A and Author of B."
+            # With the models named already, the labels are other words, and only the file can change those.
+            remedy = (
+                "They are neither the models' names nor of a vocabulary above: replace them in the file, say "
+                "by the better model's name alone, or by A, B and tie."
+                if {"model_a", "model_b"} <= looks.mapping.keys()
+                else "If they are names of models, choose under “Columns” which columns are Author of A and "
+                "Author of B."
             )
+            st.text(f"The verdicts hold labels such as {few}. {remedy}")
         st.text("Choose what is still open above: several readings are possible, and nothing is guessed.")
         return None
     return replace(options, **{name: value for name, value in chosen.items() if value})

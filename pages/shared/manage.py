@@ -12,13 +12,14 @@ import streamlit as st
 from core.export import write_csv, write_parquet
 from core.queries import Mark
 from core.store import DatasetInfo
-from core.votes import AppellateError, Selection
+from core.votes import FORMS, AppellateError, Kind, Selection
 from pages.shared import cached, widgets
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
+KINDS: tuple[Kind, ...] = ("votes", "scores", "rankings")
 SAID = "said of data sets"
 
 
@@ -33,8 +34,9 @@ def datasets() -> None:
     if not found:
         st.text("There are no data sets. Load a file above; the demo comes back with a new store only.")
         return
-    columns = ("name", "votes", "items", "comparisons", "judges", "files", "simulated", "loaded_at")
-    frame = pd.DataFrame([[getattr(each, name) for name in columns] for each in found], columns=list(columns))
+    columns = ["name", "votes", "items", "comparisons", "judges", "files", "simulated", "loaded_at"]
+    columns[2:2] = [kind for kind in KINDS[1:] if any(getattr(each, kind) for each in found)]
+    frame = pd.DataFrame([[getattr(each, name) for name in columns] for each in found], columns=columns)
     st.dataframe(
         frame.rename(columns=HEADERS),
         hide_index=True,
@@ -52,22 +54,50 @@ def datasets() -> None:
             new = st.text_input("New name", key="new-name")
             st.button("Rename", key="rename", on_click=_rename, args=(name, new), disabled=not new)
         with st.popover("Delete", key="delete-box"):
-            st.text(f"{name}\n{chosen.votes:,} votes and their gold will be gone from the store.")
+            st.text(f"{name}\n{holds(chosen)} and their gold will be gone from the store.")
             st.button("Delete it", key="delete", type="primary", on_click=_delete, args=(chosen,))
         file = re.sub(r"[^\w.-]+", "_", name).strip("_.")[:80] or "votes"
-        _export("Export CSV", name, write_csv, f"{file}.csv", "text/csv")
-        _export("Export Parquet", name, write_parquet, f"{file}.parquet", "application/vnd.apache.parquet")
-    if current and st.toggle("Show the first votes that the sidebar selects", key="show-votes"):
+        kinds = [kind for kind in KINDS if getattr(chosen, kind)] or ["votes"]
+        kind = kinds[0]
+        if len(kinds) > 1:
+            kind = st.selectbox("What to export", kinds, key=f"export-{'-'.join(kinds)}", width=160)
+        _export("Export CSV", name, kind, write_csv, f"{file}.csv", "text/csv")
+        _export(
+            "Export Parquet", name, kind, write_parquet, f"{file}.parquet", "application/vnd.apache.parquet"
+        )
+    shown = next((each for each in found if each.name == current), None)
+    if shown and shown.votes and st.toggle("Show the first votes that the sidebar selects", key="show-votes"):
         widgets.votes_table(Mark(), name="stored")
 
 
-def _export(text: str, name: str, write: Callable[[pa.Table, BinaryIO], None], file: str, kind: str) -> None:
+def pages_about(name: str) -> dict[str, str]:
+    """The pages to open first on a data set, by what it holds."""
+    found = next((each for each in cached.datasets() if each.name == name), None)
+    pages: dict[str, str] = {}
+    if found is None or found.votes:
+        pages |= {"the Overview": "overview.py", "Calibration": "calibration.py"}
+    if found and found.scores:
+        pages["the Leaderboard"] = "leaderboard.py"
+    if found and found.rankings:
+        pages["Listwise"] = "listwise.py"
+    return pages
+
+
+def holds(found: DatasetInfo) -> str:
+    """How much of each kind a data set holds, in words."""
+    counted = {FORMS[kind].units: getattr(found, kind) for kind in KINDS}
+    return " and ".join(f"{n:,} {units}" for units, n in counted.items() if n) or "0 votes"
+
+
+def _export(
+    text: str, name: str, kind: Kind, write: Callable[[pa.Table, BinaryIO], None], file: str, mime: str
+) -> None:
     def written() -> bytes:
         buffer = io.BytesIO()
-        write(cached.get_store().export(Selection(datasets=(name,))), buffer)
+        write(cached.get_store().export(Selection(datasets=(name,)), kind=kind), buffer)
         return buffer.getvalue()
 
-    st.download_button(text, written, file, kind, key=text, on_click="ignore")
+    st.download_button(text, written, file, mime, key=text, on_click="ignore")
 
 
 def _rename(old: str, new: str) -> None:
@@ -90,7 +120,7 @@ def _delete(gone: DatasetInfo) -> None:
     except AppellateError as error:
         st.session_state[SAID] = str(error)
         return
-    st.session_state[SAID] = f"Deleted {gone.name}: {gone.votes:,} votes."
+    st.session_state[SAID] = f"Deleted {gone.name}: {holds(gone)}."
     left = [each.name for each in store.datasets()]
     if left:
         current = widgets.current_dataset()

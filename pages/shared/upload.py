@@ -11,9 +11,10 @@ import streamlit as st
 from core.importers import Inspection, ReadOptions, formats, read, read_back
 from core.loading import LoadReport
 from core.receipt import arrived, reject_reasons
-from core.votes import AppellateError, Reading
+from core.votes import FORMS, AppellateError, Reading
 from pages.shared import cached, widgets
 from pages.shared.columns import look_at, table_options, words
+from pages.shared.row_columns import row_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +99,8 @@ def _results() -> dict[str, _Result]:
 def _show_result(dropped: Dropped, report: LoadReport) -> None:
     st.text(report.sentence[:1].upper() + report.sentence[1:] + ".")
     if report.conflicts > report.replaced:
-        st.text(f"{report.conflicts:,} votes or gold labels are stored with other content; those stay.")
+        what = "votes or gold labels" if report.kind == "votes" else FORMS[report.kind].units
+        st.text(f"{report.conflicts:,} {what} are stored with other content; those stay.")
         if st.button("Replace them with this file's", key=f"{dropped.file.file_id}-replace"):
             load([dropped], replace=True)
     _rejects(dropped.said, dropped.file.file_id)
@@ -133,7 +135,11 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             head.caption(f"Recognised: {formats()[looks.format]}")
             options = ReadOptions(format=format, mapping=_baseline(looks, row[1], key))
         else:
-            chosen = table_options(file, looks, format, head, row)
+            chosen = (
+                table_options(file, looks, format, head, row)
+                if looks.kind == "votes"
+                else row_options(file, looks, head, row)
+            )
             if chosen is None:
                 return None
             options = chosen
@@ -175,7 +181,7 @@ def _dataset(reading: Reading, place: Any, key: str) -> str | None:
 
 
 def _show(said: Said, key: str) -> None:
-    """What was read: counts, ten votes in words, rejects by reason and by row."""
+    """What was read: counts, ten of them in words, rejects by reason and by row."""
     st.text(said.sentence)
     if said.examples:
         with st.container(border=True, key=f"readback-{key}", gap="xsmall"):

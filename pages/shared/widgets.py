@@ -7,7 +7,7 @@ options of select boxes, which show them as they are, never through Markdown, a 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 VOTES_SHOWN = 200
+LEFT_OUT_LINES = 4
 VOTE_COLUMNS = (
     *("judge", "item_id", "model_a", "model_b", "position", "run", "vote", "gold", "confidence", "category"),
     *("prompt", "response_a", "response_b", "rationale", "length_a", "length_b", "temperature", "cost"),
@@ -93,6 +94,27 @@ def not_applicable(reason: str) -> None:
     """Say why a method has no number here, in the place where the number would be."""
     with st.container(border=True):
         st.text(f"Not applicable: {reason}")
+
+
+def without_result(reasons: Mapping[str, str]) -> None:
+    """Name the judges that a table leaves out, with the reason, each reason once."""
+    for reason in dict.fromkeys(reasons.values()):
+        names = ", ".join(name for name, given in reasons.items() if given == reason)
+        st.text(f"Not applicable to {names}: {reason}")
+
+
+def left_out(reasons: Mapping[str, str]) -> None:
+    """Say what has no number and why: a few as lines, many as a folded table."""
+    if len(reasons) <= LEFT_OUT_LINES:
+        for name, reason in reasons.items():
+            st.text(f"{name} is left out: {reason}")
+        return
+    with st.expander(f"Left out: {len(reasons):,}, with the reasons"):
+        st.dataframe(
+            {"left out": list(reasons), "why": list(reasons.values())},
+            hide_index=True,
+            alt="Left out, and why",
+        )
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -26,6 +26,8 @@ NEEDS = (
 )
 JUST_BELOW = 2e-9
 """A mark's interval is open below, with a tolerance: this lets the votes at an edge in, or keeps them out."""
+RULES: dict[str, CorrectnessRule] = {"each vote": "single", "both orders": "both_orders"}
+"""What the page calls the rules of correctness; the URL holds these words."""
 NOUNS = {"single": "votes", "both_orders": "both-order pairs"}
 
 
@@ -61,15 +63,16 @@ def ask() -> Asked:
     """Draw the controls; refuse a selection in which no judge can be measured."""
     selection = widgets.current_selection()
     slots = st.columns([3, 4, 4], gap="medium", vertical_alignment="bottom")
-    rule: CorrectnessRule = widgets.choice(
-        "Right when",
-        get_args(CorrectnessRule),
-        default="single",
+    chosen = widgets.choice(
+        "Right or wrong by",
+        list(RULES),
+        default="each vote",
         key="rule",
         place=slots[0],
-        help="single: each vote counts alone. both_orders: a comparison is asked in both orders and right "
+        help="each vote: a vote counts alone. both orders: a comparison is asked in both orders and right "
         "only if the two verdicts together point to gold; confidence is their mean.",
     )
+    rule = RULES[chosen]
     outcomes, reasons = cached.computed(
         "with confidence", (selection, rule), lambda: _with_confidence(selection, rule)
     )

@@ -13,24 +13,34 @@ from core.queries import Mark
 from core.selective import RiskThreshold, risk_coverage, threshold_for_risk
 from pages.shared import widgets
 from pages.shared.calibration.asked import JUST_BELOW, Asked, of_each, subject
+from pages.shared.calibration.comparisons import ask_sureness, ask_target, comparisons_section
 
 
 def threshold_tab(asked: Asked, tab: Any) -> None:
     """The threshold for the errors allowed in words, the curve with it, its table."""
     drawn, told = st.columns([3, 2], gap="medium")
-    allowed = told.slider("Errors allowed, %", 0.5, 50.0, 10.0, 0.5, "%.1f", key="target", bind=widgets.URL)
-    certainty = widgets.choice(
-        "Certainty, %", ["80", "90", "95", "99"], default="90", key="certainty", place=told
+    said = told.container()
+    alpha, delta = ask_target(told)
+    unit = widgets.choice(
+        "Keep or drop",
+        ["votes", "comparisons"],
+        default="votes",
+        key="unit",
+        place=told,
+        help="votes: each by its stated confidence. comparisons: one label each, made from all of its votes.",
     )
+    sureness = ask_sureness(told) if unit == "comparisons" else None
     if not tab.open:
         return
-    alpha, delta = allowed / 100, (100 - int(certainty)) / 100
+    if sureness:
+        comparisons_section(asked.selection, asked.judge, sureness, alpha, delta, drawn=drawn, told=said)
+        return
     judge = subject(asked)
     curves = of_each(asked, "risk", (), risk_coverage)
     every = of_each(
         asked, "threshold", (alpha, delta), lambda known: threshold_for_risk(known, alpha=alpha, delta=delta)
     )
-    told.text(sentences.selective(judge, curves[judge], every[judge], noun=asked.noun))
+    said.text(sentences.selective(judge, curves[judge], every[judge], noun=asked.noun))
     found = {name: every[name] for name in asked.shown}
     marks = _marks(asked, found)
     with drawn:

@@ -12,7 +12,7 @@ from core.queries import Mark
 from core.raee import Board
 from pages.shared import cached, theme, widgets
 from pages.shared.leaderboard.asked import Asked, in_url, judged
-from pages.shared.leaderboard.columns import number
+from pages.shared.leaderboard.columns import MODEL, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FIRST_SHOWN, FIRST_WITH_JUDGES = 15, 10
 COLUMNS = {
     "tier": "tier",
-    "model": "model",
+    "model": MODEL,
     "n": number("n", "%d", "prompts"),
     "elo": number("Elo", "%+.0f"),
     "elo_low": number("low", "%+.0f", "95 % credible interval, as published"),

@@ -13,12 +13,12 @@ from pages.shared.leaderboard.columns import number
 
 SWAP_COLUMNS = {
     "anchor": "anchor",
-    "models": number("models", "%d", "on both boards"),
     "kendall_tau": number("Kendall τ", "%.2f"),
-    "mean_abs_centred_shift": number("mean shift", "%.0f", "Elo, after centring"),
     "reversals": number(
         "reversed", "%d", "pairs of models in opposite order, more than chance on both boards"
     ),
+    "models": number("models", "%d", "on both boards"),
+    "mean_abs_centred_shift": number("mean shift", "%.0f", "Elo, after centring"),
     "leader": "its first",
     "mid_region_coverage": number("mid-region %", "%.0f", "models that score between 20 % and 80 %"),
     "mid_region_enough": st.column_config.CheckboxColumn("≥ 95 %"),
@@ -49,7 +49,7 @@ def swap_section(asked: Asked, found: Standings) -> None:
     with measured:
         frame = found.to_frame()
         st.dataframe(
-            frame.assign(mid_region_coverage=100 * frame["mid_region_coverage"]),
+            frame[list(SWAP_COLUMNS)].assign(mid_region_coverage=100 * frame["mid_region_coverage"]),
             hide_index=True,
             column_config=SWAP_COLUMNS,
             alt="Other anchors",

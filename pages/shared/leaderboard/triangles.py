@@ -15,8 +15,8 @@ from pages.shared.leaderboard.columns import number
 
 TRIANGLES_SHOWN = 200
 TRIANGLE_COLUMNS = {
+    "verdict": st.column_config.TextColumn("verdict", width=140),
     "triangle": st.column_config.TextColumn("triangle", width=470),
-    "verdict": "verdict",
     "residual": number("left over", "%+.0f", "Elo round the triangle"),
     "n": number("n", "%d", "prompts that all three pairs played"),
     "z": number("z", "%.1f"),

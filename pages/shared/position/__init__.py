@@ -1,1 +1,1 @@
-"""The parts of the Position bias page, one module a section."""
+"""The parts of the Position bias page, one module a section or tab."""

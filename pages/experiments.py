@@ -1,0 +1,35 @@
+"""How many votes and labels do I need?"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.shared import widgets
+from pages.shared.experiments.asked import Asked, ask
+from pages.shared.experiments.budget import budget_tab
+from pages.shared.experiments.compared import compared_tab
+from pages.shared.experiments.parameters import parameters_tab
+from pages.shared.experiments.sweeps import labels_tab, votes_tab
+from pages.shared.experiments.transfer import transfer_tab
+
+TABS: dict[str, Callable[[Asked], None]] = {
+    "How many votes": votes_tab,
+    "How many labels": labels_tab,
+    "Transfer": transfer_tab,
+    "Compare": compared_tab,
+    "Parameters": parameters_tab,
+    "Vote budget": lambda asked: budget_tab(asked.selection, asked.judge, asked.style, asked.look),
+}
+
+widgets.title("Experiments", "How many votes and labels do I need?")
+asked = ask()
+for tab, draw in zip(st.tabs(list(TABS), key="experiment", bind=widgets.URL), TABS.values(), strict=True):
+    with tab:
+        if tab.open:
+            with widgets.errors():
+                draw(asked)
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.caption("Shown elsewhere:", width="content")
+    widgets.goto("one order or both", "position.py", key="experiments-order", rater=asked.judge)
+    widgets.goto("label distributions", "aggregation.py", key="experiments-labels", rater=asked.judge)
+    widgets.goto("judges beside people", "agreement.py", key="experiments-people", rater=asked.judge)

@@ -1,0 +1,45 @@
+"""Does the order of candidates decide?"""
+
+import streamlit as st
+
+from core import list_sentences
+from pages.shared import widgets
+from pages.shared.listwise.asked import ask, improvements, sensitivities
+from pages.shared.listwise.tabs import consensus_tab, judges_tab, orders_tab, slots_tab
+
+widgets.title("Listwise", "Does the order of candidates decide?")
+said = st.container()
+asked = ask()
+found, sensitive = improvements(asked), sensitivities(asked)
+with said:
+    widgets.answer(*list_sentences.answer(asked.judge, found.get(asked.judge), sensitive.get(asked.judge)))
+
+names = ["Consensus", "How many orders", "Slots", "Judges"]
+pooled, orders, slots, judges = st.tabs(names, key="listwise-tab", bind=widgets.URL)
+with pooled:
+    if pooled.open:
+        consensus_tab(asked, found)
+with orders:
+    if orders.open:
+        orders_tab(asked)
+with slots:
+    if slots.open:
+        slots_tab(asked, sensitive.get(asked.judge))
+with judges:
+    if judges.open:
+        judges_tab(asked, found, sensitive)
+
+pooling = f"weights={asked.weights!r}, tolerance={asked.tolerance}"
+widgets.copy_as_python(
+    f"""from numpy.random import default_rng
+
+from core.listwise import Weights, consensus, improvement
+from core.listwise_orders import order_sensitivity, order_sweep
+
+rankings = queries.list_rankings(store, selection)[{asked.judge!r}]
+print(consensus(rankings, {pooling}).to_frame())
+print(order_sensitivity(rankings).slots.to_frame())
+if (rankings.best == 1).any():
+    print(improvement(rankings, {pooling}).to_frame())
+    print(order_sweep(rankings, rng=default_rng(0), {pooling}).to_frame())"""
+)

@@ -1,0 +1,1 @@
+"""The parts of the Aggregation page, one module a tab or section."""

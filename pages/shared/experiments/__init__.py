@@ -1,0 +1,1 @@
+"""The parts of the Experiments page, one module a tab."""

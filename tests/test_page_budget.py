@@ -1,0 +1,66 @@
+"""The tab Vote budget of the Experiments page: core's numbers in the real app."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import queries
+from core.budget import learn, plan
+from core.budget_sentences import outlook, saving
+from core.budget_trial import trial
+from core.simulate import DEMO_DATASET
+from core.votes import Selection
+from pages.shared.experiments.budget import CURVE, STOPS
+
+JUDGE = "sim-judge-careful"
+
+
+def opened(app: AppTest, judge: str, **query: str) -> AppTest:
+    app.query_params["experiment"] = "Vote budget"
+    app.query_params["rater"] = judge
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page("experiments.py").run()
+    assert not app.exception
+    assert app.title[0].value == "Experiments"
+    return app
+
+
+def texts(app: AppTest) -> list[str]:
+    return [text.value for text in app.text]
+
+
+def test_the_tab_says_what_core_computes(app: AppTest) -> None:
+    opened(app, JUDGE)
+    from pages.shared.cached import get_store
+
+    counts = queries.vote_counts(get_store(), Selection(datasets=(DEMO_DATASET,)))[JUDGE]
+    # The demo's judges are asked in both orders, so votes are asked for two at a time.
+    found = trial(counts, rng=np.random.default_rng(0), tolerances=CURVE, step=2)
+    budget = plan(learn(counts.cells()[0], step=2))
+    assert saving(JUDGE, found, 0.002) in texts(app)
+    assert outlook(budget, 1_000) in texts(app)
+    stops, rules = (frame.value for frame in app.dataframe)
+    assert list(stops) == list(STOPS.values())
+    assert stops["stops here"].sum() == pytest.approx(1, abs=1e-6)
+    assert (stops[["A", "tie", "B"]].sum(axis=1) % 2 == 0).all()
+    assert rules["votes"].tolist() == [row.votes for row in found.rows.values()]
+    assert rules["MAE"].tolist() == [row.mae for row in found.rows.values()]
+
+    app.slider(key="added").set_value(0.01)
+    app.number_input(key="to_come").set_value(500)
+    app.number_input(key="vote_cost").set_value(0.02).run()
+    assert saving(JUDGE, found, 0.01) in texts(app)
+    dearer = plan(learn(counts.cells()[0], step=2), tolerance=0.01)
+    assert outlook(dearer, 500, call=0.02) in texts(app)
+
+
+def test_one_vote_at_a_time_and_one_vote_in_all(app: AppTest) -> None:
+    opened(app, JUDGE, at_a_time="1")
+    from pages.shared.cached import get_store
+
+    counts = queries.vote_counts(get_store(), Selection(datasets=(DEMO_DATASET,)))[JUDGE]
+    assert outlook(plan(learn(counts.cells()[0])), 1_000) in texts(app)
+    app.selectbox(key="rater").select("sim-person-1").run()
+    assert any("has no comparison with more than one vote" in text for text in texts(app))

@@ -1,0 +1,101 @@
+"""The Ensembles page: its numbers are core's, its words follow from them, and hostile names are text."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from test_ensembles import simulated
+
+from core import queries
+from core.ensemble_scores import Difference, compare
+from core.ensembles import members
+from core.figures import rater_styles
+from core.jury_sentences import answer, departures, points, rules_departures, widened, without
+from core.plots.ensembles import accuracies_figure, without_figure
+from core.store import Store
+from core.votes import Selection
+
+
+@pytest.fixture
+def page(app: AppTest) -> AppTest:
+    app.run()
+    app.switch_page("ensembles.py").run()
+    assert app.title[0].value == "Ensembles"
+    assert not app.exception
+    return app
+
+
+def test_the_page_says_what_core_says(page, store_path):
+    with Store.open(store_path) as store:
+        selection = Selection(datasets=(page.selectbox(key="dataset").value,))
+        counts, votes = queries.vote_counts(store, selection), queries.single_votes(store, selection)
+        chosen = page.multiselect(key="jury").value
+        jury = members({name: counts[name] for name in chosen}, votes)
+        found = compare(jury, rng=np.random.default_rng(0), costs=queries.costs(store, selection))
+    assert page.text[0].value == answer(found)[0]
+    assert f"{found.n:,} comparisons" in page.caption[1].value
+
+
+def test_a_jury_of_one_is_refused_in_words(page):
+    page.multiselect(key="jury").set_value(page.multiselect(key="jury").value[:1]).run()
+    assert not page.exception
+    assert any("two judges or more" in text.value for text in page.text)
+
+
+def test_the_tab_without_a_judge_tabulates_what_it_draws(page):
+    page.session_state["jury-tab"] = "Without one judge"
+    page.run()
+    assert not page.exception
+    shown = page.dataframe[0].value
+    assert shown["without"].tolist() == page.multiselect(key="jury").value
+    assert (shown["low"] <= shown["change of share right"]).all()
+    assert (shown["change of share right"] <= shown["high"]).all()
+
+
+def test_the_table_is_headed_in_words(page):
+    shown = page.dataframe[0].value
+    assert not [name for name in shown.columns if "_" in name]
+    assert shown["share right"].max() <= 1
+
+
+def test_figures_plot_what_was_found():
+    rng = np.random.default_rng(0)
+    found = compare(simulated(rng, accuracy=[0.8, 0.7, 0.6], rows=300), rng=rng, iterations=100)
+    styles = rater_styles([f"judge {place}" for place in range(3)])
+    drawn = accuracies_figure(found, styles=styles)
+    plotted = sorted(
+        x for trace in drawn.data for x in (trace.x if trace.mode == "markers" else ()) if x is not None
+    )
+    assert plotted == sorted(score.accuracy.value for score in found.scores.values())
+    without = without_figure(found, "majority", styles=styles)
+    gaps = [100 * gap.value for gap in found.without[found.rules.index("majority")]]
+    assert [
+        x for trace in without.data for x in (trace.x if trace.mode == "markers" else ()) if x is not None
+    ] == gaps
+
+
+def test_words_follow_from_numbers():
+    rng = np.random.default_rng(0)
+    better = compare(simulated(rng, accuracy=[0.7] * 5, rows=3000), rng=rng, iterations=100)
+    assert answer(better)[0].startswith("Yes. ")
+    worse = compare(
+        simulated(rng, accuracy=[0.97, 0.5, 0.5], rows=2000, informative=False), rng=rng, iterations=100
+    )
+    best = max(score.accuracy.value for score in worse.scores.values() if score.kind != "member")
+    gap = next(
+        s.against_best for s in worse.scores.values() if s.kind != "member" and s.accuracy.value == best
+    )
+    assert answer(worse)[0].startswith("No. " if widened(gap, 5)[1] < 0 else "Not shown. ")
+    told = " ".join(rules_departures(worse))
+    for score in worse.scores.values():
+        if score.kind == "rule" and score.key != "majority":
+            assert (f"{score.name} departs" in told) == (score.differs > 0)
+    assert without(worse, "majority").startswith("Without judge 0 the share right changes most for the worse")
+    alike = compare(simulated(rng, accuracy=[0.7] * 7, rows=60), rng=rng, iterations=100)
+    gaps = alike.without[alike.rules.index("majority")]
+    needed = any(widened(gap, 7)[1] < 0 for gap in gaps)
+    assert without(alike, "majority").startswith("No judge is shown to be needed") != needed
+    member = worse.scores["judge 0"]
+    assert f"on {member.right:,} of them, the majority on {member.wrong:,}" in departures(member)
+    assert points(-0.0004) == "0.0"
+    low, high = widened(Difference(value=0.0, low=-0.0196, high=0.0196, n=10, level=0.95), 5)
+    np.testing.assert_allclose([low, high], [-0.02576, 0.02576], atol=1e-5)

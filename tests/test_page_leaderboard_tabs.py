@@ -1,0 +1,449 @@
+"""The further tabs of the Leaderboard page: their sentences, figures, and core's numbers in the real app."""
+
+import dataclasses
+import io
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+from test_page_leaderboard import HOSTILE, MAIN, opened, scored, texts
+
+from core import raee_sentences as said
+from core.abstention import Abstained, Abstention, abstention, changes
+from core.between_tasks import between_tasks
+from core.counts import PairDoubt, PairScores
+from core.outside import compare_outside, read_outside
+from core.plots.juries import abstention_figure, pooling_figure, screening_figure, subsample_figure
+from core.plots.ratings import outside_figure, ratings_figure, task_key, tasks_figure
+from core.pooling import mean_of_judges, pooling
+from core.queries import pair_scores, ratings
+from core.raee import board
+from core.rating_spread import rating_spread
+from core.repeatability import icc
+from core.runs import pair_doubts
+from core.screening import screening
+from core.store import Store
+from core.subsampling import subsample_errors
+from core.votes import Selection
+
+ANCHOR = "sim-anchor-one"
+TABS = ("Other ratings", "Judges", "Abstention", "Categories", "Outside board")
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    from core.importers import read
+
+    path = MAIN.parent.parent / "data" / "demo_votes.csv.gz"
+    with Store.open() as opened_store:
+        for reading in read([(path.name, path)]):
+            opened_store.load(reading)
+        yield opened_store
+
+
+@pytest.fixture(scope="module")
+def demo(store: Store) -> dict[str | None, PairScores]:
+    return pair_scores(store, Selection(), pooled=True)
+
+
+@pytest.fixture(scope="module")
+def judged(demo) -> dict[str, PairScores]:
+    return {name: pairs for name, pairs in demo.items() if name is not None}
+
+
+@pytest.fixture(scope="module")
+def demo_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    st.cache_resource.clear()
+    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def app(demo_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("APPELLATE_STORE", str(demo_path))
+    return AppTest.from_file(str(MAIN), default_timeout=60)
+
+
+@pytest.fixture(scope="module")
+def spread(demo, judged):
+    return rating_spread(judged, ANCHOR, rng=rng(), pooled=demo[None])
+
+
+# ---- what is said
+
+
+def test_other_ratings_in_words(spread, judged):
+    told = said.other_ratings(spread)
+    assert told.startswith("Kendall τ of 7 models with their order by anchored Elo is 1.00 by Bradley–Terry")
+    assert (
+        "an SD of 25 (12 to 38) points (7 judges, anchored Elo); Bradley–Terry 22, not shown to differ"
+        in told
+    )
+    alone = said.other_ratings(rating_spread({"a": judged["sim-person-1"]}, ANCHOR, rng=rng(), orders=2))
+    assert "Dispersion needs two judges" in alone
+
+
+def test_a_rating_under_which_judges_differ_more_is_named():
+    """Two judges alike in who wins and unlike in how often they tie: TrueSkill's scale hears the ties."""
+    draws = np.random.default_rng(3)
+    base = {name: draws.random(200) for name in "abcdefgh"}
+    one = scored(
+        {(name, "z"): (u < 0.3 + 0.05 * k).astype(float) for k, (name, u) in enumerate(base.items())}
+    )
+    two = scored(
+        {
+            (name, "z"): np.where(np.abs(u - 0.3 - 0.05 * k) < 0.2, 0.5, u < 0.3 + 0.05 * k)
+            for k, (name, u) in enumerate(base.items())
+        }
+    )
+    found = rating_spread({"one": one, "two": two}, "z", rng=rng(), orders=2)
+    by_name = {row.method: row for row in found.methods}
+    told = said.other_ratings(found)
+    row = by_name["trueskill"]
+    clear = row.excess_low > 0 or row.excess_high < 0
+    word = "more" if row.excess > 0 else "less"
+    assert (
+        f"TrueSkill {row.sd:.0f}, {f'{word} by more than chance' if clear else 'not shown to differ'}" in told
+    )
+
+
+def test_judges_and_screening_in_words(store, judged):
+    repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
+    pooled = mean_of_judges(judged, ANCHOR)
+    found = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1 for name, one in repeats.items()})
+    told = said.judges(pooled, found)
+    assert told.startswith(
+        "The mean of 7 judges puts sim-hazel first with +105 Elo (+56 to +153). One judge knows"
+    )
+    assert "to ±59 points, all 7 pooled to ±48; errors that correlate by ρ = 0.64 predict ±49" in told
+    assert "repeatability as ρ = 0.83 (as RAEE has it) ±55." in told
+    assert "repeatability" not in said.judges(pooled, pooling(judged, ANCHOR, rng=rng()))
+    cuts = screening(judged, ANCHOR, icc=repeats, cuts=(0.9, 0.95, 1.0))
+    by_cut = {row.cut: said.screened(cuts, row) for row in cuts.rows}
+    assert by_cut[0.9].startswith("All 4 judges with repeats pass; the least repeatable has ICC(3,k) 0.94")
+    assert by_cut[0.95].startswith(
+        "3 of 4 judges pass; without the others the mean interval is 109 Elo wide, 10"
+    )
+    assert "wider, not narrower" in by_cut[0.95]
+    assert by_cut[0.95].endswith("Dropped: sim-judge-boaster.")
+    assert by_cut[1.0].startswith("No judge repeats itself as well as that; of 4, the best has ICC(3,k) 0.99")
+
+
+def test_few_judges_and_equal_scores_in_words(judged):
+    name, pairs = next(iter(judged.items()))
+    turned = dataclasses.replace(pairs, score=1 - pairs.score)
+    opposed = {"yes": pairs, "no": turned}
+    told = said.judges(mean_of_judges(opposed, ANCHOR), pooling(opposed, ANCHOR, rng=rng()))
+    assert "all 2 pooled to ±0; errors that correlate by ρ = -1.00 predict ±0." in told
+    repeats = icc(np.array([[1, 1], [0, 1], [-1, -1], [1, 0]]))
+    alone = screening({name: pairs}, ANCHOR, icc={name: repeats}, cuts=(0.0,))
+    assert said.screened(alone, alone.rows[1]).startswith("The one judge passes; it has ICC(3,k) 0.")
+    here = board(pairs, ANCHOR)
+    content = "model,score\n" + "".join(f"{row.model},50\n" for row in here.rows)
+    flat = compare_outside(here, read_outside(content.encode(), name="x"), rng=rng())
+    assert said.outside(flat).startswith("All models of both boards are equal on one of them")
+
+
+def test_abstention_in_words(store):
+    doubts = pair_doubts(store, Selection())
+    found = abstention(doubts, ANCHOR)
+    row = next(row for row in found.rows if row.threshold == 0.2)
+    told = said.abstained(found, row, changes(doubts, ANCHOR, threshold=0.2))
+    assert told.startswith(
+        "Without prompts on which a judge's runs differ by an SD above 0.2, 78 % of 1,960 judged"
+    )
+    assert "Most: sim-maple, -4.5 points (-7.1 to -2.1), more than chance." in told
+    # The most changed of several: what one model alone would show is not enough for the best of seven.
+    one = dataclasses.replace(changes(doubts, ANCHOR, threshold=0.2)[0], delta_high=-0.001)
+    assert "more than chance" in said.abstained(found, row, (one,))
+    assert "which may be chance" in said.abstained(found, row, (one, *changes(doubts, ANCHOR, threshold=0.2)))
+    none = Abstained(threshold=0.0, coverage=0.0, n=0, n_models=0, delta_p=None, delta_elo=None, se_elo=None,
+                     cv=None, kendall=None)  # fmt: skip
+    empty = Abstention(
+        anchor=ANCHOR, rule="confidence", judges=(), rows=(found.rows[0], none), n=5, n_unknown=0
+    )
+    assert said.abstained(empty, none, ()).startswith(
+        "Nothing is left without prompts of which a judge is less"
+    )
+
+
+def test_subsamples_in_words(demo):
+    wins = scored({(name, "z"): np.random.default_rng(k).integers(0, 2, 200).astype(float)
+                   for k, name in enumerate("ab")})  # fmt: skip
+    assert said.subsampled(subsample_errors(wins, "z", sizes=(50, 100), rng=rng())).endswith("is right.")
+    told = said.subsampled(subsample_errors(demo[None], ANCHOR, sizes=(18, 35), rng=rng()))
+    assert "so that error is too large: votes that tie or are averaged vary less" in told
+    assert said.subsampled(subsample_errors(wins, "z", sizes=(500,), rng=rng())).startswith(
+        "No model has more"
+    )
+
+
+def test_tasks_in_words():
+    draws = np.random.default_rng(2)
+
+    def board_of(p: float) -> PairScores:
+        return scored(
+            {
+                ("even", "z"): np.tile([0.0, 1.0], 75),
+                ("odd", "z"): (draws.random(150) < p) * 1.0,
+            }
+        )
+
+    differing = between_tasks({"x": board_of(0.9), "y": board_of(0.3), "w": board_of(0.3)}, "z")
+    assert [row.model for row in said.differ(differing)] == ["odd"]
+    told = said.tasks(differing)
+    assert "The Elo of 1 of 2 models over 3 categories depends on the category by more than chance" in told
+    assert "most that of odd, by an SD of" in told
+    same = board_of(0.5)
+    assert "cannot be excluded" in said.tasks(between_tasks({"x": same, "y": same}, "z"))
+    assert said.tasks(between_tasks({"x": same, "y": same}, "z")).startswith(
+        "No Elo of 2 models over 2 categories"
+    )
+    assert said.tasks(between_tasks({"x": same}, "z")).startswith("No model met the anchor in two categories")
+
+
+def test_equal_models_are_rarely_said_to_differ_between_tasks():
+    claims = 0
+    for seed in range(40):
+        draws = np.random.default_rng(seed)
+        tasks = {
+            str(t): scored({(f"m{k}", "z"): draws.integers(0, 2, 60).astype(float) for k in range(8)})
+            for t in range(4)
+        }
+        claims += bool(said.differ(between_tasks(tasks, "z")))
+    # Family-wise 5 %: seven or more of 40 have a chance below .4 %.
+    assert claims < 7
+
+
+def test_an_outside_board_in_words(demo):
+    here = board(demo[None], ANCHOR)
+    content = "model,score\n" + "".join(f"{row.model},{row.elo + 5}\n" for row in here.rows[1:]) + "other,1\n"
+    told = said.outside(compare_outside(here, read_outside(content.encode(), name="x"), rng=rng()))
+    assert told.startswith("On the 6 models of both boards, Kendall τ is 1.00 (1.00 to 1.00); after centring")
+    assert told.endswith("2 here and 1 there have no partner.")
+    few = compare_outside(here, read_outside(b"model,score\nsim-elm,1\nq,2\n", name="x"), rng=rng())
+    assert said.outside(few).startswith("Too few models stand on both boards to compare them: 1 match")
+
+
+# ---- what is drawn
+
+
+def test_figures_hold_the_results_numbers(store, demo, judged, spread):
+    here, found = board(demo[None], ANCHOR), spread
+    fig = ratings_figure(here, found.pooled, chosen="sim-elm")
+    names = [row.model for row in here.rows]
+    assert [trace.name for trace in fig.data[:4]] == [
+        "anchored Elo",
+        "Bradley–Terry",
+        "Glicko-2",
+        "TrueSkill",
+    ]
+    assert list(fig.data[0].x) == [row.elo for row in here.rows]
+    for trace, rated in zip(fig.data[1:4], found.pooled.values(), strict=True):
+        elo = dict(zip(rated.models, rated.elo, strict=True))
+        keys = [key for (key,) in trace.customdata]
+        assert set(keys) == set(names)
+        assert list(trace.x) == [elo[key] for key in keys]
+    assert len({trace.marker.symbol for trace in fig.data[:4]}) == 4
+    assert len(ratings_figure(here, found.pooled, shown=3).data[1].x) == 3
+
+    repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
+    grown = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1 for name, one in repeats.items()})
+    lines = {trace.name: trace for trace in pooling_figure(grown).data}
+    assert list(lines["observed, 95 % of juries"].y) == [np.sqrt(size.observed) for size in grown.sizes]
+    assert list(lines[f"σ²(ρ + (1 − ρ)/J), observed ρ {grown.rho:.2f}"].y) == [
+        np.sqrt(size.predicted) for size in grown.sizes
+    ]
+    assert len(pooling_figure(pooling(judged, ANCHOR, rng=rng())).data) == 2
+
+    cuts = screening(judged, ANCHOR, icc=repeats, cuts=(0.5, 0.95, 1.0))
+    drawn = screening_figure(cuts, cut=0.9).data[0]
+    assert list(drawn.y) == [row.width for row in cuts.rows if row.cut is not None and row.width is not None]
+    assert list(drawn.text) == ["4", "3"]
+
+    dropped = abstention(pair_doubts(store, Selection()), ANCHOR)
+    change, error = abstention_figure(dropped, threshold=0.2).data
+    kept = [row for row in dropped.rows if row.n]
+    assert list(change.y) == [row.delta_elo for row in kept]
+    assert list(error.y) == [row.se_elo for row in kept]
+    assert [width > 0 for width in change.marker.line.width] == [row.threshold == 0.2 for row in kept]
+
+    errors = subsample_errors(demo[None], ANCHOR, sizes=(18, 35), rng=rng())
+    dots = subsample_figure(errors).data[1:]
+    assert [len(trace.x) for trace in dots] == [7, 7]
+    assert list(dots[0].y) == errors.se_empirical[errors.n == 18].tolist()
+
+    by_task = {
+        name: pair_scores(store, Selection(where=(("category", name),)), pooled=True)[None]
+        for name in ("Math", "Safety")
+    }
+    tasks = between_tasks(by_task, ANCHOR)
+    *small, mean = [trace for trace in tasks_figure(tasks).data if trace.customdata is not None]
+    assert list(mean.x) == [row.mean for row in tasks.rows]
+    assert [trace.name for trace in small] == ["Math", "Safety"]
+    assert list(small[0].x) == [row.elo for row in tasks.boards["Math"].rows]
+    assert small[0].customdata[0][0] == task_key("Math", tasks.boards["Math"].rows[0].model)
+
+    content = "model,score\n" + "".join(f"{row.model},{row.elo + 5}\n" for row in here.rows)
+    beside = compare_outside(here, read_outside(content.encode(), name="x"), rng=rng())
+    marks = outside_figure(beside, here).data[1]
+    assert list(marks.x) == beside.elo.tolist()
+    assert list(marks.y) == beside.outside_elo.tolist()
+
+
+def test_hostile_names_are_escaped_in_every_figure():
+    draws = np.random.default_rng(0)
+    pairs = scored({(name, "z"): draws.choice([0, 0.5, 1], 30) for name in (HOSTILE, "b", "c")})
+    here = board(pairs, "z")
+    spread = rating_spread({HOSTILE: pairs, "k": pairs}, "z", rng=rng(), orders=1, pooled=pairs)
+    doubts = {
+        HOSTILE: PairDoubt(pairs=pairs, run_sd=draws.random(len(pairs)), confidence=np.ones(len(pairs)))
+    }
+    noisy = icc(draws.choice([-1.0, 0, 1], (30, 1)) * np.ones((1, 3)) * draws.choice([1.0, 1, 0], (30, 3)))
+    cuts = screening({HOSTILE: pairs, "k": pairs}, "z", icc={HOSTILE: noisy, "k": noisy}, cuts=(0.0,))
+    rows = "".join(f'"{row.model}",{row.elo}\n' for row in here.rows)
+    beside = compare_outside(here, read_outside(f"model,score\n{rows}".encode(), name=HOSTILE), rng=rng())
+    figs = [
+        ratings_figure(here, spread.pooled),
+        tasks_figure(between_tasks({HOSTILE: pairs, "t": pairs}, "z")),
+        outside_figure(beside, here),
+        screening_figure(cuts, cut=0.5),
+        abstention_figure(abstention(doubts, "z"), threshold=0.2),
+        subsample_figure(subsample_errors(pairs, "z", sizes=(10,), rng=rng())),
+        pooling_figure(pooling({HOSTILE: pairs, "k": pairs}, "z", rng=rng())),
+    ]
+    for fig in figs:
+        drawn = [
+            fig.layout.xaxis.title.text,
+            fig.layout.yaxis.title.text or "",
+            *(fig.layout.yaxis.ticktext or ()),
+        ]
+        drawn += [trace.name or "" for trace in fig.data]
+        drawn += [text for trace in fig.data for text in (trace.hovertext or ())]
+        assert not any("<img" in text for text in drawn)
+
+
+# ---- the page
+
+
+def test_other_ratings_on_the_page(app, spread):
+    opened(app, board="Other ratings")
+    found = spread
+    assert said.other_ratings(found) in texts(app)
+    assert app.dataframe[0].value["sd"].tolist() == [row.sd for row in found.methods]
+    shown = app.dataframe[1].value.set_index("model")
+    terry = found.pooled["bradley_terry"]
+    for name, elo in zip(terry.models, terry.elo, strict=True):
+        if name != ANCHOR:
+            assert shown.loc[name, "Bradley–Terry"] == round(elo) + 0.0
+    app.selectbox(key="rated").set_value("sim-elm").run()
+    votes = app.dataframe[2].value
+    assert set(votes["model_a"]) | set(votes["model_b"]) == {"sim-elm", ANCHOR}
+
+
+def test_judges_on_the_page(app, store, judged):
+    opened(app, board="Judges", screen="0.95")
+    pooled = mean_of_judges(judged, ANCHOR)
+    repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
+    found = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1 for name, one in repeats.items()})
+    assert said.judges(pooled, found) in texts(app)
+    sizes, means, cuts = (app.dataframe[k].value for k in range(3))
+    assert sizes["observed"].tolist() == pytest.approx([np.sqrt(size.observed) for size in found.sizes])
+    assert means["elo"].tolist() == [round(row.elo) + 0.0 for row in pooled.rows]
+    assert means["sd_judges"].tolist() == [row.sd_judges for row in pooled.rows]
+    assert cuts["left"].iloc[-1] == "sim-judge-careful; sim-judge-decisive; sim-judge-first-slot"
+    assert any(told.endswith("Dropped: sim-judge-boaster.") for told in texts(app))
+
+
+def test_abstention_on_the_page(app, store, demo):
+    opened(app, board="Abstention")
+    doubts = pair_doubts(store, Selection())
+    found = abstention(doubts, ANCHOR)
+    row = next(row for row in found.rows if row.threshold == 0.2)
+    assert said.abstained(found, row, changes(doubts, ANCHOR, threshold=0.2)) in texts(app)
+    assert app.dataframe[0].value["n"].tolist() == [row.n for row in found.rows]
+    errors = subsample_errors(demo[None], ANCHOR, sizes=(18, 35, 52), rng=rng())
+    assert said.subsampled(errors) in texts(app)
+    assert app.dataframe[1].value["se_empirical"].tolist() == errors.se_empirical.tolist()
+    app.segmented_control(key="abstain_by").set_value("confidence").run()
+    assert not app.exception
+    assert any("less than 70 % confident" in told for told in texts(app))
+
+
+@pytest.mark.parametrize(
+    ("by", "why"), [("repeats", "by repeats needs"), ("confidence", "by confidence needs")]
+)
+def test_a_judge_without_doubts_gets_the_reason(app, by, why):
+    opened(app, board="Abstention", voter="sim-person-1", abstain_by=by)
+    assert any(f"Not applicable: abstention {why}" in told for told in texts(app))
+    assert any("On subsamples of the prompts" in told for told in texts(app))
+
+
+def test_categories_on_the_page(app, store):
+    opened(app, board="Categories")
+    names = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
+    by_task = {
+        name: pair_scores(store, Selection(where=(("category", name),)), pooled=True)[None] for name in names
+    }
+    found = between_tasks(by_task, ANCHOR)
+    assert said.tasks(found) in texts(app)
+    assert app.dataframe[0].value["tau"].tolist() == [row.tau for row in found.rows]
+    app.selectbox(key="task").set_value(task_key("Math", "sim-elm")).run()
+    votes = app.dataframe[1].value
+    assert set(votes["category"]) == {"Math"}
+    assert set(votes["model_a"]) | set(votes["model_b"]) == {"sim-elm", ANCHOR}
+    app.selectbox(key="category").set_value("Math").run()
+    assert any("no second category" in told for told in texts(app))
+
+
+def test_an_outside_file_on_the_page(app, demo):
+    opened(app, board="Outside board")
+    assert any(told.startswith("Drop a published leaderboard") for told in texts(app))
+    here = board(demo[None], ANCHOR)
+    content = ("model,score\n" + "".join(f"{row.model},{1000 + row.elo}\n" for row in here.rows)).encode()
+    app.file_uploader(key="outside_file").upload("x.csv", content, "text/csv").run()
+    assert not app.exception
+    found = compare_outside(here, read_outside(content, name="x.csv"), rng=rng())
+    assert said.outside(found) in texts(app)
+    assert app.dataframe[0].value["value"][0] == pytest.approx(1)
+    assert app.dataframe[1].value["model"].tolist() == list(found.models)
+    assert f"Only here (1): {ANCHOR}" in texts(app)
+    app.segmented_control(key="outside_scale").set_value("percent").run()
+    assert any("are no win rates" in told for told in texts(app))
+
+
+def test_a_file_that_is_no_leaderboard_is_named(app):
+    opened(app, board="Outside board")
+    app.file_uploader(key="outside_file").upload("x.csv", b"name,elo\na,1\n", "text/csv").run()
+    assert not app.exception
+    assert any("x.csv: the first line must name one column 'model'" in told for told in texts(app))
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_one_judge_alone_gets_numbers_or_a_reason(app, tab):
+    opened(app, board=tab, judges="sim-judge-careful")
+    if tab == "Judges":
+        assert any("pooling needs two" in told for told in texts(app))
+
+
+@pytest.mark.parametrize("tab", TABS[:4])
+def test_copied_python_runs_and_says_the_pages_numbers(app, store, tab):
+    opened(app, board=tab)
+    codes = [element.value for element in app.code]
+    assert codes
+    for code in codes:
+        out = io.StringIO()
+        runnable = code.replace("Store.open(default_path())", "STORE")
+        with redirect_stdout(out):
+            exec(runnable, {"STORE": store})  # noqa: S102
+        assert out.getvalue().strip()
+    if tab == "Judges":
+        assert f"{app.dataframe[1].value['sd_judges'][0]:.4f}"[:6] in out.getvalue()

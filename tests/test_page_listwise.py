@@ -1,0 +1,131 @@
+"""The Listwise page: its numbers are core's, on the demo and on choices alone."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from test_listwise import planted
+
+from core import list_sentences, queries
+from core.figures import rater_styles
+from core.listwise import Weights, improvement
+from core.listwise_orders import order_sensitivity, order_sweep
+from core.plots.listwise import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
+from core.store import Store
+from core.verdicts import percent
+from core.votes import Selection
+
+STYLE = rater_styles(["judge"])["judge"]
+
+
+@pytest.fixture
+def page(app: AppTest) -> AppTest:
+    app.run()
+    app.switch_page("listwise.py").run()
+    assert app.title[0].value == "Listwise"
+    assert not app.exception
+    return app
+
+
+def test_the_page_says_what_core_says(page, store_path):
+    judge = page.selectbox(key="list-judge").value
+    with Store.open(store_path) as store:
+        selection = Selection(datasets=(page.selectbox(key="dataset").value,))
+        rankings = queries.list_rankings(store, selection)[judge]
+    said = list_sentences.answer(judge, improvement(rankings), order_sensitivity(rankings))[0]
+    assert page.text[0].value == said
+    parts = improvement(rankings).by_category
+    mean = 100 * sum(part.consensus.value for part in parts) / len(parts)
+    assert len(parts) == 5
+    assert any(f"{mean:.1f} % by consensus" in text.value for text in page.text)
+    page.slider(key="weight-score").set_value(0.0).run()
+    changed = improvement(rankings, weights=Weights(score=0.0))
+    assert page.text[0].value == list_sentences.answer(judge, changed, order_sensitivity(rankings))[0]
+    assert not page.exception
+
+
+def test_items_are_named_as_in_the_file(page, store_path):
+    names = set(page.dataframe[-1].value["item"])
+    assert names == {f"ranked-{k:04d}" for k in range(60)}
+    with Store.open(store_path) as store:
+        assert list(queries.ranked_items(store, Selection())) == sorted(names)
+
+
+@pytest.mark.parametrize("tab", ["How many orders", "Slots", "Judges"])
+def test_every_tab_opens(page, tab):
+    page.session_state["listwise-tab"] = tab
+    page.run()
+    assert not page.exception
+    assert page.dataframe
+
+
+def test_tables_are_headed_in_words_and_count_slots_from_one(page):
+    shown = []
+    for tab in ("Consensus", "How many orders", "Slots", "Judges"):
+        page.session_state["listwise-tab"] = tab
+        page.run()
+        shown += [frame.value for frame in page.dataframe]
+    assert not [name for frame in shown for name in frame.columns if "_" in name]
+    slots = next(frame for frame in shown if "slot" in frame.columns)
+    assert slots["slot"].tolist() == [1, 2, 3, 4]
+
+
+def test_figures_plot_what_was_found():
+    table = planted(np.random.default_rng(0), items=60, runs=5, q=0.7)
+    sweep = order_sweep(table, rng=np.random.default_rng(0))
+    drawn = sweep_figure(sweep, style=STYLE)
+    assert tuple(drawn.data[0].y) == tuple(sweep.accuracy)
+    assert tuple(drawn.data[1].y) == tuple(sweep.majority_error)
+    assert tuple(drawn.data[2].y) == tuple(sweep.bound)
+    slots = order_sensitivity(table).slots
+    assert tuple(slots_figure(slots, style=STYLE).data[0].y) == tuple(slots.win)
+    sensitive = {"judge": order_sensitivity(table)}
+    changed = sensitive["judge"].changed
+    drawn = sensitivities_figure(sensitive, styles={"judge": STYLE})
+    assert [x for trace in drawn.data for x in trace.x or () if x is not None] == [changed.value]
+    found = improvement(table)
+    marks = [
+        x
+        for trace in improvements_figure({"judge": found}, styles={"judge": STYLE}).data
+        for x in trace.x or ()
+    ]
+    assert {found.overall.direct.value, found.overall.consensus.value} <= set(marks)
+
+
+def test_words_follow_from_numbers():
+    gains = planted(np.random.default_rng(0), items=400, runs=7, q=0.6)
+    found, sweep = improvement(gains), order_sweep(gains, rng=np.random.default_rng(0))
+    assert "more often than the first order" in list_sentences.gained(found)
+    assert "not demonstrably" not in list_sentences.gained(found)
+    assert "7 orders instead of one" in list_sentences.enough(sweep)
+    same = planted(np.random.default_rng(0), items=40, runs=3, q=1.0)
+    assert "not demonstrably more often" in list_sentences.gained(improvement(same))
+    said, kind = list_sentences.answer("judge", improvement(same), order_sensitivity(same))
+    assert "on 0 % of items" in said
+    assert kind == "finding"
+    assert "no slot stands out" in list_sentences.slots(order_sensitivity(gains))
+    assert "But in the first order" not in list_sentences.gained(found)
+    fields = {name: getattr(gains, name) for name in gains.__dataclass_fields__}
+    first = gains.run == 0
+    # The best one trades places with whoever stands in slot 0 of its item's first order.
+    slot, item = gains.slot.copy(), gains.item
+    best_slot = {
+        int(i): int(s)
+        for i, s in zip(item[first & (gains.best == 1)], slot[first & (gains.best == 1)], strict=True)
+    }
+    for row in np.flatnonzero(first):
+        if gains.best[row] == 1:
+            slot[row] = 0
+        elif slot[row] == 0:
+            slot[row] = best_slot[int(item[row])]
+    unfair = improvement(type(gains)(**(fields | {"slot": slot})))
+    assert (unfair.overall.first_slot, unfair.overall.first_share) == (0, 1.0)
+    assert "in slot 1 on 100 % of the items" in list_sentences.gained(unfair)
+    apart = {"steady": order_sensitivity(same), "fickle": order_sensitivity(gains)}
+    told = list_sentences.judges(apart)
+    assert "least often for steady, on 0 % of 40 items" in told
+    assert f"most often for fickle, on {percent(apart['fickle'].changed.value)} of 400 items" in told
+    assert list_sentences.judges({"steady": apart["steady"]}).startswith("steady: order decides")
+    once = planted(np.random.default_rng(0), items=5, runs=1, q=1.0)
+    assert "nothing is known about more" in list_sentences.enough(
+        order_sweep(once, rng=np.random.default_rng(0))
+    )
