@@ -2,8 +2,8 @@
 
     python -m benchmarks.budget [rewardbench2_pairs.csv.gz]
 
-Prints Markdown. Each row is `core.budget_trial.trial` with its defaults and seed 0: the planner is calibrated
-on 5 % of the items with all their votes and asks the others vote by vote.
+Prints Markdown. Each row is `core.experiments.budget_trial.trial` with its defaults and seed 0: the planner
+is calibrated on 5 % of the items with all their votes and asks the others vote by vote.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.rewardbench2 import VOTES
-from core import queries
-from core.budget_trial import BudgetTrial, TrialRow, trial
+from core.experiments.budget_trial import BudgetTrial, TrialRow, trial
 from core.importers import ReadOptions, read
-from core.store import Store
+from core.store import Store, queries
 from core.votes import Selection
 
 Found = Mapping[tuple[str, str], BudgetTrial]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from benchmarks import alternatives
 from benchmarks.timing import Row, Skipped, Timing, alone, in_turns
-from core.export import write_file
 from core.importers import ReadOptions, read
 from core.store import Store
+from core.store.export import write_file
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 VOTES = REPOSITORY.parent / "shared" / "data" / "votes" / "rewardbench2_pairs.csv.gz"

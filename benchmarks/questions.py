@@ -6,15 +6,14 @@ import numpy as np
 
 from benchmarks import alternatives
 from benchmarks.timing import Row, alone, in_turns
-from core import queries
-from core.btd import decision_map, fit
-from core.calibration import calibration, reliability
+from core.aggregation.btd import decision_map, fit
+from core.aggregation.crossfit import held_out_labels
+from core.aggregation.evaluation import evaluate
+from core.confidence.calibration import calibration, reliability
 from core.counts import OutcomeCounts, VoteCounts
-from core.crossfit import held_out_labels
-from core.evaluation import evaluate
 from core.figures import rater_styles
 from core.plots.calibration import reliability_diagram
-from core.store import Store
+from core.store import Store, queries
 from core.synthetic import as_reading, random_votes
 from core.votes import Selection
 

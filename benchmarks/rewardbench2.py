@@ -3,7 +3,7 @@
     python -m benchmarks.rewardbench2 [rewardbench2_pairs.csv.gz]
     python -m benchmarks.rewardbench2 --temperature [rewardbench2_temperature.csv.gz]
 
-Prints Markdown. Each cell is `core.evaluation.evaluate` with its defaults and seed 0.
+Prints Markdown. Each cell is `core.aggregation.evaluation.evaluate` with its defaults and seed 0.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from core import queries
-from core.btd import fit
+from core.aggregation.btd import fit
+from core.aggregation.evaluation import METHODS, Evaluation, MethodScore, evaluate
+from core.aggregation.shrinkage import WEAK, Prior, pool
 from core.counts import VoteCounts
-from core.evaluation import METHODS, Evaluation, MethodScore, evaluate
 from core.importers import ReadOptions, read
-from core.shrinkage import WEAK, Prior, pool
-from core.store import Store
+from core.store import Store, queries
 from core.votes import Selection
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "votes"

@@ -133,8 +133,8 @@ def _import(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from core.export import write_file
     from core.store import Store, default_path
+    from core.store.export import write_file
 
     path = Path(options.store or default_path())
     if not path.exists():

@@ -12,26 +12,27 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from core import queries, verdicts
-from core.agreement import AgreementMatrix, JudgePair, agreement_matrix
-from core.anchors import AnchorSwap, anchor_swap
-from core.anchors import anchors as models_that_anchor
-from core.btd import MINIMUM_LABELS, BTDFit, fit
-from core.calibration import Calibration, NoiseFloor, calibration, noise_floor
-from core.confusion import Confusion, confusion
+from core.aggregation.btd import MINIMUM_LABELS, BTDFit, fit
+from core.aggregation.evaluation import Evaluation, evaluate
+from core.aggregation.labelling import given_labels
+from core.agreement.confusion import Confusion, confusion
+from core.agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
+from core.agreement.repeatability import Repeatability, icc
+from core.bias.position import PositionBias, position_bias
+from core.confidence.calibration import Calibration, NoiseFloor, calibration, noise_floor
+from core.confidence.overconfidence import ConfidenceGap, confidence_gap
+from core.confidence.th_score import ThScore, th_score
 from core.counts import NO_GOLD, OutcomeCounts, PairScores, SingleVotes, VoteCounts
-from core.evaluation import Evaluation, evaluate
 from core.intervals import Proportion, check_level, clustered_proportion
-from core.inventory import JudgeSummary, Summary, summary
-from core.labelling import given_labels
-from core.overconfidence import ConfidenceGap, confidence_gap
-from core.position import PositionBias, position_bias
-from core.raee import Board, board
-from core.repeatability import Repeatability, icc
-from core.th_score import ThScore, th_score
+from core.leaderboard.anchors import AnchorSwap, anchor_swap
+from core.leaderboard.anchors import anchors as models_that_anchor
+from core.leaderboard.raee import Board, board
+from core.store import queries
+from core.store.inventory import JudgeSummary, Summary, summary
 from core.unknowns import unknowns
-from core.verdicts import Verdict
 from core.votes import CorrectnessRule, InvalidOption, Selection, TooFewLabels
+from core.words import verdicts
+from core.words.verdicts import Verdict
 
 if TYPE_CHECKING:
     from core.importers import ReadOptions

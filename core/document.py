@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from core.agreement.repeatability import Repeatability
 from core.audit import Audit, JudgeAudit, JudgedBoard
-from core.calibration import Calibration
-from core.raee import BoardRow
-from core.repeatability import Repeatability
+from core.confidence.calibration import Calibration
+from core.leaderboard.raee import BoardRow
 
 SCHEMA = "appellate.audit/1"
 BOARD_FIELDS = (

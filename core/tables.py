@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from core.calibration import Calibration, CalibrationIntervals, NoiseFloor, by_chance
+from core.bias.order_balance import OrderBalance
+from core.bias.position import PositionBias
+from core.bias.verbosity import Verbosity
+from core.confidence.calibration import Calibration, CalibrationIntervals, NoiseFloor, by_chance
+from core.confidence.overconfidence import ConfidenceGap
+from core.confidence.recalibration import Recalibration
+from core.confidence.selective import RiskCoverage, RiskThreshold
+from core.confidence.th_score import ThScore
 from core.counts import OutcomeCounts
-from core.order_balance import OrderBalance
-from core.overconfidence import ConfidenceGap
 from core.plots.position import ORDER_NAMES
-from core.position import PositionBias
-from core.recalibration import Recalibration
-from core.selective import RiskCoverage, RiskThreshold
-from core.th_score import ThScore
-from core.verbosity import Verbosity
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from core.agreement import AgreementMatrix
-from core.anchors import AnchorSwap
+from core.agreement.kappa import AgreementMatrix
+from core.leaderboard.anchors import AnchorSwap
 
 if TYPE_CHECKING:
     from core.audit import AuditOptions, JudgeAudit

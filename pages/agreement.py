@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core import accord
-from core.agreement import agreement_matrix, disagreements
-from core.alpha import Concord, concord, split_comparisons
-from core.anchors import anchors as models_that_anchor
+from core.agreement.alpha import Concord, concord, split_comparisons
+from core.agreement.kappa import agreement_matrix, disagreements
+from core.agreement.leave_one_out import leave_one_out
+from core.agreement.repeatability import icc
 from core.audit import closest_partner, people_kappa
 from core.counts import IntArray
-from core.leave_one_out import leave_one_out
+from core.leaderboard.anchors import anchors as models_that_anchor
 from core.plots.agreement import (
     MOST_RATERS,
     concord_figure,
@@ -20,10 +20,10 @@ from core.plots.agreement import (
     repeatability_figure,
     shown_pairs,
 )
-from core.queries import Mark
-from core.repeatability import icc
-from core.sentences import GRADES
-from core.verdicts import ICC_STRONG
+from core.store.queries import Mark
+from core.words import agreement as accord
+from core.words.sentences import GRADES
+from core.words.verdicts import ICC_STRONG
 from pages.shared import cached, theme, widgets
 
 REPEATS = {
@@ -294,9 +294,9 @@ else:
 widgets.copy_as_python(
     f"""from numpy.random import default_rng
 
-from core.agreement import agreement_matrix
-from core.alpha import concord
-from core.repeatability import icc
+from core.agreement.kappa import agreement_matrix
+from core.agreement.alpha import concord
+from core.agreement.repeatability import icc
 
 counts = queries.vote_counts(store, selection)
 for pair in agreement_matrix(counts).pairs:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core import sentences
 from core.votes import NoUsableVotes
+from core.words import sentences
 from pages.shared import widgets
 from pages.shared.calibration.asked import ask, calibrations, gaps, noise_floors, subject
 from pages.shared.calibration.comparisons import without_confidence

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core import sentences
-from core.confusion import Confusion, TieRule, commonest_error, confusion
+from core.aggregation.crossfit import held_out_labels
+from core.agreement.confusion import Confusion, TieRule, commonest_error, confusion
 from core.counts import IntArray, VoteCounts
-from core.crossfit import held_out_labels
 from core.plots.confusion import accuracies, cell_key, confusion_matrix
-from core.queries import Mark
+from core.store.queries import Mark
 from core.votes import VOTE_LABELS, NoUsableVotes, TooFewLabels
+from core.words import sentences
 from pages.shared import cached, theme, widgets
 
 COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"}
@@ -140,8 +140,8 @@ given = {"votes": "None", "majority": "counts.label", "BTD": "held_out_labels(co
 widgets.copy_as_python(
     f"""from numpy.random import default_rng
 
-from core.confusion import confusion
-from core.crossfit import held_out_labels
+from core.agreement.confusion import confusion
+from core.aggregation.crossfit import held_out_labels
 
 counts = queries.vote_counts(store, selection)[{judge!r}]
 table = confusion(counts, labels={given[compared]}, ties={ties!r})

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.importers import template
-from core.receipt import stored
+from core.store.receipt import stored
 from core.votes import NoUsableVotes
 from pages.shared import cached, manage, upload, widgets
 

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.ensemble_scores import EPSILON, EnsembleTable, compare
-from core.ensembles import RULES, Members, fuser_verdicts, likely_jury, members
-from core.jury_sentences import answer, rules_departures, without
+from core.consensus.ensemble_scores import EPSILON, EnsembleTable, compare
+from core.consensus.ensembles import RULES, Members, fuser_verdicts, likely_jury, members
 from core.plots.ensembles import accuracies_figure, without_figure
-from core.queries import Mark
+from core.store.queries import Mark
 from core.votes import InvalidOption, Selection
+from core.words.ensembles import answer, rules_departures, without
 from pages.shared import cached, theme, widgets
 
 # Judges that read other judgements: no members, unless they are chosen.
@@ -173,8 +173,8 @@ for key, reason in found.not_applicable.items():
 widgets.copy_as_python(
     f"""from numpy.random import default_rng
 
-from core.ensemble_scores import compare
-from core.ensembles import fuser_verdicts, members
+from core.consensus.ensemble_scores import compare
+from core.consensus.ensembles import fuser_verdicts, members
 
 counts, votes = queries.vote_counts(store, selection), queries.single_votes(store, selection)
 jury = members({{name: counts[name] for name in {asked.jury!r}}}, votes)

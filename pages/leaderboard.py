@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.board_sentences import answer, sound
 from core.votes import NoUsableVotes
+from core.words.board import answer, sound
 from pages.shared import widgets
 from pages.shared.leaderboard.asked import all_triangles, ask, standing
 from pages.shared.leaderboard.board import board_tab
@@ -60,8 +60,8 @@ for tab, part in zip(parts, PARTS.values(), strict=True):
 if on_board.open or on_swap.open:
     options = ", ".join(f"{name}={value!r}" for name, value in asked.options.items())
     widgets.copy_as_python(
-        f"""from core.anchors import anchor_swap, triangles
-from core.raee import board
+        f"""from core.leaderboard.anchors import anchor_swap, triangles
+from core.leaderboard.raee import board
 
 pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
 print(board(pairs, {asked.anchor!r}, {options}).to_frame().to_string())

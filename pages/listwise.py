@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core import list_sentences
+from core.words import listwise as list_sentences
 from pages.shared import widgets
 from pages.shared.listwise.asked import ask, improvements, sensitivities
 from pages.shared.listwise.tabs import consensus_tab, judges_tab, orders_tab, slots_tab
@@ -33,8 +33,8 @@ pooling = f"weights={asked.weights!r}, tolerance={asked.tolerance}"
 widgets.copy_as_python(
     f"""from numpy.random import default_rng
 
-from core.listwise import Weights, consensus, improvement
-from core.listwise_orders import order_sensitivity, order_sweep
+from core.consensus.listwise import Weights, consensus, improvement
+from core.consensus.listwise_orders import order_sensitivity, order_sweep
 
 rankings = queries.list_rankings(store, selection)[{asked.judge!r}]
 print(consensus(rankings, {pooling}).to_frame())

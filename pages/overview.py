@@ -3,10 +3,10 @@
 import pandas as pd
 import streamlit as st
 
+from core.aggregation.dummies import dummies
 from core.audit import AuditOptions, audit
-from core.dummies import dummies
-from core.findings import answer, missing, overall, worst
 from core.report import SIGNS, report
+from core.words.findings import answer, missing, overall, worst
 from pages.shared import cached, widgets
 
 PAGES = {

@@ -24,7 +24,7 @@ if measured.open:
         balance_section(asked)
         length_section(asked)
         widgets.copy_as_python(
-            f"""from core.position import position_bias
+            f"""from core.bias.position import position_bias
 
 bias = position_bias(queries.positions(store, selection)[{asked.judge!r}])
 print(bias.flip_rate, bias.flip_rate_low, bias.flip_rate_high, bias.pairs)

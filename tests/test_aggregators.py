@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import queries
-from core.aggregators import (
+from core.aggregation.aggregators import (
     AGGREGATORS,
     DERIVED,
     REASONS,
@@ -19,10 +18,10 @@ from core.aggregators import (
     one_hot,
     thresholds,
 )
+from core.aggregation.evaluation import evaluate
+from core.aggregation.labelling import given_labels
 from core.counts import NO_SIDE, SingleVotes, VoteCells, VoteCounts
-from core.evaluation import evaluate
-from core.labelling import given_labels
-from core.store import Store
+from core.store import Store, queries
 from core.synthetic import as_reading, random_votes
 from core.votes import InvalidOption, Selection
 from tests.test_evaluation import simulated

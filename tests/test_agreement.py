@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agreement import agreement_matrix, cohen_kappa, reliability_factor
+from core.agreement.kappa import agreement_matrix, cohen_kappa, reliability_factor
+from core.agreement.repeatability import icc
 from core.counts import NO_GOLD, RatingTable, VoteCounts
-from core.repeatability import icc
 from core.votes import InvalidOption
 
 SHROUT_FLEISS = np.array(

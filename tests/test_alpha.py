@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.alpha import Concord, concord, label_table, split_comparisons
+from core.agreement.alpha import Concord, concord, label_table, split_comparisons
 from core.counts import NO_GOLD, VoteCounts
 from core.votes import InvalidOption
 

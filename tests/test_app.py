@@ -12,10 +12,10 @@ import streamlit as st
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.calibration import calibration
+from core.confidence.calibration import calibration
 from core.figures import COLOURS
-from core.queries import Mark, outcomes, votes_behind
 from core.store import Store
+from core.store.queries import Mark, outcomes, votes_behind
 from core.votes import Selection
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"

@@ -7,12 +7,11 @@ import pytest
 from benchmarks import alternatives, files
 from benchmarks.__main__ import main
 from benchmarks.timing import Row, Skipped, Timing, in_turns, machine, met, table
-from core import queries
-from core.btd import decision_map, fit
-from core.calibration import calibration
-from core.evaluation import evaluate
-from core.export import write_file
-from core.store import Store
+from core.aggregation.btd import decision_map, fit
+from core.aggregation.evaluation import evaluate
+from core.confidence.calibration import calibration
+from core.store import Store, queries
+from core.store.export import write_file
 from core.synthetic import as_reading, random_votes, simulate_counts
 from core.votes import Selection
 

@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.anchors import anchors, triangles
-from core.pooling import mean_of_judges
-from core.queries import pair_scores
-from core.raee import board
-from core.rating_spread import rating_spread
+from core.leaderboard.anchors import anchors, triangles
+from core.leaderboard.pooling import mean_of_judges
+from core.leaderboard.raee import board
+from core.leaderboard.rating_spread import rating_spread
 from core.simulate import demo_world, simulate
-from core.standings import met
 from core.store import Store
+from core.store.queries import pair_scores
 from core.synthetic import as_reading
 from core.votes import Selection
+from core.words.standings import met
 
 
 def scores_of(path: Path):

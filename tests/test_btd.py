@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 from threadpoolctl import threadpool_limits
 
-from core import btd, btd_solver
+from core.aggregation import btd, btd_solver
 from core.counts import NO_GOLD, FloatArray, VoteCells
 from core.votes import InvalidOption, TooFewLabels
 

@@ -10,15 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.btd import BTDFit, decide, features, fit, probabilities
-from core.budget import PRICES, BudgetPlan, advise, learn, plan, price_table, state_cells
-from core.budget_sentences import outlook, saving
-from core.budget_trial import BudgetTrial, trial
+from core.aggregation.btd import BTDFit, decide, features, fit, probabilities
 from core.counts import NO_GOLD, IntArray, VoteCells, VoteCounts
+from core.experiments.budget import PRICES, BudgetPlan, advise, learn, plan, price_table, state_cells
+from core.experiments.budget_trial import BudgetTrial, trial
+from core.experiments.stopping import (
+    chances,
+    lattice_of,
+    least_risk,
+    posterior,
+    price_for,
+    still_open,
+    stopping,
+)
 from core.figures import Style
 from core.plots.budget import budget_figure
-from core.stopping import chances, lattice_of, least_risk, posterior, price_for, still_open, stopping
 from core.votes import InvalidOption, TooFewLabels
+from core.words.budget import outlook, saving
 
 
 def known_fit(beta: float = 1.3, eta0: float = 1.5, gamma: float = 0.8) -> BTDFit:

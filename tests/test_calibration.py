@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss
 
 from core.binning import BLOCK, bin_index, equal_mass_index, rank_values
-from core.calibration import calibration, calibration_intervals, noise_floor, reliability
+from core.confidence.calibration import calibration, calibration_intervals, noise_floor, reliability
 from core.counts import OutcomeCounts
 from core.intervals import clustered_proportion
 from core.inversion import absolute_sum_interval

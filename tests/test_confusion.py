@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.confusion import confusion
+from core.agreement.confusion import confusion
 from core.counts import NO_GOLD, VoteCounts
 from core.votes import InvalidOption
 

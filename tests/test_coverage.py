@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.anchors import triangles
+from core.agreement.repeatability import icc
+from core.confidence.guarantee import Decisions, guarantee
 from core.counts import NO_GOLD, PairScores, VoteCounts
-from core.debiased import debiased_rate, rogan_gladen
-from core.guarantee import Decisions, guarantee
 from core.intervals import clustered_proportion, jeffreys, wilson
-from core.raee import board
-from core.repeatability import icc
+from core.leaderboard.anchors import triangles
+from core.leaderboard.debiased import debiased_rate, rogan_gladen
+from core.leaderboard.raee import board
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 LEVEL = 0.95

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.counts import NO_GOLD, VoteCounts
-from core.debiased import debiased_rate, oriented, rogan_gladen
-from core.gold_sentences import corrected, debiased
+from core.leaderboard.debiased import debiased_rate, oriented, rogan_gladen
 from core.votes import InvalidOption, TooFewLabels
+from core.words.gold import corrected, debiased
 
 
 def counts_of(plus, tie, minus, gold, item=None) -> VoteCounts:

@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score
 
 from core.counts import DirectScores
-from core.direct_scores import direct_statistics, pairs_frame
-from core.proportional_odds import BOUND, MAX_LEVELS, Levels, below, chances, fit
-from core.score_board import score_boards, scored_anchors
+from core.leaderboard.direct_scores import direct_statistics, pairs_frame
+from core.leaderboard.proportional_odds import BOUND, MAX_LEVELS, Levels, below, chances, fit
+from core.leaderboard.score_board import score_boards, scored_anchors
 from core.votes import InvalidOption, NoUsableVotes
 
 CUTS = np.linspace(-3, 3, 9)

@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import queries
-from core.counts import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
-from core.crossfit import held_out_labels
-from core.ensemble_scores import compare, drop, paired
-from core.ensembles import (
+from core.aggregation.crossfit import held_out_labels
+from core.consensus.ensemble_scores import compare, drop, paired
+from core.consensus.ensembles import (
     RULES,
     applicable,
     btd_verdicts,
@@ -21,10 +19,11 @@ from core.ensembles import (
     likely_jury,
     members,
 )
+from core.counts import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
 from core.importers import read
-from core.jury_sentences import answer
-from core.store import Store
+from core.store import Store, queries
 from core.votes import InvalidOption, NoUsableVotes, Selection, UnknownName
+from core.words.ensembles import answer
 
 
 def judge(labels, confidence=None, gold=None, comparison=None):

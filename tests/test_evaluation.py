@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import btd
+from core.aggregation import btd
+from core.aggregation.evaluation import METHODS, apply, evaluate, label_distributions, regime, splits
 from core.counts import NO_GOLD, VoteCells, VoteCounts
-from core.evaluation import METHODS, apply, evaluate, label_distributions, regime, splits
 from core.splits import ItemLosses, item_bootstrap, item_losses, sign_flip_p_value
 from core.votes import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 

@@ -8,23 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import btd
-from core.by_value import vote_counts_by
-from core.comparison import compare
+from core.aggregation import btd
+from core.aggregation.evaluation import evaluate
 from core.counts import NO_GOLD, OrderCounts, VoteCounts
-from core.evaluation import evaluate
-from core.experiment_sentences import comparison_answer, parameters_answer, votes_answer
-from core.fewer_votes import doubling, subsample
+from core.experiments.comparison import compare
+from core.experiments.fewer_votes import doubling, subsample
+from core.experiments.parameter_grid import parameter_grid
+from core.experiments.protocol import largest_draw, nested_splits
+from core.experiments.sweeps import label_sweep, vote_sweep
+from core.experiments.task_distance import KINDS, task_distances, transfer_prediction
+from core.experiments.transfer import transfer
 from core.importers import read
-from core.parameter_grid import parameter_grid
-from core.protocol import largest_draw, nested_splits
-from core.queries import vote_counts
 from core.splits import splits
 from core.store import Store
-from core.sweeps import label_sweep, vote_sweep
-from core.task_distance import KINDS, task_distances, transfer_prediction
-from core.transfer import transfer
+from core.store.by_value import vote_counts_by
+from core.store.queries import vote_counts
 from core.votes import InvalidOption, NoUsableVotes, Selection, TooFewLabels, UnknownName
+from core.words.experiments import comparison_answer, parameters_answer, votes_answer
 
 NAMES = ("comparison", "item", "plus", "tie", "minus", "gold")
 

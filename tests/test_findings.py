@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.aggregation.dummies import dummies
 from core.counts import NO_GOLD, LengthCounts, VoteCounts
-from core.dummies import dummies
-from core.findings import answer, missing, overall, worst
-from core.verdicts import CHECKS, Grade, Verdict
+from core.words.findings import answer, missing, overall, worst
+from core.words.verdicts import CHECKS, Grade, Verdict
 
 
 def checks(judge: str = "j", **grades: Grade) -> list[Verdict]:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.btd import fit
-from core.btd_solver import probabilities
+from core.aggregation.btd import fit
+from core.aggregation.btd_solver import probabilities
+from core.confidence.guarantee import Decisions, by_btd, by_share, by_stated_confidence, guarantee
+from core.confidence.selective import threshold_for_risk
 from core.counts import NO_GOLD, OutcomeCounts, SingleVotes, VoteCounts
-from core.gold_sentences import guaranteed
-from core.guarantee import Decisions, by_btd, by_share, by_stated_confidence, guarantee
-from core.selective import threshold_for_risk
 from core.synthetic import simulate_counts
 from core.votes import InvalidOption, NoUsableVotes, TooFewLabels
+from core.words.gold import guaranteed
 
 ALPHA, DELTA = 0.12, 0.1
 

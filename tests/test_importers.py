@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.export import write_csv
 from core.importers import Inspection, ReadOptions, formats, inspect, read, read_back, template
 from core.importers.source import stem
+from core.store.export import write_csv
 from core.votes import COLUMN_NAMES, AmbiguousLabels, InvalidOption, UnknownName, UnreadableFile, vote_schema
 
 

@@ -8,10 +8,9 @@ import pytest
 from judging_jobs import collect, job, pairs
 from judging_server import JUDGES, Server
 
-from core import queries
-from core.overconfidence import confidence_gap
-from core.position import position_bias
-from core.store import Store
+from core.bias.position import position_bias
+from core.confidence.overconfidence import confidence_gap
+from core.store import Store, queries
 from core.votes import Selection
 
 ITEMS, VOTES = 120, 8

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.aggregation.crossfit import held_out_labels
+from core.agreement.leave_one_out import leave_one_out
 from core.counts import NO_GOLD, VoteCounts
-from core.crossfit import held_out_labels
-from core.leave_one_out import leave_one_out
 from core.votes import UnknownName
 
 SEED = 0

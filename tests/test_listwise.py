@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.bias.position import sign_test
+from core.consensus.listwise import COMPONENTS, Weights, consensus, improvement
+from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.counts import InvalidCounts, ListRankings
-from core.list_sentences import enough, gained, slots
-from core.listwise import COMPONENTS, Weights, consensus, improvement
-from core.listwise_orders import order_sensitivity, order_sweep
-from core.position import sign_test
 from core.votes import InvalidOption, NoUsableVotes
+from core.words.listwise import enough, gained, slots
 
 
 def rankings(rows, *, candidates=("a", "b", "c", "d"), categories=("",)):

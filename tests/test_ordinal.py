@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import btd
-from core.counts import NO_GOLD, DirectScores, InvalidCounts, VoteCounts
-from core.evaluation import evaluate
-from core.levels import LevelCounts, of_scores, of_votes
-from core.ordinal import (
+from core.aggregation import btd
+from core.aggregation.evaluation import evaluate
+from core.aggregation.levels import LevelCounts, of_scores, of_votes
+from core.aggregation.ordinal import (
     RULES,
     apply,
     cuts_of,
@@ -22,7 +21,8 @@ from core.ordinal import (
     plain_levels,
     probabilities,
 )
-from core.ordinal_solver import GAP_PRECISION, SLOPE_PRECISION, Sets, chances_below, fit_sets
+from core.aggregation.ordinal_solver import GAP_PRECISION, SLOPE_PRECISION, Sets, chances_below, fit_sets
+from core.counts import NO_GOLD, DirectScores, InvalidCounts, VoteCounts
 from core.votes import InvalidOption, NoUsableVotes, TooFewLabels
 
 

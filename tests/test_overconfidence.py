@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.calibration import calibration
+from core.confidence.calibration import calibration
+from core.confidence.overconfidence import confidence_gap
 from core.counts import OutcomeCounts
-from core.overconfidence import confidence_gap
 
 
 def outcomes(item: list[int], confidence: list[float], n: list[int], correct: list[int]) -> OutcomeCounts:

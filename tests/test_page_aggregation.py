@@ -8,12 +8,12 @@ import pytest
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
+from core.aggregation.btd import Bounds, apply, decision_map, fit
+from core.aggregation.evaluation import Evaluation, evaluate
+from core.aggregation.labelling import given_labels, label_shares, label_table, rule_labels
 from core.audit import AuditOptions, audit
-from core.btd import Bounds, apply, decision_map, fit
 from core.counts import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
-from core.evaluation import Evaluation, evaluate
 from core.intervals import clustered_proportion
-from core.labelling import given_labels, label_shares, label_table, rule_labels
 from core.plots.aggregation import (
     MOST_VOTES,
     decision_figure,
@@ -22,12 +22,12 @@ from core.plots.aggregation import (
     share_key,
     shares_figure,
 )
-from core.queries import comparison_names, single_votes, vote_counts
-from core.recommendation import recommend
 from core.simulate import DEMO_DATASET
 from core.splits import splits
 from core.store import Store
+from core.store.queries import comparison_names, single_votes, vote_counts
 from core.votes import Selection, UnknownName
+from core.words.recommendation import recommend
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 JUDGE = "sim-judge-decisive"
@@ -207,7 +207,7 @@ def test_downloaded_labels_name_every_comparison(app: AppTest) -> None:
     store = demo_store()
     counts = vote_counts(store, DEMO)[JUDGE]
     names = comparison_names(store, DEMO).to_pandas()
-    from core.queries import Mark, votes_behind
+    from core.store.queries import Mark, votes_behind
 
     for code in (0, 17, len(names) - 1):
         votes = votes_behind(store, DEMO, mark=Mark(comparisons=(code,))).to_pandas()

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import queries
-from core.budget import learn, plan
-from core.budget_sentences import outlook, saving
-from core.budget_trial import trial
+from core.experiments.budget import learn, plan
+from core.experiments.budget_trial import trial
 from core.simulate import DEMO_DATASET
+from core.store import queries
 from core.votes import Selection
+from core.words.budget import outlook, saving
 from pages.shared.experiments.budget import CURVE, STOPS
 
 JUDGE = "sim-judge-careful"

@@ -8,11 +8,13 @@ import streamlit as st
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core import sentences, verdicts
-from core.calibration import calibration, calibration_intervals, noise_floor, reliability
+from core.confidence.calibration import calibration, calibration_intervals, noise_floor, reliability
+from core.confidence.overconfidence import confidence_gap
+from core.confidence.recalibration import recalibrate
+from core.confidence.selective import risk_coverage, threshold_for_risk
+from core.confidence.th_score import SWEEP_EPSILONS, th_score, th_sweep
 from core.counts import OutcomeCounts
 from core.figures import rater_styles
-from core.overconfidence import confidence_gap
 from core.plots.calibration import (
     before_and_after,
     bin_key,
@@ -21,13 +23,11 @@ from core.plots.calibration import (
     risk_figure,
     th_figure,
 )
-from core.queries import outcomes
-from core.recalibration import recalibrate
-from core.selective import risk_coverage, threshold_for_risk
 from core.simulate import DEMO_DATASET
 from core.store import Store
-from core.th_score import SWEEP_EPSILONS, th_score, th_sweep
+from core.store.queries import outcomes
 from core.votes import CorrectnessRule, Selection
+from core.words import sentences, verdicts
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = '<a href="javascript:alert(1)">x</a>\n<b>%{x}'

@@ -18,8 +18,8 @@ from core.judging.planning import plan
 from core.judging.runner import runs
 from core.judging.sentences import described, outcome, proposed
 from core.judging.started import Terms, begin, complete, resume, started
-from core.replies import without_verdict
 from core.store import Store
+from core.store.replies import without_verdict
 from core.votes import InvalidOption
 
 DEMO = "demo (simulated)"

@@ -7,18 +7,18 @@ import pytest
 from sklearn.metrics import confusion_matrix as oracle
 from streamlit.testing.v1 import AppTest
 
-from core import sentences
-from core.btd import apply, fit
-from core.confusion import commonest_error, confusion
+from core.aggregation.btd import apply, fit
+from core.aggregation.crossfit import held_out_labels
+from core.agreement.confusion import commonest_error, confusion
 from core.counts import NO_GOLD, VoteCounts
-from core.crossfit import held_out_labels
 from core.figures import rater_styles
 from core.intervals import clustered_proportion
 from core.plots.confusion import ORDER, accuracies, cell_key, confusion_matrix
-from core.queries import Mark, vote_counts, votes_behind
 from core.simulate import DEMO_DATASET
 from core.store import Store
+from core.store.queries import Mark, vote_counts, votes_behind
 from core.votes import InvalidOption, Selection, TooFewLabels
+from core.words import sentences
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -10,8 +10,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.importers import ReadOptions, inspect, read, read_back, template
-from core.receipt import arrived, reject_reasons, stored
 from core.store import Store
+from core.store.receipt import arrived, reject_reasons, stored
 from core.votes import Selection
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
@@ -356,7 +356,7 @@ def test_hostile_names_reach_no_markup(app):
 
 
 def test_own_export_gives_the_same_store(app, tmp_path):
-    from core.export import write_file
+    from core.store.export import write_file
 
     drop(app, ("ours.csv", SPREADSHEET))
     calm(widget(app, "radio", "The labels name").set_value("slot").run())
@@ -429,7 +429,7 @@ def test_receipt_never_rounds_a_share_up_to_all_or_down_to_none(tmp_path):
     text = "item_id,judge,vote,gold,confidence\n" + "\n".join(rows)
     with Store.open(None) as store:
         store.load(read([("x.csv", text.encode())])[0])
-        from core.queries import summary
+        from core.store.queries import summary
 
         said = stored(summary(store, Selection()))
     assert "Gold is known for 99 % of the votes" in said.sentence

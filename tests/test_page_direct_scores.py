@@ -7,16 +7,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_direct_scores import drawn, scored
 
-from core import queries, score_sentences
-from core.direct_scores import direct_statistics
-from core.dispersion import MEASURES, dispersion, measures_frame
 from core.figures import rater_styles
 from core.importers import read
+from core.leaderboard.direct_scores import direct_statistics
+from core.leaderboard.dispersion import MEASURES, dispersion, measures_frame
+from core.leaderboard.raee import Board, board
+from core.leaderboard.score_board import score_boards
 from core.plots.scores import scores_figure
-from core.raee import Board, board
-from core.score_board import score_boards
-from core.store import Store
+from core.store import Store, queries
 from core.votes import Selection
+from core.words import scores as score_sentences
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 DEMO = "demo (simulated)"

@@ -8,11 +8,22 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_experiments import noisier, simulated, tasks_of
 
-from core.btd import decision_map
-from core.by_value import vote_counts_by
-from core.comparison import compare
+from core.aggregation.btd import decision_map
 from core.counts import NO_GOLD, VoteCounts
-from core.experiment_sentences import (
+from core.experiments.comparison import compare
+from core.experiments.fewer_votes import votes_source
+from core.experiments.parameter_grid import parameter_grid
+from core.experiments.sweeps import label_sweep, vote_sweep
+from core.experiments.task_distance import task_distances, transfer_prediction
+from core.experiments.transfer import transfer
+from core.figures import rater_styles
+from core.plots.experiments import compared_figure, parameters_figure, sweep_figure, ties_figure
+from core.plots.transfer import borrowed_figure, distance_figure, transfer_figure, transfer_key
+from core.simulate import DEMO_DATASET
+from core.store.by_value import vote_counts_by
+from core.store.queries import order_counts, vote_counts
+from core.votes import Selection
+from core.words.experiments import (
     comparison_answer,
     costly,
     enough_labels,
@@ -23,17 +34,6 @@ from core.experiment_sentences import (
     transfer_answer,
     votes_answer,
 )
-from core.fewer_votes import votes_source
-from core.figures import rater_styles
-from core.parameter_grid import parameter_grid
-from core.plots.experiments import compared_figure, parameters_figure, sweep_figure, ties_figure
-from core.plots.transfer import borrowed_figure, distance_figure, transfer_figure, transfer_key
-from core.queries import order_counts, vote_counts
-from core.simulate import DEMO_DATASET
-from core.sweeps import label_sweep, vote_sweep
-from core.task_distance import task_distances, transfer_prediction
-from core.transfer import transfer
-from core.votes import Selection
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -11,13 +11,7 @@ import streamlit as st
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core import queries
-from core.counts import NO_GOLD, VoteCounts
-from core.debiased import debiased_rate, oriented
-from core.debiased_board import debiased_board, hide_gold, most_misjudged, pooled
-from core.figures import COLOURS, Style
-from core.gold_sentences import SURENESS_NAMES, corrected, debiased, guaranteed
-from core.guarantee import (
+from core.confidence.guarantee import (
     by_btd,
     by_share,
     by_stated_confidence,
@@ -25,13 +19,18 @@ from core.guarantee import (
     kept_comparisons,
     label_outcomes,
 )
+from core.confidence.selective import risk_coverage
+from core.counts import NO_GOLD, VoteCounts
+from core.figures import COLOURS, Style
+from core.leaderboard.debiased import debiased_rate, oriented
+from core.leaderboard.debiased_board import debiased_board, hide_gold, most_misjudged, pooled
 from core.plots.calibration import cut_key
 from core.plots.debiased import debiased_figure
 from core.plots.guarantee import guarantee_figure
-from core.selective import risk_coverage
 from core.simulate import DEMO_DATASET
-from core.store import Store
+from core.store import Store, queries
 from core.votes import InvalidOption, NoUsableVotes, Selection, UnknownName
+from core.words.gold import SURENESS_NAMES, corrected, debiased, guaranteed
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 JUDGE, ANCHOR = "sim-judge-careful", "sim-birch"

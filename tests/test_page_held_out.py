@@ -8,21 +8,21 @@ import pytest
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.confidence_weighted import confidence_weighted
+from core.aggregation.confidence_weighted import confidence_weighted
+from core.aggregation.held_out import HeldOutScores
+from core.aggregation.levels import of_scores
+from core.aggregation.ordinal import ordinal
+from core.aggregation.position_aware import one_order, position_aware
 from core.figures import Style, rater_styles
-from core.held_out import HeldOutScores
-from core.held_out_sentences import across_judges, effect
-from core.held_out_sentences import confidence_weighted as weighed_words
-from core.held_out_sentences import ordinal as ordinal_words
-from core.held_out_sentences import position_aware as order_words
-from core.levels import of_scores
-from core.ordinal import ordinal
 from core.plots.held_out import changes_figure, levels_figure, rules_figure, weights_figure
-from core.position_aware import one_order, position_aware
-from core.queries import direct_scores, order_counts, single_votes, vote_counts
 from core.simulate import DEMO_DATASET
 from core.store import Store
+from core.store.queries import direct_scores, order_counts, single_votes, vote_counts
 from core.votes import Selection
+from core.words.held_out import across_judges, effect
+from core.words.held_out import confidence_weighted as weighed_words
+from core.words.held_out import ordinal as ordinal_words
+from core.words.held_out import position_aware as order_words
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"

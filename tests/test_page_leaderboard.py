@@ -8,16 +8,16 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.anchors import anchor_swap, anchors, triangles
-from core.board_sentences import answer, mid_region, no_board, sound, triangle_words, triangles_frame
 from core.counts import PairScores
 from core.figures import rater_styles
+from core.leaderboard.anchors import anchor_swap, anchors, triangles
+from core.leaderboard.raee import board
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
-from core.queries import pair_scores
-from core.raee import board
-from core.standings import lead, met, most_reversing, standings
 from core.store import Store
+from core.store.queries import pair_scores
 from core.votes import Selection
+from core.words.board import answer, mid_region, no_board, sound, triangle_words, triangles_frame
+from core.words.standings import lead, met, most_reversing, standings
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"

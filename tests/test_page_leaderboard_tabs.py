@@ -12,23 +12,23 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from test_page_leaderboard import HOSTILE, MAIN, opened, scored, texts
 
-from core import raee_sentences as said
-from core.abstention import Abstained, Abstention, abstention, changes
-from core.between_tasks import between_tasks
+from core.agreement.repeatability import icc
 from core.counts import PairDoubt, PairScores
-from core.outside import compare_outside, read_outside
+from core.leaderboard.abstention import Abstained, Abstention, abstention, changes
+from core.leaderboard.between_tasks import between_tasks
+from core.leaderboard.outside import compare_outside, read_outside
+from core.leaderboard.pooling import mean_of_judges, pooling
+from core.leaderboard.raee import board
+from core.leaderboard.rating_spread import rating_spread
+from core.leaderboard.screening import screening
+from core.leaderboard.subsampling import subsample_errors
 from core.plots.juries import abstention_figure, pooling_figure, screening_figure, subsample_figure
 from core.plots.ratings import outside_figure, ratings_figure, task_key, tasks_figure
-from core.pooling import mean_of_judges, pooling
-from core.queries import pair_scores, ratings
-from core.raee import board
-from core.rating_spread import rating_spread
-from core.repeatability import icc
-from core.runs import pair_doubts
-from core.screening import screening
 from core.store import Store
-from core.subsampling import subsample_errors
+from core.store.queries import pair_scores, ratings
+from core.store.runs import pair_doubts
 from core.votes import Selection
+from core.words import raee as said
 
 ANCHOR = "sim-anchor-one"
 TABS = ("Other ratings", "Judges", "Abstention", "Categories", "Outside board")

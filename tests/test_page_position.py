@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest
 
-from core import sentences, verdicts
+from core.bias.order_balance import order_balance
+from core.bias.position import flips_by, position_bias
+from core.bias.verbosity import verbosity
 from core.counts import NO_GOLD, LengthCounts, OrderCounts, majority
 from core.figures import rater_styles
-from core.order_balance import order_balance
 from core.plots import position as plots
 from core.plots.forest import Estimate, Series, forest
-from core.position import flips_by, position_bias
-from core.queries import Mark, length_counts, order_counts, positions, votes_behind
 from core.simulate import DEMO_DATASET
 from core.store import Store
-from core.verbosity import verbosity
+from core.store.queries import Mark, length_counts, order_counts, positions, votes_behind
 from core.votes import InvalidOption, Selection
+from core.words import sentences, verdicts
 from tests.readings import reading
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"

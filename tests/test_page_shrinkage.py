@@ -12,20 +12,19 @@ from readings import reading
 from streamlit.testing.v1 import AppTest
 from threadpoolctl import threadpool_limits
 
-from core import queries
-from core.btd import Bounds, fit
-from core.by_value import vote_counts_by
+from core.aggregation.btd import Bounds, fit
+from core.aggregation.evaluation import evaluate
+from core.aggregation.labelling import label_table
+from core.aggregation.priors import NAMES, Kind, Offer, by_item_name, offers
+from core.aggregation.shrinkage import STRENGTHS, WEAK, Prior, pool, same_items, shrunken_fit
+from core.aggregation.shrinkage_gain import FEWEST, PairedChange, ShrinkageGain, paired_change, shrinkage_gain
 from core.counts import VoteCounts
-from core.evaluation import evaluate
-from core.labelling import label_table
 from core.plots.shrinkage import priors_figure, weights_figure
-from core.priors import NAMES, Kind, Offer, by_item_name, offers
-from core.shrinkage import STRENGTHS, WEAK, Prior, pool, same_items, shrunken_fit
-from core.shrinkage_gain import FEWEST, PairedChange, ShrinkageGain, paired_change, shrinkage_gain
-from core.shrinkage_sentences import bound, helps, said, some, weighed
 from core.simulate import DEMO_DATASET
-from core.store import Store
+from core.store import Store, queries
+from core.store.by_value import vote_counts_by
 from core.votes import InvalidOption, Selection, UnknownName
+from core.words.shrinkage import bound, helps, said, some, weighed
 from tests.test_evaluation import simulated
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.abstention import RULES, abstention, changes
+from core.agreement.repeatability import icc
 from core.counts import PairDoubt, PairScores, RatingTable
-from core.pooling import mean_of_judges, pooling, predicted_variance
-from core.queries import pair_scores, ratings
-from core.raee import board
-from core.repeatability import icc
-from core.runs import pair_doubts
-from core.screening import screening
+from core.leaderboard.abstention import RULES, abstention, changes
+from core.leaderboard.pooling import mean_of_judges, pooling, predicted_variance
+from core.leaderboard.raee import board
+from core.leaderboard.screening import screening
 from core.store import Store
+from core.store.queries import pair_scores, ratings
+from core.store.runs import pair_doubts
 from core.votes import InvalidOption, NoUsableVotes, Selection
 
 DEMO = Path(__file__).resolve().parent.parent / "data" / "demo_votes.csv.gz"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.bias.position import PositionBias, flips_by, position_bias
 from core.counts import PositionCounts
-from core.position import PositionBias, flips_by, position_bias
 from core.votes import InvalidOption
 
 TALLIES = ("first", "second", "tie", "pairs", "flips", "hard_flips")

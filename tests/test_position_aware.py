@@ -6,10 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import btd
+from core.aggregation import btd
+from core.aggregation.position_aware import (
+    RULES,
+    apply,
+    fit,
+    pooled,
+    position_aware,
+    probabilities,
+    share_ab,
+    thin,
+)
+from core.aggregation.position_solver import PRECISION, chances_of, fit_orders, order_score
 from core.counts import NO_GOLD, OrderCounts, VoteCells
-from core.position_aware import RULES, apply, fit, pooled, position_aware, probabilities, share_ab, thin
-from core.position_solver import PRECISION, chances_of, fit_orders, order_score
 from core.votes import InvalidOption, NoUsableVotes, TooFewLabels
 
 

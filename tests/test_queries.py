@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.counts import NO_GOLD
-from core.queries import (
+from core.store import Store
+from core.store.queries import (
     Mark,
     filter_columns,
     outcomes,
@@ -23,7 +24,6 @@ from core.queries import (
     vote_counts,
     votes_behind,
 )
-from core.store import Store
 from core.votes import InvalidOption, NoUsableVotes, Selection, UnknownName
 from tests.readings import reading
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.anchors import anchor_swap, anchors, triangles
 from core.counts import InvalidCounts, PairScores
-from core.raee import ELO_PER_NAT, board, elo_of_p, standard_error
-from core.subsampling import subsample_errors
+from core.leaderboard.anchors import anchor_swap, anchors, triangles
+from core.leaderboard.raee import ELO_PER_NAT, board, elo_of_p, standard_error
+from core.leaderboard.subsampling import subsample_errors
 from core.votes import InvalidOption, NoUsableVotes, UnknownName
 
 

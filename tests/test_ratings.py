@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from core.counts import PairScores
-from core.order_ratings import _glicko_player, _trueskill_pass, glicko2, rate, trueskill
-from core.raee import ELO_PER_NAT, board
-from core.rating_spread import rating_spread
-from core.ratings import METHODS, bradley_terry
+from core.leaderboard.order_ratings import _glicko_player, _trueskill_pass, glicko2, rate, trueskill
+from core.leaderboard.raee import ELO_PER_NAT, board
+from core.leaderboard.rating_spread import rating_spread
+from core.leaderboard.ratings import METHODS, bradley_terry
 from core.votes import InvalidOption, NoUsableVotes, UnknownName
 
 

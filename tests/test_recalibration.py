@@ -6,8 +6,8 @@ from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from core.calibration import calibration
-from core.recalibration import recalibrate
+from core.confidence.calibration import calibration
+from core.confidence.recalibration import recalibrate
 from core.votes import InvalidOption, TooFewLabels
 from tests.outcomes import of_judge, of_votes
 

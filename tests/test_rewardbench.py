@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks import rewardbench2
-from core.evaluation import Evaluation, MethodScore
+from core.aggregation.evaluation import Evaluation, MethodScore
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import queries
 from core.__main__ import main
-from core.export import write_file
 from core.importers import ReadOptions, inspect, read, read_back
 from core.importers.choices import parse_permutation
-from core.receipt import arrived, stored
-from core.store import SCHEMA, Store
+from core.store import queries
+from core.store.database import SCHEMA, Store
+from core.store.export import write_file
+from core.store.receipt import arrived, stored
 from core.votes import RANKINGS, AmbiguousLabels, AppellateError, NoUsableVotes, Selection, UnknownName
 from tests.readings import reading as votes_reading
 

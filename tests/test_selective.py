@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from core.selective import GRID_CUTS, risk_coverage, threshold_for_risk
+from core.confidence.selective import GRID_CUTS, risk_coverage, threshold_for_risk
 from core.votes import InvalidOption, NoUsableVotes
 from tests.outcomes import of_judge, of_votes
 

@@ -7,11 +7,11 @@ import pytest
 from scipy import optimize
 from threadpoolctl import threadpool_limits
 
-from core import btd
-from core.btd import Bounds, drps, features, fit, fit_many, probabilities
+from core.aggregation import btd
+from core.aggregation.btd import Bounds, drps, features, fit, fit_many, probabilities
+from core.aggregation.evaluation import evaluate
+from core.aggregation.shrinkage import WEAK, WEAK_PRECISION, Prior, pool, same_items, shrunken, shrunken_fit
 from core.counts import FloatArray, VoteCells, VoteCounts
-from core.evaluation import evaluate
-from core.shrinkage import WEAK, WEAK_PRECISION, Prior, pool, same_items, shrunken, shrunken_fit
 from core.splits import CalibrationSets, Splits, calibration_sets, everything, splits
 from core.votes import InvalidOption, TooFewLabels
 from tests.test_btd import HIGH, LOW, calibration_set, collapsed, plain_objective
@@ -248,9 +248,8 @@ def test_other_judges_lend_only_the_labels_of_the_calibration_set():
 def test_twenty_labels_go_further_with_other_judges(shared_data: Path):
     """RewardBench 2, 20 comparisons (24, as items are whole): lower held-out DRPS for all three judges."""
     from benchmarks.rewardbench2 import VOTES
-    from core import queries
     from core.importers import read
-    from core.store import Store
+    from core.store import Store, queries
     from core.votes import Selection
 
     assert shared_data.exists()

@@ -430,8 +430,8 @@ def test_demo_file_loads_as_what_was_simulated():
 
 
 def test_boards_of_the_product_recover_the_planted_order(loaded, demo):
-    from core.queries import pair_scores
-    from core.raee import board
+    from core.leaderboard.raee import board
+    from core.store.queries import pair_scores
     from core.votes import Selection
 
     truth = dict(demo_world().strengths)
@@ -448,8 +448,8 @@ def test_boards_of_the_product_recover_the_planted_order(loaded, demo):
 
 
 def test_anchor_swap_of_the_product_flags_the_cycle_first(loaded):
-    from core.anchors import triangles
-    from core.queries import pair_scores
+    from core.leaderboard.anchors import triangles
+    from core.store.queries import pair_scores
     from core.votes import Selection
 
     pairs = pair_scores(loaded, Selection(), pooled=True)[None]
@@ -465,10 +465,10 @@ def test_anchor_swap_of_the_product_flags_the_cycle_first(loaded):
 
 
 def test_position_verdict_finds_the_biased_judge_and_not_the_careful_one(loaded):
-    from core import verdicts
-    from core.position import position_bias
-    from core.queries import positions
+    from core.bias.position import position_bias
+    from core.store.queries import positions
     from core.votes import Selection
+    from core.words import verdicts
 
     found = {name: position_bias(counts) for name, counts in positions(loaded, Selection()).items()}
     assert verdicts.position("first", found["sim-judge-first-slot"]).verdict == "fail"
@@ -478,8 +478,8 @@ def test_position_verdict_finds_the_biased_judge_and_not_the_careful_one(loaded)
 
 
 def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_judge(loaded):
-    from core.calibration import calibration, noise_floor
-    from core.queries import outcomes
+    from core.confidence.calibration import calibration, noise_floor
+    from core.store.queries import outcomes
     from core.votes import Selection
 
     found = outcomes(loaded, Selection())
@@ -489,7 +489,7 @@ def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_jud
 
 
 def test_btd_fit_recovers_the_parameters_of_simulated_counts():
-    from core.btd import fit
+    from core.aggregation.btd import fit
 
     counts = simulate_counts(
         beta=1.2, nu=3.0, gamma=0.8, comparisons=200_000, votes=12, rng=np.random.default_rng(6)

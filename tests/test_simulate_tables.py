@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import queries
+from core.consensus.listwise import improvement
+from core.consensus.listwise_orders import order_sensitivity
 from core.importers import read
-from core.listwise import improvement
-from core.listwise_orders import order_sensitivity
 from core.simulate import demo_world
 from core.simulate_tables import write_demo_rankings, write_demo_scores
-from core.store import Store
+from core.store import Store, queries
 from core.votes import InvalidOption, Selection
 
 DATA = Path(__file__).resolve().parent.parent / "data"

@@ -12,22 +12,22 @@ import numpy as np
 import pytest
 from readings import reading
 
-from core import verdicts
+from core.agreement.repeatability import icc
 from core.audit import AuditOptions, audit
-from core.board_sentences import mid_region
+from core.bias.order_balance import order_balance
+from core.bias.position import position_bias
+from core.confidence.overconfidence import confidence_gap
 from core.counts import OrderCounts, OutcomeCounts, PairScores, PositionCounts
 from core.document import to_json
-from core.findings import missing
 from core.importers import read
 from core.intervals import clustered_proportion
-from core.order_balance import order_balance
-from core.overconfidence import confidence_gap
-from core.position import position_bias
-from core.raee import board
-from core.repeatability import icc
-from core.standings import lead
+from core.leaderboard.raee import board
 from core.store import Store
 from core.votes import Reading, Selection
+from core.words import verdicts
+from core.words.board import mid_region
+from core.words.findings import missing
+from core.words.standings import lead
 
 REASONS = {
     ("judges", "*", "accuracy"): "no accuracy",

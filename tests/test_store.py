@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core import queries
-from core.export import write_csv, write_file, write_parquet
 from core.importers import read
-from core.store import Store, default_path
+from core.store import Store, default_path, queries
+from core.store.export import write_csv, write_file, write_parquet
 from core.votes import (
     COLUMN_NAMES,
     InvalidOption,

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from core import tables
-from core.calibration import by_chance, calibration, calibration_intervals, noise_floor
+from core.confidence.calibration import by_chance, calibration, calibration_intervals, noise_floor
+from core.confidence.overconfidence import confidence_gap
+from core.confidence.recalibration import recalibrate
+from core.confidence.selective import risk_coverage, threshold_for_risk
+from core.confidence.th_score import th_score
 from core.counts import OutcomeCounts
-from core.overconfidence import confidence_gap
-from core.recalibration import recalibrate
-from core.selective import risk_coverage, threshold_for_risk
-from core.th_score import th_score
 from tests.outcomes import of_votes
 
 

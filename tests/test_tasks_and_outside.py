@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from core.between_tasks import between_tasks, heterogeneity
 from core.counts import PairScores
-from core.outside import _kendalls, _spearmans, compare_outside, read_outside
-from core.raee import ELO_PER_NAT, board
+from core.leaderboard.between_tasks import between_tasks, heterogeneity
+from core.leaderboard.outside import _kendalls, _spearmans, compare_outside, read_outside
+from core.leaderboard.raee import ELO_PER_NAT, board
 from core.votes import InvalidOption, NoUsableVotes, UnreadableFile
 
 BCG = (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.th_score import th_from_rates, th_score, th_sweep
+from core.confidence.th_score import th_from_rates, th_score, th_sweep
 from core.votes import InvalidOption
 from tests.outcomes import of_judge, of_votes
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import verdicts
-from core.agreement import agreement_matrix
-from core.calibration import calibration, noise_floor
+from core.agreement.kappa import agreement_matrix
+from core.agreement.repeatability import icc
+from core.bias.position import position_bias
+from core.confidence.calibration import calibration, noise_floor
+from core.confidence.overconfidence import ConfidenceGap, confidence_gap
 from core.counts import NO_GOLD, OutcomeCounts, PositionCounts, VoteCounts
 from core.intervals import Proportion
-from core.overconfidence import ConfidenceGap, confidence_gap
-from core.position import position_bias
-from core.repeatability import icc
+from core.words import verdicts
 
 
 def proportion(value: float, low: float, high: float, n: int = 500) -> Proportion:

@@ -11,7 +11,7 @@ from core.judging.items import Item
 from core.judging.job import Job
 from core.judging.parsing import FLAGS
 from core.judging.protocols import orderings
-from core.replies import Reply
+from core.store.replies import Reply
 from core.votes import FORMS, REJECT_SCHEMA_NAMES, Kind, Reading
 
 if TYPE_CHECKING:

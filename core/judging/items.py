@@ -134,7 +134,7 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
 
     Raises NoUsableVotes if none has.
     """
-    from core.export import export_votes
+    from core.store.export import export_votes
 
     with store.snapshot() as moment:
         votes = export_votes(moment, Selection(datasets=(dataset,)))

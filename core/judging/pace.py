@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from core.judging.job import Budget
-from core.replies import Reply
+from core.store.replies import Reply
 
 
 class Pace:

@@ -13,8 +13,8 @@ from core.judging.pace import Load
 from core.judging.prompts import new_fence
 from core.judging.protocols import stages
 from core.judging.requests import Request
-from core.replies import Comparison, Ledger, Reply
 from core.store import Store
+from core.store.replies import Comparison, Ledger, Reply
 from core.votes import InvalidOption
 
 CHARACTERS_PER_TOKEN = 4

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Literal
 
-from core.replies import Reply
+from core.store.replies import Reply
 
 State = Literal["running", "stopping", "done", "stopped", "failed"]
 RECENT_SECONDS = 30.0

@@ -24,8 +24,8 @@ from core.judging.progress import Progress, State, Tally
 from core.judging.prompts import new_fence
 from core.judging.protocols import conclusions, stages
 from core.judging.requests import Request
-from core.replies import Reply
 from core.store import Store
+from core.store.replies import Reply
 from core.votes import AppellateError, InvalidOption
 
 ATTEMPTS = 6

@@ -8,13 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from core import replies
 from core.judging import client
 from core.judging.items import Item
 from core.judging.job import Budget, Job, Judge
 from core.judging.progress import Progress
 from core.judging.runner import Run, start
-from core.store import Store
+from core.store import Store, replies
 from core.votes import AppellateError
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 from core.figures import COLOURS, MAX_POINTS, Style, Theme, Trace, error_bars, figure, label
 from core.plots.forest import Estimate, Series, forest
-from core.sentences import SAYS
+from core.words.sentences import SAYS
 
 if TYPE_CHECKING:
-    from core.btd import DecisionMap
-    from core.evaluation import Evaluation
+    from core.aggregation.btd import DecisionMap
+    from core.aggregation.evaluation import Evaluation
     from core.figures import Figure
     from core.intervals import Proportion
 

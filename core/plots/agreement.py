@@ -10,11 +10,11 @@ from core.plots.confusion import tint
 from core.plots.forest import Estimate, Series, estimate, forest
 
 if TYPE_CHECKING:
-    from core.agreement import AgreementMatrix, JudgePair
-    from core.alpha import Concord
+    from core.agreement.alpha import Concord
+    from core.agreement.kappa import AgreementMatrix, JudgePair
+    from core.agreement.leave_one_out import Contest
+    from core.agreement.repeatability import Repeatability
     from core.figures import Figure
-    from core.leave_one_out import Contest
-    from core.repeatability import Repeatability
 
 MOST_RATERS = 16
 """Raters in one matrix: more cells are too small to read or to hit; the table has every pair."""

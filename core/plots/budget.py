@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core.figures import COLOURS, Style, Theme, Trace, error_bars, figure, label
 
 if TYPE_CHECKING:
-    from core.budget_trial import BudgetTrial, TrialRow
+    from core.experiments.budget_trial import BudgetTrial, TrialRow
     from core.figures import Figure
 
 HIDDEN = 0.12

@@ -21,12 +21,12 @@ from core.figures import (
 )
 
 if TYPE_CHECKING:
-    from core.calibration import Reliability
+    from core.confidence.calibration import Reliability
+    from core.confidence.recalibration import Recalibration
+    from core.confidence.selective import RiskCoverage, RiskThreshold
+    from core.confidence.th_score import ThScore, ThSweep
     from core.counts import FloatArray
     from core.figures import Figure
-    from core.recalibration import Recalibration
-    from core.selective import RiskCoverage, RiskThreshold
-    from core.th_score import ThScore, ThSweep
 
 STRIP = 0.13
 """Share of a figure's height that the strip of counts beneath takes."""

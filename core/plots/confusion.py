@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from core.figures import COLOURS, Style, Theme, figure
 from core.plots.forest import Estimate, Series, estimate, forest
-from core.sentences import SAYS
-from core.verdicts import percent
+from core.words.sentences import SAYS
+from core.words.verdicts import percent
 
 if TYPE_CHECKING:
-    from core.confusion import Confusion
+    from core.agreement.confusion import Confusion
     from core.figures import Figure
 
 ORDER = (1, 0, -1)

@@ -8,8 +8,8 @@ from core.figures import Style, Theme
 from core.plots.forest import Estimate, Series, estimate, forest
 
 if TYPE_CHECKING:
-    from core.debiased_board import DebiasedBoard
     from core.figures import Figure
+    from core.leaderboard.debiased_board import DebiasedBoard
 
 
 def debiased_figure(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core.ensemble_scores import EnsembleTable
+from core.consensus.ensemble_scores import EnsembleTable
 from core.figures import COLOURS, Style, Theme
 from core.plots.forest import Estimate, Series, forest
 

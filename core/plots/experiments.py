@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.evaluation import METHODS
+from core.aggregation.evaluation import METHODS
 from core.figures import COLOURS, Style, Theme, Trace, error_bars, figure, label
 from core.plots.forest import Estimate, Series, forest
 
 if TYPE_CHECKING:
-    from core.comparison import Comparison
+    from core.experiments.comparison import Comparison
+    from core.experiments.parameter_grid import ParameterGrid
+    from core.experiments.sweeps import Sweep
     from core.figures import Figure
-    from core.parameter_grid import ParameterGrid
-    from core.sweeps import Sweep
 
 LOOKS = {
     "btd": ("circle", "solid"),

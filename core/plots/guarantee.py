@@ -9,9 +9,9 @@ from core.figures import Style, Theme
 from core.plots.calibration import risk_figure
 
 if TYPE_CHECKING:
+    from core.confidence.guarantee import Guarantee
+    from core.confidence.selective import RiskCoverage
     from core.figures import Figure
-    from core.guarantee import Guarantee
-    from core.selective import RiskCoverage
 
 
 def guarantee_figure(

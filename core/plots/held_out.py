@@ -9,10 +9,10 @@ from core.figures import COLOURS, Style, Theme, figure
 from core.plots.forest import Estimate, Series, forest
 
 if TYPE_CHECKING:
-    from core.confidence_weighted import ConfidenceWeighted
+    from core.aggregation.confidence_weighted import ConfidenceWeighted
+    from core.aggregation.held_out import HeldOutScores
+    from core.aggregation.ordinal import Ordinal
     from core.figures import Figure
-    from core.held_out import HeldOutScores
-    from core.ordinal import Ordinal
 
 
 def changes_figure(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.abstention import Abstention
 from core.figures import (
     COLOURS,
     MARKERS,
@@ -18,9 +17,10 @@ from core.figures import (
     ideal_trace,
     label,
 )
-from core.pooling import Pooling
-from core.screening import Screening
-from core.subsampling import SubsampleErrors
+from core.leaderboard.abstention import Abstention
+from core.leaderboard.pooling import Pooling
+from core.leaderboard.screening import Screening
+from core.leaderboard.subsampling import SubsampleErrors
 
 if TYPE_CHECKING:
     from core.figures import Figure

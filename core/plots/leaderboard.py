@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.figures import COLOURS, MAX_POINTS, Style, Theme, error_bars, label
+from core.leaderboard.raee import Board, BoardRow
 from core.plots.rows import (
     NAME_LIMIT,
     elo_axis,
@@ -17,7 +18,6 @@ from core.plots.rows import (
     undimmed,
     zero_line,
 )
-from core.raee import Board, BoardRow
 
 if TYPE_CHECKING:
     from core.figures import Figure

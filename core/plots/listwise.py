@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.consensus.listwise import Improvements
+from core.consensus.listwise_orders import OrderSensitivity, OrderSweep, SlotTable
 from core.figures import COLOURS, Style, Theme, error_bars, figure
-from core.listwise import Improvements
-from core.listwise_orders import OrderSensitivity, OrderSweep, SlotTable
 from core.plots.forest import Estimate, Series, forest
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from core.figures import Style, Theme
 from core.plots.forest import Estimate, Series, estimate, forest
 
 if TYPE_CHECKING:
+    from core.bias.order_balance import OrderBalance
+    from core.bias.position import FlipTable, PositionBias
     from core.figures import Figure
-    from core.order_balance import OrderBalance
-    from core.position import FlipTable, PositionBias
 
 SHARES = (-0.03, 1.03)
 """A mark at 0 or 1 is not cut in half by the edge."""

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.between_tasks import BetweenTasks
 from core.figures import COLOURS, MARKERS, MAX_POINTS, Style, Theme, error_bars, figure, ideal_trace, label
-from core.outside import OutsideComparison
+from core.leaderboard.between_tasks import BetweenTasks
+from core.leaderboard.outside import OutsideComparison
+from core.leaderboard.raee import Board
+from core.leaderboard.rating_spread import RAEE
+from core.leaderboard.ratings import Ratings
 from core.plots.rows import (
     NAME_LIMIT,
     elo_axis,
@@ -20,10 +23,7 @@ from core.plots.rows import (
     undimmed,
     zero_line,
 )
-from core.raee import Board
-from core.raee_sentences import METHOD_NAMES
-from core.rating_spread import RAEE
-from core.ratings import Ratings
+from core.words.raee import METHOD_NAMES
 
 if TYPE_CHECKING:
     from core.figures import Figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.figures import COLOURS, Style, Theme, figure, ideal_line, label
-from core.raee import ELO_PER_NAT
+from core.leaderboard.raee import ELO_PER_NAT
 
 if TYPE_CHECKING:
     from core.figures import Figure

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.figures import COLOURS, MAX_POINTS, Style, Theme, error_bars, ideal_line, label
+from core.leaderboard.raee import Board
+from core.leaderboard.score_board import ScoreBoards, ScoreRow
 from core.plots.rows import NAME_LIMIT, marker, rows_figure, undimmed
-from core.raee import Board
-from core.score_board import ScoreBoards, ScoreRow
 
 if TYPE_CHECKING:
     from core.figures import Figure

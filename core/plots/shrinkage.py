@@ -11,9 +11,9 @@ from core.figures import COLOURS, Style, Theme, error_bars, figure
 from core.plots.forest import Estimate, Series, forest
 
 if TYPE_CHECKING:
+    from core.aggregation.shrinkage import ShrunkenFits
+    from core.aggregation.shrinkage_gain import ShrinkageGain
     from core.figures import Figure
-    from core.shrinkage import ShrunkenFits
-    from core.shrinkage_gain import ShrinkageGain
 
 
 def priors_figure(

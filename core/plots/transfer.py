@@ -11,13 +11,13 @@ import numpy as np
 from core.figures import COLOURS, Theme, Trace, figure, ideal_trace, label
 from core.plots.aggregation import MAP_PIXELS, MOST_SIGNS, SIGNS, UNSEEN, Pattern, pattern_key
 from core.plots.confusion import tint
-from core.sentences import SAYS
+from core.words.sentences import SAYS
 
 if TYPE_CHECKING:
-    from core.btd import DecisionMap
+    from core.aggregation.btd import DecisionMap
+    from core.experiments.task_distance import TaskDistances
+    from core.experiments.transfer import Transfer
     from core.figures import Figure
-    from core.task_distance import TaskDistances
-    from core.transfer import Transfer
 
 CELL = 50
 """Height of a row of the transfer matrix, pixels."""

@@ -7,10 +7,10 @@ rather than computed anew. Nothing depends on the clock or the machine: the same
 from __future__ import annotations
 
 from core.audit import Audit
-from core.findings import WORDS, answer, missing, overall
 from core.report import sections
 from core.report.markup import Html, page, section, table, tag, text
-from core.verdicts import Grade
+from core.words.findings import WORDS, answer, missing, overall
+from core.words.verdicts import Grade
 
 SIGNS: dict[Grade, str] = {"ok": "✓", "warn": "!", "fail": "✗", "unknown": "?"}
 

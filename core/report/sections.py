@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from core.aggregation.evaluation import METHODS
 from core.audit import Audit, JudgeAudit
-from core.calibration import by_chance
+from core.confidence.calibration import by_chance
 from core.document import to_document
-from core.evaluation import METHODS
 from core.figures import rater_styles
 from core.plots.aggregation import errors_figure
 from core.plots.calibration import reliability_diagram
@@ -18,14 +18,14 @@ from core.plots.confusion import accuracies, confusion_matrix
 from core.plots.leaderboard import board_figure
 from core.plots.position import flips, leans
 from core.report.markup import Html, drawing, folded, interval, number, p_value, table, tag
-from core.sentences import SAYS
-from core.verdicts import percent
+from core.words.sentences import SAYS
+from core.words.verdicts import percent
 
 if TYPE_CHECKING:
-    from core.calibration import Calibration
-    from core.confusion import Confusion
+    from core.agreement.confusion import Confusion
+    from core.confidence.calibration import Calibration
     from core.figures import Figure
-    from core.raee import Board
+    from core.leaderboard.raee import Board
 
 TOGETHER = 5
 """Judges in one reliability diagram; more could not be told apart."""

@@ -12,7 +12,6 @@ from typing import TypeVar, cast
 
 import streamlit as st
 
-from core import by_value, queries
 from core.counts import (
     DirectScores,
     LengthCounts,
@@ -26,7 +25,7 @@ from core.counts import (
     VoteCounts,
 )
 from core.figures import Style, Theme, rater_styles
-from core.store import DatasetInfo, Store, default_path
+from core.store import DatasetInfo, Store, by_value, default_path, queries
 from core.votes import CorrectnessRule, Selection
 
 Result = TypeVar("Result")
@@ -85,7 +84,7 @@ def _answer(
 
 
 def _answered(question: Callable[..., Result], selection: Selection, **options: Hashable) -> Result:
-    """What `core.queries` answers about a selection, asked once for each state of the store."""
+    """What `core.store.queries` answers about a selection, asked once for each state of the store."""
     store = get_store()
     found = _answer(
         store.version,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import streamlit as st
 
-from core.export import write_csv, write_parquet
-from core.queries import Mark
 from core.store import DatasetInfo
+from core.store.export import write_csv, write_parquet
+from core.store.queries import Mark
 from core.votes import FORMS, AppellateError, Kind, Selection
 from pages.shared import cached, widgets
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.importers import Inspection, ReadOptions, formats, read, read_back
-from core.loading import LoadReport
-from core.receipt import arrived, reject_reasons
+from core.store.loading import LoadReport
+from core.store.receipt import arrived, reject_reasons
 from core.votes import FORMS, AppellateError, Reading
 from pages.shared import cached, widgets
 from pages.shared.columns import look_at, table_options, words

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import streamlit as st
 
-from core import queries
+from core.store import queries
 from core.votes import COLUMN_NAMES, AppellateError, Selection
 from pages.shared import cached
 
@@ -221,7 +221,7 @@ def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> No
     """Offer a table, or what makes it on demand, as CSV, safe in a spreadsheet, and as Parquet, exact."""
     import pyarrow as pa
 
-    from core.export import write_csv, write_parquet
+    from core.store.export import write_csv, write_parquet
 
     def written(write: Callable[[pa.Table, BinaryIO], None]) -> bytes:
         buffer = io.BytesIO()
@@ -256,8 +256,7 @@ def _preamble(selection: Selection) -> str:
         if getattr(selection, field.name) != field.default
     )
     return (
-        "from core import queries\n"
-        "from core.store import Store, default_path\n"
+        "from core.store import Store, default_path, queries\n"
         "from core.votes import Selection\n\n"
         "store = Store.open(default_path())  # one process at a time: stop the app first\n"
         f"selection = Selection({', '.join(given)})"

@@ -9,11 +9,11 @@ from typing import Any, get_args
 import numpy as np
 import streamlit as st
 
-from core.btd import Bounds, BTDFit, fit
-from core.btd_solver import Loss
+from core.aggregation.btd import Bounds, BTDFit, fit
+from core.aggregation.btd_solver import Loss
 from core.counts import BoolArray, VoteCells, VoteCounts
 from core.figures import Theme
-from core.queries import Mark
+from core.store.queries import Mark
 from core.votes import NoUsableVotes, Selection
 from pages.shared import cached, theme, widgets
 
@@ -26,7 +26,7 @@ class Asked:
     """The chosen judge, its votes, the smoothing and the fit on every label.
 
     said : place of the page's answer.  controls : row of the controls, open for more.
-    options : α, κ and loss, as `core.btd.fit` takes them.
+    options : α, κ and loss, as `core.aggregation.btd.fit` takes them.
     """
 
     selection: Selection

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.confidence_weighted import ConfidenceWeighted, confidence_weighted
-from core.held_out_sentences import across_judges
-from core.held_out_sentences import confidence_weighted as weighed
+from core.aggregation.confidence_weighted import ConfidenceWeighted, confidence_weighted
 from core.plots.held_out import changes_figure, weights_figure
 from core.votes import AppellateError
+from core.words.held_out import across_judges
+from core.words.held_out import confidence_weighted as weighed
 from pages.shared import cached, widgets
 from pages.shared.aggregation.asked import Asked
 from pages.shared.columns_of_rules import RULES, RULES_CAPTION
@@ -81,8 +81,8 @@ def _copy(asked: Asked, share: int) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.btd import Bounds
-from core.confidence_weighted import confidence_weighted
+from core.aggregation.btd import Bounds
+from core.aggregation.confidence_weighted import confidence_weighted
 
 counts = queries.vote_counts(store, selection)[{asked.judge!r}]
 votes = queries.single_votes(store, selection)[{asked.judge!r}]

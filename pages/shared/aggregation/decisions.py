@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.btd import decision_map
+from core.aggregation.btd import decision_map
 from core.plots.aggregation import MOST_VOTES, Pattern, decision_figure, pattern_key
-from core.queries import Mark
+from core.store.queries import Mark
 from pages.shared import widgets
 from pages.shared.aggregation.asked import Asked, in_url
 

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.confusion import confusion
+from core.aggregation.crossfit import held_out_labels
+from core.aggregation.labelling import label_shares, label_table, rule_labels
+from core.agreement.confusion import confusion
 from core.counts import NO_GOLD, IntArray
-from core.crossfit import held_out_labels
-from core.labelling import label_shares, label_table, rule_labels
 from core.plots.aggregation import share_key, shares_figure
 from core.plots.confusion import cell_key, confusion_matrix
-from core.queries import comparison_names
+from core.store.queries import comparison_names
 from core.votes import VOTE_LABELS
 from pages.shared import cached, widgets
 from pages.shared.aggregation.asked import Asked, in_url

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.aggregation.levels import of_scores
+from core.aggregation.ordinal import OrdinalFit, ordinal
 from core.counts import DirectScores
-from core.held_out_sentences import ordinal as said
-from core.levels import of_scores
-from core.ordinal import OrdinalFit, ordinal
 from core.plots.held_out import levels_figure, rules_figure
 from core.votes import NoUsableVotes
+from core.words.held_out import ordinal as said
 from pages.shared import cached, theme, widgets
 from pages.shared.columns_of_rules import RULES, RULES_CAPTION
 
@@ -78,8 +78,8 @@ def likert_tab() -> None:
         widgets.copy_as_python(
             f"""from numpy.random import default_rng
 
-from core.levels import of_scores
-from core.ordinal import OrdinalFit, ordinal
+from core.aggregation.levels import of_scores
+from core.aggregation.ordinal import OrdinalFit, ordinal
 
 scores = queries.direct_scores(store, selection)
 levels = of_scores(scores[{judge!r}], scores[{gold!r}])

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.aggregation.evaluation import METHODS, Evaluation, evaluate
+from core.aggregation.labelling import given_labels, rule_labels
 from core.counts import IntArray
-from core.evaluation import METHODS, Evaluation, evaluate
-from core.labelling import given_labels, rule_labels
 from core.plots.aggregation import errors_figure
-from core.recommendation import recommend
+from core.words.recommendation import recommend
 from pages.shared import cached, widgets
 from pages.shared.aggregation.asked import GREEK, Asked, in_url
 from pages.shared.aggregation.decisions import decisions_section
@@ -115,9 +115,9 @@ def _rules(asked: Asked) -> None:
         widgets.copy_as_python(
             f"""from numpy.random import default_rng
 
-from core.btd import Bounds, fit
-from core.evaluation import evaluate
-from core.labelling import given_labels
+from core.aggregation.btd import Bounds, fit
+from core.aggregation.evaluation import evaluate
+from core.aggregation.labelling import given_labels
 
 judges = queries.vote_counts(store, selection)
 labelled = judges[{asked.judge!r}].labelled()

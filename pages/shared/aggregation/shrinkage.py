@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.btd import PARAMETERS, BTDFit, fit
+from core.aggregation.btd import PARAMETERS, BTDFit, fit
+from core.aggregation.labelling import label_table
+from core.aggregation.priors import Offer
+from core.aggregation.shrinkage import Prior, shrunken_fit
+from core.aggregation.shrinkage_gain import ShrinkageGain
 from core.counts import FloatArray, VoteCounts
-from core.labelling import label_table
 from core.plots.aggregation import errors_figure
 from core.plots.shrinkage import priors_figure, strength_name, weights_figure
-from core.priors import Offer
-from core.queries import comparison_names
-from core.shrinkage import Prior, shrunken_fit
-from core.shrinkage_gain import ShrinkageGain
-from core.shrinkage_sentences import bound, helps, said, some, weighed
+from core.store.queries import comparison_names
 from core.votes import AppellateError, Selection
+from core.words.shrinkage import bound, helps, said, some, weighed
 from pages.shared import cached, theme, widgets
 from pages.shared.aggregation.asked import GREEK, Asked
 from pages.shared.aggregation.rules import RULES

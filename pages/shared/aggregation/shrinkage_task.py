@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from core.aggregation.priors import Kind, Offer, by_item_name, offers
+from core.aggregation.shrinkage_gain import FEWEST, ShrinkageGain, shrinkage_gain
 from core.counts import VoteCounts
-from core.priors import Kind, Offer, by_item_name, offers
-from core.queries import comparison_names
-from core.shrinkage_gain import FEWEST, ShrinkageGain, shrinkage_gain
+from core.store.queries import comparison_names
 from core.votes import NoUsableVotes, Selection
 from pages.shared import cached, widgets
 from pages.shared.aggregation.asked import Asked
@@ -179,10 +179,10 @@ def code_of(task: Task, offer: Offer) -> str:
 
 from numpy.random import default_rng
 
-from core.btd import Bounds
-from core.by_value import vote_counts_by
-from core.priors import by_item_name, offers
-from core.shrinkage_gain import shrinkage_gain
+from core.aggregation.btd import Bounds
+from core.store.by_value import vote_counts_by
+from core.aggregation.priors import by_item_name, offers
+from core.aggregation.shrinkage_gain import shrinkage_gain
 
 {body}
 options = dict({", ".join(f"{key}={one!r}" for key, one in asked.options.items())}, bounds={asked.bounds!r})

@@ -9,12 +9,12 @@ from typing import TypeVar
 import numpy as np
 import streamlit as st
 
-from core.calibration import Calibration, NoiseFloor, Reliability, calibration, noise_floor
+from core.confidence.calibration import Calibration, NoiseFloor, Reliability, calibration, noise_floor
+from core.confidence.overconfidence import ConfidenceGap, confidence_gap
 from core.counts import OutcomeCounts
 from core.figures import Style, Theme
-from core.overconfidence import ConfidenceGap, confidence_gap
 from core.plots.calibration import bin_key
-from core.queries import Mark
+from core.store.queries import Mark
 from core.votes import CorrectnessRule, NoUsableVotes, Selection
 from pages.shared import cached, theme, widgets
 

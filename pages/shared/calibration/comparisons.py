@@ -7,9 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.counts import NO_GOLD
-from core.gold_sentences import SURENESS_NAMES, guaranteed
-from core.guarantee import (
+from core.confidence.guarantee import (
     Decisions,
     Guarantee,
     Sureness,
@@ -20,11 +18,13 @@ from core.guarantee import (
     kept_comparisons,
     label_outcomes,
 )
+from core.confidence.selective import risk_coverage
+from core.counts import NO_GOLD
 from core.plots.calibration import cut_key
 from core.plots.guarantee import guarantee_figure
-from core.queries import Mark
-from core.selective import risk_coverage
+from core.store.queries import Mark
 from core.votes import Selection, TooFewLabels
+from core.words.gold import SURENESS_NAMES, guaranteed
 from pages.shared import cached, theme, widgets
 from pages.shared.calibration.asked import seeded
 
@@ -129,7 +129,7 @@ def comparisons_section(
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.guarantee import by_btd, by_share, by_stated_confidence, guarantee
+from core.confidence.guarantee import by_btd, by_share, by_stated_confidence, guarantee
 
 judge = {subject!r}
 counts = queries.vote_counts(store, selection)[judge]

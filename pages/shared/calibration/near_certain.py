@@ -6,10 +6,11 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from core import sentences, tables
+from core import tables
+from core.confidence.th_score import SWEEP_EPSILONS, Scale, th_score, th_sweep
 from core.plots.calibration import cut_key, th_figure
-from core.queries import Mark
-from core.th_score import SWEEP_EPSILONS, Scale, th_score, th_sweep
+from core.store.queries import Mark
+from core.words import sentences
 from pages.shared import widgets
 from pages.shared.calibration.asked import JUST_BELOW, Asked, of_each, seeded, subject
 
@@ -60,7 +61,7 @@ def near_certain_tab(asked: Asked, tab: Any) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.th_score import th_score, th_sweep
+from core.confidence.th_score import th_score, th_sweep
 
 outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
 found = th_score(outcomes, {epsilon}, scale={scale!r})

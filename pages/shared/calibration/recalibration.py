@@ -6,12 +6,13 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from core import sentences, tables
-from core.calibration import CalibrationIntervals, NoiseFloor, calibration_intervals, noise_floor
+from core import tables
+from core.confidence.calibration import CalibrationIntervals, NoiseFloor, calibration_intervals, noise_floor
+from core.confidence.recalibration import Method, Recalibration, recalibrate
 from core.counts import OutcomeCounts
 from core.plots.calibration import before_and_after
-from core.recalibration import Method, Recalibration, recalibrate
 from core.votes import AppellateError
+from core.words import sentences
 from pages.shared import widgets
 from pages.shared.calibration.asked import Asked, bin_marks, of_each, seeded, subject
 
@@ -45,7 +46,7 @@ def recalibration_tab(asked: Asked, tab: Any) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.recalibration import recalibrate
+from core.confidence.recalibration import recalibrate
 
 outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
 found = recalibrate(outcomes, method={method!r}, bins={asked.bins}, rng=default_rng(0))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core import tables
-from core.calibration import calibration_intervals, reliability
-from core.overconfidence import ConfidenceGap
+from core.confidence.calibration import calibration_intervals, reliability
+from core.confidence.overconfidence import ConfidenceGap
 from core.plots.calibration import reliability_diagram
 from core.plots.forest import Estimate, Series, forest
-from core.queries import Mark
+from core.store.queries import Mark
 from pages.shared import cached, widgets
 from pages.shared.calibration.asked import (
     Asked,
@@ -52,8 +52,8 @@ def reliability_tab(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.calibration import calibration, calibration_intervals, noise_floor
-from core.overconfidence import confidence_gap
+from core.confidence.calibration import calibration, calibration_intervals, noise_floor
+from core.confidence.overconfidence import confidence_gap
 
 for judge, outcomes in queries.outcomes(store, selection, rule={asked.rule!r}).items():
     known = outcomes.with_confidence()

@@ -7,10 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from core import sentences, tables
+from core import tables
+from core.confidence.selective import RiskThreshold, risk_coverage, threshold_for_risk
 from core.plots.calibration import cut_key, risk_figure
-from core.queries import Mark
-from core.selective import RiskThreshold, risk_coverage, threshold_for_risk
+from core.store.queries import Mark
+from core.words import sentences
 from pages.shared import widgets
 from pages.shared.calibration.asked import JUST_BELOW, Asked, of_each, subject
 from pages.shared.calibration.comparisons import ask_sureness, ask_target, comparisons_section
@@ -71,7 +72,7 @@ def threshold_tab(asked: Asked, tab: Any) -> None:
         tables.thresholds(found, curves), "thresholds", alt="Threshold of each judge and what it costs"
     )
     widgets.copy_as_python(
-        f"""from core.selective import risk_coverage, threshold_for_risk
+        f"""from core.confidence.selective import risk_coverage, threshold_for_risk
 
 outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
 found = threshold_for_risk(outcomes, alpha={alpha!r}, delta={delta!r})

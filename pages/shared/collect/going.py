@@ -9,7 +9,7 @@ from core.judging.planning import plan
 from core.judging.runner import Run, runs
 from core.judging.sentences import described, outcome, proposed, voters
 from core.judging.started import Started, complete, forget, resume, started
-from core.replies import without_verdict
+from core.store.replies import without_verdict
 from pages.shared import cached, widgets
 from pages.shared.collect.asked import errors, words
 from pages.shared.collect.where import secret_keys

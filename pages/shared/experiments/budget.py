@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.budget import TOLERANCE, BudgetPlan, learn, plan
-from core.budget_sentences import outlook, saving
-from core.budget_trial import BudgetTrial, trial
 from core.counts import VoteCounts
+from core.experiments.budget import TOLERANCE, BudgetPlan, learn, plan
+from core.experiments.budget_trial import BudgetTrial, trial
 from core.figures import Style, Theme
 from core.plots.budget import budget_figure
-from core.sentences import SAYS
 from core.votes import Selection
+from core.words.budget import outlook, saving
+from core.words.sentences import SAYS
 from pages.shared import cached, widgets
 
 CURVE = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02)
@@ -72,8 +72,8 @@ def budget_tab(selection: Selection, judge: str, style: Style, look: Theme) -> N
         widgets.copy_as_python(
             f"""from numpy.random import default_rng
 
-from core.budget import learn, plan
-from core.budget_trial import trial
+from core.experiments.budget import learn, plan
+from core.experiments.budget_trial import trial
 
 counts = queries.vote_counts(store, selection)[{judge!r}]
 found = trial(counts, rng=default_rng(0), tolerances=(0.0, {tolerance!r}), step={step})

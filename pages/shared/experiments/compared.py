@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.comparison import Comparison, compare
 from core.counts import VoteCounts
-from core.experiment_sentences import comparison_answer
+from core.experiments.comparison import Comparison, compare
 from core.plots.experiments import compared_figure, ties_figure
-from core.queries import filter_columns
+from core.store.queries import filter_columns
 from core.votes import NoUsableVotes
+from core.words.experiments import comparison_answer
 from pages.shared import cached, widgets
 from pages.shared.experiments.asked import Asked
 
@@ -82,7 +82,7 @@ def compared_tab(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.comparison import compare
+from core.experiments.comparison import compare
 {code}
 found = compare(values, rng=default_rng(0), reference={reference!r})
 print(found.to_frame().to_string())"""
@@ -102,7 +102,7 @@ def _values(asked: Asked, column: str) -> tuple[dict[str, VoteCounts], str]:
         by_value = cached.vote_counts_by(asked.selection, column)
         values = {value: judges[asked.judge] for value, judges in by_value.items() if asked.judge in judges}
         code = (
-            "from core.by_value import vote_counts_by\n\n"
+            "from core.store.by_value import vote_counts_by\n\n"
             f"by_value = vote_counts_by(store, selection, {column!r})\n"
             f"values = {{name: judges[{asked.judge!r}] for name, judges in by_value.items() "
             f"if {asked.judge!r} in judges}}"

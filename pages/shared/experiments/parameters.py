@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 
 from core.counts import VoteCounts
-from core.experiment_sentences import parameters_answer
-from core.parameter_grid import parameter_grid
+from core.experiments.parameter_grid import parameter_grid
 from core.plots.experiments import MOST_GROUPS, parameters_figure
+from core.words.experiments import parameters_answer
 from pages.shared import cached, widgets
 from pages.shared.experiments.asked import Asked
 
@@ -77,8 +77,8 @@ def parameters_tab(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.by_value import vote_counts_by
-from core.parameter_grid import parameter_grid
+from core.store.by_value import vote_counts_by
+from core.experiments.parameter_grid import parameter_grid
 
 by_value = vote_counts_by(store, selection, "category")
 groups = {make}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.experiment_sentences import labels_answer, votes_answer
-from core.fewer_votes import votes_source
+from core.experiments.fewer_votes import votes_source
+from core.experiments.sweeps import Sweep, label_sweep, vote_sweep
 from core.plots.experiments import sweep_figure
-from core.sweeps import Sweep, label_sweep, vote_sweep
+from core.words.experiments import labels_answer, votes_answer
 from pages.shared import cached, widgets
 from pages.shared.experiments.asked import Asked
 
@@ -67,7 +67,7 @@ def votes_tab(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.sweeps import vote_sweep
+from core.experiments.sweeps import vote_sweep
 
 counts = queries.{source}(store, selection)[{asked.judge!r}]
 print(vote_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
@@ -97,7 +97,7 @@ def labels_tab(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.sweeps import label_sweep
+from core.experiments.sweeps import label_sweep
 
 counts = queries.vote_counts(store, selection)[{asked.judge!r}]
 print(label_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.btd import PARAMETERS, decision_map
+from core.aggregation.btd import PARAMETERS, decision_map
 from core.counts import VoteCounts
-from core.experiment_sentences import prediction_answer, transfer_answer
+from core.experiments.task_distance import task_distances, transfer_prediction
+from core.experiments.transfer import Transfer, transfer
 from core.plots.aggregation import MOST_VOTES
 from core.plots.transfer import borrowed_figure, distance_figure, transfer_figure, transfer_key
-from core.task_distance import task_distances, transfer_prediction
-from core.transfer import Transfer, transfer
 from core.votes import NoUsableVotes
+from core.words.experiments import prediction_answer, transfer_answer
 from pages.shared import cached, widgets
 from pages.shared.experiments.asked import Asked
 
@@ -79,8 +79,8 @@ def transfer_tab(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.task_distance import task_distances, transfer_prediction
-from core.transfer import transfer
+from core.experiments.task_distance import task_distances, transfer_prediction
+from core.experiments.transfer import transfer
 
 {code}
 found = transfer(tasks, rng=default_rng(0))
@@ -110,7 +110,7 @@ def _tasks(asked: Asked, between: str) -> tuple[dict[str, VoteCounts], str]:
     if between == JUDGES:
         return asked.counts, "tasks = queries.vote_counts(store, selection)"
     column, selection = "category", asked.selection
-    lines = "from core.by_value import vote_counts_by\n\n"
+    lines = "from core.store.by_value import vote_counts_by\n\n"
     if between == DATASETS:
         column, selection = "dataset", replace(selection, datasets=None, judges=None, where=())
         lines += "from dataclasses import replace\n\n"

@@ -8,13 +8,13 @@ from typing import get_args
 
 import streamlit as st
 
-from core.agreement import agreement_matrix, reliability_factor
-from core.anchors import AnchorSwap, Triangles, anchor_swap, anchors, triangles
-from core.board_sentences import TriangleTold, no_board, triangle_words
+from core.agreement.kappa import agreement_matrix, reliability_factor
 from core.counts import PairScores
-from core.raee import Board, Prior, board
-from core.standings import Standings, met, standings
+from core.leaderboard.anchors import AnchorSwap, Triangles, anchor_swap, anchors, triangles
+from core.leaderboard.raee import Board, Prior, board
 from core.votes import NoUsableVotes, Selection
+from core.words.board import TriangleTold, no_board, triangle_words
+from core.words.standings import Standings, met, standings
 from pages.shared import cached, widgets
 
 PUBLISHED, CORRECTED = "published", "corrected"
@@ -26,7 +26,7 @@ class Asked:
 
     pairs : scores of each judge, None pooled.  judges : those that met the anchor.  judge : the chosen one.
     boards : of every possible anchor, without finite pool and κ.  compared : anchors to compare, this first.
-    board : the one to show.  options : how `core.raee.board` makes it.
+    board : the one to show.  options : how `core.leaderboard.raee.board` makes it.
     """
 
     selection: Selection

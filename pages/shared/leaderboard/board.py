@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.board_sentences import mid_region
+from core.leaderboard.raee import Board
 from core.plots.leaderboard import board_figure, judge_key
-from core.queries import Mark
-from core.raee import Board
+from core.store.queries import Mark
+from core.words.board import mid_region
 from pages.shared import cached, theme, widgets
 from pages.shared.leaderboard.asked import Asked, in_url, judged
 from pages.shared.leaderboard.columns import MODEL, number

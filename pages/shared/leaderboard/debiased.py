@@ -7,13 +7,13 @@ from typing import get_args
 import numpy as np
 import streamlit as st
 
-from core import queries
-from core.debiased import Weighting
-from core.debiased_board import DebiasedBoard, debiased_board, hide_gold, most_misjudged, pooled
 from core.figures import COLOURS, Style
-from core.gold_sentences import corrected, debiased
+from core.leaderboard.debiased import Weighting
+from core.leaderboard.debiased_board import DebiasedBoard, debiased_board, hide_gold, most_misjudged, pooled
 from core.plots.debiased import debiased_figure
-from core.queries import Mark
+from core.store import queries
+from core.store.queries import Mark
+from core.words.gold import corrected, debiased
 from pages.shared import cached, theme, widgets
 from pages.shared.leaderboard.asked import Asked, in_url
 from pages.shared.leaderboard.columns import number
@@ -119,7 +119,7 @@ def debiased_tab(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.debiased_board import debiased_board, hide_gold, pooled
+from core.leaderboard.debiased_board import debiased_board, hide_gold, pooled
 
 counts = queries.vote_counts(store, selection)
 names = queries.comparison_names(store, selection)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from core.agreement.repeatability import Repeatability, icc
+from core.leaderboard.pooling import PooledBoard, Pooling, mean_of_judges, pooling
+from core.leaderboard.raee import board
+from core.leaderboard.screening import CUTS, screening
 from core.plots.juries import pooling_figure, screening_figure
-from core.pooling import PooledBoard, Pooling, mean_of_judges, pooling
-from core.raee import board
-from core.raee_sentences import judges, screened
-from core.repeatability import Repeatability, icc
-from core.screening import CUTS, screening
-from core.verdicts import ICC_STRONG
 from core.votes import NoUsableVotes
+from core.words.raee import judges, screened
+from core.words.verdicts import ICC_STRONG
 from pages.shared import cached, theme, widgets
 from pages.shared.leaderboard.asked import Asked
 from pages.shared.leaderboard.columns import MODEL, number
@@ -196,9 +196,9 @@ def _repeats(asked: Asked) -> dict[str, Repeatability]:
 def _code(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""import numpy as np
-from core.pooling import mean_of_judges, pooling
-from core.repeatability import icc
-from core.screening import screening
+from core.leaderboard.pooling import mean_of_judges, pooling
+from core.agreement.repeatability import icc
+from core.leaderboard.screening import screening
 
 pairs = queries.pair_scores(store, selection, pooled=True)
 judged = {{name: pairs[name] for name in {asked.judges!r}}}

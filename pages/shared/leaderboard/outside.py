@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.outside import SCALES, OutsideComparison, compare_outside, read_outside
+from core.leaderboard.outside import SCALES, OutsideComparison, compare_outside, read_outside
 from core.plots.ratings import outside_figure
-from core.queries import Mark
-from core.raee_sentences import outside
+from core.store.queries import Mark
+from core.words.raee import outside
 from pages.shared import cached, theme, widgets
 from pages.shared.leaderboard.asked import Asked, in_url
 from pages.shared.leaderboard.columns import number
@@ -100,8 +100,8 @@ def _show(asked: Asked, found: OutsideComparison, name: str) -> None:
     widgets.copy_as_python(
         f"""from pathlib import Path
 import numpy as np
-from core.outside import compare_outside, read_outside
-from core.raee import board
+from core.leaderboard.outside import compare_outside, read_outside
+from core.leaderboard.raee import board
 
 pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
 file = Path({name!r})

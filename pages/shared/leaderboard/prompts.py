@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.abstention import THRESHOLDS, Rule, abstention, changes
 from core.figures import COLOURS, Style
+from core.leaderboard.abstention import THRESHOLDS, Rule, abstention, changes
+from core.leaderboard.subsampling import SubsampleErrors, subsample_errors
 from core.plots.forest import Estimate, Series, forest
 from core.plots.juries import abstention_figure, subsample_figure
-from core.queries import Mark
-from core.raee_sentences import abstained, subsampled
-from core.runs import pair_doubts
-from core.subsampling import SubsampleErrors, subsample_errors
+from core.store.queries import Mark
+from core.store.runs import pair_doubts
 from core.votes import NoUsableVotes
+from core.words.raee import abstained, subsampled
 from pages.shared import cached, theme, widgets
 from pages.shared.leaderboard.asked import Asked, in_url
 from pages.shared.leaderboard.columns import MODEL, number
@@ -152,8 +152,8 @@ def _abstention(asked: Asked) -> None:
                 + " are left out throughout."
             )
     widgets.copy_as_python(
-        f"""from core.abstention import abstention, changes
-from core.runs import pair_doubts
+        f"""from core.leaderboard.abstention import abstention, changes
+from core.store.runs import pair_doubts
 
 doubts = pair_doubts(store, selection)
 doubts = {{name: doubts[name] for name in {list(found.judges)!r}}}
@@ -197,7 +197,7 @@ def _subsamples(asked: Asked) -> None:
         st.caption(f"{found.draws:,} subsamples of each size")
     widgets.copy_as_python(
         f"""import numpy as np
-from core.subsampling import subsample_errors
+from core.leaderboard.subsampling import subsample_errors
 
 pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
 print(subsample_errors(pairs, {asked.anchor!r}, sizes={_sizes(asked)!r}, draws={DRAWS},

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from core.leaderboard.rating_spread import RatingSpread, rating_spread
 from core.plots.ratings import ratings_figure
-from core.queries import Mark
-from core.raee_sentences import METHOD_NAMES, other_ratings
-from core.rating_spread import RatingSpread, rating_spread
+from core.store.queries import Mark
+from core.words.raee import METHOD_NAMES, other_ratings
 from pages.shared import cached, theme, widgets
 from pages.shared.leaderboard.asked import Asked, in_url
 from pages.shared.leaderboard.columns import MODEL, number
@@ -75,7 +75,7 @@ def ratings_tab(asked: Asked) -> None:
     names = asked.judges if asked.judge is None else [asked.judge]
     widgets.copy_as_python(
         f"""import numpy as np
-from core.rating_spread import rating_spread
+from core.leaderboard.rating_spread import rating_spread
 
 pairs = queries.pair_scores(store, selection, pooled=True)
 judged = {{name: pairs[name] for name in {names!r}}}

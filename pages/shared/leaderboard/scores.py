@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core import score_sentences as say
 from core.counts import DirectScores
-from core.direct_scores import DirectStatistics, direct_statistics, pairs_frame
-from core.dispersion import Dispersion, dispersion, measures_frame
+from core.leaderboard.direct_scores import DirectStatistics, direct_statistics, pairs_frame
+from core.leaderboard.dispersion import Dispersion, dispersion, measures_frame
+from core.leaderboard.raee import Board, board
+from core.leaderboard.score_board import ScoreBoards, score_boards, scored_anchors
 from core.plots.scores import scores_figure
-from core.raee import Board, board
-from core.score_board import ScoreBoards, score_boards, scored_anchors
-from core.standings import met
 from core.votes import NoUsableVotes, Selection
+from core.words import scores as say
+from core.words.standings import met
 from pages.shared import cached, theme, widgets
 from pages.shared.leaderboard.asked import Asked
 from pages.shared.leaderboard.columns import MODEL, number
@@ -267,7 +267,7 @@ def _code(
     prior: str | None = None,
 ) -> str:
     lines = [
-        "from core.direct_scores import direct_statistics, pairs_frame",
+        "from core.leaderboard.direct_scores import direct_statistics, pairs_frame",
         "",
         "scores = queries.direct_scores(store, selection)",
         f"scores = {{name: scores[name] for name in {tuple(judged)!r}}}",
@@ -283,9 +283,9 @@ def _code(
         lines = [
             "from numpy.random import default_rng",
             "",
-            "from core.dispersion import dispersion, measures_frame",
-            *(["from core.raee import board"] if votes else []),
-            "from core.score_board import score_boards",
+            "from core.leaderboard.dispersion import dispersion, measures_frame",
+            *(["from core.leaderboard.raee import board"] if votes else []),
+            "from core.leaderboard.score_board import score_boards",
             *lines,
             f"boards = score_boards(scores, {anchor!r})",
             "print(boards.to_frame().to_string())",

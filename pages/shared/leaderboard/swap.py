@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.plots.leaderboard import swap_figure, swap_key
-from core.queries import Mark
-from core.standings import OtherAnchor, Standings, most_reversing
+from core.store.queries import Mark
+from core.words.standings import OtherAnchor, Standings, most_reversing
 from pages.shared import theme, widgets
 from pages.shared.leaderboard.asked import Asked, in_url
 from pages.shared.leaderboard.columns import number

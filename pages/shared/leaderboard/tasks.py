@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core import queries
-from core.between_tasks import BetweenTasks, between_tasks
+from core.leaderboard.between_tasks import BetweenTasks, between_tasks
 from core.plots.ratings import task_key, tasks_figure
-from core.queries import Mark
-from core.raee_sentences import differ, tasks
+from core.store import queries
+from core.store.queries import Mark
 from core.votes import NoUsableVotes
+from core.words.raee import differ, tasks
 from pages.shared import cached, theme, widgets
 from pages.shared.leaderboard.asked import Asked, in_url
 from pages.shared.leaderboard.columns import MODEL, number
@@ -98,7 +98,7 @@ def tasks_tab(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""from dataclasses import replace
 
-from core.between_tasks import between_tasks
+from core.leaderboard.between_tasks import between_tasks
 
 def scores(category):
     inside = replace(selection, where=(*selection.where, ("category", category)))

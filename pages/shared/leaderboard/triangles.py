@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.anchors import Triangles
-from core.board_sentences import TriangleTold, triangles_frame
-from core.queries import Mark
+from core.leaderboard.anchors import Triangles
+from core.store.queries import Mark
+from core.words.board import TriangleTold, triangles_frame
 from pages.shared import widgets
 from pages.shared.leaderboard.asked import Asked
 from pages.shared.leaderboard.columns import number

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import streamlit as st
 
+from core.consensus.listwise import Improvements, Weights, improvement
+from core.consensus.listwise_orders import OrderSensitivity, order_sensitivity
 from core.counts import ListRankings
-from core.listwise import Improvements, Weights, improvement
-from core.listwise_orders import OrderSensitivity, order_sensitivity
 from core.votes import NoUsableVotes, Selection
 from pages.shared import cached, widgets
 

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core import list_sentences
-from core.listwise import Improvements, consensus
-from core.listwise_orders import OrderSensitivity, OrderSweep, order_sweep
+from core.consensus.listwise import Improvements, consensus
+from core.consensus.listwise_orders import OrderSensitivity, OrderSweep, order_sweep
 from core.plots.listwise import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
+from core.words import listwise as list_sentences
 from pages.shared import cached, theme, widgets
 from pages.shared.listwise.asked import LABELS, NO_BEST, Asked, known
 

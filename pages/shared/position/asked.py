@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core import verdicts
+from core.bias.position import PositionBias, position_bias
 from core.counts import PositionCounts
 from core.figures import Style, Theme
-from core.position import PositionBias, position_bias
-from core.verdicts import Verdict
 from core.votes import NoUsableVotes, Selection
+from core.words import verdicts
+from core.words.verdicts import Verdict
 from pages.shared import cached, theme, widgets
 
 GRADES = ("fail", "warn", "ok", "unknown")

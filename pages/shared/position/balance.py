@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import sentences, tables
-from core.order_balance import order_balance
+from core import tables
+from core.bias.order_balance import order_balance
 from core.plots.position import order_errors
+from core.words import sentences
 from pages.shared import cached, widgets
 from pages.shared.position.asked import Asked
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 import streamlit as st
 
+from core.bias.position import flips_by, margin_group
 from core.plots.position import flips_by_group
-from core.position import flips_by, margin_group
-from core.queries import Mark
+from core.store.queries import Mark
 from pages.shared import widgets
 from pages.shared.position.asked import Asked
 

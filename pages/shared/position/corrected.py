@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.held_out_sentences import position_aware as said
+from core.aggregation.position_aware import PositionAware, one_order, position_aware
 from core.plots.held_out import changes_figure
-from core.position_aware import PositionAware, one_order, position_aware
 from core.votes import AppellateError
+from core.words.held_out import position_aware as said
 from pages.shared import cached, widgets
 from pages.shared.columns_of_rules import RULES, RULES_CAPTION
 from pages.shared.position.asked import Asked
@@ -71,7 +71,7 @@ def corrected_tab(asked: Asked, answer: DeltaGenerator) -> None:
     widgets.copy_as_python(
         f"""from numpy.random import default_rng
 
-from core.position_aware import one_order, position_aware
+from core.aggregation.position_aware import one_order, position_aware
 
 counts = queries.order_counts(store, selection)[{asked.judge!r}]
 {thinned}found = position_aware(counts, rng=default_rng(0), n_splits={SPLITS}, share={share / 100})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import sentences, tables
-from core.verbosity import verbosity
+from core import tables
+from core.bias.verbosity import verbosity
+from core.words import sentences
 from pages.shared import cached, widgets
 from pages.shared.position.asked import Asked
 

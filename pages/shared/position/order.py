@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import sentences, tables
+from core import tables
 from core.plots.position import flip_key, flips, lean_key, leaning, leans
-from core.queries import Mark
+from core.store.queries import Mark
+from core.words import sentences
 from pages.shared import widgets
 from pages.shared.position.asked import Asked
 

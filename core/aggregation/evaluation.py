@@ -1,0 +1,408 @@
+"""How good is an aggregator on labels that it did not see: MAE and PA over splits, regret, top cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.aggregation.aggregators import AGGREGATORS, REASONS, one_hot
+from core.aggregation.btd import (
+    PARAMETERS,
+    Bounds,
+    BTDFit,
+    apply,
+    decide,
+    features,
+    fit_many,
+    probabilities,
+)
+from core.aggregation.btd_solver import Loss
+from core.aggregation.shrinkage import WEAK, Prior, PriorOfSplits, ShrunkenFits, shrunken
+from core.counts import FloatArray, IntArray, VoteCounts
+from core.intervals import check_level
+from core.splits import (
+    ItemLosses,
+    Splits,
+    calibration_sets,
+    item_bootstrap,
+    item_losses,
+    sign_flip_p_value,
+    splits,
+)
+from core.votes import InvalidOption, NoUsableVotes, UnknownName
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "Evaluation",
+    "LabelDistributions",
+    "MethodScore",
+    "ParameterTable",
+    "apply",
+    "evaluate",
+    "label_distributions",
+    "regime",
+    "splits",
+]
+
+FITTED = {"btd": "BTD", "btd_shrunk": "Shrunken BTD"}
+"""Methods that are fits of θ, by key."""
+
+METHODS: dict[str, str] = FITTED | {key: rule.name for key, rule in AGGREGATORS.items()}
+"""Names of all methods by key, in the order of tables."""
+
+SIGNIFICANCE = 0.05
+"""τ of the top cluster (methods §3)."""
+
+BOOTSTRAP_DRAWS = 2_000
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class MethodScore:
+    """One method over the splits: mean absolute error (0 to 2) and pairwise accuracy (0 to 1).
+
+    *_low, *_high : mean ± z·SE over splits; splits overlap, so this is split variability, not sampling error.
+    *_item_low, *_item_high : item bootstrap.  regret : MAE minus that of BTD fitted on every label.
+    top_cluster : not told apart from the best method.
+    p_value : least p against the methods above it in the top cluster; None for the best, and below the first
+    method that differs, where the test stops.
+    Without resamples *_item_low, *_item_high are NaN and top_cluster is None: not known.
+    """
+
+    key: str
+    name: str
+    dummy: bool
+    mae: float
+    mae_low: float
+    mae_high: float
+    mae_item_low: float
+    mae_item_high: float
+    pa: float
+    pa_low: float
+    pa_high: float
+    pa_item_low: float
+    pa_item_high: float
+    regret: float
+    top_cluster: bool | None
+    p_value: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ParameterTable:
+    """Mean and quartiles of β, ν, γ over the splits, in that order, and the regime that ν shows."""
+
+    mean: FloatArray
+    q1: FloatArray
+    q3: FloatArray
+    regime: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a parameter."""
+        import pandas as pd
+
+        return pd.DataFrame({"parameter": PARAMETERS, "mean": self.mean, "q1": self.q1, "q3": self.q3})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Evaluation:
+    """Methods compared on the same splits.
+
+    scores : by key, best MAE first.  not_applicable : key → why.
+    n, n_items : labelled comparisons and their items.  calibration : mean comparisons of a calibration set.
+    mae_all_labels : MAE of BTD fitted on every label, on the same evaluation sets.
+    majority_p_value : of the paired test of majority against the best method, whatever is between them; None
+        if majority is the best or not among them, or without resamples.
+    theta : BTD parameters (β, η₀, γ) of each split, (splits, 3).
+    shrunken : parameters of shrunken BTD and what its prior contributed; None if it is not compared.
+    by_item : errors of the methods in the order of `columns`, then their hits, item by item; None without
+        resamples.
+    """
+
+    scores: dict[str, MethodScore]
+    not_applicable: dict[str, str]
+    parameters: ParameterTable | None
+    theta: FloatArray
+    mae_all_labels: float
+    majority_p_value: float | None
+    n: int
+    n_items: int
+    n_splits: int
+    calibration: float
+    share: float
+    alpha: float
+    kappa: float
+    level: float
+    resamples: int
+    shrunken: ShrunkenFits | None = None
+    by_item: ItemLosses | None = None
+    columns: tuple[str, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a method, best MAE first."""
+        import pandas as pd
+
+        names = MethodScore.__dataclass_fields__
+        return pd.DataFrame(
+            [{name: getattr(score, name) for name in names} for score in self.scores.values()]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LabelDistributions:
+    """Labels of the labelled comparisons by gold, majority and a BTD fit.
+
+    Shares are (3,) in the order -1, 0, +1; confusion tables are counts, rows gold, columns what was said.
+    """
+
+    n: int
+    gold: FloatArray
+    majority: FloatArray
+    calibrated: FloatArray
+    majority_confusion: IntArray
+    calibrated_confusion: IntArray
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a label."""
+        import pandas as pd
+
+        columns = {"gold": self.gold, "majority": self.majority, "calibrated": self.calibrated}
+        return pd.DataFrame({"label": [-1, 0, 1]} | columns)
+
+
+def evaluate(
+    counts: VoteCounts,
+    *,
+    rng: np.random.Generator,
+    methods: Sequence[str] | None = None,
+    given: Mapping[str, IntArray] | None = None,
+    n_splits: int = 100,
+    share: float = 0.05,
+    minimum: int = 20,
+    alpha: float = 1.0,
+    kappa: float = 1.0,
+    bounds: Bounds | None = None,
+    loss: Loss = "drps",
+    level: float = 0.95,
+    resamples: int = 10_000,
+    prior: Prior | PriorOfSplits = WEAK,
+) -> Evaluation:
+    """Compare methods on `n_splits` random splits of the labelled comparisons, the same splits for all.
+
+    MAE = mean |ŷ − y|, PA = mean 1{ŷ = y} over the evaluation part; mean ± z·SE over splits, and an item
+    bootstrap. Top cluster: rank 1 goes down the table until the first method that differs (p ≤ .05) from any
+    already in, by paired sign flips of per-item loss, one sign an item; p = (1 + #{|T_r| ≥ |T|})/(R + 1). It
+    leaves out the variance of the calibration draw.
+
+    methods : keys of METHODS, None for all.  given : labels by method and row of `counts` for methods that
+    need confidences or lengths; without them such a method is listed in `not_applicable`.
+    resamples : sign flips R, and bootstrap draws up to 2,000 of them. 0 leaves both out, for an answer in a
+    fraction of the time; every other number is the same, whatever the resamples.
+    prior : of shrunken BTD, see `core.aggregation.shrinkage`; one that asks for the splits has items drawn by
+    name. A prior that learns its λ takes most of a second.
+
+    Raises UnknownName for a method that does not exist, else as `splits` and `fit_many`.
+    Source: [BTD] §5; regret, item bootstrap and the sign-flip test are ours.
+    """
+    check_level(level)
+    if resamples and resamples < 100:
+        raise InvalidOption(f"{resamples} resamples: use at least 100, or 0 for none.")
+    wanted = list(METHODS if methods is None else dict.fromkeys(methods))
+    given = {key: labels for key, labels in (given or {}).items() if key in wanted}
+    for key in wanted:
+        if key not in METHODS:
+            raise UnknownName(f"There is no aggregator {key!r}; choose from {', '.join(METHODS)}.")
+    skipped = {
+        key: REASONS[AGGREGATORS[key].needs]
+        for key in wanted
+        if key not in FITTED and AGGREGATORS[key].forecast is None and key not in given
+    }
+    used = [key for key in wanted if key not in skipped]
+
+    drawn = splits(
+        counts,
+        rng=rng,
+        n_splits=n_splits,
+        share=share,
+        minimum=minimum,
+        given=given,
+        by_name=callable(prior),
+    )
+    # The last calibration set is all labels: what regret is measured against.
+    together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
+    fits = fit_many(drawn.cells, together, bounds=bounds, loss=loss, alpha=alpha, kappa=kappa)
+    s, t = features(drawn.cells, alpha=alpha, kappa=kappa)
+    decided = one_hot(decide(probabilities(fits.theta, s, t)))
+    fitted = {"btd": decided[:-1]}
+    leaning = None
+    if "btd_shrunk" in used:
+        leaning = shrunken(
+            calibration_sets(drawn),
+            prior(drawn) if callable(prior) else prior,
+            # Folds of its own: the resamples of the others stay what they are.
+            rng=rng.spawn(1)[0],
+            alpha=alpha,
+            kappa=kappa,
+            bounds=bounds,
+            loss=loss,
+        )
+        fitted["btd_shrunk"] = one_hot(decide(probabilities(leaning.theta, s, t)))
+    forecasts = {key: fitted[key] if key in fitted else _forecast(key, drawn) for key in used}
+
+    off = np.abs(np.arange(-1, 2) - drawn.cells.gold[:, None])
+    errors = [(forecast * off).sum(axis=2) for forecast in forecasts.values()]
+    hits = [(forecast * (off == 0)).sum(axis=2) for forecast in forecasts.values()]
+    evaluation = drawn.evaluation
+    size = evaluation.sum(axis=1)
+    reference = float(((evaluation * (decided[-1:] * off).sum(axis=2)).sum(axis=1) / size).mean())
+    mae = np.stack([(evaluation * values).sum(axis=1) / size for values in errors], axis=1)
+    pa = np.stack([(evaluation * values).sum(axis=1) / size for values in hits], axis=1)
+
+    order = np.argsort(mae.mean(axis=0), kind="stable")
+    item_low = item_high = [float("nan")] * (2 * len(used))
+    top: list[int] = []
+    p_values: dict[int, float] = {}
+    majority_p_value = None
+    by_item = None
+    if resamples:
+        by_item = item_losses(drawn, errors + hits)
+        estimate = np.concatenate([mae, pa], axis=1).mean(axis=0)
+        item_low, item_high = _item_intervals(by_item, estimate, level, resamples, rng)
+        on_errors = ItemLosses(loss=by_item.loss[:, : len(used)], items=by_item.items, size=by_item.size)
+        top, p_values = _top_cluster(on_errors, order, resamples, rng)
+        if "majority" in used and order[0] != used.index("majority"):
+            apart = on_errors.loss[:, used.index("majority")] - on_errors.loss[:, order[0]]
+            majority_p_value = sign_flip_p_value(apart, on_errors.items, resamples=resamples, rng=rng)
+    half_mae, half_pa = _half_width(mae, level).tolist(), _half_width(pa, level).tolist()
+    scores = {}
+    for m in order.tolist():
+        key, mae_m, pa_m = used[m], float(mae[:, m].mean()), float(pa[:, m].mean())
+        scores[key] = MethodScore(
+            key=key,
+            name=METHODS[key],
+            dummy=key not in FITTED and AGGREGATORS[key].dummy,
+            mae=mae_m,
+            mae_low=mae_m - half_mae[m],
+            mae_high=mae_m + half_mae[m],
+            mae_item_low=item_low[m],
+            mae_item_high=item_high[m],
+            pa=pa_m,
+            pa_low=pa_m - half_pa[m],
+            pa_high=pa_m + half_pa[m],
+            pa_item_low=item_low[len(used) + m],
+            pa_item_high=item_high[len(used) + m],
+            regret=mae_m - reference,
+            top_cluster=m in top if resamples else None,
+            p_value=p_values.get(m),
+        )
+    return Evaluation(
+        scores=scores,
+        not_applicable=skipped,
+        parameters=_parameter_table(fits.theta[:-1]) if "btd" in used else None,
+        theta=fits.theta[:-1],
+        mae_all_labels=reference,
+        majority_p_value=majority_p_value,
+        n=drawn.n,
+        n_items=drawn.n_items,
+        n_splits=n_splits,
+        calibration=float(drawn.calibration.sum(axis=1).mean()),
+        share=share,
+        alpha=alpha,
+        kappa=kappa,
+        level=level,
+        resamples=resamples,
+        shrunken=leaning,
+        by_item=by_item,
+        columns=tuple(used),
+    )
+
+
+def label_distributions(counts: VoteCounts, fit: BTDFit) -> LabelDistributions:
+    """Gold, majority and calibrated labels of the labelled comparisons side by side, with confusion tables.
+
+    Raises NoUsableVotes if nothing is labelled. Source: [BTD] Table 8.
+    """
+    known = counts.labelled()
+    if not len(known):
+        raise NoUsableVotes("No comparison has a gold label, so label distributions cannot be compared.")
+    majority, calibrated = _confusion(known.gold, known.label), _confusion(known.gold, apply(fit, known))
+    return LabelDistributions(
+        n=len(known),
+        gold=majority.sum(axis=1) / len(known),
+        majority=majority.sum(axis=0) / len(known),
+        calibrated=calibrated.sum(axis=0) / len(known),
+        majority_confusion=majority,
+        calibrated_confusion=calibrated,
+    )
+
+
+def regime(nu_q1: float, nu_q3: float) -> str:
+    """How much the fits correct towards ties: high if Q1(ν) ≥ 100, low if Q3(ν) ≤ 10, else mismatched.
+
+    The cut-offs are ours; they reproduce [BTD] Table 9.
+    """
+    if nu_q1 >= 100:
+        return "high correction"
+    return "low correction" if nu_q3 <= 10 else "mismatched"
+
+
+def _forecast(key: str, drawn: Splits) -> FloatArray:
+    if key in drawn.given:
+        return one_hot(drawn.given[key])[None]
+    rule = AGGREGATORS[key].forecast
+    assert rule is not None  # methods without labels were sorted out before
+    return rule(drawn.cells, drawn.calibration)
+
+
+def _half_width(values: FloatArray, level: float) -> FloatArray:
+    """z·SE of the mean over splits, by method."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri((1 + level) / 2) * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
+
+
+def _item_intervals(
+    losses: ItemLosses, estimate: FloatArray, level: float, resamples: int, rng: np.random.Generator
+) -> tuple[list[float], list[float]]:
+    """Percentile interval over items, moved so that it sits on the mean over splits, within what can be.
+
+    The first half of `estimate` are MAE, 0 to 2, the second half PA, 0 to 1.
+    """
+    drawn = item_bootstrap(losses, resamples=min(resamples, BOOTSTRAP_DRAWS), rng=rng)
+    weight = losses.items * losses.size
+    centred = drawn - weight @ losses.loss / weight.sum() + estimate
+    low, high = np.quantile(centred, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    most = np.repeat([2.0, 1.0], len(estimate) // 2)
+    inside = np.maximum(np.minimum(low, estimate), 0.0), np.minimum(np.maximum(high, estimate), most)
+    return inside[0].tolist(), inside[1].tolist()
+
+
+def _top_cluster(
+    losses: ItemLosses, order: IntArray, resamples: int, rng: np.random.Generator
+) -> tuple[list[int], dict[int, float]]:
+    """Methods of rank 1, and for every method tested the least p against those above it in rank 1."""
+    top, p_values = [int(order[0])], {}
+    for method in order[1:].tolist():
+        p_values[method] = min(
+            sign_flip_p_value(
+                losses.loss[:, method] - losses.loss[:, member], losses.items, resamples=resamples, rng=rng
+            )
+            for member in top
+        )
+        if p_values[method] <= SIGNIFICANCE:
+            break
+        top.append(method)
+    return top, p_values
+
+
+def _parameter_table(theta: FloatArray) -> ParameterTable:
+    natural = np.column_stack([theta[:, 0], np.exp(theta[:, 1]), theta[:, 2]])
+    q1, q3 = np.quantile(natural, [0.25, 0.75], axis=0)
+    return ParameterTable(mean=natural.mean(axis=0), q1=q1, q3=q3, regime=regime(q1[1], q3[1]))
+
+
+def _confusion(gold: IntArray, label: IntArray) -> IntArray:
+    return np.bincount(3 * (gold + 1) + label + 1, minlength=9).reshape(3, 3).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Do raters agree: a judge with itself, with other judges, with people and with gold?"""

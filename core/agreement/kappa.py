@@ -1,0 +1,202 @@
+"""Agreement of two judges, and of a judge with gold: raw and Cohen κ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.counts import IntArray, VoteCounts
+from core.intervals import clustered_proportion
+from core.votes import VOTE_LABELS, InvalidOption
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JudgePair:
+    """Agreement of two judges, or of a judge with gold, on the `n` comparisons that both labelled.
+
+    raw : share of equal labels.  kappa : Cohen κ, None where undefined, then `reason` says why.
+    Intervals are clustered by item; None where the estimate is, and for κ at perfect agreement.
+    """
+
+    judge_1: str
+    judge_2: str
+    n: int
+    raw: float | None
+    raw_low: float | None
+    raw_high: float | None
+    kappa: float | None
+    kappa_low: float | None
+    kappa_high: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class AgreementMatrix:
+    """Every pair of judges once, in the order given, and every judge against gold (judge_2 = `gold`)."""
+
+    judges: tuple[str, ...]
+    pairs: tuple[JudgePair, ...]
+    gold: tuple[JudgePair, ...]
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a pair, judges against each other first, then against gold."""
+        import pandas as pd
+
+        names = JudgePair.__slots__
+        return pd.DataFrame(
+            [[getattr(row, name) for name in names] for row in self.pairs + self.gold], columns=names
+        )
+
+
+def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
+    """Cohen κ = (p_o - p_e)/(1 - p_e) of two judges' labels, the tie a class of its own.
+
+    p_o: share of equal labels; p_e = Σ_c P₁(c)·P₂(c), what chance alone would give.
+
+    Parameters
+    ----------
+    label_1, label_2 : (n,) in {-1, 0, 1}, the same comparisons in the same order.
+
+    Returns
+    -------
+    float, or None where undefined: n = 0, or p_e = 1 (both gave one and the same label throughout).
+
+    Raises
+    ------
+    InvalidOption : labels of different length or outside -1, 0, 1.
+
+    Source: methods §8; Cohen (1960).
+    """
+    kappa, _ = _kappa(_label_table(label_1, label_2))
+    return kappa
+
+
+def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95) -> AgreementMatrix:
+    """Raw agreement and Cohen κ of every pair of judges, and of every judge with gold.
+
+    A judge's label of a comparison is the majority of its votes there, no unique mode is 0 (ours); only
+    comparisons that both labelled count. A judge against itself is no part of this: see
+    `core.agreement.repeatability`.
+
+    Parameters
+    ----------
+    vote_counts : judge → its counts, comparison codes shared by all.
+    level : of the intervals (ours): Wilson clustered by item for raw agreement; for κ the linearised variance
+        summed by item, with t(items - 1), cut at -1 and 1.
+
+    Source: methods §8.
+    """
+    pairs = [
+        _pair(name_1, name_2, *_matched(vote_counts[name_1], vote_counts[name_2]), level)
+        for name_1, name_2 in combinations(vote_counts, 2)
+    ]
+    gold = []
+    for name, counts in vote_counts.items():
+        labelled = counts.labelled()
+        gold.append(_pair(name, "gold", labelled.label, labelled.gold, labelled.item, level))
+    return AgreementMatrix(judges=tuple(vote_counts), pairs=tuple(pairs), gold=tuple(gold), level=level)
+
+
+def disagreements(one: VoteCounts, two: VoteCounts | None = None) -> IntArray:
+    """Codes of the comparisons on which two judges' labels differ; without `two`, a judge's and gold's."""
+    if two is None:
+        labelled = one.labelled()
+        comparison, differ = labelled.comparison, labelled.label != labelled.gold
+    else:
+        comparison, in_one, in_two = np.intersect1d(
+            one.comparison, two.comparison, assume_unique=True, return_indices=True
+        )
+        differ = one.label[in_one] != two.label[in_two]
+    codes: IntArray = comparison[differ]
+    return codes
+
+
+def reliability_factor(agreement: AgreementMatrix) -> float | None:
+    """κ_R = √(mean pairwise Cohen κ of the judges), the factor that [RAEE] puts on its standard errors.
+
+    None without a pair that has a κ, or when the mean is not above 0. It shrinks intervals when judges agree
+    *less*, which is backwards (methods §6); see `raee.board`.
+
+    Source: [RAEE] §2.
+    """
+    kappas = [pair.kappa for pair in agreement.pairs if pair.kappa is not None]
+    mean = sum(kappas) / len(kappas) if kappas else 0.0
+    return math.sqrt(mean) if mean > 0 else None
+
+
+def _matched(one: VoteCounts, two: VoteCounts) -> tuple[IntArray, IntArray, IntArray]:
+    _, in_one, in_two = np.intersect1d(
+        one.comparison, two.comparison, assume_unique=True, return_indices=True
+    )
+    return one.label[in_one], two.label[in_two], one.item[in_one]
+
+
+def _label_table(label_1: IntArray, label_2: IntArray) -> IntArray:
+    if len(label_1) != len(label_2):
+        raise InvalidOption(f"labels of two judges differ in length: {len(label_1)} and {len(label_2)}")
+    if not (np.isin(label_1, VOTE_LABELS).all() and np.isin(label_2, VOTE_LABELS).all()):
+        raise InvalidOption("labels of two judges: must be -1, 0 or 1")
+    return np.bincount(3 * (np.asarray(label_1) + 1) + np.asarray(label_2) + 1, minlength=9).reshape(3, 3)
+
+
+def _kappa(table: IntArray) -> tuple[float | None, str | None]:
+    n = int(table.sum())
+    if n == 0:
+        return None, "no comparison that both labelled."
+    chance = int(table.sum(axis=1) @ table.sum(axis=0))
+    if chance == n * n:
+        return None, "both gave one and the same label throughout, so chance alone explains all agreement."
+    return (n * int(table.trace()) - chance) / (n * n - chance), None
+
+
+def _pair(
+    judge_1: str, judge_2: str, label_1: IntArray, label_2: IntArray, item: IntArray, level: float
+) -> JudgePair:
+    table = _label_table(label_1, label_2)
+    n = int(table.sum())
+    kappa, reason = _kappa(table)
+    raw = clustered_proportion(
+        item, np.ones(n, dtype=np.int64), (label_1 == label_2).astype(np.int64), level=level
+    )
+    half = None if kappa is None else _kappa_half_width(table, kappa, label_1, label_2, item, level)
+    return JudgePair(
+        judge_1=judge_1,
+        judge_2=judge_2,
+        n=n,
+        raw=raw.value if n else None,
+        raw_low=raw.low if n else None,
+        raw_high=raw.high if n else None,
+        kappa=kappa,
+        kappa_low=None if kappa is None or half is None else max(kappa - half, -1.0),
+        kappa_high=None if kappa is None or half is None else min(kappa + half, 1.0),
+        reason=reason,
+    )
+
+
+def _kappa_half_width(
+    table: IntArray, kappa: float, label_1: IntArray, label_2: IntArray, item: IntArray, level: float
+) -> float | None:
+    """t·SE of κ from the pull of each item on it; None where no item pulls, as when all agree."""
+    from scipy.special import stdtrit
+
+    n = table.sum()
+    share_1, share_2 = table.sum(axis=1) / n, table.sum(axis=0) / n
+    chance = float(share_1 @ share_2)
+    agrees = (label_1 == label_2) - kappa
+    # d κ = [d p_o - (1 - κ)·d p_e]/(1 - p_e); one comparison moves p_e through both marginals.
+    expected = share_2[label_1 + 1] + share_1[label_2 + 1]
+    pull = (agrees - (1 - kappa) * expected + (1 - kappa) * chance) / (1 - chance) / n
+    by_item = np.bincount(np.unique(item, return_inverse=True)[1], pull)
+    items = len(by_item)
+    error = float((by_item**2).sum()) * items / max(items - 1, 1)
+    if items < 2 or error < 1e-24:
+        return None
+    return float(stdtrit(items - 1, (1 + level) / 2)) * math.sqrt(error)

@@ -1,0 +1,1 @@
+"""Is a confidence worth its number: calibration, nearly certain verdicts, thresholds, rescaling."""

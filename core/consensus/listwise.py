@@ -1,0 +1,372 @@
+"""Listwise permutation consensus: a judge ranks the same candidates in K orders, and the orders are pooled.
+
+A run of an item shows all its candidates in one order. Values of a run are put in a matrix, one row an
+(item, candidate), one column a run, so that any subset of orders is one matrix product. Source: [PCF] §3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.bias.position import sign_test
+from core.counts import BoolArray, FloatArray, IntArray, InvalidCounts, ListRankings
+from core.intervals import Proportion, dense_codes, wilson
+from core.votes import InvalidOption, NoUsableVotes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COMPONENTS = ("score", "borda", "top", "uncertainty")
+TOLERANCE = 1e-9
+"""Consensus scores this close are equal: sums of the same numbers in another order differ by less."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """Weights of the four parts of the consensus score; they are divided by their sum. Source: [PCF] §3."""
+
+    score: float = 0.50
+    borda: float = 0.25
+    top: float = 0.20
+    uncertainty: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name, weight in asdict(self).items():
+            if not (np.isfinite(weight) and weight >= 0):
+                raise InvalidOption(f"Weight {name} = {weight}: weights are 0 or more.")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Blocks:
+    """Rankings laid out by entry, an (item, candidate), and by run within the item, in order of run number.
+
+    item, category, candidate, best : of each entry; entries are sorted by item.  start : first entry of each
+    item.  shown : (entries, runs), the run exists.  slot : (entries, runs), -1 where it does not.
+    values : by component, (entries, runs) on 0 to 100, 0 where the run does not exist.
+    usable : components that every run has.  top : (entries, runs), share of a run's first place that the
+    candidate has: 1/(number in the run's top set) or 0.
+    """
+
+    item: IntArray
+    category: IntArray
+    categories: tuple[str, ...]
+    candidate: IntArray
+    candidates: tuple[str, ...]
+    best: IntArray
+    start: IntArray
+    shown: BoolArray
+    slot: IntArray
+    values: dict[str, FloatArray]
+    usable: tuple[str, ...]
+
+    @property
+    def top(self) -> FloatArray:
+        return self.values["top"] / 100
+
+    @property
+    def labelled(self) -> BoolArray:
+        """Items whose best candidate is known."""
+        known = np.logical_and.reduceat(self.best >= 0, self.start)
+        return np.asarray(known & (np.maximum.reduceat(self.best, self.start) == 1))
+
+    @property
+    def of_entry(self) -> IntArray:
+        """Place of each entry's item, 0 … items − 1."""
+        return np.repeat(np.arange(len(self.start)), np.diff(np.append(self.start, len(self.item))))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Consensus:
+    """Consensus score of each candidate of each item, and whether it wins; one row an (item, candidate).
+
+    score : s̄, 0 to 100, NaN if the runs gave none.  borda : B, 0 to 100, NaN likewise.  top : v, 0 to 1.
+    uncertainty : u, 0 to 1, NaN likewise.  consensus : 0 to 100.  best : 1, 0, or -1 if unknown.
+    weights : as used, summing to 1; a part that some run lacks has weight 0 and is named in `missing`.
+    """
+
+    item: IntArray
+    candidate: tuple[str, ...]
+    runs: IntArray
+    score: FloatArray
+    borda: FloatArray
+    top: FloatArray
+    uncertainty: FloatArray
+    consensus: FloatArray
+    winner: BoolArray
+    best: IntArray
+    weights: Weights
+    missing: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row an (item, candidate)."""
+        import pandas as pd
+
+        names = ("item", "candidate", "runs", "score", "borda", "top", "uncertainty", "consensus", "winner")
+        return pd.DataFrame({name: getattr(self, name) for name in (*names, "best")})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Improvement:
+    """Consensus of all orders against the direct judgement, run 1, on the items whose best is known.
+
+    An item is worth the share of its winners that are best: 1/|winners| when the one best is among them.
+    improved, regressed : items worth more, or less, by consensus.  p_value : exact two-sided sign test.
+    direct_set, consensus_set : mean number of winners.  chance : worth of a blind choice.
+    first_slot, first_share : the slot, from 0, in which the best stands most often in run 1, and on which
+    share of the items: near 1, `direct` measures a preference for that slot as much as the judge (ours).
+    """
+
+    category: str
+    n: int
+    direct: Proportion
+    consensus: Proportion
+    improved: int
+    regressed: int
+    p_value: float
+    direct_set: float
+    consensus_set: float
+    chance: float
+    first_slot: int
+    first_share: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Improvements:
+    """`overall`, each category, and the unweighted mean over categories of direct and consensus accuracy."""
+
+    overall: Improvement
+    by_category: tuple[Improvement, ...]
+    macro_direct: float
+    macro_consensus: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a category, then all of them."""
+        import pandas as pd
+
+        rows = []
+        for one in (*self.by_category, self.overall):
+            row = {name: getattr(one, name) for name in Improvement.__dataclass_fields__}
+            for kind in ("direct", "consensus"):
+                rate = row.pop(kind)
+                row |= {kind: rate.value, f"{kind}_low": rate.low, f"{kind}_high": rate.high}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+
+def blocks(rankings: ListRankings) -> Blocks:
+    """Lay rankings out for the methods below.
+
+    A run's top set is its candidates with the highest score; without scores, those that it chose.
+
+    Raises NoUsableVotes if nothing is there, InvalidCounts if the runs of an item show different candidates.
+    """
+    if not len(rankings):
+        raise NoUsableVotes("No listwise judgement is selected.")
+    order = np.lexsort((rankings.candidate, rankings.run, rankings.item))
+    item, run, candidate = (getattr(rankings, name)[order] for name in ("item", "run", "candidate"))
+    new_list = np.append(True, (np.diff(item) != 0) | (np.diff(run) != 0))
+    list_of = np.cumsum(new_list) - 1
+    size = np.bincount(list_of)
+    item_of_list = dense_codes(item[new_list])
+    first_list = np.append(0, np.flatnonzero(np.diff(item_of_list)) + 1)
+    place = np.arange(len(size)) - first_list[item_of_list]
+    # Within an item every run has the same candidates in the same sorted order, so rows line up with entries.
+    row = np.arange(len(item)) - np.flatnonzero(new_list)[list_of]
+    n_of_item = size[first_list]
+    start = np.append(0, np.cumsum(n_of_item)[:-1])
+    entry = start[item_of_list[list_of]] + row
+    entries, runs = int(n_of_item.sum()), int(place.max()) + 1
+    first_row = np.flatnonzero(place[list_of] == 0)
+    odd = size[list_of] != n_of_item[item_of_list[list_of]]
+    if odd.any() or (candidate != candidate[first_row][np.minimum(entry, entries - 1)]).any():
+        raise InvalidCounts("ListRankings: the runs of an item show different candidates.")
+
+    score, rank, slot = (getattr(rankings, name)[order] for name in ("score", "rank", "slot"))
+    chosen, uncertain = rankings.chosen[order], rankings.uncertain[order]
+    scored = not np.isnan(score).any()
+    first = score >= np.maximum.reduceat(score, np.flatnonzero(new_list))[list_of] if scored else chosen == 1
+    in_top = np.bincount(list_of, weights=first)
+    if (in_top == 0).any():
+        raise InvalidCounts("ListRankings: a run that puts no candidate first.")
+    n = size[list_of]
+    given = {
+        "score": score,
+        "borda": 100 * (n - rank) / np.maximum(n - 1, 1),
+        "top": 100 * first / in_top[list_of],
+        "uncertainty": 100.0 * uncertain,
+    }
+    has = {"score": scored, "borda": bool((rank > 0).all()), "top": True}
+    has["uncertainty"] = bool((uncertain >= 0).all())
+    where = (entry, place[list_of])
+
+    def matrix(values: FloatArray | IntArray, empty: float) -> FloatArray:
+        filled = np.full((entries, runs), empty)
+        filled[where] = values
+        return filled
+
+    return Blocks(
+        item=item[first_row],
+        category=rankings.category[order][first_row],
+        categories=rankings.categories,
+        candidate=candidate[first_row],
+        candidates=rankings.candidates,
+        best=rankings.best[order][first_row],
+        start=start,
+        shown=matrix(np.ones(len(item)), 0.0) > 0,
+        slot=matrix(slot, -1.0).astype(np.int64),
+        values={name: matrix(given[name], 0.0) for name in COMPONENTS if has[name]},
+        usable=tuple(name for name in COMPONENTS if has[name]),
+    )
+
+
+def scores_of(laid: Blocks, weights: Weights, orders: FloatArray) -> FloatArray:
+    """Consensus score of each entry from each subset of orders, (entries, subsets); NaN without a run.
+
+    orders : (subsets, runs), 1 for a run that counts.
+    """
+    used = used_weights(laid, weights)
+    runs = laid.shown.astype(np.float64) @ orders.T
+    total = sum(getattr(used, name) * laid.values[name] for name in laid.usable)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((total @ orders.T) / runs)
+
+
+def used_weights(laid: Blocks, weights: Weights) -> Weights:
+    """Weights over the parts that every run has, summing to 1. Raises InvalidOption if none is left."""
+    kept = {name: getattr(weights, name) if name in laid.usable else 0.0 for name in COMPONENTS}
+    total = sum(kept.values())
+    if total <= 0:
+        raise InvalidOption(
+            f"No weight is left: the judgements have {', '.join(laid.usable)} only; give one of them weight."
+        )
+    return Weights(**{name: weight / total for name, weight in kept.items()})
+
+
+def winners(laid: Blocks, scores: FloatArray, tolerance: float = TOLERANCE) -> BoolArray:
+    """All candidates of an item within `tolerance` points of its highest score; scores (entries, subsets)."""
+    if tolerance < 0:
+        raise InvalidOption(f"tolerance {tolerance}: 0 or more points.")
+    highest = np.maximum.reduceat(scores, laid.start, axis=0)
+    return np.asarray(scores >= highest[laid.of_entry] - max(tolerance, TOLERANCE))
+
+
+def worth(laid: Blocks, win: BoolArray) -> FloatArray:
+    """Share of an item's winners that are best, (items, subsets); meaningful where the best is known."""
+    right = np.add.reduceat(win & (laid.best == 1)[:, None], laid.start, axis=0, dtype=np.float64)
+    return np.asarray(right / np.add.reduceat(win, laid.start, axis=0, dtype=np.float64))
+
+
+def consensus(
+    rankings: ListRankings, *, weights: Weights | None = None, tolerance: float = TOLERANCE
+) -> Consensus:
+    """Pool all orders: C = w₁·s̄ + w₂·B + w₃·100v + w₄·100u, weights .50, .25, .20, .05 unless given.
+
+    s̄ is the mean score; B = 100/(K(n − 1))·Σ(n − rank); v the mean over runs of 1{in top set}/|top set|; u
+    the mean uncertainty flag. A part that some run lacks is left out and the weights are renormalised (ours).
+    Winners are all within `tolerance` points of the highest C.
+
+    Errors as `blocks`. Source: [PCF] §3.
+    """
+    laid, weights = blocks(rankings), weights or Weights()
+    runs = laid.shown.sum(axis=1)
+    means = {name: values.sum(axis=1) / runs for name, values in laid.values.items()}
+    absent = np.full(len(runs), np.nan)
+    score = scores_of(laid, weights, np.ones((1, laid.shown.shape[1])))
+    return Consensus(
+        item=laid.item,
+        candidate=tuple(laid.candidates[code] for code in laid.candidate),
+        runs=runs,
+        score=means.get("score", absent),
+        borda=means.get("borda", absent),
+        top=means["top"] / 100,
+        uncertainty=means.get("uncertainty", absent) / 100,
+        consensus=score[:, 0],
+        winner=winners(laid, score, tolerance)[:, 0],
+        best=laid.best,
+        weights=used_weights(laid, weights),
+        missing=tuple(name for name in COMPONENTS if name not in laid.usable),
+    )
+
+
+def improvement(
+    rankings: ListRankings,
+    *,
+    weights: Weights | None = None,
+    tolerance: float = TOLERANCE,
+    level: float = 0.95,
+) -> Improvements:
+    """Is the consensus of all orders more often right than the first order alone?
+
+    The direct judgement is the item's run of the lowest number, scored by the same rule (K = 1). The p-value
+    is the exact two-sided binomial of improved against regressed items at ½; 1 if there are none.
+
+    Raises NoUsableVotes if no item has a known best candidate, else as `blocks`. Source: [PCF] §3.
+    """
+    laid, weights = blocks(rankings), weights or Weights()
+    known = laid.labelled
+    if not known.any():
+        raise NoUsableVotes("No item says which candidate is best (column is_best), so accuracy is unknown.")
+    runs = laid.shown.shape[1]
+    orders = np.stack([np.eye(runs)[0], np.ones(runs)])
+    win = winners(laid, scores_of(laid, weights, orders), tolerance)
+    value, sets = worth(laid, win), np.add.reduceat(win, laid.start, axis=0, dtype=np.float64)
+    sizes = np.diff(np.append(laid.start, len(laid.item)))
+    chance = np.add.reduceat(laid.best == 1, laid.start, dtype=np.float64) / sizes
+    stands = np.zeros((len(sizes), int(laid.slot.max()) + 1))
+    stands[laid.of_entry[laid.best == 1], laid.slot[laid.best == 1, 0]] = 1.0
+
+    def of(category: str, rows: BoolArray) -> Improvement:
+        before, after = value[rows].T
+        improved = int((after > before + TOLERANCE).sum())
+        regressed = int((after < before - TOLERANCE).sum())
+        return Improvement(
+            category=category,
+            n=int(rows.sum()),
+            direct=mean_worth(before, level=level),
+            consensus=mean_worth(after, level=level),
+            improved=improved,
+            regressed=regressed,
+            p_value=sign_test(improved, regressed),
+            direct_set=float(sets[rows, 0].mean()),
+            consensus_set=float(sets[rows, 1].mean()),
+            chance=float(chance[rows].mean()),
+            first_slot=int(stands[rows].mean(axis=0).argmax()),
+            first_share=float(stands[rows].mean(axis=0).max()),
+        )
+
+    category = laid.category[laid.start]
+    parts = tuple(
+        of(name, known & (category == code))
+        for code, name in enumerate(laid.categories)
+        if (known & (category == code)).any()
+    )
+    return Improvements(
+        overall=of("all", known),
+        by_category=parts if len(parts) > 1 else (),
+        macro_direct=_mean(part.direct.value for part in parts),
+        macro_consensus=_mean(part.consensus.value for part in parts),
+    )
+
+
+def mean_worth(value: FloatArray, *, level: float = 0.95) -> Proportion:
+    """Mean over items of a worth in [0, 1], with a Wilson interval at n/f (ours).
+
+    f = min(1, (Σwᵢ² − n·w̄² + ¼)/(n·w̄(1 − w̄) + ¼)): shared first places vary less than right and wrong do.
+    """
+    n, total = len(value), float(value.sum())
+    mean = total / n
+    spread = float((value**2).sum()) - n * mean**2 + 0.25
+    f = min(1.0, spread / (n * mean * (1 - mean) + 0.25))
+    low, high = wilson(min(total, n), n, level=level, deff=f)
+    return Proportion(
+        value=mean, low=float(low), high=float(high), n=n, level=level, deff=f, method="Wilson at n/f"
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)

@@ -1,0 +1,1 @@
+"""How many votes and labels are enough, do labels carry over, and does another judge do better?"""

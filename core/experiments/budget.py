@@ -1,0 +1,297 @@
+"""Vote budget: how many votes does a comparison need, and when is another one not worth its price?
+
+Votes are asked for one after another (or `step` at a time). After each, the planner knows how they fell and,
+from a pilot whose comparisons have all n votes, how the rest tend to fall and what gold then is. It stops
+where the error that further votes are expected to save costs more than they do. All of it is ours (methods
+§9.6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.aggregation.btd import Bounds, BTDFit, decide, features, fit, probabilities
+from core.counts import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells, VoteCounts
+from core.experiments.stopping import (
+    MAX_VOTES,
+    PRIOR,
+    Lattice,
+    chances,
+    lattice_of,
+    least_risk,
+    posterior,
+    price_for,
+    still_open,
+    stopping,
+)
+from core.votes import InvalidOption, TooFewLabels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEPT = 0.9
+"""The number of votes planned for is the largest that this share of the pilot's comparisons has."""
+
+TOLERANCE = 0.002
+"""Mean absolute error that may be added by asking for fewer votes, unless a price is given."""
+
+PRICES = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Pilot:
+    """What a pilot teaches: how votes fall, and what gold is.
+
+    lattice : the ways votes can have fallen at each checkpoint, up to n votes.  step : votes between two.
+    joint : (states, 3) chance of a state and gold -1, 0, +1; over a checkpoint it sums to 1.
+    fit : BTD at n votes, where gold's chances come from.  prior : comparisons' worth of prior.
+    n_comparisons : with n votes or more.  left_out : comparisons with fewer.
+    """
+
+    lattice: Lattice
+    step: int
+    joint: FloatArray
+    fit: BTDFit
+    prior: float
+    n_comparisons: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BudgetPlan:
+    """When to stop asking, and which label to give then; arrays have one entry a state: votes so far.
+
+    votes : n, the most that are asked for on a comparison.  step : votes asked for at a time.
+    price : absolute error (0 to 2) that a vote must be expected to save.
+    tolerance : the added error that the price was chosen for; None if the price was given.
+    stop : whether to stop there.  decision : the label then.
+    p : (states, 3) chance that gold is -1, 0, +1.  risk : expected absolute error of the decision.
+    reached : share of comparisons that come there.
+    expected_votes, expected_mae : of a comparison under the plan.  fixed_mae : with n votes always. Both
+        errors are what the pilot's model expects; `core.experiments.budget_trial` measures them on
+        held-out comparisons.
+    saved : 1 − expected_votes / n.  n_comparisons : of the pilot.
+    """
+
+    votes: int
+    step: int
+    price: float
+    tolerance: float | None
+    plus: IntArray
+    tie: IntArray
+    minus: IntArray
+    stop: BoolArray
+    decision: IntArray
+    p: FloatArray
+    risk: FloatArray
+    reached: FloatArray
+    expected_votes: float
+    expected_mae: float
+    fixed_mae: float
+    saved: float
+    n_comparisons: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a state, fewest votes first."""
+        import pandas as pd
+
+        names = ("plus", "tie", "minus", "stop", "decision", "risk", "reached")
+        return pd.DataFrame({name: getattr(self, name) for name in names})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PriceTable:
+    """What each price of a vote leads to, beside fixed numbers of votes; all as the pilot's model expects.
+
+    price, expected_votes, expected_mae : one entry a price, cheapest first.
+    fixed_votes, fixed_mae : one entry a checkpoint: so many votes on every comparison.
+    votes : n.  n_comparisons : of the pilot.
+    """
+
+    votes: int
+    step: int
+    price: FloatArray
+    expected_votes: FloatArray
+    expected_mae: FloatArray
+    fixed_votes: IntArray
+    fixed_mae: FloatArray
+    n_comparisons: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a price; `saved` is the share of n votes, `added` the error above that of n votes."""
+        import pandas as pd
+
+        names = ("price", "expected_votes", "expected_mae")
+        columns = {name: getattr(self, name) for name in names}
+        columns["saved"] = 1 - self.expected_votes / self.votes
+        return pd.DataFrame(columns | {"added": self.expected_mae - self.fixed_mae[-1]})
+
+
+def learn(
+    cells: VoteCells,
+    *,
+    votes: int | None = None,
+    step: int = 1,
+    minimum: int | None = None,
+    known: BTDFit | None = None,
+    alpha: float = 1.0,
+    kappa: float = 1.0,
+    bounds: Bounds | None = None,
+    prior: float = PRIOR,
+) -> Pilot:
+    """Learn how votes fall and what gold is from a pilot whose comparisons have all n votes.
+
+    With W(w) the chance of each way w that n votes fall (the pilot's shares, A and B exchanged alike, plus
+    `prior` comparisons spread evenly) and p(y | w) the BTD fit at n votes, a state s of fewer votes has
+    P(s, y) = Σ W(w)·H(s | w)·p(y | w), H the hypergeometric chance that the first votes are s. So gold's
+    chances at s are the mean of what they may become, and no further vote is expected to add error.
+
+    cells : labelled or not; votes are learned from all, gold from the labelled.
+    votes : n; None is the largest number that nine tenths of the comparisons have. Comparisons with more
+    count with all ways to draw n of them, those with fewer are left out.
+    step : votes asked for at a time, 2 for one in each order. Their order within a comparison is not used.
+    minimum : fewest votes, a multiple of `step`.
+    known : a fit to use instead of one on the cells' own labels, with its α and κ.
+
+    Raises InvalidOption for options that do not go together, TooFewLabels as `core.aggregation.btd.fit`.
+    Source: ours, methods §9.6.
+    """
+    if not len(cells):
+        raise TooFewLabels("The planner learns from a pilot with all its votes; there is no comparison.")
+    lattice = lattice_of(usual_votes(cells, step) if votes is None else votes, step=step, minimum=minimum)
+    enough = cells.n >= lattice.levels[-1]
+    if not enough.any():
+        raise InvalidOption(f"No comparison of the pilot has {lattice.levels[-1]} votes; plan for fewer.")
+    fallen = np.stack([cells.minus, cells.tie, cells.plus], axis=1)
+    drawn = chances(fallen, lattice.ways) * (cells.weight * enough)[:, None]
+    if known is None:
+        by_gold = np.stack([drawn[cells.gold == y].sum(axis=0) for y in (-1, 0, 1)])
+        known = fit(labelled_cells(lattice.ways, by_gold), alpha=alpha, kappa=kappa, bounds=bounds)
+    s, t = features(state_cells(lattice.ways), alpha=known.alpha, kappa=known.kappa)
+    p = probabilities(np.array([known.beta, known.eta0, known.gamma]), s, t)
+    return Pilot(
+        lattice=lattice,
+        step=step,
+        joint=posterior(lattice, drawn.sum(axis=0)[None], p[None], prior=prior)[0],
+        fit=known,
+        prior=prior,
+        n_comparisons=round(float(drawn.sum())),
+        left_out=round(float(cells.weight[~enough].sum())),
+    )
+
+
+def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERANCE) -> BudgetPlan:
+    """Best rule of stopping at a price, or the one that saves most votes at a bounded expected error.
+
+    The value of a state is the lesser of its least expected absolute error and price·step plus the expected
+    value of the next state; where both are equal it stops. Solved backwards from n votes.
+
+    price : absolute error a vote; None chooses the highest whose expected error is at most `tolerance` above
+    that of n votes. 0 stops only where no further vote can change the label, so labels are those of n votes;
+    infinity stops at once.
+
+    Raises InvalidOption for a price or tolerance below 0. Source: ours, methods §9.6.
+    """
+    lattice, joint = pilot.lattice, pilot.joint
+    if price is None:
+        if not (np.isfinite(tolerance) and tolerance >= 0):
+            raise InvalidOption(f"Added error of {tolerance:g}: it must be 0 or more.")
+        chosen = price_for(lattice, joint[None], tolerance, step=pilot.step)
+    else:
+        _check_price(price)
+        chosen = np.array([price])
+    stop = stopping(lattice, joint[None], chosen, step=pilot.step)
+    mass, least = joint.sum(axis=1), least_risk(joint)
+    open_ = still_open(lattice, stop)[0]
+    at_end = open_ * stop[0]
+    expected = float((at_end * mass) @ lattice.n)
+    p = joint / mass[:, None]
+    return BudgetPlan(
+        votes=lattice.levels[-1],
+        step=pilot.step,
+        price=float(chosen[0]),
+        tolerance=tolerance if price is None else None,
+        plus=lattice.votes[:, 2],
+        tie=lattice.votes[:, 1],
+        minus=lattice.votes[:, 0],
+        stop=stop[0],
+        decision=decide(p),
+        p=p,
+        risk=least / mass,
+        reached=mass * open_,
+        expected_votes=expected,
+        expected_mae=float(at_end @ least),
+        fixed_mae=float(least[lattice.level(-1)].sum()),
+        saved=1 - expected / lattice.levels[-1],
+        n_comparisons=pilot.n_comparisons,
+    )
+
+
+def price_table(pilot: Pilot, *, prices: Sequence[float] = PRICES) -> PriceTable:
+    """Expected votes and error at each price, and with a fixed number of votes, as `plan` for each price."""
+    for price in prices:
+        _check_price(price)
+    lattice, joint = pilot.lattice, pilot.joint
+    asked = np.array(sorted(set(prices)), dtype=np.float64)
+    stop = stopping(lattice, np.broadcast_to(joint, (len(asked), *joint.shape)), asked, step=pilot.step)
+    at_end = still_open(lattice, stop) * stop
+    least = least_risk(joint)
+    return PriceTable(
+        votes=lattice.levels[-1],
+        step=pilot.step,
+        price=asked,
+        expected_votes=at_end @ (joint.sum(axis=1) * lattice.n),
+        expected_mae=at_end @ least,
+        fixed_votes=np.array(lattice.levels, dtype=np.int64),
+        fixed_mae=np.array([least[lattice.level(i)].sum() for i in range(len(lattice.levels))]),
+        n_comparisons=pilot.n_comparisons,
+    )
+
+
+def advise(budget: BudgetPlan, counts: VoteCounts) -> tuple[BoolArray, IntArray]:
+    """For each comparison whether to stop asking, and the label if so; (rows,) each.
+
+    Raises InvalidOption for a comparison whose number of votes is no checkpoint of the plan.
+    """
+    state = {votes: i for i, votes in enumerate(zip(budget.plus, budget.tie, budget.minus, strict=True))}
+    cells, cell = counts.cells()
+    found = [state.get(votes, -1) for votes in zip(cells.plus, cells.tie, cells.minus, strict=True)]
+    if -1 in found:
+        levels = sorted(set((budget.plus + budget.tie + budget.minus).tolist()))
+        raise InvalidOption(
+            f"A comparison has {cells.n[found.index(-1)]} votes; the plan decides after "
+            f"{', '.join(map(str, levels))}."
+        )
+    row = np.array(found, dtype=np.int64)[cell]
+    return budget.stop[row], budget.decision[row]
+
+
+def state_cells(votes: IntArray) -> VoteCells:
+    """Ways that votes can fall, (rows, 3) by vote -1, 0, +1, as cells without gold."""
+    minus, tie, plus = votes.T
+    nothing = np.zeros(len(votes))
+    return VoteCells(plus=plus, tie=tie, minus=minus, gold=np.full(len(votes), NO_GOLD), weight=nothing)
+
+
+def labelled_cells(votes: IntArray, weight: FloatArray) -> VoteCells:
+    """The same with each gold label in turn; weight : (3, rows) comparisons by gold -1, 0, +1."""
+    minus, tie, plus = np.tile(votes, (3, 1)).T
+    gold = np.repeat(np.array([-1, 0, 1]), len(votes))
+    return VoteCells(plus=plus, tie=tie, minus=minus, gold=gold, weight=weight.ravel())
+
+
+def usual_votes(cells: VoteCells, step: int) -> int:
+    """Largest number of votes, a multiple of `step`, that nine tenths of the comparisons have."""
+    order = np.argsort(cells.n)[::-1]
+    share = cells.weight[order].cumsum() / cells.weight.sum()
+    held = min(int(cells.n[order][(share >= KEPT - 1e-9).argmax()]), MAX_VOTES)
+    return max(held - held % step, step) if step > 0 else held
+
+
+def _check_price(price: float) -> None:
+    if not price >= 0:
+        raise InvalidOption(f"Price {price:g} of a vote: it must be 0 or more.")

@@ -1,0 +1,190 @@
+"""What every experiment shares: calibration items drawn by name, what each rule then says, losses by item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.aggregation.aggregators import AGGREGATORS, one_hot
+from core.aggregation.btd import MINIMUM_LABELS, Bounds, decide, features, fit_many, probabilities
+from core.aggregation.evaluation import FITTED, METHODS
+from core.aggregation.shrinkage import WEAK, shrunken
+from core.counts import FloatArray, VoteCells, VoteCounts
+from core.intervals import dense_codes
+from core.splits import CalibrationSets, ItemLosses, Splits, item_bootstrap, item_losses
+from core.votes import InvalidOption, TooFewLabels, UnknownName
+
+RULES = ("btd", "btd_shrunk", "threshold", "majority")
+"""Rules that experiments compare unless told otherwise."""
+
+
+def check_rules(methods: Sequence[str]) -> tuple[str, ...]:
+    """Keys without repetition; UnknownName or InvalidOption for one that counts of votes cannot feed."""
+    for key in methods:
+        if key not in METHODS:
+            raise UnknownName(f"There is no aggregator {key!r}; choose from {', '.join(METHODS)}.")
+        if key not in FITTED and AGGREGATORS[key].forecast is None:
+            raise InvalidOption(f"Aggregator {key!r} needs more than counts of votes, so it has no sweep.")
+    return tuple(dict.fromkeys(methods))
+
+
+def largest_draw(counts: VoteCounts) -> int:
+    """Most comparisons that a calibration set can be asked for with 20 of other items left to evaluate on.
+
+    Whole items are drawn, so a set can hold up to an item less one comparison more than asked for.
+    """
+    labelled = counts.labelled()
+    if not len(labelled):
+        return 0
+    largest = int(np.bincount(dense_codes(labelled.item)).max())
+    return max(0, len(labelled) - MINIMUM_LABELS - (largest - 1))
+
+
+def nested_splits(
+    counts: VoteCounts, sizes: Sequence[int], *, rng: np.random.Generator, n_splits: int
+) -> tuple[Splits, FloatArray]:
+    """Calibration sets of growing size, each inside the next; all leave out the same items (ours).
+
+    Items are drawn in random order; a set of size m is the fewest first ones with m comparisons or more.
+
+    Returns
+    -------
+    drawn : splits whose calibration set is the largest, so that `drawn.evaluation` is what all sizes leave.
+    calibration : (sizes, splits, cells), comparisons of each cell in each set.
+
+    Raises
+    ------
+    TooFewLabels : the largest size is more than `largest_draw`.
+
+    Source: [BTD] §5, calibration-size sweep.
+    """
+    labelled = counts.labelled()
+    most, possible = max(sizes), largest_draw(counts)
+    if most > possible:
+        raise TooFewLabels(
+            f"Calibration sets of {most} comparisons leave fewer than {MINIMUM_LABELS} of other items to "
+            f"evaluate on; there are {len(labelled)} labelled comparisons, enough for sets of {possible}."
+        )
+    cells, cell = labelled.cells()
+    item = dense_codes(labelled.item)
+    held = np.bincount(item)
+    pick = min(len(held), most)
+    drawn = np.stack([rng.choice(len(held), pick, replace=False) for _ in range(n_splits)])
+    before = np.cumsum(held[drawn], axis=1) - held[drawn]
+    split, place = np.nonzero(before < most)
+    chosen, before = drawn[split, place], before[split, place]
+
+    rows = np.argsort(item, kind="stable")
+    begin = np.cumsum(held) - held
+    length = held[chosen]
+    offset = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+    entry_row = rows[np.repeat(begin[chosen], length) + offset]
+    entry_split, entry_before = np.repeat(split, length), np.repeat(before, length)
+    key = entry_split * len(cells) + cell[entry_row]
+    nested = [np.bincount(key[entry_before < size], minlength=n_splits * len(cells)) for size in sizes]
+    calibration = np.stack(nested).reshape(len(sizes), n_splits, len(cells)).astype(np.float64)
+    largest = Splits(
+        cells=cells,
+        given={},
+        calibration=calibration[int(np.argmax(sizes))],
+        n=len(item),
+        n_items=len(held),
+        single=False,
+        item=item,
+        cell=cell,
+        entry_split=entry_split,
+        entry_row=entry_row,
+    )
+    return largest, calibration
+
+
+def errors_and_hits(
+    drawn: Splits,
+    calibration: FloatArray,
+    methods: Sequence[str],
+    *,
+    alpha: float = 1.0,
+    kappa: float = 1.0,
+    bounds: Bounds | None = None,
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """|ŷ − y| and 1{ŷ = y} of each rule in each cell, (sets or 1, cells), after calibration on each set.
+
+    calibration : (sets, cells).  Shrunken BTD leans on the weak prior.
+    """
+    cells = drawn.cells
+    off = np.abs(np.arange(-1, 2) - cells.gold[:, None])
+    errors, hits = [], []
+    for key in methods:
+        if key in FITTED:
+            if key == "btd":
+                theta = fit_many(cells, calibration, alpha=alpha, kappa=kappa, bounds=bounds).theta
+            else:
+                sets = _calibration_sets(cells, calibration)
+                theta = shrunken(sets, WEAK, alpha=alpha, kappa=kappa, bounds=bounds).theta
+            s, t = features(cells, alpha=alpha, kappa=kappa)
+            forecast = one_hot(decide(probabilities(theta, s, t)))
+        else:
+            rule = AGGREGATORS[key].forecast
+            assert rule is not None  # `check_rules` sorted the others out
+            forecast = rule(cells, calibration)
+        errors.append((forecast * off).sum(axis=2))
+        hits.append((forecast * (off == 0)).sum(axis=2))
+    return errors, hits
+
+
+def _calibration_sets(cells: VoteCells, calibration: FloatArray) -> CalibrationSets:
+    """Sets given as weights, each comparison an item of its own: the weak prior learns nothing from items."""
+    chosen, cell = np.nonzero(calibration)
+    times = calibration[chosen, cell].astype(np.int64)
+    return CalibrationSets(
+        cells=cells,
+        set=np.repeat(chosen, times),
+        cell=np.repeat(cell, times),
+        item=np.arange(times.sum()),
+        n_items=calibration.sum(axis=1).astype(np.int64),
+    )
+
+
+def means(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
+    """Mean loss over the evaluation part of each split, (splits, losses)."""
+    evaluation = drawn.evaluation
+    size = evaluation.sum(axis=1)
+    return np.stack([(evaluation * values).sum(axis=1) / size for values in losses], axis=1)
+
+
+def losses_by_item(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
+    """Mean loss of each item over the splits that evaluate it, (items, losses); NaN where none does."""
+    found = item_losses(drawn, list(losses)).loss
+    table = np.full((drawn.n_items, len(losses)), np.nan)
+    if drawn.single:
+        by_cell = np.full((len(drawn.cells), len(losses)), np.nan)
+        by_cell[drawn.evaluation.sum(axis=0) > 0] = found
+        table[drawn.item] = by_cell[drawn.cell]
+        return table
+    sizes = np.bincount(drawn.item, minlength=drawn.n_items)
+    calibrated = np.bincount(drawn.item[drawn.entry_row], minlength=drawn.n_items)
+    table[len(drawn.calibration) * sizes > calibrated] = found
+    return table
+
+
+def item_intervals(
+    loss: FloatArray,
+    size: FloatArray,
+    estimate: FloatArray,
+    *,
+    rng: np.random.Generator,
+    resamples: int,
+    level: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Percentile interval over items of mean losses per comparison, moved to sit on `estimate` (ours).
+
+    loss : (items, losses), NaN where an item was never evaluated; all losses are of the same items, so a
+    column may be a difference.  size : comparisons of each item.  estimate : (losses,), means over splits.
+    """
+    seen = ~np.isnan(loss).any(axis=1)
+    loss, size = loss[seen], size[seen]
+    by_item = ItemLosses(loss=loss, items=np.ones(len(loss), dtype=np.int64), size=size)
+    centred = item_bootstrap(by_item, resamples=resamples, rng=rng) - size @ loss / size.sum() + estimate
+    low, high = np.quantile(centred, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return np.minimum(low, estimate), np.maximum(high, estimate)

@@ -1,0 +1,343 @@
+"""How many votes a comparison and how many labels does aggregation need? Error against either number."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from core.aggregation.btd import MINIMUM_LABELS, Bounds
+from core.aggregation.evaluation import METHODS
+from core.counts import NO_GOLD, FloatArray, IntArray, OrderCounts, VoteCounts
+from core.experiments.fewer_votes import doubling, rows_of, subsample, votes_to_draw
+from core.experiments.protocol import (
+    RULES,
+    check_rules,
+    errors_and_hits,
+    item_intervals,
+    largest_draw,
+    losses_by_item,
+    means,
+    nested_splits,
+)
+from core.intervals import check_level
+from core.splits import splits
+from core.votes import InvalidOption, NoUsableVotes, TooFewLabels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CALIBRATION_SIZES = tuple(range(20, 201, 20))
+"""Sizes of the calibration-size sweep (methods §3)."""
+
+RESAMPLES = 2_000
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Sweep:
+    """Error of each rule at each number of `over`: votes a comparison, or labelled comparisons.
+
+    sizes : (sizes,).  methods : keys.  Everything else is (sizes, methods):
+    mae, pa : 0 to 2 and 0 to 1.  *_low, *_high : how far the mean varies over draws (of votes, and of
+    calibration sets), not sampling error.  *_item_low, *_item_high : item bootstrap. All are
+    cut at what an error or a share can be.
+    more : MAE above that at the largest size, paired by item, with its item bootstrap interval.
+    mae_all_labels : (sizes,), MAE of BTD fitted on every label, on the same evaluation sets.
+    not_possible : size → why it is left out.  left_out : labelled comparisons with too few votes.
+    balanced : half of the votes come from each order shown.  calibration : mean comparisons to calibrate on;
+    under `labels` of the largest set.  draws : subsamples of votes.
+    """
+
+    over: Literal["votes", "labels"]
+    sizes: IntArray
+    methods: tuple[str, ...]
+    mae: FloatArray
+    mae_low: FloatArray
+    mae_high: FloatArray
+    mae_item_low: FloatArray
+    mae_item_high: FloatArray
+    pa: FloatArray
+    pa_low: FloatArray
+    pa_high: FloatArray
+    pa_item_low: FloatArray
+    pa_item_high: FloatArray
+    more: FloatArray
+    more_low: FloatArray
+    more_high: FloatArray
+    mae_all_labels: FloatArray
+    not_possible: dict[int, str]
+    left_out: int
+    balanced: bool
+    n: int
+    n_items: int
+    calibration: float
+    draws: int
+    n_splits: int
+    level: float
+    resamples: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a size and rule."""
+        import pandas as pd
+
+        names = [f"{name}{end}" for name in ("mae", "pa") for end in ("", "_item_low", "_item_high")]
+        names += [f"{name}{end}" for name in ("mae", "pa") for end in ("_low", "_high")]
+        columns = {name: getattr(self, name).ravel() for name in (*names, "more", "more_low", "more_high")}
+        first = {
+            self.over: np.repeat(self.sizes, len(self.methods)),
+            "rule": [METHODS[key] for key in self.methods] * len(self.sizes),
+        }
+        known = np.repeat(self.mae_all_labels, len(self.methods))
+        return pd.DataFrame(first | columns | {"mae_all_labels": known, "n": self.n})
+
+
+def vote_sweep(
+    counts: VoteCounts | OrderCounts,
+    *,
+    rng: np.random.Generator,
+    sizes: Sequence[int] | None = None,
+    methods: Sequence[str] = RULES,
+    subsamples: int = 10,
+    n_splits: int = 20,
+    share: float = 0.05,
+    minimum: int = MINIMUM_LABELS,
+    alpha: float = 1.0,
+    kappa: float = 1.0,
+    bounds: Bounds | None = None,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+) -> Sweep:
+    """MAE and PA of each rule with n votes a comparison, n = 1, 2, 4, … up to what nine tenths have.
+
+    Each of `subsamples` draws of n votes (`subsample`) is evaluated on `n_splits` calibration splits, whose
+    generators are the same for every n. Comparisons with fewer votes than the largest n are left out at
+    every n, so all sizes are judged on the same ones. Intervals *_low, *_high are mean ± t·SE over the
+    subsamples (over splits, ± z·SE, if there is one). At n = all votes and one subsample the numbers are
+    those of `evaluate`.
+
+    Raises NoUsableVotes without a labelled comparison, InvalidOption for impossible sizes or a size that no
+    comparison has, else as `splits` and `fit_many`. Source: [BTD] §5; intervals by item ours.
+    """
+    check_level(level)
+    keys = check_rules(methods)
+    if subsamples < 1 or resamples < 100:
+        raise InvalidOption(f"{subsamples} subsamples, {resamples} resamples: use at least 1 and 100.")
+    # Draws go by row, so the order of rows must not be the caller's.
+    order = np.argsort(counts.comparison, kind="stable")
+    known = order[counts.gold[order] != NO_GOLD]
+    capacity = votes_to_draw(counts)[known]
+    if not len(known) or capacity.max() < 1:
+        raise NoUsableVotes("No comparison with a gold label has votes to draw from, so no error is known.")
+    wanted = doubling(capacity) if sizes is None else tuple(sorted(set(sizes)))
+    if not wanted or wanted[0] < 1 or wanted[-1] > capacity.max():
+        raise InvalidOption(f"Sizes {wanted}: use numbers of votes from 1 to {capacity.max()}.")
+    kept = rows_of(counts, known[capacity >= wanted[-1]])
+
+    votes_rng, splits_rng = rng.spawn(2)
+    each = splits_rng.spawn(subsamples)
+    # The items of `splits` are dense codes, the same at every size and subsample.
+    table, by_draw, known_all, spread = [], [], [], []
+    for n in wanted:
+        per_draw, per_item, reference = [], [], []
+        for generator in each:
+            drawn = splits(
+                subsample(kept, n, rng=votes_rng),
+                rng=copy.deepcopy(generator),
+                n_splits=n_splits,
+                share=share,
+                minimum=minimum,
+            )
+            together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
+            errors, hits = errors_and_hits(drawn, together, keys, alpha=alpha, kappa=kappa, bounds=bounds)
+            if "btd" in keys:
+                best = errors[keys.index("btd")][-1:]
+            else:
+                best = errors_and_hits(
+                    drawn, together[-1:], ["btd"], alpha=alpha, kappa=kappa, bounds=bounds
+                )[0][0]
+            losses = [values[:-1] if len(values) > 1 else values for values in errors + hits]
+            per_draw.append(means(drawn, losses))
+            per_item.append(losses_by_item(drawn, losses))
+            reference.append(means(drawn, [best]).mean())
+        by_draw.append(np.stack([one.mean(axis=0) for one in per_draw]))
+        spread.append(by_draw[-1] if subsamples > 1 else per_draw[0])
+        table.append(_mean_seen(per_item))
+        known_all.append(np.mean(reference))
+    return _sweep(
+        over="votes",
+        sizes=wanted,
+        keys=keys,
+        mean=np.stack([one.mean(axis=0) for one in by_draw]),
+        half=np.stack([_half(one, level, exact=subsamples > 1) for one in spread]),
+        by_item=np.stack(table),
+        size=np.bincount(drawn.item).astype(np.float64),
+        rng=rng,
+        level=level,
+        resamples=resamples,
+        mae_all_labels=np.array(known_all),
+        not_possible={},
+        left_out=len(known) - len(kept),
+        balanced=isinstance(counts, OrderCounts),
+        n=drawn.n,
+        calibration=float(drawn.calibration.sum(axis=1).mean()),
+        draws=subsamples,
+        n_splits=n_splits,
+    )
+
+
+def label_sweep(
+    counts: VoteCounts,
+    *,
+    rng: np.random.Generator,
+    sizes: Sequence[int] = CALIBRATION_SIZES,
+    methods: Sequence[str] = RULES,
+    n_splits: int = 100,
+    alpha: float = 1.0,
+    kappa: float = 1.0,
+    bounds: Bounds | None = None,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+) -> Sweep:
+    """MAE and PA of each rule after calibration on 20, 40, … 200 labelled comparisons.
+
+    The calibration sets of a split are nested, drawn by item, and all are evaluated on what lies outside the
+    largest. Sizes that would leave fewer than 20 comparisons of other items are left out, with the reason.
+    Intervals *_low, *_high are mean ± z·SE over splits.
+
+    Raises InvalidOption for a size below 20, TooFewLabels if not even the smallest is possible.
+    Source: [BTD] §5; intervals by item ours.
+    """
+    check_level(level)
+    keys = check_rules(methods)
+    wanted = tuple(sorted(set(sizes)))
+    if n_splits < 2 or resamples < 100:
+        raise InvalidOption(f"{n_splits} splits, {resamples} resamples: use at least 2 and 100.")
+    if not wanted or wanted[0] < MINIMUM_LABELS:
+        raise InvalidOption(f"Calibration sizes {wanted}: use numbers from {MINIMUM_LABELS} up.")
+    possible, labels = largest_draw(counts), int((counts.gold != NO_GOLD).sum())
+    reason = f"{labels} labelled comparisons leave fewer than {MINIMUM_LABELS} of other items to evaluate on"
+    used = tuple(size for size in wanted if size <= possible)
+    if not used:
+        raise TooFewLabels(f"Calibration on {wanted[0]} comparisons is not possible: {reason}.")
+
+    drawn, nested = nested_splits(counts, used, rng=rng, n_splits=n_splits)
+    stacked = np.concatenate([nested.reshape(-1, len(drawn.cells)), drawn.cells.weight[None]])
+    asked = keys if "btd" in keys else (*keys, "btd")
+    errors, hits = errors_and_hits(drawn, stacked, asked, alpha=alpha, kappa=kappa, bounds=bounds)
+    best = means(drawn, [errors[asked.index("btd")][-1:]]).mean()
+
+    def at(values: FloatArray, place: int) -> FloatArray:
+        return values if len(values) == 1 else values[place * n_splits : (place + 1) * n_splits]
+
+    chosen = errors[: len(keys)] + hits[: len(keys)]
+    losses = [at(values, place) for place in range(len(used)) for values in chosen]
+    per_split = means(drawn, losses).reshape(n_splits, len(used), -1)
+    by_item = losses_by_item(drawn, losses).reshape(drawn.n_items, len(used), -1)
+    return _sweep(
+        over="labels",
+        sizes=used,
+        keys=keys,
+        mean=per_split.mean(axis=0),
+        half=np.stack([_half(per_split[:, place], level, exact=False) for place in range(len(used))]),
+        by_item=np.moveaxis(by_item, 1, 0),
+        size=np.bincount(drawn.item).astype(np.float64),
+        rng=rng,
+        level=level,
+        resamples=resamples,
+        mae_all_labels=np.full(len(used), best),
+        not_possible={size: reason for size in wanted if size > possible},
+        left_out=0,
+        balanced=False,
+        n=drawn.n,
+        calibration=float(drawn.calibration.sum(axis=1).mean()),
+        draws=1,
+        n_splits=n_splits,
+    )
+
+
+def _mean_seen(tables: list[FloatArray]) -> FloatArray:
+    """Mean over subsamples of the losses of each item, NaN where no split of any evaluates it."""
+    stacked = np.stack(tables)
+    seen = ~np.isnan(stacked)
+    total, times = np.where(seen, stacked, 0.0).sum(axis=0), seen.sum(axis=0)
+    return np.where(times > 0, total / np.maximum(times, 1), np.nan)
+
+
+def _half(values: FloatArray, level: float, *, exact: bool) -> FloatArray:
+    """Half-width of the mean over rows: t·SE over few independent draws, z·SE over splits."""
+    from scipy.special import ndtri, stdtrit
+
+    quantile = stdtrit(len(values) - 1, (1 + level) / 2) if exact else ndtri((1 + level) / 2)
+    return np.asarray(quantile * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
+
+
+def _sweep(
+    *,
+    over: Literal["votes", "labels"],
+    sizes: tuple[int, ...],
+    keys: tuple[str, ...],
+    mean: FloatArray,
+    half: FloatArray,
+    by_item: FloatArray,
+    size: FloatArray,
+    rng: np.random.Generator,
+    level: float,
+    resamples: int,
+    mae_all_labels: FloatArray,
+    not_possible: dict[int, str],
+    left_out: int,
+    balanced: bool,
+    n: int,
+    calibration: float,
+    draws: int,
+    n_splits: int,
+) -> Sweep:
+    """Add the item bootstrap, one for all columns, so that sizes and rules are compared on the same items.
+
+    mean, half : (sizes, 2 × methods), errors then hits.  by_item : (sizes, items, 2 × methods).
+    """
+    m = len(keys)
+    more = mean[:, :m] - mean[-1, :m]
+    columns = np.concatenate([by_item, by_item[:, :, :m] - by_item[-1, :, :m]], axis=2)
+    estimate = np.concatenate([mean, more], axis=1)
+    flat = np.moveaxis(columns, 0, 1).reshape(columns.shape[1], -1)
+    ends = item_intervals(flat, size, estimate.ravel(), rng=rng, resamples=resamples, level=level)
+    low, high = (end.reshape(len(sizes), 3 * m) for end in ends)
+    # Moved to sit on the estimate, or symmetric about it, an end can leave what an error or a share can be.
+    most = np.repeat([2.0, 1.0, np.inf], m)
+    least = np.repeat([0.0, 0.0, -np.inf], m)
+    low, high = np.maximum(low, least), np.minimum(high, most)
+    over_low = np.maximum(mean - half, 0.0)
+    over_high = np.minimum(mean + half, most[: 2 * m])
+    return Sweep(
+        over=over,
+        sizes=np.array(sizes, dtype=np.int64),
+        methods=keys,
+        mae=mean[:, :m],
+        mae_low=over_low[:, :m],
+        mae_high=over_high[:, :m],
+        mae_item_low=low[:, :m],
+        mae_item_high=high[:, :m],
+        pa=mean[:, m:],
+        pa_low=over_low[:, m:],
+        pa_high=over_high[:, m:],
+        pa_item_low=low[:, m : 2 * m],
+        pa_item_high=high[:, m : 2 * m],
+        more=more,
+        more_low=low[:, 2 * m :],
+        more_high=high[:, 2 * m :],
+        mae_all_labels=mae_all_labels,
+        not_possible=not_possible,
+        left_out=left_out,
+        balanced=balanced,
+        n=n,
+        n_items=len(size),
+        calibration=calibration,
+        draws=draws,
+        n_splits=n_splits,
+        level=level,
+        resamples=resamples,
+    )

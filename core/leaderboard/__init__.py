@@ -1,0 +1,1 @@
+"""Models ranked by their votes against an anchor or by direct scores, and how far boards can be trusted."""

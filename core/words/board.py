@@ -1,0 +1,209 @@
+"""What a leaderboard says in words: who leads, whether that is separable, whether another anchor agrees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.counts import PairScores
+from core.leaderboard.anchors import Triangles
+from core.leaderboard.raee import MID_REGION, Board, BoardRow, board
+from core.words.standings import MID_REGION_WANTED, Lead, Standings, most_reversing
+from core.words.verdicts import percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriangleTold:
+    """A triangle as plain facts. `intransitive`: broken, and every model beats the next all the way round."""
+
+    words: str
+    broken: bool
+    intransitive: bool
+
+
+def answer(found: Standings, told: Sequence[TriangleTold] = (), *, corrected: bool = False) -> str:
+    """Who leads, by how much, whether that is separable, and whether the ranking survives another anchor.
+
+    Parameters
+    ----------
+    found : of `standings`.
+    told : triangles in words, worst first (`triangle_words`).
+    corrected : say the dispersion-corrected interval instead of the published one.
+    """
+    parts = (_first(found.board, corrected), _separable(found.lead), _survives(found, told))
+    return " ".join(part for part in parts if part)
+
+
+def sound(found: Standings, told: Sequence[TriangleTold] = ()) -> bool:
+    """The first is alone in its tier, no other anchor reverses models, and no triangle is broken."""
+    alone = found.lead is None or len(found.lead.top_tier) == 1
+    reversed_somewhere = any(other.reversals for other in found.others)
+    return alone and not reversed_somewhere and not any(triangle.broken for triangle in told)
+
+
+def mid_region(shown: Board) -> str:
+    """How much of a board lies where Elo is near linear in the win probability."""
+    low, high = (percent(end) for end in MID_REGION)
+    enough = shown.mid_region_coverage >= MID_REGION_WANTED
+    share = percent(shown.mid_region_coverage)
+    if not enough and share == percent(MID_REGION_WANTED):
+        # 94.7 % is too little and must not read as the 95 % that are wanted.
+        share = percent(math.floor(1000 * shown.mid_region_coverage) / 1000, 1)
+    found = (
+        f"{share} of {len(shown.rows):,} models score between {low} and {high} "
+        f"against {shown.anchor}; {percent(MID_REGION_WANTED)} are wanted"
+    )
+    return f"{found}." if enough else f"{found}: outside that range a small difference is many points of Elo."
+
+
+def no_board(pairs: PairScores) -> str:
+    """Why a selection without an anchor has no board, with the result where just two models met."""
+    if not len(pairs):
+        return "A leaderboard needs votes on two or more named models; this selection has none."
+    if len(pairs.models) == 2:
+        row = board(pairs, pairs.models[1]).rows[0]
+        return (
+            f"Only two models met, so there is nothing to rank: against {pairs.models[1]}, {row.model} "
+            f"scores {_share(row)}."
+        )
+    met = sorted(set(zip(pairs.model_1.tolist(), pairs.model_2.tolist(), strict=True)))
+    listed = "; ".join(f"{pairs.models[a]} and {pairs.models[b]}" for a, b in met[:5])
+    more = f"; and {len(met) - 5} more" if len(met) > 5 else ""
+    return (
+        "There is no leaderboard: it ranks models by their votes against one common opponent, the anchor, "
+        f"and no model met two others. Those that met: {listed}{more}."
+    )
+
+
+def triangle_words(found: Triangles, boards: Mapping[str, Board]) -> tuple[TriangleTold, ...]:
+    """The triangles that could be tested as three facts each, worst first: who beats whom round the triangle.
+
+    x beats y if the dispersion-corrected interval of its Elo on the board of y excludes 0. The walk goes
+    in the direction of the residual, so that three wins in a row are a circle: intransitive judging.
+
+    Source: methods §6 (ours).
+    """
+    rows = {(row.model, anchor): row for anchor, known in boards.items() for row in known.rows}
+    told = []
+    for i in np.flatnonzero(~np.isnan(found.z)).tolist():
+        walk = [found.a[i], found.b[i], found.c[i]]
+        if found.residual[i] < 0:
+            walk.reverse()
+        legs = [(x, y, rows[x, y]) for x, y in zip(walk, [*walk[1:], walk[0]], strict=True)]
+        told.append(
+            TriangleTold(
+                words=", ".join(_fact(*leg) for leg in legs),
+                broken=bool(found.broken[i]),
+                intransitive=bool(found.broken[i]) and all(row.elo_low_corrected > 0 for _, _, row in legs),
+            )
+        )
+    return tuple(told)
+
+
+def triangles_frame(found: Triangles, told: Sequence[TriangleTold]) -> pd.DataFrame:
+    """One row a triangle that could be tested, worst first, with its words and its verdict."""
+    import pandas as pd
+
+    frame = found.to_frame().head(len(told)).drop(columns=["broken"])
+    verdicts = [
+        "intransitive" if one.intransitive else "does not add up" if one.broken else "not shown to be broken"
+        for one in told
+    ]
+    words = pd.DataFrame({"triangle": [one.words for one in told], "verdict": verdicts})
+    return pd.concat([words, frame], axis=1)
+
+
+def _first(shown: Board, corrected: bool) -> str:
+    best = shown.rows[0]
+    low, high, _, _ = _limits(best, corrected)
+    score = f"scores {_share(best, corrected)}"
+    if high < 0.5:
+        return f"No model beats the anchor, {shown.anchor}; {best.model}, the best of them, {score}."
+    if low <= 0.5:
+        return (
+            f"{best.model} is first, but not shown to be better than the anchor: "
+            f"against {shown.anchor} it {score}."
+        )
+    return f"{best.model} leads: against {shown.anchor} it {score}."
+
+
+def _separable(found: Lead | None) -> str:
+    if found is None:
+        return ""
+    prompts = "on the same prompts" if found.paired else f"on {found.n:,} prompts or more each"
+    lead_over = (
+        f"Its lead over {found.runner_up}, {100 * found.difference:.1f} points "
+        f"({100 * found.low:.1f} to {100 * found.high:.1f} {prompts}),"
+    )
+    if len(found.top_tier) == 1:
+        return f"{lead_over} is more than chance: it is alone in the top tier."
+    return f"{lead_over} may be chance: {len(found.top_tier)} models share the top tier."
+
+
+def _survives(found: Standings, told: Sequence[TriangleTold]) -> str:
+    compared = [other for other in found.others if other.kendall_tau is not None]
+    worst = most_reversing(found)
+    broken = [triangle for triangle in told if triangle.broken]
+    circle = next((triangle for triangle in broken if triangle.intransitive), None)
+    parts = []
+    if worst is not None and worst.reversals:
+        turned = sum(bool(other.reversals) for other in compared)
+        which = worst.anchor if turned == 1 else f"most of all {worst.anchor}"
+        parts.append(
+            f"The ranking depends on the anchor: {turned} of {len(compared)} others "
+            f"({which}, Kendall τ {worst.kendall_tau or 0.0:.2f}) "
+            f"{'reverses' if turned == 1 else 'reverse'} models by more than chance."
+        )
+    elif circle is not None:
+        parts.append("The ranking depends on the anchor.")
+    elif compared:
+        least = min(other.kendall_tau or 0.0 for other in compared)
+        many = (
+            f"{len(compared)} other anchors"
+            if len(compared) > 1
+            else f"the other anchor, {compared[0].anchor}"
+        )
+        parts.append(
+            f"The ranking is not shown to change under {many} "
+            f"({'lowest ' if len(compared) > 1 else ''}Kendall τ {least:.2f})."
+        )
+    else:
+        parts.append("Whether another anchor would rank them alike is unknown: no other model met enough.")
+    if broken:
+        worst_words = (circle or broken[0]).words
+        parts.append(
+            f"{len(broken):,} of {len(told):,} triangles of models do not add up; "
+            f"{'intransitive' if circle else 'worst'}: {worst_words}."
+        )
+    return " ".join(parts)
+
+
+def _fact(x: str, y: str, row: BoardRow) -> str:
+    if row.elo_low_corrected > 0:
+        return f"{x} beats {y}"
+    return f"{y} beats {x}" if row.elo_high_corrected < 0 else f"{x} and {y} not told apart"
+
+
+def _share(row: BoardRow, corrected: bool = False) -> str:
+    low, high, elo_low, elo_high = _limits(row, corrected)
+    return (
+        f"{percent(row.p)} ({percent(low).removesuffix(' %')} to {percent(high)}, {row.n:,} prompts), "
+        f"{_signed(row.elo)} Elo ({_signed(elo_low)} to {_signed(elo_high)})"
+    )
+
+
+def _limits(row: BoardRow, corrected: bool) -> tuple[float, float, float, float]:
+    if corrected:
+        return row.p_low_corrected, row.p_high_corrected, row.elo_low_corrected, row.elo_high_corrected
+    return row.p_low, row.p_high, row.elo_low, row.elo_high
+
+
+def _signed(elo: float) -> str:
+    return f"{elo:+.0f}" if round(elo) else "0"
