@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from judging_server import LONG, Server, answer_text
+from judging_server import Server, answer_text
+from patience import LONG
 
 from core.judging.items import Item
 from core.judging.job import Job, Judge

@@ -24,13 +24,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
+from patience import LONG
 
 QUALITY = re.compile(r"quality is ([+-]\d+\.\d+)")
 FENCE = re.compile(r"data-[0-9a-f]{16}")
 CANDIDATE = re.compile(r"^Candidate ([A-Z]):$", re.MULTILINE)
-
-LONG = 300.0
-"""Seconds that no test gets to: they bound a hang."""
 
 FAULTS = ("slow", "429", "500", "400", "401", "truncated", "schema", "hang", "drop", "filter")
 """Faults of the server; those of the model are in `said`."""

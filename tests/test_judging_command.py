@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from judging_jobs import pairs, until
-from judging_server import LONG, Server
+from judging_server import Server
+from patience import LONG
 
 from core.__main__ import main
 from core.store import Store

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from judging_jobs import until
 from judging_killed import CONCURRENCY, ITEMS, VOTES, collect_all
-from judging_server import LONG
+from patience import LONG
 
 from core.store import Store
 

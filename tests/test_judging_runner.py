@@ -11,7 +11,8 @@ from dataclasses import replace
 import pytest
 from aiohttp import web
 from judging_jobs import PATIENCE, collect, job, pairs, until
-from judging_server import LONG, Server
+from judging_server import Server
+from patience import LONG
 
 from core.judging.client import retry_after
 from core.judging.destination import NO_KEY, NotConfirmed, destination, scrub

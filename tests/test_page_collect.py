@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from judging_jobs import job, pairs, until
-from judging_server import LONG, Server
+from judging_server import Server
+from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.judging.destination import provider_variable
@@ -236,11 +237,11 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_
         page.button(key="collect-start").click().run()
         assert not page.exception
         with Store.open(store_path) as store:
-            (run,) = runs(store)
+            run = runs(store)[-1]
             assert not run.progress().finished
             assert page.text[0].value == f"Collecting {described(run.job)}."
             other = AppTest.from_file(
-                str(Path(__file__).parents[1] / "pages" / "main.py"), default_timeout=60
+                str(Path(__file__).parents[1] / "pages" / "main.py"), default_timeout=LONG
             )
             other.run()
             other.switch_page("collect.py").run()

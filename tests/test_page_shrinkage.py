@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 from threadpoolctl import threadpool_limits
@@ -400,7 +401,7 @@ def test_hostile_names_lend_without_markup(
                 )
             )
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    app = AppTest.from_file(str(MAIN), default_timeout=LONG)
     page = opened(app, lean_task=f"{HOSTILE} a", dataset=f"{HOSTILE} one", lean_on=NAMES["datasets"])
     assert page.selectbox(key="lean_on").value == NAMES["datasets"]
     assert any(HOSTILE in text and "two" in text for text in texts(page) if text.startswith("The prior"))

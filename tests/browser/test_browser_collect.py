@@ -18,8 +18,6 @@ from core.store import Store
 KEY = "sk-planted-4f1d8a77c2e94b06"
 VARIABLE = "PLANTED_API_KEY"
 ITEMS, VOTES, AT_ONCE = 20, 40, 16
-PATIENCE_MILLISECONDS = 60_000
-"""The first call loads the client of models, which takes long on a busy machine."""
 
 
 @dataclass
@@ -54,7 +52,7 @@ def items_file(folder: Path) -> Path:
 
 
 def wait_for(page, words: str) -> None:
-    page.get_by_text(re.compile(words)).first.wait_for(timeout=PATIENCE_MILLISECONDS)
+    page.get_by_text(re.compile(words)).first.wait_for()
 
 
 def choose(page, label: str, option: str) -> None:
@@ -62,12 +60,10 @@ def choose(page, label: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
-def write(visitor, label: str, text: str) -> None:
-    field = visitor.page.get_by_label(label, exact=True)
+def write(page, label: str, text: str) -> None:
+    field = page.get_by_label(label, exact=True)
     field.fill(text)
     field.press("Enter")
-    visitor.page.wait_for_timeout(300)
-    visitor.settle()
 
 
 def test_browser_collect(chromium, place: Place) -> None:
@@ -84,14 +80,16 @@ def test_browser_collect(chromium, place: Place) -> None:
         page.on("websocket", lambda opened: opened.on("framereceived", keep))
         visitor.open("/collect")
         assert visitor.title() == "Collect"
-        write(visitor, "Base URL", place.judge.url)
-        write(visitor, "Model", "boastful")
+        write(page, "Base URL", place.judge.url)
+        write(page, "Model", "boastful")
+        wait_for(page, r"calls to 127\.0\.0\.1, price unknown")
+        visitor.settle()
         choose(page, "Key", VARIABLE)
         wait_for(page, f"{VARIABLE}, found")
         page.get_by_text("a CSV file", exact=True).click()
         page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", str(items_file(place.folder)))
         wait_for(page, "Into data set")
-        write(visitor, "Votes a comparison", "2")
+        write(page, "Votes a comparison", "2")
         wait_for(page, rf"{VOTES} calls to 127\.0\.0\.1, price unknown")
         assert place.judge.calls == 0
         page.get_by_role("button", name="Start", exact=True).click()
@@ -116,14 +114,12 @@ def test_browser_collect(chromium, place: Place) -> None:
 
         # What was collected is on the pages.
         page.get_by_role("button", name="To Calibration").click()
-        page.get_by_role("heading", name="Calibration").wait_for()
-        visitor.settle()
-        assert "dataset=questions" in page.url
+        visitor.arrive("Calibration")
+        page.wait_for_url("**dataset=questions**")
         wait_for(page, r"^boastful: ")
         assert not planted_in_sight()
         page.get_by_role("link", name="Position bias").click()
-        page.get_by_role("heading", name="Position bias").wait_for()
-        visitor.settle()
+        visitor.arrive("Position bias")
         assert "boastful" in visitor.text()
         assert not planted_in_sight()
     place.stop()
