@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from patience import LONG
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 # A busy machine is no defect: examples are bounded in number, not in time.
-settings.register_profile("appellate", deadline=None)
+settings.register_profile("appellate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("appellate")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -53,4 +54,4 @@ def app(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> "AppTest":
     from streamlit.testing.v1 import AppTest
 
     monkeypatch.setenv("APPELLATE_STORE", str(store_path))
-    return AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=60)
+    return AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)

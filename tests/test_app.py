@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
@@ -156,7 +157,7 @@ def test_hostile_names_reach_no_markup(app, store_path):
         store.load(reading(rows))
     try:
         for page in SHOWN:
-            fresh = AppTest.from_file(str(PAGES / "main.py"), default_timeout=60)
+            fresh = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
             opened(fresh, page, dataset=HOSTILE)
             assert fresh.session_state["selection"].datasets == (HOSTILE,)
             marked_up = [*fresh.markdown, *fresh.caption, *fresh.title, *fresh.header, *fresh.subheader]

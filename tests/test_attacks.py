@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 import streamlit as st
+from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.__main__ import main
@@ -38,7 +39,7 @@ def command(*arguments: str, **options: object) -> subprocess.CompletedProcess[s
     """The command line in a process of its own, as its pipes matter."""
     return subprocess.run(
         [sys.executable, "-m", "core", *arguments],
-        **{"cwd": REPOSITORY, "text": True, "stderr": subprocess.PIPE, "timeout": 60, **options},  # type: ignore[call-overload]
+        **{"cwd": REPOSITORY, "text": True, "stderr": subprocess.PIPE, "timeout": LONG, **options},  # type: ignore[call-overload]
     )
 
 
@@ -159,7 +160,7 @@ def test_a_load_that_is_killed_leaves_the_store_as_it_was(votes: Path, tmp_path:
         "main(sys.argv[1:])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, "import", str(big), "--store", str(path)], cwd=REPOSITORY, timeout=60
+        [sys.executable, "-c", code, "import", str(big), "--store", str(path)], cwd=REPOSITORY, timeout=LONG
     )
     assert done.returncode == -signal.SIGKILL
     with Store.open(path) as store:
@@ -194,7 +195,7 @@ def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
     assert main(["import", str(path), "--store", str(tmp_path / "s.duckdb")]) == 0
     st.cache_resource.clear()
     try:
-        app = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=60)
+        app = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
         app.run().switch_page("aggregation.py").run()
         assert not app.exception
         assert app.title[0].value == "Aggregation"
@@ -215,7 +216,7 @@ def test_a_foreign_page_makes_the_server_ask_no_other_host() -> None:
         "print(allowed('http://host.invalid'), allowed('http://localhost:8501'), asked)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG
     )
     assert done.stdout.split("\n")[-2] == "False True []"
 
@@ -225,7 +226,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     """The app with the demo in a fresh store."""
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "s.duckdb"))
     st.cache_resource.clear()
-    yield AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=60)
+    yield AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
     st.cache_resource.clear()
 
 
@@ -242,7 +243,7 @@ def test_an_empty_value_in_the_url_is_none(page: str, parameters: list[str], app
     app.run().switch_page(f"{page}.py").run()
     shown = app.text[0].value
     code = app.code[0].value
-    empty = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=60)
+    empty = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
     for name in parameters:
         empty.query_params[name] = ""
     empty.run().switch_page(f"{page}.py").run()

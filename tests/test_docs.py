@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import LONG
 from test_import_graph import CORE, METHODS, core_name
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -52,7 +53,12 @@ def test_the_python_of_the_readme_runs() -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     assert len(code.strip().splitlines()) <= 15
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "BTDFit(" in done.stdout
@@ -71,7 +77,7 @@ def test_the_csv_and_commands_of_the_readme_run(tmp_path: Path) -> None:
             env={"PYTHONPATH": str(REPOSITORY), "PATH": ""},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=LONG,
             check=False,
         )
         assert done.returncode == (1 if "--fail-if" in arguments else 0), (command, done.stderr)

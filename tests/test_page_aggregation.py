@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
@@ -188,7 +189,7 @@ def test_too_few_labels_say_how_many(
     with Store.open(path) as store:
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    page = opened(AppTest.from_file(str(MAIN), default_timeout=60))
+    page = opened(AppTest.from_file(str(MAIN), default_timeout=LONG))
     if not labels:
         assert any("judged no comparison with a gold label" in text for text in texts(page))
         assert not page.get("plotly_chart")

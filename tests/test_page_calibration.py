@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
+from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
@@ -211,7 +212,7 @@ def test_nothing_to_measure_says_what_is_needed(tmp_path: Path, monkeypatch: pyt
     with Store.open(path) as store:
         store.load(reading([{"item_id": f"i{k}", "judge": "j", "vote": 1, "gold": 1} for k in range(40)]))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    app = AppTest.from_file(str(MAIN), default_timeout=LONG)
     opened(app)
     assert any("Load a column confidence" in text for text in texts(app))
     st.cache_resource.clear()

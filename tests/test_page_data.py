@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import streamlit as st
+from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.importers import ReadOptions, inspect, read, read_back, template
@@ -40,7 +41,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
 
 
 def opened() -> AppTest:
-    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG).run()
     app.switch_page("data.py").run()
     assert [title.value for title in app.title] == ["Data"]
     return calm(app)
@@ -110,7 +111,7 @@ def test_says_what_is_in_and_what_is_missing(app):
 def test_a_link_to_a_data_set_that_is_not_here_says_so_on_every_page_until_one_is_chosen(app):
     with Store.open(store_path(app)) as store:
         store.load(read([("second.csv", PLAIN.encode())])[0])
-    linked = AppTest.from_file(str(PAGES / "main.py"), default_timeout=60)
+    linked = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
     linked.query_params["dataset"] = "gone"
     said = "The link asks for the data set gone, which is not here. This is first."
     assert said in texts(calm(linked.run()))

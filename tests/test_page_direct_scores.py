@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import LONG
 from streamlit.testing.v1 import AppTest
 from test_direct_scores import drawn, scored
 
@@ -237,7 +238,7 @@ def test_scores_alone_have_a_board_with_an_anchor_of_their_own(own_path):
     loaded(own_path, "grades.csv", "\n".join(lines).encode())
     with Store.open(own_path) as store:
         judged = queries.direct_scores(store, Selection())
-    app = AppTest.from_file(str(Path(__file__).parent.parent / "pages" / "main.py"), default_timeout=60)
+    app = AppTest.from_file(str(Path(__file__).parent.parent / "pages" / "main.py"), default_timeout=LONG)
     page = opened(app, dataset="grades", scores_anchor="theirs")
     assert page.selectbox(key="scores_anchor").value == "theirs"
     said = score_sentences.leader(score_boards(judged, "theirs").mean)
@@ -256,7 +257,7 @@ def test_scores_alone_have_a_board_with_an_anchor_of_their_own(own_path):
 def test_mt_bench_grades_of_one_model_are_told_plainly(own_path, shared_data):
     path = shared_data / "native" / "mtbench" / "gpt-4_single.jsonl"
     loaded(own_path, path.name, path.read_bytes())
-    app = AppTest.from_file(str(Path(__file__).parent.parent / "pages" / "main.py"), default_timeout=60)
+    app = AppTest.from_file(str(Path(__file__).parent.parent / "pages" / "main.py"), default_timeout=LONG)
     page = opened(app, dataset="MT-Bench")
     said = next(text for text in texts(page) if text.startswith("gpt-4 gave phi-3-dpo a mean of 8.20"))
     assert "on 160 items; 52 % " in said

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
+from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
@@ -48,7 +49,7 @@ def demo_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def app(demo_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("APPELLATE_STORE", str(demo_path))
-    return AppTest.from_file(str(MAIN), default_timeout=60)
+    return AppTest.from_file(str(MAIN), default_timeout=LONG)
 
 
 def opened(app: AppTest, page: str, **query: str) -> AppTest:
@@ -156,7 +157,9 @@ def test_votes_without_confidence_still_have_a_threshold(
     store.close()
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     st.cache_resource.clear()
-    app = opened(AppTest.from_file(str(MAIN), default_timeout=60), "calibration", dataset="bare", target="20")
+    app = opened(
+        AppTest.from_file(str(MAIN), default_timeout=LONG), "calibration", dataset="bare", target="20"
+    )
     assert any(text.startswith("Not applicable: Calibration needs votes") for text in texts(app))
     assert any(text.startswith(f"{HOSTILE}: keep a label where at least") for text in texts(app))
     st.cache_resource.clear()
@@ -170,7 +173,7 @@ def test_without_gold_calibration_offers_no_controls(tmp_path: Path, monkeypatch
     store.close()
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     st.cache_resource.clear()
-    app = opened(AppTest.from_file(str(MAIN), default_timeout=60), "calibration", dataset="bare")
+    app = opened(AppTest.from_file(str(MAIN), default_timeout=LONG), "calibration", dataset="bare")
     assert any(text.startswith("Not applicable: Calibration needs votes") for text in texts(app))
     assert "target" not in [slider.key for slider in app.slider]
     st.cache_resource.clear()

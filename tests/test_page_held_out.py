@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
@@ -165,14 +166,14 @@ def test_votes_alone_have_no_likert_scale(
         store.load(reading(rows))
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     page = opened(
-        AppTest.from_file(str(MAIN), default_timeout=60),
+        AppTest.from_file(str(MAIN), default_timeout=LONG),
         "aggregation.py",
         "Aggregation",
         aggregation="Likert scales",
     )
     assert any("this data set has no direct scores" in text for text in texts(page))
     page = opened(
-        AppTest.from_file(str(MAIN), default_timeout=60),
+        AppTest.from_file(str(MAIN), default_timeout=LONG),
         "position.py",
         "Position bias",
         order="Correcting for order",

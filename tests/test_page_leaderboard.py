@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
+from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.counts import PairScores
@@ -61,7 +62,7 @@ def demo_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def app(demo_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("APPELLATE_STORE", str(demo_path))
-    return AppTest.from_file(str(MAIN), default_timeout=60)
+    return AppTest.from_file(str(MAIN), default_timeout=LONG)
 
 
 def opened(app: AppTest, **query: str) -> AppTest:
@@ -399,7 +400,7 @@ def test_page_without_an_anchor_says_why(tmp_path, monkeypatch, shared_data):
         for reading in read([(path.name, path)]):
             store.load(reading)
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
-    app = opened(AppTest.from_file(str(MAIN), default_timeout=60))
+    app = opened(AppTest.from_file(str(MAIN), default_timeout=LONG))
     assert any("no model met two others" in said for said in texts(app))
     st.cache_resource.clear()
 

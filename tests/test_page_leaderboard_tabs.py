@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
+from patience import LONG
 from streamlit.testing.v1 import AppTest
 from test_page_leaderboard import HOSTILE, MAIN, opened, scored, texts
 
@@ -69,7 +70,7 @@ def demo_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def app(demo_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("APPELLATE_STORE", str(demo_path))
-    return AppTest.from_file(str(MAIN), default_timeout=60)
+    return AppTest.from_file(str(MAIN), default_timeout=LONG)
 
 
 @pytest.fixture(scope="module")

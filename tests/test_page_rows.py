@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.importers import read, read_back
@@ -31,7 +32,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
         store.set_flag("demo deleted", "yes")
         for name, text in (("scores.csv", SCORES), ("lists.csv", LISTS)):
             store.load(read([(name, text.encode())])[0])
-    yield AppTest.from_file(str(PAGES / "main.py"), default_timeout=60).run()
+    yield AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG).run()
     st.cache_resource.clear()
 
 

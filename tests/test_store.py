@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from patience import LONG
 
 from core.importers import read
 from core.store import Store, default_path, queries
@@ -277,7 +278,7 @@ def test_a_store_open_in_another_process_says_so(tmp_path):
         with pytest.raises(StoreInUse, match="open in another process"):
             Store.open(path)
     finally:
-        process.communicate("\n", timeout=30)
+        process.communicate("\n", timeout=LONG)
     with Store.open(path) as store:
         assert store.datasets() == []
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from patience import LONG
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-START_SECONDS = 60
-SHOWN_MILLISECONDS = 30_000
+LONG_MILLISECONDS = 1000 * LONG
 CHROMIUM = (
     "--no-sandbox",
     "--disable-gpu",
@@ -59,7 +59,7 @@ def start_app(store: Path) -> tuple[subprocess.Popen[bytes], str]:
     )
     log.close()
     address = f"http://localhost:{port}"
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + LONG
     while time.monotonic() < deadline and server.poll() is None:
         try:
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
@@ -73,7 +73,7 @@ def start_app(store: Path) -> tuple[subprocess.Popen[bytes], str]:
 def stop_app(server: subprocess.Popen[bytes]) -> None:
     server.terminate()
     try:
-        server.wait(10)
+        server.wait(60)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()
@@ -97,7 +97,9 @@ def chromium() -> Iterator[object]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM))
+        browser = playwright.chromium.launch(
+            executable_path=path, args=list(CHROMIUM), timeout=LONG_MILLISECONDS
+        )
         yield browser
         browser.close()
 
@@ -130,10 +132,13 @@ class Visitor:
 
     def settle(self) -> None:
         """Wait until the app has drawn everything."""
-        self.page.wait_for_selector("[data-testid=stMain] h1", timeout=SHOWN_MILLISECONDS)
-        self.page.wait_for_selector(
-            "[data-testid=stApp][data-test-script-state=notRunning]", timeout=SHOWN_MILLISECONDS
-        )
+        self.page.wait_for_selector("[data-testid=stMain] h1")
+        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+
+    def arrive(self, title: str) -> None:
+        """Wait until the app has drawn the page of this title."""
+        self.page.locator("[data-testid=stMain] h1").filter(has_text=title).wait_for()
+        self.settle()
 
     def votes_shown(self) -> int:
         """Number of votes in the table behind the chosen mark."""
@@ -152,6 +157,7 @@ class Visitor:
 def visiting(chromium, url: str, **options) -> Iterator[Visitor]:
     """A fresh visitor. Afterwards: only localhost was asked for anything, and the page did not complain."""
     context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+    context.set_default_timeout(LONG_MILLISECONDS)
     page = context.new_page()
     watch = Watch()
     page.on("request", lambda sent: watch.hosts.add(urlsplit(sent.url).hostname or ""))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import re
 from collections.abc import Callable, Iterator
@@ -19,26 +18,13 @@ from core.store import Store
 KEY = "sk-planted-4f1d8a77c2e94b06"
 VARIABLE = "PLANTED_API_KEY"
 ITEMS, VOTES, AT_ONCE = 20, 40, 16
-PATIENCE_MILLISECONDS = 60_000
-"""The first call loads the client of models, which takes long on a busy machine."""
-
-
-class Gated(Server):
-    """A server that answers so many calls, and lets the others wait until more are let through."""
-
-    through = AT_ONCE
-
-    async def _answer(self, number, body, request):
-        while number > self.through:
-            await asyncio.sleep(0.02)
-        return await super()._answer(number, body, request)
 
 
 @dataclass
 class Place:
     address: str
     folder: Path
-    judge: Gated
+    judge: Server
     stop: Callable[[], None]
 
 
@@ -46,7 +32,7 @@ class Place:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """An app with an own store and a key in its environment, and a server of models."""
     monkeypatch.setenv(VARIABLE, KEY)
-    with Gated() as judge:
+    with Server(hold_after=AT_ONCE) as judge:
         app, address = start_app(tmp_path / "votes.duckdb")
         try:
             yield Place(address, tmp_path, judge, lambda: stop_app(app))
@@ -66,7 +52,7 @@ def items_file(folder: Path) -> Path:
 
 
 def wait_for(page, words: str) -> None:
-    page.get_by_text(re.compile(words)).first.wait_for(timeout=PATIENCE_MILLISECONDS)
+    page.get_by_text(re.compile(words)).first.wait_for()
 
 
 def choose(page, label: str, option: str) -> None:
@@ -74,12 +60,10 @@ def choose(page, label: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
-def write(visitor, label: str, text: str) -> None:
-    field = visitor.page.get_by_label(label, exact=True)
+def write(page, label: str, text: str) -> None:
+    field = page.get_by_label(label, exact=True)
     field.fill(text)
     field.press("Enter")
-    visitor.page.wait_for_timeout(300)
-    visitor.settle()
 
 
 def test_browser_collect(chromium, place: Place) -> None:
@@ -96,14 +80,16 @@ def test_browser_collect(chromium, place: Place) -> None:
         page.on("websocket", lambda opened: opened.on("framereceived", keep))
         visitor.open("/collect")
         assert visitor.title() == "Collect"
-        write(visitor, "Base URL", place.judge.url)
-        write(visitor, "Model", "boastful")
+        write(page, "Base URL", place.judge.url)
+        write(page, "Model", "boastful")
+        wait_for(page, r"calls to 127\.0\.0\.1, price unknown")
+        visitor.settle()
         choose(page, "Key", VARIABLE)
         wait_for(page, f"{VARIABLE}, found")
         page.get_by_text("a CSV file", exact=True).click()
         page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", str(items_file(place.folder)))
         wait_for(page, "Into data set")
-        write(visitor, "Votes a comparison", "2")
+        write(page, "Votes a comparison", "2")
         wait_for(page, rf"{VOTES} calls to 127\.0\.0\.1, price unknown")
         assert place.judge.calls == 0
         page.get_by_role("button", name="Start", exact=True).click()
@@ -118,7 +104,7 @@ def test_browser_collect(chromium, place: Place) -> None:
         # Stopped, it keeps what was under way; resumed, it asks for the rest only.
         page.locator("[class*=st-key-collect-stop-] button").click()
         wait_for(page, "Stopping: waiting for the calls in flight")
-        place.judge.through = VOTES
+        place.judge.release()
         wait_for(page, f"{VOTES - 2 * AT_ONCE} calls to 127")
         assert place.judge.calls == 2 * AT_ONCE
         page.locator("[class*=st-key-collect-resume-] button").click()
@@ -128,14 +114,12 @@ def test_browser_collect(chromium, place: Place) -> None:
 
         # What was collected is on the pages.
         page.get_by_role("button", name="To Calibration").click()
-        page.get_by_role("heading", name="Calibration").wait_for()
-        visitor.settle()
-        assert "dataset=questions" in page.url
+        visitor.arrive("Calibration")
+        page.wait_for_url("**dataset=questions**")
         wait_for(page, r"^boastful: ")
         assert not planted_in_sight()
         page.get_by_role("link", name="Position bias").click()
-        page.get_by_role("heading", name="Position bias").wait_for()
-        visitor.settle()
+        visitor.arrive("Position bias")
         assert "boastful" in visitor.text()
         assert not planted_in_sight()
     place.stop()

@@ -63,6 +63,7 @@ def test_browser_a_click_on_a_bin_shows_its_votes(visitor):
     marks.last.wait_for()
     marks.last.click(force=True)
     visitor.page.wait_for_selector(".st-key-bin-votes")
+    visitor.settle()
     assert query(visitor)["bin"] == ["sim-judge-boaster: 0.9 to 1"]
     assert visitor.votes_shown() == 200
     visitor.page.reload()
@@ -77,7 +78,7 @@ def test_browser_slider_is_in_the_url_and_filters_follow_from_page_to_page(visit
     visitor.page.wait_for_url("**bins=11**")
     visitor.page.get_by_role("link", name="Overview").click()
     visitor.page.wait_for_url(f"{visitor.url}/?**")
-    visitor.settle()
+    visitor.arrive("Overview")
     assert query(visitor) == {"judges": ["sim-judge-careful"], "category": ["Math"]}
 
 
@@ -153,6 +154,5 @@ def test_browser_a_button_goes_to_another_page_with_its_state_in_the_url(visitor
     visitor.open("/?category=Math&checked=sim-judge-careful")
     visitor.page.get_by_role("button", name="See calibration").click()
     visitor.page.wait_for_url("**/calibration?**judges=**")
-    visitor.settle()
-    assert visitor.title() == "Calibration"
+    visitor.arrive("Calibration")
     assert query(visitor) == {"judges": ["sim-judge-careful"], "category": ["Math"]}

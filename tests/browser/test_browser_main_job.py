@@ -30,7 +30,7 @@ def test_browser_main_job(chromium, cold_app: str, shared_data: Path) -> None:
 
         # Upload a file as JudgeBench writes it, and load it.
         page.get_by_role("link", name="Data", exact=True).click()
-        visitor.settle()
+        visitor.arrive("Data")
         page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", str(with_confidence))
         page.wait_for_selector("[class*=st-key-file-]")
         visitor.settle()
@@ -39,28 +39,25 @@ def test_browser_main_job(chromium, cold_app: str, shared_data: Path) -> None:
         page.get_by_role("button", name="To the Overview").wait_for()
         visitor.settle()
         page.get_by_role("button", name="To the Overview").click()
-        page.get_by_role("heading", name="Overview").wait_for()
-        visitor.settle()
+        visitor.arrive("Overview")
         assert "Simulated demo data" not in visitor.text()
 
         # A bin of the reliability diagram leads to its votes.
         page.get_by_role("link", name="Calibration").click()
-        page.get_by_role("heading", name="Calibration").wait_for()
-        visitor.settle()
+        visitor.arrive("Calibration")
         click_first_mark(visitor)
         assert visitor.votes_shown() > 0
 
         # A slider on Aggregation changes the MAE.
         page.get_by_role("link", name="Aggregation").click()
-        page.get_by_role("heading", name="Aggregation").wait_for()
-        visitor.settle()
+        visitor.arrive("Aggregation")
         before = maes(visitor)
         slider = page.locator("[data-testid=stSlider]").filter(has_text="Calibration share").locator("input")
         slider.focus()
         for _ in range(4):
             page.keyboard.press("ArrowRight")
-        visitor.settle()
-        page.wait_for_timeout(500)
+        # Its lines to copy come last.
+        page.locator("code").filter(has_text="share=0.09").first.wait_for(state="attached")
         visitor.settle()
         after = maes(visitor)
         assert before.keys() == after.keys()
@@ -72,9 +69,9 @@ def test_browser_main_job(chromium, cold_app: str, shared_data: Path) -> None:
         anchor = page.locator("[data-testid=stSelectbox]").filter(has_text="Anchor").first
         anchor.locator("input").click()
         page.get_by_role("option", name="sim-anchor-two").click()
-        visitor.settle()
-        assert "anchor=sim-anchor-two" in page.url
-        assert visitor.text() != first
+        page.wait_for_url("**anchor=sim-anchor-two**")
+        page.get_by_text("against sim-anchor-two it scores").first.wait_for()
+        assert "against sim-anchor-two it scores" not in first
 
         # Any table downloads.
         with page.expect_download() as download:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LONG_MILLISECONDS
 
 from core.__main__ import main
 
@@ -27,7 +28,9 @@ def demo_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def opened(chromium: Any, file: Path, **options: Any) -> tuple[Any, list[str], list[str]]:
     """A page that shows the file, what it asked for, and what it complained about."""
-    page = chromium.new_context(**options).new_page()
+    context = chromium.new_context(**options)
+    context.set_default_timeout(LONG_MILLISECONDS)
+    page = context.new_page()
     asked: list[str] = []
     complaints: list[str] = []
     page.on("request", lambda sent: asked.append(sent.url))

@@ -89,8 +89,7 @@ def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, shared_d
     load(visitor)
     assert selected(visitor) == "JudgeBench"
     visitor.page.get_by_role("button", name="To the Overview").click()
-    visitor.page.get_by_role("heading", name="Overview", exact=True).wait_for()
-    visitor.settle()
+    visitor.arrive("Overview")
     assert selected(visitor) == "JudgeBench"
 
 
