@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from judging_server import Server, answer_text
+from judging_server import LONG, Server, answer_text
 
 from core.judging.items import Item
 from core.judging.job import Job, Judge
@@ -71,6 +73,14 @@ def collect(given: Job, store: Store | Path, **options: Any) -> Progress:
     if isinstance(store, Path):
         with Store.open(store) as opened:
             return collect(given, opened, **options)
-    last = start(given, store, patience=PATIENCE, **options).wait(60)
+    last = start(given, store, patience=PATIENCE, **options).wait(LONG)
     assert last.finished, last.sentence
     return last
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for what has to come, however slow the machine is."""
+    deadline = time.monotonic() + LONG
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -1,9 +1,11 @@
 """A server on loopback that speaks the OpenAI chat format: simulated judges, and faults on order.
 
-    python tests/judging_server.py [--port PORT] [--delay SECONDS] [--fault KIND:EVERY ...]
+    python tests/judging_server.py [--port PORT] [--delay SECONDS] [--hold-after CALLS]
+        [--fault KIND:EVERY ...]
 
-prints its address. `GET /stats` tells how many calls it had. A response under judgement carries its quality
-in its text; the judges see nothing else, so what they answer follows known probabilities.
+prints its address. `GET /stats` tells how many calls it had, `POST /release` lets held ones go. A response
+under judgement carries its quality in its text; the judges see nothing else, so what they answer follows
+known probabilities.
 """
 
 from __future__ import annotations
@@ -26,6 +28,9 @@ from aiohttp import web
 QUALITY = re.compile(r"quality is ([+-]\d+\.\d+)")
 FENCE = re.compile(r"data-[0-9a-f]{16}")
 CANDIDATE = re.compile(r"^Candidate ([A-Z]):$", re.MULTILINE)
+
+LONG = 300.0
+"""Seconds that no test gets to: they bound a hang."""
 
 FAULTS = ("slow", "429", "500", "400", "401", "truncated", "schema", "hang", "drop", "filter")
 """Faults of the server; those of the model are in `said`."""
@@ -80,6 +85,8 @@ class Server:
 
     fault : (number of the call from 1, request body) → kind of fault, or None. What a model may say wrong:
         `prose`, `refusal`, `cut`, `wrong keys`, `two verdicts`, `tagged`, `no usage`.
+    hold_after : calls after so many wait for `release`, unless they meet a fault. A run is then known to be
+        going on, however fast or slow the machine is.
     """
 
     def __init__(
@@ -87,10 +94,12 @@ class Server:
         *,
         fault: Callable[[int, dict[str, Any]], str | None] = lambda n, body: None,
         delay: float = 0.0,
+        hold_after: float = math.inf,
         seed: int = 0,
         port: int = 0,
     ) -> None:
         self.fault, self.delay, self.seed, self.port = fault, delay, seed, port
+        self._through, self._released = hold_after, asyncio.Event()
         self.calls, self.in_flight, self.peak = 0, 0, 0
         self.bodies: list[dict[str, Any]] = []
         self.keys: set[str] = set()
@@ -107,16 +116,22 @@ class Server:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
-        assert self._ready.wait(20)
+        assert self._ready.wait(LONG)
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.release()
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(20)
+        self._thread.join(LONG)
+
+    def release(self, calls: float = math.inf) -> None:
+        """Let calls up to this number through; all, if none is given. From any thread."""
+        self._through = calls
+        self._loop.call_soon_threadsafe(self._released.set)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        runner = web.AppRunner(self.app(), shutdown_timeout=0.1)
+        self._runner = runner = web.AppRunner(self.app(), shutdown_timeout=0.1)
         self._loop.run_until_complete(runner.setup())
         site = web.TCPSite(runner, "127.0.0.1", self.port)
         self._loop.run_until_complete(site.start())
@@ -134,10 +149,16 @@ class Server:
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/stats", self._stats)
+        app.router.add_post("/release", self._release)
         return app
 
     async def _stats(self, request: web.Request) -> web.Response:
-        return web.json_response({"calls": self.calls, "peak": self.peak})
+        connections = len(self._runner.server.connections)
+        return web.json_response({"calls": self.calls, "peak": self.peak, "connections": connections})
+
+    async def _release(self, request: web.Request) -> web.Response:
+        self.release()
+        return web.json_response({})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         self.calls += 1
@@ -156,6 +177,9 @@ class Server:
 
     async def _answer(self, number: int, body: dict[str, Any], request: web.Request) -> web.StreamResponse:
         fault = self.fault(number, body)
+        while number > self._through and fault is None:
+            self._released.clear()
+            await self._released.wait()
         if self.delay:
             await asyncio.sleep(self.delay)
         key = request.headers.get("Authorization", "")
@@ -176,7 +200,7 @@ class Server:
         elif fault == "schema":
             return web.json_response({"result": "fine"})
         elif fault == "hang":
-            await asyncio.sleep(30)
+            await asyncio.sleep(LONG)
         elif fault == "drop" and request.transport is not None:
             request.transport.abort()
         return web.json_response(self.completion(body, fault))
@@ -285,6 +309,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0)
+    parser.add_argument("--hold-after", type=float, default=math.inf)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--fault", action="append", default=[], metavar="KIND:EVERY")
     options = parser.parse_args()
@@ -293,7 +318,13 @@ def main() -> None:
     def fault(number: int, body: dict[str, Any]) -> str | None:
         return next((kind for kind, every in orders if number % every == 0), None)
 
-    server = Server(fault=fault, delay=options.delay, seed=options.seed, port=options.port)
+    server = Server(
+        fault=fault,
+        delay=options.delay,
+        hold_after=options.hold_after,
+        seed=options.seed,
+        port=options.port,
+    )
     server.keep_bodies = False
     with server:
         print(server.url, flush=True)

@@ -7,12 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from judging_jobs import pairs
-from judging_server import Server
+from judging_jobs import pairs, until
+from judging_server import LONG, Server
 
 from core.__main__ import main
 from core.store import Store
@@ -103,31 +102,32 @@ def test_items_of_a_stored_data_set(items, capsys):
     assert (info.votes, info.judges, info.comparisons) == (80, 2, 20)
 
 
-def spawn(arguments: list[str], **environment: str) -> subprocess.Popen[bytes]:
+def spawn(arguments: list[str], stderr: int = subprocess.PIPE, **environment: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "core", *arguments],
         cwd=REPOSITORY,
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
     )
 
 
 def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(items):
-    # Slow enough that a busy machine has heard the signal long before the last call.
-    with Server(delay=0.5) as server:
-        process = spawn(arguments(items, server, "--concurrency", 4))
-        deadline = time.monotonic() + 60
-        while server.calls < 12 and time.monotonic() < deadline:
-            time.sleep(0.02)
+    said = items.with_name("said.txt")
+    with Server(hold_after=8) as server, said.open("wb") as file:
+        process = spawn(arguments(items, server, "--concurrency", 4), file.fileno())
+        # Eight are answered and four under way; it follows the run, and so hears the signal, once it says so.
+        until(lambda: server.calls == 12 and b"4 of 4 in flight" in said.read_bytes())
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        until(lambda: b"waiting for the calls in flight" in said.read_bytes())
+        assert process.poll() is None
+        server.release()
+        process.communicate(timeout=LONG)
         assert process.returncode == 3
-        assert b"waiting for the calls in flight" in err
-        assert b"Traceback" not in err
-        stopped = server.calls
+        assert b"Traceback" not in said.read_bytes()
+        assert server.calls == 12
         with Store.open(items.with_name("votes.duckdb")) as store:
-            assert len(store.export()) == stopped < 40
+            assert len(store.export()) == 12
         assert main(arguments(items, server)) == 0
         assert server.calls == 40
 
@@ -137,7 +137,7 @@ def test_a_key_is_nowhere(items, tmp_path):
     faults = {1: "500", 2: "429", 3: "truncated", 6: "401"}
     found = []
     with Server(fault=lambda n, body: faults.get(n)) as server:
-        options = ("--key-env", "PLANTED_KEY", "--concurrency", 1, "--timeout", 5)
+        options = ("--key-env", "PLANTED_KEY", "--concurrency", 1)
         for level in ("DEBUG", ""):
             process = spawn(
                 arguments(items, server, *options),
@@ -145,7 +145,7 @@ def test_a_key_is_nowhere(items, tmp_path):
                 LITELLM_LOG=level,
                 OPENAI_LOG="debug" if level else "",
             )
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=LONG)
             found.append((process.returncode, out, err))
         assert server.keys == {f"Bearer {KEY}"}
     (stopped, _, err), (done, _, _) = found
@@ -184,7 +184,7 @@ def test_nobody_but_the_server_is_called(items):
     with Server() as server:
         command = [sys.executable, "-c", WATCHED, *arguments(items, server, "--confidence", "logprob")]
         done = subprocess.run(
-            command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG, check=False
         )
         assert done.returncode == 0, done.stderr
         assert server.calls == 40

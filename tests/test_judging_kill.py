@@ -13,7 +13,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from judging_jobs import until
 from judging_killed import CONCURRENCY, ITEMS, VOTES, collect_all
+from judging_server import LONG
 
 from core.store import Store
 
@@ -23,7 +25,15 @@ KILLS = 5
 
 @pytest.fixture
 def url():
-    command = [sys.executable, str(SERVER), "--delay", "0.01"]
+    # No process gets to the end before it is killed, however late that is.
+    command = [
+        sys.executable,
+        str(SERVER),
+        "--delay",
+        "0.01",
+        "--hold-after",
+        str(ITEMS * VOTES - CONCURRENCY),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process.stdout.readline().strip()
@@ -31,9 +41,13 @@ def url():
             process.kill()
 
 
+def asked(url: str, path: str, data: bytes | None = None) -> dict[str, int]:
+    with urllib.request.urlopen(url.removesuffix("/v1") + path, data, timeout=LONG) as answer:
+        return json.load(answer)
+
+
 def calls(url: str) -> int:
-    with urllib.request.urlopen(url.removesuffix("/v1") + "/stats", timeout=10) as answer:
-        return json.load(answer)["calls"]
+    return asked(url, "/stats")["calls"]
 
 
 def kept(path: Path) -> list[tuple]:
@@ -58,23 +72,23 @@ def test_nothing_is_lost_or_paid_twice(url, tmp_path):
     for moment in moments:
         process = context.Process(target=collect_all, args=(url, str(path)))
         process.start()
-        deadline = time.monotonic() + 60
-        while calls(url) < moment + lost and process.is_alive() and time.monotonic() < deadline:
-            time.sleep(0.005)
+        until(lambda p=process, start=moment + lost: calls(url) >= start or not p.is_alive())
         time.sleep(rng.random() * 0.05)
         assert process.is_alive(), "nothing was left to kill"
         process.kill()
         process.join()
-        time.sleep(0.2)
+        # All that it sent has arrived once its connections are gone; one is that of the question.
+        until(lambda: asked(url, "/stats")["connections"] == 1)
         rows = kept(path)
         assert seen <= set(rows), "a stored reply is gone"
         seen = set(rows)
         in_flight = calls(url) - lost - len(rows)
         assert 0 <= in_flight <= CONCURRENCY
         lost += in_flight
+    asked(url, "/release", b"")
     process = context.Process(target=collect_all, args=(url, str(path)))
     process.start()
-    process.join(300)
+    process.join(LONG)
     assert process.exitcode == 0
     rows = kept(path)
     assert seen <= set(rows)

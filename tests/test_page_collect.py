@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from judging_jobs import job, pairs
-from judging_server import Server
+from judging_jobs import job, pairs, until
+from judging_server import LONG, Server
 from streamlit.testing.v1 import AppTest
 
 from core.judging.destination import provider_variable
@@ -61,13 +60,6 @@ def dropped(page: AppTest, text: str, name: str = "mine.csv") -> AppTest:
 
 def texts(page: AppTest) -> list[str]:
     return [element.value for element in page.text]
-
-
-def until(true: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def everything(page: AppTest) -> str:
@@ -236,8 +228,8 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_
     from streamlit.testing.v1 import AppTest
 
     monkeypatch.setenv("PLANTED_API_KEY", KEY)
-    with Server(delay=0.3) as slow:
-        dropped(fill(page, slow.url), CSV)
+    with Server(hold_after=0) as held:
+        dropped(fill(page, held.url), CSV)
         page.selectbox(key="collect-key").set_value("PLANTED_API_KEY")
         page.number_input(key="collect-votes-pairwise").set_value(4)
         page.number_input(key="collect-concurrency").set_value(8).run()
@@ -254,7 +246,8 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_
             other.switch_page("collect.py").run()
             assert other.text[0].value == page.text[0].value
             assert other.button(key=f"collect-stop-{run.job_id}").label == "Stop"
-            last = run.wait(60)
+            held.release()
+            last = run.wait(LONG)
             until(lambda: not started(store))
             other.run()
             assert other.text[0].value == outcome(run.job, last)
@@ -265,37 +258,39 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_
             assert other.session_state["selection"].datasets == ("mine",)
             assert other.session_state["selection"].judges == ("boastful",)
             assert other.dataframe[0].value["judge"].tolist() == ["boastful"]
-        assert slow.calls == 24
-        assert slow.keys == {f"Bearer {KEY}"}
+        assert held.calls == 24
+        assert held.keys == {f"Bearer {KEY}"}
         assert KEY not in everything(page) + everything(other)
 
 
 def test_a_stopped_job_is_listed_and_resumed_for_the_rest_only(page, store_path):
-    with Server(delay=0.2) as slow:
-        fill(page, slow.url, "fair")
+    with Server(hold_after=2) as held:
+        fill(page, held.url, "fair")
         dropped(page, CSV, "rest.csv")
         page.number_input(key="collect-concurrency").set_value(4)
         page.number_input(key="collect-votes-pairwise").set_value(2).run()
         page.button(key="collect-start").click().run()
         with Store.open(store_path) as store:
             run = runs(store)[-1]
-            until(lambda: run.progress().answered > 0)
+            until(lambda: held.calls == 6)
             page.run()
             page.button(key=f"collect-stop-{run.job_id}").click().run()
-            last = run.wait(60)
+            until(lambda: run.progress().state == "stopping")
+            held.release()
+            last = run.wait(LONG)
             assert last.state == "stopped"
             left = last.planned - last.answered
-            assert left > 0
+            assert left == 6
             page.run()
             assert any(text.startswith(f"To go on: {left} call") for text in texts(page))
             page.button(key=f"collect-resume-{run.job_id}").click().run()
             assert not page.exception
             again = runs(store)[-1]
-            assert again.wait(60).answered == 12
+            assert again.wait(LONG).answered == 12
             until(lambda: not started(store))
             page.run()
             assert f"collect-resume-{run.job_id}" not in [button.key for button in page.button]
-        assert slow.calls == 12
+        assert held.calls == 12
 
 
 def test_what_a_provider_says_is_shown_as_text(page, store_path):
@@ -308,7 +303,7 @@ def test_what_a_provider_says_is_shown_as_text(page, store_path):
         page.button(key="collect-start").click().run()
         with Store.open(store_path) as store:
             run = runs(store)[-1]
-            last = run.wait(60)
+            last = run.wait(LONG)
             until(lambda: not started(store))
             found = without_verdict(store, "odd", ["odd"]).to_pylist()
         page.run()
@@ -328,7 +323,7 @@ def test_a_job_is_remembered_until_complete_without_its_key(tmp_path, monkeypatc
         given = Job(dataset="d", items=pairs(5), judges=(judge,), votes=4, confidence="self")
         terms = Terms(concurrency=2, budget=Budget(calls=7), confirmed=("models.example",))
         with Store.open(path) as store:
-            assert begin(given, store, terms).wait(60).answered == 7
+            assert begin(given, store, terms).wait(LONG).answered == 7
         # Another process would find it so.
         with Store.open(path) as store:
             (found,) = started(store)
@@ -337,16 +332,16 @@ def test_a_job_is_remembered_until_complete_without_its_key(tmp_path, monkeypatc
             (found,) = started(store)
             assert found.job.dataset == "renamed"
             again = resume(found, store)
-            assert "limit of 7 calls" in again.wait(60).messages[0]
+            assert "limit of 7 calls" in again.wait(LONG).messages[0]
             assert server.calls == 7
             assert len(started(store)) == 1
-            last = begin(found.job, store, Terms()).wait(60)
+            last = begin(found.job, store, Terms()).wait(LONG)
             assert complete(last)
             until(lambda: not started(store))
             assert server.calls == 20
-            begin(job(server, pairs(2), votes=2), store, Terms(budget=Budget(calls=0))).wait(60)
+            begin(job(server, pairs(2), votes=2), store, Terms(budget=Budget(calls=0))).wait(LONG)
             assert [each.job.dataset for each in started(store)] == ["collected"]
-            begin(found.job, store, Terms()).wait(60)
+            begin(found.job, store, Terms()).wait(LONG)
             until(lambda: len(started(store)) == 1)
     assert KEY.encode() not in path.read_bytes()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -407,7 +406,7 @@ def test_hostile_names_lend_without_markup(
     assert not any(HOSTILE in element.value for element in (*page.markdown, *page.caption))
 
 
-def test_math_of_rewardbench_2_gains_and_is_fast(shared_data: Path) -> None:
+def test_math_of_rewardbench_2_gains(shared_data: Path) -> None:
     """gpt-5.4-mini on Math, 5 % of the items: BTD .4639; README's shrunken BTD is the same number as here."""
     from benchmarks.rewardbench2 import cells, priors
 
@@ -423,9 +422,7 @@ def test_math_of_rewardbench_2_gains_and_is_fast(shared_data: Path) -> None:
         assert place < 15
     offered = offers(cell[0], by_category["Math"], category="Math", by_category=by_category)
     assert offered["all"].whole.theta0 == pytest.approx(priors(found)[cell].theta0)
-    started = time.perf_counter()
     gain = shrinkage_gain(by_category["Math"][cell[0]], offered["all"].prior, rng=seeded())
-    assert time.perf_counter() - started < 15
     assert round(gain.evaluation.scores["btd"].mae, 4) == 0.4639
     assert gain.beside_btd.mae_high < 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import re
 from collections.abc import Callable, Iterator
@@ -23,22 +22,11 @@ PATIENCE_MILLISECONDS = 60_000
 """The first call loads the client of models, which takes long on a busy machine."""
 
 
-class Gated(Server):
-    """A server that answers so many calls, and lets the others wait until more are let through."""
-
-    through = AT_ONCE
-
-    async def _answer(self, number, body, request):
-        while number > self.through:
-            await asyncio.sleep(0.02)
-        return await super()._answer(number, body, request)
-
-
 @dataclass
 class Place:
     address: str
     folder: Path
-    judge: Gated
+    judge: Server
     stop: Callable[[], None]
 
 
@@ -46,7 +34,7 @@ class Place:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """An app with an own store and a key in its environment, and a server of models."""
     monkeypatch.setenv(VARIABLE, KEY)
-    with Gated() as judge:
+    with Server(hold_after=AT_ONCE) as judge:
         app, address = start_app(tmp_path / "votes.duckdb")
         try:
             yield Place(address, tmp_path, judge, lambda: stop_app(app))
@@ -118,7 +106,7 @@ def test_browser_collect(chromium, place: Place) -> None:
         # Stopped, it keeps what was under way; resumed, it asks for the rest only.
         page.locator("[class*=st-key-collect-stop-] button").click()
         wait_for(page, "Stopping: waiting for the calls in flight")
-        place.judge.through = VOTES
+        place.judge.release()
         wait_for(page, f"{VOTES - 2 * AT_ONCE} calls to 127")
         assert place.judge.calls == 2 * AT_ONCE
         page.locator("[class*=st-key-collect-resume-] button").click()
