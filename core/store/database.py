@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -258,7 +258,7 @@ class Store:
                 )
             cursor.execute("update datasets set name = ? where id = ?", [new, number])
             cursor.execute(replies.SCHEMA)
-            for table in ("replies", "jobs"):
+            for table in replies.TABLES:
                 cursor.execute(f"update {table} set dataset = ? where dataset = ?", [new, old])
 
     def delete_dataset(self, name: str) -> None:
@@ -272,7 +272,7 @@ class Store:
                 cursor.execute(f"delete from {table} where dataset = ?", [number])
             cursor.execute("delete from datasets where id = ?", [number])
             cursor.execute(replies.SCHEMA)
-            for table in ("replies", "jobs"):
+            for table in replies.TABLES:
                 cursor.execute(f"delete from {table} where dataset = ?", [name])
             vacuum(cursor)
 
@@ -323,7 +323,9 @@ class Store:
                 )
                 cursor.commit()
             except BaseException as error:
-                cursor.rollback()
+                # A commit that fails has ended the transaction already; what went wrong is the first error.
+                with suppress(duckdb.Error):
+                    cursor.rollback()
                 if isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException)):
                     raise AppellateError(
                         f"The store cannot be written ({str(error).splitlines()[0]}). "
