@@ -188,8 +188,8 @@ class Run:
                 await writer
             if self._writer.unstored:
                 raise AppellateError(
-                    f"{self._writer.unstored:,} replies could not be stored. They are kept until this process "
-                    "ends; the job started again stores them instead of asking"
+                    f"{self._writer.unstored:,} replies could not be stored. They are kept until this "
+                    "process ends; the job started again stores them instead of asking"
                 )
             await asyncio.to_thread(self._conclude)
             if self._state != "failed":

@@ -10,14 +10,15 @@ from typing import Any
 from core.judging.inflight import InFlight
 from core.judging.requests import Request
 from core.store.replies import Call, Ledger, Reply
-from core.votes import AppellateError
 
 LONGEST_GATHERING = 0.02
 """Seconds that replies wait for others at most, after the transaction before."""
 LAST_WAITS = (0.5, 1.0, 2.0)
 """Seconds before each last attempt to store what could not be stored."""
-POISON = 300
-"""Characters kept of why one reply cannot be stored."""
+UNSTORABLE = (ValueError, TypeError, ArithmeticError)
+"""What a value raises that no table takes; anything else is about the store."""
+REASON = 300
+"""Characters kept of why a reply cannot be stored."""
 
 
 class Writer:
@@ -118,9 +119,7 @@ class Writer:
             while left:
                 try:
                     await self._write(left[:1], ())
-                except AppellateError:
-                    raise
-                except Exception as error:
+                except UNSTORABLE as error:
                     await self._write([_poison(left[0], error)], ())
                 left.pop(0)
         except Exception as error:
@@ -136,4 +135,4 @@ def _poison(reply: Reply, error: Exception) -> Reply:
     nothing: dict[str, Any] = dict.fromkeys(
         ("vote", "confidence", "confidence_kind", "body", "prompt_tokens", "completion_tokens", "cost")
     )
-    return replace(reply, status="error", rationale=why[:POISON], raw=why[:POISON], **nothing)
+    return replace(reply, status="error", rationale=why[:REASON], raw=why[:REASON], **nothing)

@@ -37,6 +37,14 @@ SCHEMA_VERSION = "2"
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """DuckDB fetches what it thinks a file needs from the network unless told not to."""
 
+UNWRITABLE = (
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.TransactionException,
+    duckdb.FatalException,
+)
+"""What a full disk raises, depending on how far the change had come."""
+
 # No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text lives in
 # dictionaries and in `details`, which has rows only for votes that need one, so counting reads integers only.
 # Category, lengths and texts belong to a vote and may differ within a comparison; gold is the comparison's.
@@ -326,7 +334,7 @@ class Store:
                 # A commit that fails has ended the transaction already; what went wrong is the first error.
                 with suppress(duckdb.Error):
                     cursor.rollback()
-                if isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException)):
+                if isinstance(error, UNWRITABLE):
                     raise AppellateError(
                         f"The store cannot be written ({str(error).splitlines()[0]}). "
                         "It is as it was before; make room and try again."
