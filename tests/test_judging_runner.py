@@ -151,8 +151,8 @@ def test_rate_limits_lower_the_number_in_flight_and_are_waited_for(tmp_path):
 
     with Server(fault=first_three, hold_after=0) as server, Store.open(tmp_path / "votes.duckdb") as store:
         going = start(job(server, pairs(10), votes=4), store, concurrency=8, patience=PATIENCE)
-        # Three of eight calls met the limit and are tried again; all eight are under way.
-        until(lambda: server.calls == 11)
+        # Three of eight calls met the limit and wait for their turn: five are more than are allowed now.
+        until(lambda: server.calls == 8 and going.progress().in_flight == 5)
         assert going.progress().limit == 4, "halved once for calls begun together"
         server.release()
         last = going.wait(LONG)
@@ -160,8 +160,29 @@ def test_rate_limits_lower_the_number_in_flight_and_are_waited_for(tmp_path):
         assert last.limit == 8, "one more after each round of answers"
         assert server.calls == 43
         # Retry-After says one second: new calls wait for it.
-        assert server.times[11] - server.times[max(limited.values()) - 1] >= 1
-        assert server.peak == 8
+        asked_first = {json.dumps(body) for body in server.bodies[:8]}
+        new = next(n for n, body in enumerate(server.bodies) if json.dumps(body) not in asked_first)
+        assert server.times[new] - server.times[max(limited.values()) - 1] >= 1
+        assert server.peak <= 8
+
+
+def test_what_met_a_rate_limit_is_tried_again_under_the_lowered_one(tmp_path):
+    calls, allowed = 16, []
+
+    def fault(number, body):
+        if number > calls:
+            allowed.append((server.in_flight, going.progress().limit))
+        return "429" if number <= calls else None
+
+    server = Server(fault=fault, hold_after=calls)
+    with server, Store.open(tmp_path / "votes.duckdb") as store:
+        going = start(job(server, pairs(10), votes=2), store, concurrency=calls, patience=PATIENCE)
+        until(lambda: server.calls == calls + calls // 2)
+        server.release()
+        last = going.wait(LONG)
+    assert (last.state, last.statuses, last.failures) == ("done", {"ok": 20}, {"rate limit": calls})
+    assert len(allowed) == 20
+    assert all(in_flight <= limit for in_flight, limit in allowed)
 
 
 def test_pace_halves_once_a_round_and_recovers_by_one():

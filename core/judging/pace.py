@@ -3,28 +3,58 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from core.judging.job import Budget
-from core.store.replies import Reply
+from core.store.replies import Spent
+
+
+class Room:
+    """Calls in flight of all judges of a run together. Used on one event loop only."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._in_flight = 0
+        self._changed = asyncio.Event()
+
+    @property
+    def free(self) -> bool:
+        return self._in_flight < self._most
+
+    def take(self, places: int) -> None:
+        """Take places, or give them back."""
+        self._in_flight += places
+        if places < 0:
+            self.wake()
+
+    def wake(self) -> None:
+        """Let all that wait for a place look again."""
+        self._changed.set()
+
+    async def changed(self, timeout: float | None) -> None:
+        """Wait until somebody gave a place back, or for some seconds."""
+        self._changed.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), timeout=timeout)
 
 
 class Pace:
     """Calls of one judge in flight: halved by a rate limit, one more after each full round without (AIMD).
 
-    Used on one event loop only.
+    A request has a place from `enter` to `leave`, and is in flight but while it is `aside`.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, room: Room | None = None) -> None:
         self._most = most
         self._limit = most
+        self._open = 0
         self._in_flight = 0
         self._good = 0
         self._cut_at = float("-inf")
         self._not_before = 0.0
-        self._changed = asyncio.Event()
+        self._room = Room(most) if room is None else room
 
     @property
     def limit(self) -> int:
@@ -34,30 +64,50 @@ class Pace:
     def in_flight(self) -> int:
         return self._in_flight
 
-    async def enter(self, stopping: Callable[[], bool]) -> bool:
-        """Wait for a place, and until a server that asked for time has had it; False if told to stop first.
+    @property
+    def open(self) -> int:
+        """Requests that have a place, those that wait for another attempt too."""
+        return self._open
 
-        Only one task may wait.
-        """
+    async def enter(self, stopping: Callable[[], bool]) -> bool:
+        """Wait for a place, and until a server that asked for time has had it; False if to stop first."""
         while not stopping():
             wait = self._not_before - asyncio.get_running_loop().time()
-            free = self._in_flight < self._limit
-            if free and wait <= 0:
-                self._in_flight += 1
+            if self._open < self._limit and self._free and wait <= 0:
+                self._open += 1
+                self._count(1)
                 return True
-            self._changed.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), timeout=wait if free else None)
+            # Whatever may let it in wakes it, but for the time that a server asked for.
+            await self._room.changed(wait if wait > 0 else None)
         return False
+
+    @asynccontextmanager
+    async def aside(self, stopping: Callable[[], bool]) -> AsyncIterator[None]:
+        """While a request waits for another attempt, others may be in flight; then it waits for its turn."""
+        self._count(-1)
+        try:
+            yield
+            while not stopping() and not self._free:
+                await self._room.changed(None)
+        finally:
+            self._count(1)
 
     def leave(self) -> None:
         """Give a place back."""
-        self._in_flight -= 1
-        self._changed.set()
+        self._open -= 1
+        self._count(-1)
+
+    @property
+    def _free(self) -> bool:
+        return self._in_flight < self._limit and self._room.free
+
+    def _count(self, places: int) -> None:
+        self._in_flight += places
+        self._room.take(places)
 
     def wake(self) -> None:
-        """Let the waiting task look whether it should stop."""
-        self._changed.set()
+        """Let waiting tasks look whether they should stop."""
+        self._room.wake()
 
     def good(self) -> None:
         """A call was answered."""
@@ -65,6 +115,7 @@ class Pace:
         if self._good >= self._limit:
             self._good = 0
             self._limit = min(self._limit + 1, self._most)
+            self._room.wake()
 
     def limited(self, begun: float, wait: float | None) -> None:
         """A call begun at `begun` met a rate limit; calls begun before the last cut do not cut again."""
@@ -91,7 +142,7 @@ class Purse:
     """
 
     def __init__(self, budget: Budget) -> None:
-        self._budget = budget
+        self.budget = budget
         self.calls = 0
         self.tokens = 0
         self.cost = 0.0
@@ -101,7 +152,7 @@ class Purse:
 
     def reason(self, load: Load) -> str | None:
         """Why a further call is not allowed, or None."""
-        budget = self._budget
+        budget = self.budget
         if budget.calls is not None and self.calls + self._held + 1 > budget.calls:
             return f"the limit of {budget.calls:,} calls"
         if budget.tokens is not None and self.tokens + self._held_tokens + load.tokens > budget.tokens:
@@ -122,20 +173,24 @@ class Purse:
         self._held_tokens -= load.tokens
         self._held_cost -= load.cost or 0.0
 
-    def settle(self, load: Load, *, tokens: int | None, cost: float | None) -> None:
+    def settle(self, load: Load, *, tokens: int | None, cost: float | None) -> Spent:
         """A call is over: what was held back becomes what it used, or stays if that is unknown."""
         self.release(load)
-        self.calls += 1
-        self.tokens += load.tokens if tokens is None else tokens
-        self.cost += (load.cost or 0.0) if cost is None else cost
+        spent = Spent(
+            calls=1,
+            tokens=load.tokens if tokens is None else tokens,
+            cost=(load.cost or 0.0) if cost is None else cost,
+        )
+        self.remember(spent)
+        return spent
 
     @property
     def idle(self) -> bool:
         """No call is in flight."""
         return self._held == 0
 
-    def remember(self, reply: Reply) -> None:
-        """An earlier run of the job spent this."""
-        self.calls += reply.attempts
-        self.tokens += (reply.prompt_tokens or 0) + (reply.completion_tokens or 0)
-        self.cost += reply.cost or 0.0
+    def remember(self, spent: Spent) -> None:
+        """Calls used this."""
+        self.calls += spent.calls
+        self.tokens += spent.tokens
+        self.cost += spent.cost

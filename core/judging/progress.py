@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -90,8 +91,7 @@ class Tally:
         self._recent: deque[tuple[float, int]] = deque()
 
     def remember(self, reply: Reply) -> None:
-        """A reply of an earlier run."""
-        self.calls += reply.attempts
+        """A reply of an earlier run, or of another job."""
         self._add(reply)
 
     def _add(self, reply: Reply) -> None:
@@ -100,7 +100,7 @@ class Tally:
         self.cost += reply.cost or 0.0
         self.answered += reply.status != "error"
 
-    def count(self, replies: list[Reply], *, wants_confidence: bool) -> None:
+    def count(self, replies: Sequence[Reply], *, wants_confidence: bool) -> None:
         """Replies that have just been stored."""
         for reply in replies:
             self._add(reply)

@@ -128,7 +128,7 @@ class Request:
         if self.task == "score":
             candidate = self.item.models[self.order[0]]
         else:
-            candidate = "\n".join(self.item.models) if self.task in ("vote", "note") else ""
+            candidate = json.dumps(self.item.models) if self.task in ("vote", "note") else ""
         return {
             "key": self.key,
             "task": self.task,

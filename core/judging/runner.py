@@ -1,8 +1,8 @@
 """Run a job: never pay twice, never lose a reply, never spend more than allowed.
 
-A reply goes into the store's ledger together with its vote, in one transaction with those that arrived
-meanwhile, and only then counts and gives its place in flight back. So whatever happens to the process, at
-most the calls in flight are lost.
+A reply goes into the store's ledger together with its vote, and only then counts and gives its place in
+flight back. So whatever happens to the process, at most the calls in flight are lost. A request that another
+job of this process is asking is waited for instead of asked.
 """
 
 from __future__ import annotations
@@ -10,22 +10,25 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from core.judging import client
 from core.judging.client import Answer, CallFailed
 from core.judging.collected import load_rows
+from core.judging.inflight import in_flight, place
 from core.judging.job import MAX_CONCURRENCY, Budget, Job, Judge
-from core.judging.pace import Load, Pace, Purse
+from core.judging.pace import Load, Pace, Purse, Room
 from core.judging.planning import Plan, check_budget, done, ledger_of, load_of, plan
 from core.judging.progress import Progress, State, Tally
 from core.judging.prompts import new_fence
 from core.judging.protocols import conclusions, stages
 from core.judging.requests import Request
+from core.judging.writer import Writer
 from core.store import Store
-from core.store.replies import Reply
+from core.store.replies import Call, Reply, Spent
 from core.votes import AppellateError, InvalidOption
 
 ATTEMPTS = 6
@@ -34,6 +37,8 @@ FIRST_WAIT, LONGEST_BACKOFF = 0.5, 30.0
 """Seconds; waits double between attempts, with full jitter."""
 LONG_REPLY = 200_000
 """Characters of a reply that are kept."""
+MOST_TOKENS = 2**53
+"""A server that counts more for a call is taken at this."""
 
 
 class _Stopped(Exception):
@@ -79,16 +84,26 @@ class Run:
         self._state: State = "running"
         self._fence = new_fence()
         self._known: dict[str, Reply] = {}
+        self._spent: dict[str, Spent] = {}
         self._stopped_judges: set[Judge] = set()
         self._out_of_budget: str | None = None
-        most = max(1, concurrency // len(planned.destinations))
-        self._paces = {judge: Pace(most) for judge in planned.destinations}
-        self._arrived: asyncio.Queue[tuple[Request, Reply] | None] = asyncio.Queue()
+        room, most = Room(concurrency), max(1, concurrency // len(planned.destinations))
+        self._paces = {judge: Pace(most, room) for judge in planned.destinations}
+        self._shared = in_flight(place(store))
+        self._claimed: set[str] = set()
         self._settled = asyncio.Event()
         self._halt = asyncio.Event()
         self._finished = threading.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._ledger = ledger_of(job, store)
+        self._writer = Writer(
+            self._ledger,
+            self._shared,
+            stored=self._stored,
+            settled=self._free,
+            broken=self._broken,
+            patience=patience,
+        )
 
     def progress(self) -> Progress:
         """How far it is."""
@@ -124,16 +139,39 @@ class Run:
         self._finished.wait(timeout)
         return self.progress()
 
+    def revise(self, job: Job, budget: Budget | None) -> None:
+        """Go on under another budget, or with agreement of repeats counted at the end.
+
+        Raises InvalidOption if the job differs in anything else: that cannot change under way.
+        """
+        if replace(job, confidence=self.job.confidence, items=self.job.items) != self.job:
+            raise InvalidOption(
+                "The same requests are going on with other settings. Wait until that run ends, or stop it"
+            )
+        client.loop().call_soon_threadsafe(self._revise, job, budget)
+
+    def _revise(self, job: Job, budget: Budget | None) -> None:
+        if job.confidence == "multi":
+            self.job = job
+        if budget is not None:
+            self._purse.budget = budget
+            self._settled.set()
+
     def _stop(self, at_once: bool) -> None:
         if self._state == "running":
             self._state = "stopping"
-        self._halt.set()
-        self._settled.set()
-        for pace in self._paces.values():
-            pace.wake()
+        self._end()
         if at_once:
             for task in self._tasks:
                 task.cancel()
+
+    def _end(self) -> None:
+        """Send nothing more."""
+        self._halt.set()
+        self._settled.set()
+        self._shared.wake()
+        for pace in self._paces.values():
+            pace.wake()
 
     def _stopping(self) -> bool:
         return self._halt.is_set() or self._out_of_budget is not None
@@ -141,13 +179,18 @@ class Run:
     async def run(self) -> None:
         """All stages of the job; called once, on the loop."""
         try:
-            writer = asyncio.create_task(self._write())
+            writer = asyncio.create_task(self._writer.run())
             try:
                 for stage in await asyncio.to_thread(stages, self.job, self._store):
                     await self._stage(stage(self._known))
             finally:
-                await self._arrived.put(None)
+                self._writer.close()
                 await writer
+            if self._writer.unstored:
+                raise AppellateError(
+                    f"{self._writer.unstored:,} replies could not be stored. They are kept until this "
+                    "process ends; the job started again stores them instead of asking"
+                )
             await asyncio.to_thread(self._conclude)
             if self._state != "failed":
                 complete = self._tally.answered == self._tally.planned
@@ -169,28 +212,57 @@ class Run:
             self._on_progress(self.progress())
 
     async def _stage(self, requests: Sequence[Request]) -> None:
-        """Ask everything of one stage that has no answer yet."""
-        found = await asyncio.to_thread(self._ledger.answered, [request.key for request in requests])
+        """Get a reply to every request of one stage: out of the store, from another job, or by asking."""
+        left = {request.key: request for request in requests}
+        self._tally.planned += len(left)
+        await self._remember_spent(left)
+        while left:
+            mine = [request for key, request in left.items() if self._shared.claim(key)]
+            if not mine:
+                if self._stopping():
+                    return
+                await self._shared.changed()
+                continue
+            self._claimed |= {request.key for request in mine}
+            try:
+                await self._ask_all(mine)
+            finally:
+                self._shared.release(self._claimed)
+                self._claimed.clear()
+            if self._stopping():
+                return
+            for request in mine:
+                del left[request.key]
+
+    async def _ask_all(self, mine: Sequence[Request]) -> None:
+        """Ask what has no reply yet of requests that no other job is asking."""
+        # Looked up after they were claimed: what another job got until then is there.
+        await self._take_over(mine)
+        asked = defaultdict(list)
+        for request in mine:
+            if not done(self._known, request):
+                asked[request.judge].append(request)
+        self._tell()
+        await asyncio.gather(*(self._dispatch(judge, each) for judge, each in asked.items()))
+
+    async def _remember_spent(self, keys: Collection[str]) -> None:
+        self._spent = await asyncio.to_thread(self._ledger.spent, keys)
+        for spent in self._spent.values():
+            self._purse.remember(spent)
+            self._tally.calls += spent.calls
+
+    async def _take_over(self, requests: Sequence[Request]) -> None:
+        """Know what the store has of these replies, and give the data set those that it lacks."""
+        keys = [request.key for request in requests]
+        voters = {request.voter for request in requests if request.task == "vote"}
+        found = await asyncio.to_thread(self._ledger.answered, keys)
+        await asyncio.to_thread(self._ledger.look, keys, voters)
+        lacking = [reply for reply in found.values() if reply.status != "error" and self._ledger.lacks(reply)]
+        if lacking:
+            await asyncio.to_thread(self._ledger.write, lacking)
         self._known |= found
         for reply in found.values():
             self._tally.remember(reply)
-            self._purse.remember(reply)
-        self._tally.planned += len(requests)
-        await asyncio.to_thread(self._restore, requests)
-        left = defaultdict(list)
-        for request in requests:
-            if not done(self._known, request):
-                left[request.judge].append(request)
-        self._tell()
-        await asyncio.gather(*(self._dispatch(judge, asked) for judge, asked in left.items()))
-
-    def _restore(self, requests: Sequence[Request]) -> None:
-        """Votes whose replies are kept but which are gone, or which a killed process did not write."""
-        votes = [self._known[r.key] for r in requests if r.task == "vote" and r.key in self._known]
-        taken = self._ledger.taken({reply.judge for reply in votes}) if votes else set()
-        gone = [v for v in votes if (v.pair, v.judge, v.run, v.position) not in taken]
-        if gone:
-            self._ledger.write((), again=gone)
 
     async def _dispatch(self, judge: Judge, requests: Sequence[Request]) -> None:
         """Send a judge its requests as places become free, then wait for the last reply."""
@@ -208,7 +280,7 @@ class Run:
             self._tasks.add(task)
             task.add_done_callback(mine.discard)
             task.add_done_callback(self._tasks.discard)
-        while pace.in_flight:
+        while pace.open:
             self._settled.clear()
             await self._settled.wait()
 
@@ -220,30 +292,35 @@ class Run:
             reply = None
         except BaseException as error:
             self._fail(f"{type(error).__name__}: {error}")
-            self._halt.set()
+            self._end()
             reply = None
         if reply is None:
             self._free(request)
         else:
             # The place stays taken until the reply is stored.
-            await self._arrived.put((request, reply))
+            self._writer.put(request, reply)
 
     def _free(self, request: Request) -> None:
+        self._claimed.discard(request.key)
+        self._shared.release([request.key])
         self._paces[request.judge].leave()
         self._settled.set()
 
     async def _ask(self, request: Request, pace: Pace) -> Reply | None:
         from tenacity import AsyncRetrying, RetryError, retry_if_exception, stop_after_attempt
 
+        kept = self._shared.unstored.get(request.key)
+        if kept is not None:
+            return kept
         messages = request.messages(self._fence)
         load = load_of(request, messages, self._where[request.judge])
-        earlier = self._known.get(request.key)
-        spent = _Attempts(earlier=0 if earlier is None else earlier.attempts)
+        earlier = self._spent.get(request.key)
+        spent = _Attempts(earlier=0 if earlier is None else earlier.calls)
         retrying = AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, CallFailed) and error.mends),
             stop=stop_after_attempt(ATTEMPTS),
             wait=_wait,
-            sleep=self._sleep,
+            sleep=partial(self._sleep, pace),
         )
         try:
             answer: Answer = await retrying(self._call, request, messages, load, pace, spent)
@@ -288,7 +365,7 @@ class Run:
                 timeout=request.judge.timeout,
             )
             if answer.prompt_tokens is not None:
-                tokens = answer.prompt_tokens + (answer.completion_tokens or 0)
+                tokens = min(answer.prompt_tokens + (answer.completion_tokens or 0), MOST_TOKENS)
                 cost = self._cost(request, answer)
             pace.good()
             return answer
@@ -301,7 +378,9 @@ class Run:
                 tokens, cost = 0, 0.0
             raise
         finally:
-            self._purse.settle(load, tokens=tokens, cost=cost)
+            used = self._purse.settle(load, tokens=tokens, cost=cost)
+            paid = None if load.cost is None else used.cost
+            self._writer.spent(Call(key=request.key, tokens=used.tokens, cost=paid))
             self._settled.set()
 
     async def _reserve(self, load: Load) -> None:
@@ -322,13 +401,14 @@ class Run:
             self._settled.clear()
             await self._settled.wait()
 
-    async def _sleep(self, seconds: float) -> None:
-        """Wait before another attempt; a stop ends it."""
-        try:
-            await asyncio.wait_for(self._halt.wait(), timeout=seconds * self._patience)
-        except TimeoutError:
-            return
-        raise _Stopped
+    async def _sleep(self, pace: Pace, seconds: float) -> None:
+        """Wait before another attempt, and for its turn; a stop ends it."""
+        async with pace.aside(self._stopping):
+            try:
+                await asyncio.wait_for(self._halt.wait(), timeout=seconds * self._patience)
+            except TimeoutError:
+                return
+            raise _Stopped
 
     def _stop_judge(self, judge: Judge, failure: CallFailed) -> None:
         if judge not in self._stopped_judges:
@@ -342,59 +422,41 @@ class Run:
             return None
         return answer.prompt_tokens * price[0] + (answer.completion_tokens or 0) * price[1]
 
-    async def _write(self) -> None:
-        """Store replies as they come, all that wait in one transaction; then they count."""
-        failed = False
-        while (first := await self._arrived.get()) is not None:
-            group = [first]
-            while not self._arrived.empty():
-                following = self._arrived.get_nowait()
-                if following is None:
-                    self._arrived.put_nowait(None)
-                    break
-                group.append(following)
-            replies = [reply for _, reply in group]
-            if not failed:
-                try:
-                    await asyncio.to_thread(self._ledger.write, replies)
-                except Exception as error:
-                    failed = True
-                    self._fail(str(error))
-                    self._halt.set()
-                else:
-                    self._known |= {reply.key: reply for reply in replies}
-                    self._tally.count(replies, wants_confidence=self.job.confidence in ("self", "logprob"))
-                    self._tell()
-            for request, _ in group:
-                self._free(request)
-        if failed:
-            raise AppellateError(self._tally.messages[-1])
+    def _stored(self, replies: Sequence[Reply], lost: int) -> None:
+        self._known |= {reply.key: reply for reply in replies}
+        self._tally.count(replies, wants_confidence=self.job.confidence in ("self", "logprob"))
+        if lost:
+            self._tally.messages.append(
+                f"{lost:,} votes were not stored: there are others of another prompt, model or file"
+            )
+        self._tell()
+
+    def _broken(self, message: str) -> None:
+        message = client.safe(message, self._where.values())
+        if message not in self._tally.messages:
+            self._tally.messages.append(message)
+        self._end()
 
     def _conclude(self) -> None:
         """What all replies together say: derived verdicts, agreement of repeats, scores and rankings."""
         drawn = conclusions(self.job, self._known)
         if drawn:
-            stored = self._ledger.answered(reply.key for reply in drawn)
-            taken = self._ledger.taken({reply.judge for reply in drawn})
-            fresh = [reply for reply in drawn if reply.key not in stored]
-            self._ledger.write(
-                fresh,
-                again=[
-                    r for r in drawn if r.key in stored and (r.pair, r.judge, r.run, r.position) not in taken
-                ],
-            )
+            self._ledger.look([reply.key for reply in drawn], {reply.judge for reply in drawn})
+            # A verdict drawn from other replies, by another keyed judge say, gives way.
+            self._ledger.write([reply for reply in drawn if self._ledger.lacks(reply)], instead=True)
         if self.job.confidence == "multi":
             self._ledger.set_agreement([self.job.voter(judge) for judge in self.job.judges])
         load_rows(self._store, self.job, list(self._known.values()))
 
 
 def _wait(state: Any) -> float:
-    """Seconds before the next attempt: exponential with full jitter, and no less than the server asks for."""
+    """Seconds before the next attempt: exponential with full jitter, after what the server asks for."""
     from tenacity import wait_random_exponential
 
     failure = state.outcome.exception()
     drawn = float(wait_random_exponential(multiplier=FIRST_WAIT, max=LONGEST_BACKOFF)(state))
-    return max(drawn, failure.wait or 0.0)
+    # Beside what the server asks for: those that it turned away together do not come back together.
+    return drawn + (failure.wait or 0.0)
 
 
 _RUNS: dict[tuple[str, str], Run] = {}
@@ -417,7 +479,7 @@ def start(
     Parameters
     ----------
     concurrency : calls in flight at most, shared by the judges: 1 to 64.
-    budget : hard limits over all runs of the job.
+    budget : hard limits over all runs of the job; for a running one they replace its limits.
     confirmed : hosts other than this machine and known providers that texts may be sent to.
     keys : environment name → key, looked up before the environment (for a page's secrets); never stored.
     on_progress : called on the run's own thread after each group of replies is stored.
@@ -426,42 +488,38 @@ def start(
     Raises
     ------
     InvalidOption, NotConfirmed, TooFewLabels, NoUsableVotes, UnreadableFile : as `plan`, before anything is
-        sent; also a concurrency out of range, or a limit in money without a price.
+        sent; also a concurrency out of range, a limit in money without a price, or a job that is running
+        with other settings.
     """
     if not 1 <= concurrency <= MAX_CONCURRENCY:
         raise InvalidOption(f"{concurrency} calls at once: 1 to {MAX_CONCURRENCY}")
-    budget = budget or Budget()
     with _STARTING:
         planned = plan(job, store, confirmed=confirmed, keys=keys)
-        check_budget(job, planned.destinations, budget.cost)
+        check_budget(job, planned.destinations, budget.cost if budget else None)
         going = running(store, planned.job_id)
         if going is not None:
+            going.revise(job, budget)
             return going
         made = Run(
             job,
             store,
             planned,
             concurrency=concurrency,
-            budget=budget,
+            budget=budget or Budget(),
             patience=patience,
             on_progress=on_progress,
         )
-        _RUNS[_place(store, planned.job_id)] = made
+        _RUNS[(place(store), planned.job_id)] = made
         asyncio.run_coroutine_threadsafe(made.run(), client.loop())
     return made
 
 
 def running(store: Store, job_id: str) -> Run | None:
     """The run of a job in this process, if it is going on."""
-    found = _RUNS.get(_place(store, job_id))
+    found = _RUNS.get((place(store), job_id))
     return found if found is not None and not found.progress().finished else None
 
 
 def runs(store: Store) -> list[Run]:
     """Runs on this store that this process started, finished ones too, oldest first."""
-    where = _place(store, "")[0]
-    return [run for (place, _), run in _RUNS.items() if place == where]
-
-
-def _place(store: Store, job_id: str) -> tuple[str, str]:
-    return (str(store.path) if store.path is not None else f"memory {id(store)}", job_id)
+    return [run for (where, _), run in _RUNS.items() if where == place(store)]

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -36,6 +36,14 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "2"
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """DuckDB fetches what it thinks a file needs from the network unless told not to."""
+
+UNWRITABLE = (
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.TransactionException,
+    duckdb.FatalException,
+)
+"""What a full disk raises, depending on how far the change had come."""
 
 # No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text lives in
 # dictionaries and in `details`, which has rows only for votes that need one, so counting reads integers only.
@@ -258,7 +266,7 @@ class Store:
                 )
             cursor.execute("update datasets set name = ? where id = ?", [new, number])
             cursor.execute(replies.SCHEMA)
-            for table in ("replies", "jobs"):
+            for table in replies.TABLES:
                 cursor.execute(f"update {table} set dataset = ? where dataset = ?", [new, old])
 
     def delete_dataset(self, name: str) -> None:
@@ -272,7 +280,7 @@ class Store:
                 cursor.execute(f"delete from {table} where dataset = ?", [number])
             cursor.execute("delete from datasets where id = ?", [number])
             cursor.execute(replies.SCHEMA)
-            for table in ("replies", "jobs"):
+            for table in replies.TABLES:
                 cursor.execute(f"delete from {table} where dataset = ?", [name])
             vacuum(cursor)
 
@@ -323,8 +331,10 @@ class Store:
                 )
                 cursor.commit()
             except BaseException as error:
-                cursor.rollback()
-                if isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException)):
+                # A commit that fails has ended the transaction already; what went wrong is the first error.
+                with suppress(duckdb.Error):
+                    cursor.rollback()
+                if isinstance(error, UNWRITABLE):
                     raise AppellateError(
                         f"The store cannot be written ({str(error).splitlines()[0]}). "
                         "It is as it was before; make room and try again."

@@ -1,13 +1,16 @@
 """The ledger of model replies: each is kept with its request key, and its vote with it, in one transaction.
 
-A reply in the ledger is never asked for again. Votes are written without the general loader, whose checks
-cost fifty milliseconds a load: the comparisons are entered once, and a group of replies is five inserts. If
-anything else changed the store meanwhile, its numbers are read again first.
+A reply in the ledger is never asked for again; another data set that needs it gets a copy. What each call
+used is kept beside, whatever came of it, so that limits hold over all runs. Votes are written without the
+general loader, whose checks cost fifty milliseconds a load: the comparisons are entered once, and a group of
+replies is a few inserts. If anything else changed the store meanwhile, it is looked at again first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +21,7 @@ from core.votes import CONFIDENCE_KINDS, STATUSES
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from core.store.database import Store
+    from core.store.database import Snapshot, Store
 
 SCHEMA = """
 create table if not exists replies (
@@ -27,15 +30,23 @@ create table if not exists replies (
     confidence_kind varchar, rationale varchar, body varchar, raw varchar, prompt_hash varchar,
     temperature double, attempts integer,
     prompt_tokens bigint, completion_tokens bigint, cost double, seconds double, received_at timestamp);
+create table if not exists calls (key varchar, dataset varchar, tokens bigint, cost double);
 create table if not exists jobs (id varchar, dataset varchar, job varchar, started_at timestamp);
 """
-TABLES = 2
+TABLES = ("replies", "calls", "jobs")
+"""Each has the name of a data set in `dataset`."""
 
 Task = Literal["vote", "score", "rank", "note"]
 """What a reply becomes: a vote, a direct score, a ranking, or nothing but material for a later request."""
 
 Pair = tuple[str, str, str]
 """item_id, model_a, model_b."""
+
+Ask = Callable[[str, dict[str, Any]], list[tuple[Any, ...]]]
+"""Runs one statement and gives its rows."""
+
+Place = tuple[Pair, str, int, str]
+"""Where one vote may be: comparison, judge, run and order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +71,8 @@ class Comparison:
 class Reply:
     """One answered request.
 
-    candidate : for a vote `model_a` and `model_b` of its comparison joined by a line break, for a score the
-        model, else "".  vote : canonical, None unless ok.  body : what was parsed beyond the vote, as JSON.
+    candidate : for a vote `model_a` and `model_b` of its comparison as a JSON list, for a score the model,
+        else "".  vote : canonical, None unless ok.  body : what was parsed beyond the vote, as JSON.
     raw : the reply word for word; for `error` what the provider said.  attempts : calls made for it.
     cost : in the currency of the price; None if the price or the tokens are unknown.
     seconds : of the attempt that was answered.
@@ -93,77 +104,211 @@ class Reply:
     @property
     def pair(self) -> Pair:
         """The comparison that a vote is on."""
-        model_a, _, model_b = self.candidate.partition("\n")
+        model_a, model_b = json.loads(self.candidate)
         return self.item_id, model_a, model_b
+
+    @property
+    def place(self) -> Place:
+        """Where the vote goes."""
+        return self.pair, self.judge, self.run, self.position
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call that was made for a request, whatever came of it.
+
+    tokens, cost : what it used; where that is unknown, the most that it may have used. cost None: no price.
+    """
+
+    key: str
+    tokens: int
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What all calls for one request used, at most."""
+
+    calls: int
+    tokens: int
+    cost: float
 
 
 NAMES = tuple(field.name for field in fields(Reply))
+KINDS = {kind: number for number, kind in enumerate(CONFIDENCE_KINDS)}
+VOTE_COLUMNS = (
+    "id",
+    "dataset",
+    "comparison",
+    "judge",
+    "category",
+    "run",
+    "position",
+    "vote",
+    "confidence",
+    "confidence_kind",
+    "status",
+    "human",
+)
+DETAIL_COLUMNS = (
+    "prompt",
+    "response_a",
+    "response_b",
+    "rationale",
+    "prompt_hash",
+    "temperature",
+    "cost",
+)
 
 
 class Ledger:
-    """Replies of one data set of a store. One thread at a time may write."""
+    """Replies of one data set of a store; threads may share it."""
 
     def __init__(self, store: Store, dataset: str, comparisons: Sequence[Comparison]) -> None:
         self._store = store
         self._dataset = dataset
         self._comparisons = comparisons
-        self._version = -1
+        self._one_at_a_time = threading.Lock()
+        # The version of the store at which the numbers below, or what was looked up, were last known to hold.
+        self._entered = -1
+        self._looked = -1
         self._ids: dict[str, Any] = {}
+        self._held: set[str] = set()
         self._failed: set[str] = set()
+        self._taken: set[Place] = set()
         prepare(store)
 
     def answered(self, keys: Iterable[str]) -> dict[str, Reply]:
-        """Replies to these requests, by key; those with status `error` too."""
+        """Replies to these requests, by key, from whichever data set; failed ones if there is no better."""
         import pyarrow as pa
 
         wanted = pa.array(list(keys), pa.string()).to_pylist()
         found = self._store.query(
-            f"select {', '.join(NAMES)} from replies where key in (select unnest($keys::varchar[]))",
-            {"keys": wanted},
+            f"""select distinct on (key) {", ".join(NAMES)} from replies
+                where key in (select unnest($keys::varchar[]))
+                order by key, status = 'error', dataset <> $dataset""",
+            {"keys": wanted, "dataset": self._dataset},
         )
-        replies = {row["key"]: Reply(**row) for row in found.to_pylist()}
-        self._failed |= {key for key, reply in replies.items() if reply.status == "error"}
-        return replies
+        return {row["key"]: Reply(**row) for row in found.to_pylist()}
 
-    def taken(self, judges: Iterable[str]) -> set[tuple[Pair, str, int, str]]:
-        """Votes of these judges in the data set: comparison, judge, run and order."""
+    def look(self, keys: Collection[str], judges: Collection[str]) -> None:
+        """Look up which of these requests the data set has replies to, and the votes of these judges."""
+        with self._one_at_a_time, self._store.snapshot() as moment:
+            ask = _of(moment)
+            self._looked = ask("select value::bigint from settings where key = 'version'", {})[0][0]
+            self._find_keys(ask, keys)
+            self._taken = _taken(ask, self._dataset, judges) if judges else set()
+
+    def lacks(self, reply: Reply) -> bool:
+        """Whether the data set, as last looked at, has not got this reply or its vote."""
+        return reply.key not in self._held or (reply.task == "vote" and reply.place not in self._taken)
+
+    def taken(self, judges: Collection[str]) -> set[Place]:
+        """Votes of these judges in the data set."""
+        return _taken(_of(self._store), self._dataset, judges)
+
+    def spent(self, keys: Collection[str]) -> dict[str, Spent]:
+        """What calls for these requests used, by key; requests never asked are absent."""
         found = self._store.query(
-            """select i.name as item_id, a.name as model_a, b.name as model_b, j.name as judge, v.run,
-                      case v.position when 1 then 'ab' when -1 then 'ba' else '' end as position
-               from votes v join datasets d on d.id = v.dataset join judges j on j.id = v.judge
-               join comparisons c on c.id = v.comparison join items i on i.id = c.item
-               join models a on a.id = c.model_a join models b on b.id = c.model_b
-               where d.name = $dataset and j.name in (select unnest($judges::varchar[]))""",
-            {"dataset": self._dataset, "judges": list(judges)},
+            """select key, count(*)::bigint as calls, sum(tokens)::bigint as tokens,
+                      coalesce(sum(cost), 0.0) as cost
+               from calls where key in (select unnest($keys::varchar[])) group by key""",
+            {"keys": list(keys)},
         )
-        return {
-            ((row["item_id"], row["model_a"], row["model_b"]), row["judge"], row["run"], row["position"])
-            for row in found.to_pylist()
-        }
+        return {row.pop("key"): Spent(**row) for row in found.to_pylist()}
 
-    def write(self, replies: Sequence[Reply], *, again: Sequence[Reply] = ()) -> None:
-        """Keep replies and their votes together, or none of it.
+    def write(self, replies: Sequence[Reply], *, calls: Sequence[Call] = (), instead: bool = False) -> int:
+        """Keep replies, their votes and what calls used together, or none of it.
 
-        again : replies of the ledger whose votes are gone (their data set was deleted): votes only.
-        A reply takes the place of one with status `error` to the same request.
+        A reply that the data set has is not kept again, nor a vote where there is one; the number of votes
+        that found their place taken by another request is returned. A reply takes the place of one with
+        status `error` to the same request; `instead`: also of other replies that voted at its place.
         """
-        votes = [reply for reply in (*replies, *again) if reply.task == "vote"]
-        judges = {reply.judge for reply in votes}
-        known, self._version = self._version, -1
+        with self._one_at_a_time:
+            return self._write(replies, calls, instead)
+
+    def _write(self, replies: Sequence[Reply], calls: Sequence[Call], instead: bool) -> int:
+        entered, looked, self._entered, self._looked = self._entered, self._looked, -1, -1
+        judges = {reply.judge for reply in replies if reply.task == "vote"}
         with self._store.change() as cursor:
             version = _number(cursor, "select value::bigint from settings where key = 'version'")
-            if votes and (version != known or not judges <= self._ids["judges"].keys()):
+            if judges and (version != entered or not judges <= self._ids["judges"].keys()):
                 self._enter(cursor, judges)
-            again_asked = self._failed & {reply.key for reply in replies}
-            if again_asked:
-                self._forget(cursor, again_asked)
-            if replies:
-                _insert(cursor, "replies", self._reply_table(replies))
-            if votes:
-                self._write_votes(cursor, votes)
+                entered = version
+            if replies and version != looked:
+                self._look_again(cursor, replies)
+            gone = self._failed & {reply.key for reply in replies}
+            if instead:
+                gone |= self._others_at(cursor, replies)
+            freed = self._forget(cursor, gone) if gone else set()
+            fresh, votes, lost = self._new(replies, gone, freed)
+            self._insert(cursor, fresh, votes, calls)
         # `change` raises the version by one; what anybody else changes will show as another number.
-        self._version = version + 1 if votes or known == version else -1
-        self._failed |= {reply.key for reply in replies if reply.status == "error"}
+        self._entered = version + 1 if entered == version else -1
+        self._looked = version + 1 if looked == version else -1
+        self._held -= gone
+        self._failed -= gone
+        self._taken -= freed
+        for reply in fresh:
+            (self._failed if reply.status == "error" else self._held).add(reply.key)
+        self._taken.update(vote.place for vote in votes)
+        return lost
+
+    def _new(
+        self, replies: Sequence[Reply], gone: set[str], freed: set[Place]
+    ) -> tuple[list[Reply], list[Reply], int]:
+        """Replies to keep, those whose votes go in, and how many new ones find their place taken."""
+        fresh, votes, lost = [], [], 0
+        placed: set[Place] = set()
+        for reply in {reply.key: reply for reply in replies}.values():
+            new = reply.key not in self._held or reply.key in gone
+            if new:
+                fresh.append(reply)
+            if reply.task != "vote":
+                continue
+            place = reply.place
+            if place in placed or (place in self._taken and place not in freed):
+                lost += new
+            else:
+                votes.append(reply)
+                placed.add(place)
+        return fresh, votes, lost
+
+    def _find_keys(self, ask: Ask, keys: Collection[str]) -> None:
+        """Note which of these requests the data set has replies to."""
+        self._held -= set(keys)
+        self._failed -= set(keys)
+        found = ask(
+            """select key, status = 'error' as failed from replies
+               where dataset = $dataset and key in (select unnest($keys::varchar[]))""",
+            {"dataset": self._dataset, "keys": list(keys)},
+        )
+        for key, failed in found:
+            (self._failed if failed else self._held).add(key)
+
+    def _look_again(self, cursor: Any, replies: Sequence[Reply]) -> None:
+        """Somebody else changed the store: see what it has of these replies now."""
+        self._find_keys(_within(cursor), [reply.key for reply in replies])
+        votes = [reply for reply in replies if reply.task == "vote"]
+        if votes:
+            self._taken -= {vote.place for vote in votes}
+            judges, items = {vote.judge for vote in votes}, {vote.item_id for vote in votes}
+            self._taken |= _taken(_within(cursor), self._dataset, judges, items)
+
+    def _others_at(self, cursor: Any, replies: Sequence[Reply]) -> set[str]:
+        """Replies in the data set that voted where these will, to other requests."""
+        places = {reply.place: reply.key for reply in replies if reply.task == "vote"}
+        found = _within(cursor)(
+            """select key, item_id, candidate, judge, run, position from replies
+               where task = 'vote' and dataset = $dataset and judge in (select unnest($judges::varchar[]))""",
+            {"dataset": self._dataset, "judges": sorted({judge for _, judge, _, _ in places})},
+        )
+        others = set()
+        for key, item_id, candidate, *rest in found:
+            model_a, model_b = json.loads(candidate)
+            if places.get(((item_id, model_a, model_b), *rest), key) != key:
+                others.add(key)
+        return others
 
     def set_agreement(self, judges: Sequence[str]) -> None:
         """Give the votes of these judges the confidence `multi`: the share of the judge's votes on the
@@ -186,15 +331,6 @@ class Ledger:
                     from shares s where votes.id = s.id and s.n > 1
                     and votes.confidence is distinct from s.share"""
             )
-
-    def _reply_table(self, replies: Sequence[Reply]) -> pa.Table:
-        import pyarrow as pa
-
-        columns = [[getattr(reply, name) for reply in replies] for name in NAMES]
-        table = pa.table(dict(zip(NAMES, columns, strict=True)), schema=_reply_schema())
-        now = pa.scalar(datetime.now(UTC).replace(tzinfo=None), pa.timestamp("us"))
-        table = table.append_column("dataset", pa.repeat(self._dataset, len(table)))
-        return table.append_column("received_at", pa.repeat(now, len(table)))
 
     def _enter(self, cursor: Any, judges: set[str]) -> None:
         """Number data set, items, models, judges, comparisons and texts, and remember the numbers."""
@@ -245,36 +381,52 @@ class Ledger:
             "text": _number(cursor, "select max(id) from texts"),
         }
 
-    def _forget(self, cursor: Any, keys: Iterable[str]) -> None:
-        """Take away failed replies to these requests, and their votes."""
-        failed = cursor.execute(
-            """select key, judge, item_id, candidate, run, position from replies
-               where status = 'error' and key in (select unnest($keys::varchar[]))""",
-            {"keys": sorted(keys)},
-        ).fetchall()
-        for key, judge, item_id, candidate, run, position in failed:
-            cursor.execute("delete from replies where key = ?", [key])
-            model_a, _, model_b = candidate.partition("\n")
-            known = self._ids.get("comparisons", {}).get((item_id, model_a, model_b))
-            number = self._ids.get("judges", {}).get(judge)
+    def _forget(self, cursor: Any, keys: Iterable[str]) -> set[Place]:
+        """Take away the data set's replies to these requests and their votes; return the places left free."""
+        given = {"keys": sorted(keys), "dataset": self._dataset}
+        one_of_them = "dataset = $dataset and key in (select unnest($keys::varchar[]))"
+        gone = _within(cursor)(
+            f"""select item_id, candidate, judge, run, position from replies
+                where task = 'vote' and {one_of_them}""",
+            given,
+        )
+        cursor.execute(f"delete from replies where {one_of_them}", given)
+        freed = set()
+        for item_id, candidate, judge, run, position in gone:
+            model_a, model_b = json.loads(candidate)
+            pair = (item_id, model_a, model_b)
+            known = self._ids["comparisons"].get(pair)
+            number = self._ids["judges"].get(judge)
             if known is None or number is None:
                 continue
             place = [known[0], number, run, 1 if position == "ab" else -1]
             same = "comparison = ? and judge = ? and run = ? and position = ?"
             cursor.execute(f"delete from details where vote in (select id from votes where {same})", place)
             cursor.execute(f"delete from votes where {same}", place)
+            freed.add((pair, judge, run, position))
+        return freed
 
-    def _write_votes(self, cursor: Any, votes: Sequence[Reply]) -> None:
+    def _insert(
+        self, cursor: Any, fresh: Sequence[Reply], votes: Sequence[Reply], calls: Sequence[Call]
+    ) -> None:
+        if fresh:
+            _insert(cursor, _reply_table(self._dataset, fresh), replies="*")
+        if votes:
+            arriving = self._vote_table(votes, self._text_ids(cursor, votes))
+            vote, detail = ", ".join(VOTE_COLUMNS), ", ".join(DETAIL_COLUMNS)
+            _insert(cursor, arriving, votes=vote, details=f"id as vote, {detail}")
+        if calls:
+            _insert(cursor, _call_table(self._dataset, calls), calls="*")
+
+    def _vote_table(self, votes: Sequence[Reply], texts: dict[str, int]) -> pa.Table:
+        """Votes and their details, in numbers."""
         import pyarrow as pa
 
-        texts = self._text_ids(cursor, votes)
         first = self._ids["vote"] + 1
         self._ids["vote"] += len(votes)
-        kinds = dict(zip(CONFIDENCE_KINDS, range(len(CONFIDENCE_KINDS)), strict=True))
-        numbers = range(first, first + len(votes))
         known = [self._ids["comparisons"][reply.pair] for reply in votes]
-        rows = {
-            "id": pa.array(numbers, pa.int64()),
+        columns = {
+            "id": pa.array(range(first, first + len(votes)), pa.int64()),
             "dataset": pa.repeat(pa.scalar(self._ids["dataset"], pa.int32()), len(votes)),
             "comparison": pa.array([place[0] for place in known], pa.int32()),
             "judge": pa.array([self._ids["judges"][reply.judge] for reply in votes], pa.int32()),
@@ -284,24 +436,19 @@ class Ledger:
             "vote": pa.array([reply.vote for reply in votes], pa.int8()),
             "confidence": pa.array([reply.confidence for reply in votes], pa.float64()),
             "confidence_kind": pa.array(
-                [kinds.get(reply.confidence_kind or "") for reply in votes], pa.int8()
+                [KINDS.get(reply.confidence_kind or "") for reply in votes], pa.int8()
             ),
             "status": pa.array([STATUSES.index(reply.status) for reply in votes], pa.int8()),
             "human": pa.repeat(False, len(votes)),
-        }
-        details = {
-            "vote": rows["id"],
-            **{
-                name: pa.array([place[at] for place in known], pa.int32())
-                for at, name in enumerate(("prompt", "response_a", "response_b"), start=2)
-            },
+            "prompt": pa.array([place[2] for place in known], pa.int32()),
+            "response_a": pa.array([place[3] for place in known], pa.int32()),
+            "response_b": pa.array([place[4] for place in known], pa.int32()),
             "rationale": pa.array([texts.get(reply.rationale or "") for reply in votes], pa.int32()),
             "prompt_hash": pa.array([texts.get(reply.prompt_hash or "") for reply in votes], pa.int32()),
             "temperature": pa.array([reply.temperature for reply in votes], pa.float64()),
             "cost": pa.array([reply.cost for reply in votes], pa.float64()),
         }
-        _insert(cursor, "votes", pa.table(rows))
-        _insert(cursor, "details", pa.table(details))
+        return pa.table(columns)
 
     def _text_ids(self, cursor: Any, votes: Sequence[Reply]) -> dict[str, int]:
         """Numbers of the rationales and prompt hashes; new ones are entered."""
@@ -318,15 +465,18 @@ class Ledger:
             first = self._ids["text"] + 1
             self._ids["text"] += len(fresh)
             numbers = list(range(first, first + len(fresh)))
-            _insert(cursor, "texts", pa.table({"id": pa.array(numbers, pa.int32()), "text": fresh}))
+            _insert(cursor, pa.table({"id": pa.array(numbers, pa.int32()), "text": fresh}), texts="*")
             known.update(zip(fresh, numbers, strict=True))
         return known
 
 
 def prepare(store: Store) -> None:
     """Make the tables of this module; a store that has them is not changed, so its version stays."""
-    there = store.query("select 1 from duckdb_tables() where table_name in ('replies', 'jobs')")
-    if there.num_rows < TABLES:
+    there = store.query(
+        "select 1 from duckdb_tables() where table_name in (select unnest($names::varchar[]))",
+        {"names": list(TABLES)},
+    )
+    if there.num_rows < len(TABLES):
         with store.change() as cursor:
             cursor.execute(SCHEMA)
 
@@ -350,6 +500,60 @@ def _number(cursor: Any, sql: str) -> int:
     return int(cursor.execute(sql).fetchall()[0][0] or 0)
 
 
+def _of(where: Store | Snapshot) -> Ask:
+    return lambda sql, params: [tuple(row.values()) for row in where.query(sql, params).to_pylist()]
+
+
+def _within(cursor: Any) -> Ask:
+    """As `_of`, inside a change."""
+
+    def ask(sql: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = cursor.execute(sql, params).fetchall()
+        return found
+
+    return ask
+
+
+def _taken(
+    ask: Ask, dataset: str, judges: Collection[str], items: Collection[str] | None = None
+) -> set[Place]:
+    """Votes of these judges in a data set, on these items only if they are given."""
+    found = ask(
+        f"""select i.name as item_id, a.name as model_a, b.name as model_b, j.name as judge, v.run,
+                   case v.position when 1 then 'ab' when -1 then 'ba' else '' end as position
+            from votes v join datasets d on d.id = v.dataset join judges j on j.id = v.judge
+            join comparisons c on c.id = v.comparison join items i on i.id = c.item
+            join models a on a.id = c.model_a join models b on b.id = c.model_b
+            where d.name = $dataset and j.name in (select unnest($judges::varchar[]))
+            {"" if items is None else "and i.name in (select unnest($items::varchar[]))"}""",
+        {"dataset": dataset, "judges": list(judges)} | ({} if items is None else {"items": list(items)}),
+    )
+    return {((item, a, b), judge, run, position) for item, a, b, judge, run, position in found}
+
+
+def _reply_table(dataset: str, replies: Sequence[Reply]) -> pa.Table:
+    import pyarrow as pa
+
+    columns = [[getattr(reply, name) for reply in replies] for name in NAMES]
+    table = pa.table(dict(zip(NAMES, columns, strict=True)), schema=_reply_schema())
+    now = pa.scalar(datetime.now(UTC).replace(tzinfo=None), pa.timestamp("us"))
+    table = table.append_column("dataset", pa.repeat(dataset, len(table)))
+    return table.append_column("received_at", pa.repeat(now, len(table)))
+
+
+def _call_table(dataset: str, calls: Sequence[Call]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table(
+        {
+            "key": [call.key for call in calls],
+            "dataset": pa.repeat(dataset, len(calls)),
+            "tokens": pa.array([call.tokens for call in calls], pa.int64()),
+            "cost": pa.array([call.cost for call in calls], pa.float64()),
+        }
+    )
+
+
 def _reply_schema() -> pa.Schema:
     import pyarrow as pa
 
@@ -362,8 +566,10 @@ def _reply_schema() -> pa.Schema:
     return pa.schema([(name, types.get(name, pa.string())) for name in NAMES])
 
 
-def _insert(cursor: Any, table: str, rows: pa.Table) -> None:
-    """Insert by name; columns that are not given stay null."""
+def _insert(cursor: Any, rows: pa.Table, **tables: str) -> None:
+    """Insert columns of the rows into each table by name; columns that are not given stay null."""
+    # Registering a frame costs as much as an insert, so one may serve several tables.
     cursor.register("arriving", rows)
-    cursor.execute(f"insert into {table} by name select * from arriving")
+    for table, columns in tables.items():
+        cursor.execute(f"insert into {table} by name select {columns} from arriving")
     cursor.unregister("arriving")
