@@ -105,14 +105,21 @@ def library() -> Any:
         litellm.ModelResponse()
 
     handlers: Any = http_handler
-    gate = Gate(http_handler.get_ssl_configuration)
+
+    def connect() -> httpx.AsyncBaseTransport:
+        verify = handlers.get_ssl_configuration()
+        kind = "ssl_verify" if isinstance(verify, bool) else "ssl_context"
+        made: httpx.AsyncBaseTransport = handlers.AsyncHTTPHandler.create_aiohttp_transport(**{kind: verify})
+        return made
+
+    gate = Gate(connect)
 
     def client(*_: Any, timeout: Any = None, **__: Any) -> httpx.AsyncClient:
         return httpx.AsyncClient(
             transport=gate,
             timeout=timeout,
-            headers=http_handler.get_default_headers(),
-            cookies=http_handler.blocked_cookie_jar(),
+            headers=handlers.get_default_headers(),
+            cookies=handlers.blocked_cookie_jar(),
             follow_redirects=False,
             trust_env=False,
         )

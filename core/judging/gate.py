@@ -10,7 +10,6 @@ import urllib.request
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from ssl import SSLContext
 
 import httpx
 
@@ -53,12 +52,12 @@ def origin(url: httpx.URL | str) -> Origin:
 class Gate(httpx.AsyncBaseTransport):
     """Connections to servers; asks for leave before each request.
 
-    verify : gives what certificates are checked with, once they are needed.
+    connect : makes connections that go through the proxies of the environment.
     """
 
-    def __init__(self, verify: Callable[[], SSLContext | str | bool]) -> None:
-        self._verify = verify
-        self._ways: dict[tuple[str | None, bool], httpx.AsyncHTTPTransport] = {}
+    def __init__(self, connect: Callable[[], httpx.AsyncBaseTransport]) -> None:
+        self._connect = connect
+        self._ways: dict[tuple[str | None, bool], httpx.AsyncBaseTransport] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         permit = PERMIT.get()
@@ -82,14 +81,14 @@ class Gate(httpx.AsyncBaseTransport):
         permit.status, permit.headers = response.status_code, response.headers
         return response
 
-    def _way(self, url: httpx.URL, *, local: bool) -> httpx.AsyncHTTPTransport:
-        """Connections straight to the server, or through the environment's proxy for it."""
-        proxy = None if local else environment_proxy(url)
-        key = proxy, url.scheme == "https"
+    def _way(self, url: httpx.URL, *, local: bool) -> httpx.AsyncBaseTransport:
+        """Connections through the environment's proxy for an address; straight ones to this machine."""
+        proxy = environment_proxy(url)
+        straight = local and proxy is not None
+        key = proxy, straight
         if key not in self._ways:
-            # The contexts of certificates are slow to make, and a server on this machine needs none.
-            verify = self._verify() if url.scheme == "https" else True
-            self._ways[key] = httpx.AsyncHTTPTransport(verify=verify, proxy=proxy, limits=LIMITS)
+            # Those that read the environment are faster, and do where it names no proxy.
+            self._ways[key] = httpx.AsyncHTTPTransport(limits=LIMITS) if straight else self._connect()
         return self._ways[key]
 
     async def aclose(self) -> None:
