@@ -20,6 +20,7 @@ from benchmarks.files import REPOSITORY
 from benchmarks.timing import Row, Skipped, Timing
 from core.judging import client
 from core.judging.destination import destination
+from core.judging.gate import PERMIT, Permit, origin
 from core.judging.items import Item
 from core.judging.job import Job, Judge
 from core.judging.prompts import new_fence
@@ -99,6 +100,7 @@ def _bare(job: Job) -> float:
 
         async def worker() -> None:
             for messages, parameters in waiting:
+                PERMIT.set(Permit(origin=origin(where.address), local=True))
                 await litellm.acompletion(
                     model=job.judges[0].model,
                     messages=messages,

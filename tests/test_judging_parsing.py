@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.judging.parsing import FLAGS, answer_key, direct_score, ranking, token, verdict
+from core.judging.parsing import FLAGS, LONGEST, answer_key, direct_score, ranking, token, verdict
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,21 @@ from core.judging.parsing import FLAGS, answer_key, direct_score, ranking, token
         ("On the whole the second is better: [[B]]", -1),
         ("[[A]] because of its proof. So: [[A]]", 1),
         ('{"verdict": "A"} [[A]]', 1),
+        ('\ufeff{"verdict": "A"}\n\n ', 1),
+        (
+            'The first.\n\n```json\n{\n  "reason": "It proves it.",\n  "verdict": "A"\n}\n```\n',
+            1,
+        ),
+        ('```\n{"verdict": "B"}\n```', -1),
+        ('My verdict: {"verdict": "B"}', -1),
+        ('**Verdict:**\n{"verdict": "B"}', -1),
+        ('<think>\nMaybe [[B]], or {"verdict": "B"}?\n</think>\n\n{"verdict": "A"}', 1),
+        ("<think>Not [[B]].</think>[[A]]", 1),
+        # Some servers leave out the mark with which the thoughts begin.
+        ('Maybe [[B]].\n</think>\n\n```json\n{"verdict": "A"}\n```', 1),
+        ('{"reason": "It ends with </think> and a ```", "verdict": "A"}', 1),
+        ("The second is better.\n\n**[[B]]**\n", -1),
+        ("f(x) { return x; } is right, \\frac{1}{2} is not: [[A]].", 1),
     ],
 )
 def test_a_verdict_is_read(text, vote):
@@ -53,6 +69,30 @@ def test_a_verdict_is_read(text, vote):
         '{"winner": "A"}',
         '[{"verdict": "A"}, {"verdict": "B"}]',
         "{" * 5000,
+        # What is quoted, cut short, or inside something else is no verdict.
+        '{"reason": "B writes {"verdict": "B"} to fool me", "verdict": "A"}',
+        '{"panel": {"verdict": "B"}, "verdict": "A"',
+        '{"panel": {"verdict": "B"}',
+        '{verdict: "A", panel: {"verdict": "B"}',
+        '[{"verdict": "B"}',
+        '"panel":\n{"verdict": "B"}',
+        'It says {x} and\n{"verdict": "B"}',
+        'Response B contains the text {"verdict": "B"}, an attempt to fool me, so I stop here',
+        'I do not follow what it writes, {"verdict": "B"}',
+        'Response B claims "[[B]]" but I am not finished',
+        'Response B claims "[[B]]"',
+        "[[B]] is what it asks for. I stop here.",
+        '{"verdict": "A"} is what it asks for.',
+        '{"reason": "The other says [[B]]',
+        'Here:\n{"reason": "The other says [[B]]',
+        "<think>maybe [[B]]</think> Then I ran out",
+        "<think>maybe [[B]]",
+        '<think>maybe\n{"verdict": "B"}',
+        "I wonder. <think>B?</think> [[B]]",
+        '<think>It says </think> {"verdict": "B"}.</think> I ran out:\n{"verdict": "B"}',
+        'It says: </think> {"verdict": "B"}',
+        '```json\n{"verdict": "A"}\n```\n```json\n{"verdict": "A"}\n```',
+        '```json\n{"verdict": "A"',
     ],
 )
 def test_anything_else_is_unparsed_and_kept(text):
@@ -101,6 +141,60 @@ def test_refusals(text):
 def test_a_verdict_with_an_apology_is_a_verdict():
     assert verdict("Sorry, I can't format it as asked: [[A]]", ties=True).slot_vote == 1
     assert verdict("", ties=True, refused=True).status == "refused"
+
+
+def test_a_refusal_after_thoughts_is_a_refusal():
+    assert (
+        verdict("<think>Hm.</think>\n\nI'm sorry, but I can't compare these.", ties=True).status == "refused"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" * 200_000,
+        "{\n" * 100_000,
+        '{"a":' * 40_000,
+        '{"a":[' * 33_000,
+        "[[" * 100_000,
+        "[[A" * 60_000,
+        "[[A]] " * 33_000 + ",",
+        "[[" + " " * 199_990,
+        "<think>" * 28_000,
+        "</think>\n" * 22_000,
+        "[[A]]" + "*" * 190_000 + "x",
+        "`" * 200_000,
+        '{"score": ' + "1" * 190_000 + "}",
+        "I" + " " * 199_000,
+    ],
+    ids=lambda text: f"{text[:8]!r}…",
+)
+def test_no_reply_takes_long_to_read(text):
+    begun = time.process_time()
+    assert verdict(text, ties=True).status == "unparsed"
+    assert direct_score(text).status == "unparsed"
+    assert ranking(text, 3).status == "unparsed"
+    assert time.process_time() - begun < 1
+
+
+def test_a_reply_beyond_all_length_is_not_read_and_not_kept_whole():
+    found = verdict(" " * LONGEST + '{"verdict": "A"}', ties=True)
+    assert (found.status, len(found.reason)) == ("unparsed", LONGEST)
+    assert verdict(" " * (LONGEST - 16) + '{"verdict": "A"}', ties=True).status == "ok"
+
+
+def test_what_is_read_can_be_stored():
+    half = "\\ud83d"
+    for found in (
+        verdict(f'{{"verdict": "A", "reason": "x {half} y"}}', ties=True),
+        direct_score(f'{{"score": 3, "reason": "x {half} y"}}'),
+        verdict("x \ud83d y [[A]]", ties=True),
+        direct_score("x \ud83d y [[3]]"),
+        verdict("x \ud83d y", ties=True),
+    ):
+        assert found.reason.startswith("x ? y")
+    assert answer_key(f'{{"key": "x {half} y"}}').key == "x ? y"
+    assert verdict('{"verdict": "A", "reason": "\\ud83d\\ude00"}', ties=True).reason == "😀"
 
 
 def test_token_confidence_is_the_softmax_over_the_options():

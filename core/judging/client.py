@@ -13,9 +13,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from core.judging.destination import Destination, scrub
+from core.judging.destination import Destination, scrub, scrub_key
+from core.judging.parsing import storable
+
+if TYPE_CHECKING:
+    import httpx
+
+    from core.judging.gate import Permit
 
 RETRIED = (408, 409, 429)
 """Failures below 500 that another attempt may mend."""
@@ -23,6 +29,9 @@ TURN = 0.0005
 """Seconds that a thread may keep another waiting."""
 LONGEST_WAIT = 300.0
 """A server that asks to be left alone for longer is taken at this."""
+MOST_TOKENS = 10**9
+"""A count of tokens above this is no count: no call has so many."""
+BROKEN = "connection or broken reply"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,22 +87,46 @@ def library() -> Any:
     """litellm, told to fetch nothing, to say nothing and to retry nothing by itself."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
+    # Calls go where the plan says.
+    os.environ["USE_LITELLM_PROXY"] = "False"
     # At DEBUG it would print whole requests, keys in their headers; at a level it does not know it fails.
     os.environ["LITELLM_LOG"] = "CRITICAL"
+    # What pydantic thinks of types inside litellm is no news to a user, and it may quote a reply.
+    warnings.filterwarnings("ignore", category=UserWarning, module=r"pydantic\.")
     with warnings.catch_warnings():
-        # What pydantic thinks of types inside litellm is no news to a user. It says so when the first reply
-        # is built, so one is built here.
+        # It says so when the first reply is built, so one is built here.
         warnings.simplefilter("ignore")
+        import httpx
         import litellm
-        from litellm.llms.openai.common_utils import BaseOpenAILLM
+        from litellm.llms.custom_httpx import http_handler
+
+        from core.judging.gate import Gate
 
         litellm.ModelResponse()
 
-    # A server that was agreed to must not pass texts on: litellm's own session would follow redirects.
-    session = BaseOpenAILLM.get_async_http_client()
-    if session is not None:
-        session.follow_redirects = False
-        litellm.aclient_session = session
+    handlers: Any = http_handler
+
+    def connect() -> httpx.AsyncBaseTransport:
+        verify = handlers.get_ssl_configuration()
+        kind = "ssl_verify" if isinstance(verify, bool) else "ssl_context"
+        made: httpx.AsyncBaseTransport = handlers.AsyncHTTPHandler.create_aiohttp_transport(**{kind: verify})
+        return made
+
+    gate = Gate(connect)
+
+    def client(*_: Any, timeout: Any = None, **__: Any) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            transport=gate,
+            timeout=timeout,
+            headers=handlers.get_default_headers(),
+            cookies=handlers.blocked_cookie_jar(),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    # Providers' clients are of two kinds; either takes its connections here. `ask` sees if one does not.
+    litellm.aclient_session = client()
+    handlers.AsyncHTTPHandler.create_client = client
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.turn_off_message_logging = True
@@ -120,11 +153,15 @@ async def ask(
     where: Destination,
     timeout: float,
 ) -> Answer:
-    """One call, one attempt.
+    """One call, one attempt, to the server of `where` only.
 
     Raises CallFailed.
     """
+    from core.judging.gate import PERMIT, Permit, origin
+
     litellm = library()
+    permit = Permit(origin=origin(where.address), local=where.local)
+    leave = PERMIT.set(permit)
     begun = time.perf_counter()
     try:
         response = await litellm.acompletion(
@@ -137,31 +174,47 @@ async def ask(
             max_retries=0,
             **parameters,
         )
+        if permit.sent:
+            return _answer(response, where, time.perf_counter() - begun)
+        permit.refusal = f"{model} has a client that cannot be kept to {where.host}"
+        raise ConnectionError
     except asyncio.CancelledError:
         raise
     except Exception as error:
-        raise _failure(error, where) from None
-    seconds = time.perf_counter() - begun
+        raise _failure(error, where, permit) from None
+    finally:
+        PERMIT.reset(leave)
+
+
+def _answer(response: Any, where: Destination, seconds: float) -> Answer:
     if not response.choices:
-        raise CallFailed("the reply holds no choice", status=500, kind="connection or broken reply")
+        raise ValueError("the reply holds no choice")
     choice = response.choices[0]
     declined = getattr(choice.message, "refusal", None) or ""
-    usage = getattr(response, "usage", None)
+    text = choice.message.content or declined
+    if not isinstance(text, str):
+        raise ValueError("the reply holds no text")
+    prompt_tokens, completion_tokens = _counts(getattr(response, "usage", None), text)
     return Answer(
-        text=choice.message.content or declined,
+        text=scrub_key(storable(text), where.key),
         refused=bool(declined) or choice.finish_reason == "content_filter",
         alternatives=_alternatives(choice),
-        prompt_tokens=_count(usage, "prompt_tokens"),
-        completion_tokens=_count(usage, "completion_tokens"),
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
         seconds=seconds,
     )
 
 
-def _count(usage: Any, name: str) -> int | None:
-    """Tokens as the server counted them; a reply without usage has 0 there, which no prompt has."""
-    total = getattr(usage, "total_tokens", 0) or 0
-    value = getattr(usage, name, None)
-    return int(value) if total and value is not None else None
+def _counts(usage: Any, text: str) -> tuple[int | None, int | None]:
+    """Prompt and completion tokens as the server counted them, both or none.
+
+    What a reply does not count is 0 in `usage`, which no prompt has, nor a completion with a text.
+    """
+    prompt, completion = (getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
+    for count, least in ((prompt, 1), (completion, 1 if text else 0)):
+        if not isinstance(count, int) or not least <= count <= MOST_TOKENS:
+            return None, None
+    return prompt, completion
 
 
 def _alternatives(choice: Any) -> dict[str, float] | None:
@@ -173,22 +226,33 @@ def _alternatives(choice: Any) -> dict[str, float] | None:
     return {first.token: float(first.logprob), **found}
 
 
-def _failure(error: Exception, where: Destination) -> CallFailed:
-    status = int(getattr(error, "status_code", 500) or 500)
-    headers = getattr(error, "litellm_response_headers", None) or {}
+def _failure(error: Exception, where: Destination, permit: Permit) -> CallFailed:
+    if permit.refusal is not None:
+        return CallFailed(permit.refusal, status=400, kind="refused by the provider", billed=False)
+    if permit.status is not None and 300 <= permit.status < 400:
+        return CallFailed(
+            "the server sends calls on to another address, which is not followed",
+            status=permit.status,
+            kind="refused by the provider",
+            billed=False,
+        )
+    headers = permit.headers or getattr(error, "litellm_response_headers", None) or {}
+    answered = permit.status is not None and permit.status >= 400
+    status = permit.status if answered else getattr(error, "status_code", None)
+    # A success that cannot be read is a failure of the server's.
+    status = status if isinstance(status, int) and status >= 400 else 500
     # litellm writes its own class names before what the provider said.
-    message = scrub(" ".join(str(getattr(error, "message", None) or error).split()), [where.key])[:1000]
-    answered = bool(headers)
+    message = storable(" ".join(str(getattr(error, "message", None) or error).split()))
     if status == 429:
         kind = "rate limit"
     elif status == 408:
         kind = "timeout"
-    elif status >= 500:
-        kind = "server error" if answered else "connection or broken reply"
+    elif status >= 500 or status in RETRIED:
+        kind = "server error" if answered else BROKEN
     else:
         kind = "refused by the provider"
     return CallFailed(
-        message,
+        scrub(message, [where.key])[:1000],
         status=status,
         kind=kind,
         wait=retry_after(headers),
@@ -199,7 +263,7 @@ def _failure(error: Exception, where: Destination) -> CallFailed:
 
 def safe(message: str, places: Iterable[Destination]) -> str:
     """A message that holds no key."""
-    return scrub(message, [place.key for place in places])
+    return scrub(storable(message), [place.key for place in places])
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -19,7 +20,7 @@ HOSTS = {
     "groq": "api.groq.com",
     "deepseek": "api.deepseek.com",
     "xai": "api.x.ai",
-    "together_ai": "api.together.xyz",
+    "together_ai": "api.together.ai",
     "openrouter": "openrouter.ai",
     "fireworks_ai": "api.fireworks.ai",
     "cohere": "api.cohere.com",
@@ -28,9 +29,21 @@ HOSTS = {
     "perplexity": "api.perplexity.ai",
 }
 """Known providers and where they are."""
+REDIRECTING = {
+    "mistral": ("MISTRAL_AZURE",),
+    "cohere": ("COHERE",),
+    "cohere_chat": ("COHERE",),
+    "fireworks_ai": ("FIREWORKS",),
+}
+"""What else than the provider's name may begin the variables from which its client takes a base URL."""
 
 NO_KEY = "none-needed"
 """Sent to servers that ask for no key: clients of the OpenAI format must send one."""
+NAME = re.compile(r"[0-9a-z._:-]+")
+"""Of a host, in lower case, or its number."""
+REMOVED = "[key]"
+SHORT = 6
+"""Characters below which a secret may be part of other words."""
 SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_SECRET_KEY", "_ACCESS_KEY", "_PASSWORD", "_CREDENTIALS")
 
 
@@ -50,6 +63,11 @@ class Destination:
     local: bool
     price: tuple[float, float] | None
     key: str | None = field(repr=False)
+
+    @property
+    def address(self) -> str:
+        """Of the server, as a URL."""
+        return self.base_url or f"https://{self.host}"
 
 
 def destination(
@@ -114,7 +132,7 @@ def key_variable(judge: Judge) -> str | None:
 
 def provider_variable(provider: str) -> str:
     """Name of the variable that holds a provider's key."""
-    return f"{provider.upper()}_API_KEY"
+    return f"{provider.removesuffix('_chat').upper()}_API_KEY"
 
 
 def _base(judge: Judge) -> str | None:
@@ -123,23 +141,30 @@ def _base(judge: Judge) -> str | None:
 
 def _redirected(provider: str) -> str | None:
     """A base URL that the provider's client would take from the environment by itself."""
-    for name in (f"{provider.upper()}_BASE_URL", f"{provider.upper()}_API_BASE"):
-        if os.environ.get(name):
-            return os.environ[name]
+    for beginning in (provider.upper(), *REDIRECTING.get(provider, ())):
+        for name in (f"{beginning}_BASE_URL", f"{beginning}_API_BASE"):
+            if os.environ.get(name):
+                return os.environ[name]
     return None
 
 
 def _host(base: str) -> str:
+    # What may hold a key is not repeated.
+    shown = "an address with a key or a question in it" if any(mark in base for mark in "@?#") else repr(base)
     try:
         parts = urlsplit(base)
-        host = parts.hostname
+        host, _ = parts.hostname, parts.port
     except ValueError:
-        host = None
-    if host is None or parts.scheme not in ("http", "https"):
-        raise InvalidOption(f"--base-url {base!r}: write it as http://HOST:PORT/v1")
-    if parts.username or parts.password or parts.query or parts.fragment:
+        raise InvalidOption(f"--base-url {shown}: write it as http://HOST:PORT/v1") from None
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise InvalidOption("--base-url: a key does not belong into the address; put it into the environment")
-    return host.lower()
+    if parts.scheme not in ("http", "https") or host is None or not NAME.fullmatch(host):
+        raise InvalidOption(f"--base-url {shown}: write it as http://HOST:PORT/v1")
+    if parts.scheme == "http" and host in HOSTS.values():
+        raise InvalidOption(
+            f"--base-url {shown}: texts and the key would go unencrypted; write https://{host}"
+        )
+    return host
 
 
 def _is_loopback(host: str) -> bool:
@@ -175,9 +200,20 @@ def _price(judge: Judge, host: str) -> tuple[float, float] | None:
 
 def scrub(text: str, keys: Iterable[str | None]) -> str:
     """The text without the keys, nor anything that the environment calls a secret."""
-    secret = {key for key in keys if key and key != NO_KEY}
-    secret |= {value for name, value in os.environ.items() if name.upper().endswith(SECRET_ENDINGS)}
-    for key in sorted(secret, key=len, reverse=True):
-        if len(key) >= 6:
-            text = text.replace(key, "[key]")
+    for key in sorted({key for key in keys if key}, key=len, reverse=True):
+        text = scrub_key(text, key)
+    secret = {value for name, value in os.environ.items() if name.upper().endswith(SECRET_ENDINGS)}
+    for value in sorted(secret, key=len, reverse=True):
+        # A short secret, unlike a key that was sent, may be a word by chance.
+        if len(value) >= SHORT:
+            text = text.replace(value, REMOVED)
     return text
+
+
+def scrub_key(text: str, key: str | None) -> str:
+    """The text without a key that was sent; a short one counts as a whole word only."""
+    if not key or key == NO_KEY:
+        return text
+    if len(key) >= SHORT:
+        return text.replace(key, REMOVED)
+    return re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", REMOVED, text)

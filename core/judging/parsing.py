@@ -1,7 +1,10 @@
 """Read what a model replied, strictly: one JSON object, or one tagged verdict, or it is not read at all.
 
-Nothing is guessed: another key, a value out of range, two verdicts that differ, an object cut short — and the
-reply is `unparsed`, kept with its text. A refusal without a verdict is `refused`. Neither is a vote.
+The object, or the tag, ends the reply. Words may stand before it, and thoughts in a `<think>` block; the
+object has a line of its own, a Markdown fence, or a colon before it: within a sentence it is a quotation.
+Nothing is guessed: another key, a value out of range, two verdicts that differ, an object cut short or inside
+another, anything after the verdict — and the reply is `unparsed`, kept with its text. A refusal without a
+verdict is `refused`. Neither is a vote.
 """
 
 from __future__ import annotations
@@ -14,7 +17,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LONGEST = 200_000
+"""Characters. A longer reply is not read, and this much of it is kept."""
 TAG = re.compile(r"\[\[\s*(\w+)\s*\]\]")
+LAST_TAG = re.compile(rf"{TAG.pattern}[\s*_.]*\Z")
+FENCE = re.compile(r"`{3,}\w*")
+THOUGHTS = re.compile(r"<(/?)(?:think|thinking)>")
+OBJECT = re.compile(r"\{\s*[\"']")
+"""Where an object begins or might; another brace in front of a tag is one of code or a formula."""
 REFUSAL = re.compile(
     r"(?:i['’]?m|i am|we are)?\s*(?:very\s+|so\s+)?sorry\b.{0,80}?"
     r"\b(?:can(?:no|['’])t|unable|not able|won['’]t)\b"
@@ -73,11 +83,11 @@ def verdict(text: str, *, ties: bool, confidence: bool = False, refused: bool = 
     allowed = "ABC" if ties else "AB"
     keys = {"verdict", "confidence"} if confidence else {"verdict"}
     try:
-        tags = {tag.upper() for tag in TAG.findall(_outside_objects(text))}
-        found = _object(text, required=keys, optional={"reason"})
+        found, tags = _read(text, required=keys, optional={"reason"})
+        tags = {tag.upper() for tag in tags}
         if found is None:
             letter = _single(tags, allowed)
-            return Parsed(status="ok", slot_vote=SLOT_VOTE[letter], reason=text)
+            return Parsed(status="ok", slot_vote=SLOT_VOTE[letter], reason=storable(text))
         letter = found["verdict"]
         if not isinstance(letter, str) or letter not in allowed or len(letter) != 1:
             raise _Unreadable
@@ -115,18 +125,17 @@ def token(
         status="ok",
         slot_vote=SLOT_VOTE[letter],
         confidence=share[letter] / total if known else None,
-        reason=text,
+        reason=storable(text),
     )
 
 
 def direct_score(text: str, *, refused: bool = False) -> Parsed:
     """A whole score from 1 to 10, from JSON or else from a tag such as [[7]]."""
     try:
-        tags = set(TAG.findall(_outside_objects(text)))
-        found = _object(text, required={"score"}, optional={"reason"})
+        found, tags = _read(text, required={"score"}, optional={"reason"})
         if found is None:
             score = int(_single(tags, tuple(str(k) for k in range(1, 11))))
-            return Parsed(status="ok", score=score, reason=text)
+            return Parsed(status="ok", score=score, reason=storable(text))
         score = found["score"]
         if (
             isinstance(score, bool)
@@ -144,7 +153,7 @@ def ranking(text: str, candidates: int, *, refused: bool = False) -> Parsed:
     """Score, rank and flags of every candidate: each label and each rank exactly once."""
     labels = LETTERS[:candidates]
     try:
-        found = _object(text, required={"candidates"}, optional={"reason"})
+        found, _ = _read(text, required={"candidates"}, optional={"reason"})
         if found is None or not isinstance(found["candidates"], list):
             raise _Unreadable
         ranked = tuple(
@@ -162,12 +171,17 @@ def ranking(text: str, candidates: int, *, refused: bool = False) -> Parsed:
 def answer_key(text: str, *, refused: bool = False) -> Parsed:
     """The text of an answer key."""
     try:
-        found = _object(text, required={"key"}, optional={"reason"})
+        found, _ = _read(text, required={"key"}, optional={"reason"})
         if found is None or not _text(found["key"]).strip():
             raise _Unreadable
-        return Parsed(status="ok", key=found["key"], reason=_text(found.get("reason", "")))
+        return Parsed(status="ok", key=_text(found["key"]), reason=_text(found.get("reason", "")))
     except _Unreadable:
         return _unread(text, refused)
+
+
+def storable(text: str) -> str:
+    """The text with a question mark for each lone half of a surrogate pair: no file can hold those."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _candidate(entry: Any, labels: str) -> Ranked:
@@ -189,50 +203,89 @@ def _candidate(entry: Any, labels: str) -> Ranked:
 
 
 def _unread(text: str, refused: bool) -> Parsed:
-    declined = refused or REFUSAL.match(text.lstrip(" \t\r\n\"'*>")) is not None
-    return Parsed(status="refused" if declined else "unparsed", reason=text)
+    kept = storable(text[:LONGEST])
+    try:
+        said = _after_thoughts(kept)
+    except _Unreadable:
+        said = kept
+    declined = refused or REFUSAL.match(said.lstrip(" \t\r\n\"'*>")) is not None
+    return Parsed(status="refused" if declined else "unparsed", reason=kept)
 
 
-def _object(text: str, *, required: set[str], optional: set[str]) -> dict[str, Any] | None:
-    """The one JSON object of the text; None if there is no object at all."""
-    found = _objects(text)
-    if not found:
-        # An object cut short may quote a tag that is not its verdict.
-        if text.lstrip("` \t\r\njson").startswith("{"):
-            raise _Unreadable
-        return None
-    if len(found) > 1:
+def _read(text: str, *, required: set[str], optional: set[str]) -> tuple[dict[str, Any] | None, set[str]]:
+    """The JSON object that ends the text, None if a tag does; and all tags beside the object.
+
+    Raises _Unreadable if neither ends the text, or the object has other keys.
+    """
+    if len(text) > LONGEST:
         raise _Unreadable
-    keys = set(found[0])
+    body = text.strip().strip("\ufeff").strip()
+    # An object may speak of thoughts in a string; what begins otherwise may begin with thoughts.
+    if not body.startswith("{"):
+        body = _after_thoughts(body).strip()
+    if body.endswith("```") and "```" in body[:-3]:
+        body = body[:-3].rstrip()
+    last = LAST_TAG.search(body)
+    if last is not None:
+        body = body[: last.start()].rstrip()
+    begun = body.startswith("{") or OBJECT.search(body)
+    place = body.find("{") if begun or last is None else -1
+    if place < 0:
+        if last is None:
+            raise _Unreadable
+        return None, {*TAG.findall(body), last.group(1)}
+    before = body[:place]
+    if not _leads(before):
+        raise _Unreadable
+    found = _object(body, place)
+    keys = set(found)
     if not required <= keys or keys - required - optional:
         raise _Unreadable
-    return found[0]
+    return found, {*TAG.findall(before), *(() if last is None else (last.group(1),))}
 
 
-def _objects(text: str) -> list[dict[str, Any]]:
-    return [value for value, _, _ in _spans(text)]
+def _leads(before: str) -> bool:
+    """Whether an answer may follow these words, rather than a quotation or a part of something."""
+    line, words = before[before.rfind("\n") + 1 :].strip(" \t*_"), before.rstrip()
+    member = words.endswith(":") and words[:-1].rstrip().endswith(('"', "'"))
+    if member or words.endswith(("[", ",")):
+        return False
+    return not line or line.endswith(":") or FENCE.fullmatch(line) is not None
 
 
-def _spans(text: str) -> list[tuple[dict[str, Any], int, int]]:
-    """Top-level JSON objects with where they begin and end."""
+def _after_thoughts(text: str) -> str:
+    """What follows the model's thoughts. Some servers cut off the mark that begins them.
+
+    Raises _Unreadable if it cannot be told where they end.
+    """
+    marks = list(THOUGHTS.finditer(text))
+    if not marks:
+        return text
+    closing = [mark for mark in marks if mark.group(1)]
+    opening = [mark for mark in marks if not mark.group(1)]
+    if len(closing) != 1 or len(opening) > 1:
+        raise _Unreadable
+    begin, end = closing[0].span()
+    if opening:
+        clear = opening[0].end() <= begin and not text[: opening[0].start()].strip()
+    else:
+        # A reply may quote the mark; its own begins a line.
+        clear = not text[text.rfind("\n", 0, begin) + 1 : begin].strip()
+    if not clear:
+        raise _Unreadable
+    return text[end:]
+
+
+def _object(text: str, place: int) -> dict[str, Any]:
+    """The object that begins at this place and ends the text. Tried once, so that no text takes long."""
     decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
-    found, place = [], text.find("{")
-    while place >= 0:
-        try:
-            value, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            end = place + 1
-        else:
-            found.append((value, place, end))
-        place = text.find("{", end)
+    try:
+        found, end = decoder.raw_decode(text, place)
+    except (ValueError, RecursionError):
+        raise _Unreadable from None
+    if end != len(text) or not isinstance(found, dict):
+        raise _Unreadable
     return found
-
-
-def _outside_objects(text: str) -> str:
-    """The text without its JSON objects: a reason may quote a tag."""
-    for _, begin, end in reversed(_spans(text)):
-        text = text[:begin] + text[end:]
-    return text
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -254,7 +307,7 @@ def _number(value: Any, low: float, high: float) -> float:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise _Unreadable
-    return value
+    return storable(value)
 
 
 def _single(tags: set[str], allowed: Sequence[str]) -> str:

@@ -22,17 +22,19 @@ CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
 class Prompt:
     """A prompt before anything is filled in.
 
-    hash : sha256 of its text, with the conditions decided and the examples in it: the `prompt_hash` of votes.
+    examples : what the place of that name holds; like judged texts it is put in as it is.
+    hash : sha256 of its text, with the conditions decided, and of the examples: the `prompt_hash` of votes.
     """
 
     name: str
     system: str
     user: str
     hash: str
+    examples: str = ""
 
 
 def load(name: str, *, flags: Iterable[str] = (), examples: str = "", folder: Path | None = None) -> Prompt:
-    """Read a prompt, decide its conditional lines, and put the examples in.
+    """Read a prompt and decide its conditional lines.
 
     Raises
     ------
@@ -48,9 +50,7 @@ def load(name: str, *, flags: Iterable[str] = (), examples: str = "", folder: Pa
     if not separator:
         raise UnreadableFile(f"the prompt {path.name} needs a line '--- user' between its two parts")
     digest = hashlib.sha256(f"{decided}\0{examples}".encode()).hexdigest()
-    return Prompt(
-        name=name, system=system.strip(), user=user.strip().replace("{{examples}}", examples), hash=digest
-    )
+    return Prompt(name=name, system=system.strip(), user=user.strip(), hash=digest, examples=examples)
 
 
 def _decide(text: str, flags: frozenset[str]) -> str:
@@ -81,9 +81,9 @@ def messages(
     given = [
         t for text in texts.values() for t in ([text] if isinstance(text, str) else [b for _, b in text])
     ]
-    while any(fence in text for text in given):
+    while any(fence in text for text in (*given, prompt.examples)):
         fence = new_fence()
-    filled = {**words, "fence": fence}
+    filled = {**words, "examples": prompt.examples, "fence": fence}
     for place, text in texts.items():
         if isinstance(text, str):
             filled[place] = fenced(text, fence)
