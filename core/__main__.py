@@ -1,7 +1,7 @@
 """The command line: `python -m core audit | report | import | export | simulate | collect`.
 
-Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input, 3 collecting stopped before its end. Messages
-go to standard error.
+Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input, 3 collecting stopped before its end,
+4 collecting failed, 130 interrupted. Messages go to standard error.
 """
 
 from __future__ import annotations
@@ -21,29 +21,41 @@ from core.votes import FORMS, AppellateError, InvalidOption, NoUsableVotes, Sele
 if TYPE_CHECKING:
     from core.audit import Audit
     from core.importers import ReadOptions
+    from core.store import Store
+    from core.store.readings import Held
     from core.votes import Reading
 
-DONE, GATE_FAILED, UNUSABLE = 0, 1, 2
+DONE, GATE_FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         code = int(options.command(options))
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
     except AppellateError as error:
-        print(f"appellate: {_one_line(str(error))}", file=sys.stderr)
+        _complain(str(error))
         return UNUSABLE
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return INTERRUPTED
     except BrokenPipeError:
         _stop_output()
         return DONE
     except OSError as error:
         _stop_output()
-        print(f"appellate: cannot go on: {_one_line(str(error))}", file=sys.stderr)
+        _complain(f"cannot go on: {error}")
         return UNUSABLE
+
+
+def _complain(message: str) -> None:
+    try:
+        print(f"appellate: {_one_line(message)}", file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        _stop_output()
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -114,22 +126,53 @@ def _audited(options: argparse.Namespace) -> Audit:
 
 def _import(options: argparse.Namespace) -> int:
     from core.store import Store, default_path
+    from core.store.readings import is_database
 
-    readings = _readings(options)
-    with Store.open(options.store or default_path()) as store:
+    target = Path(options.store or default_path())
+    stores = [name for name in options.files if is_database(Path(name))]
+    # Everything is read before anything is loaded, and an error leaves the store as it was.
+    held = [found for name in stores for found in _held(name, target, options)]
+    options.files = [name for name in options.files if name not in stores]
+    readings = _readings(options) if options.files or not stores else []
+    with Store.open(target) as store:
+        for found in held:
+            report = store.load(
+                found.reading,
+                dataset=options.dataset,
+                on_conflict=options.on_conflict,
+                simulated=found.simulated,
+            )
+            print(
+                f"{_one_line(found.reading.name)}, {_one_line(found.dataset)}: {_one_line(report.sentence)}"
+            )
         for reading in readings:
-            report = store.load(reading, dataset=options.dataset, on_conflict=options.on_conflict)
-            print(f"{_one_line(reading.name)}: {_one_line(report.sentence)}")
-            for note in reading.notes:
-                print(f"  {_one_line(note)}")
-            for reject in reading.rejects.slice(0, 10).to_pylist():
-                print(
-                    f"  row {reject['row']}, {reject['column']}: {_one_line(reject['reason'])}",
-                    file=sys.stderr,
-                )
-            if reading.rejects.num_rows > 10:
-                print(f"  … and {reading.rejects.num_rows - 10} more rejected rows", file=sys.stderr)
+            _load(store, reading, options)
     return DONE
+
+
+def _held(name: str, target: Path, options: argparse.Namespace) -> list[Held]:
+    """What another store holds."""
+    from core.importers import ReadOptions
+    from core.store.readings import read_store
+
+    if target.exists() and target.samefile(name):
+        raise InvalidOption(f"{name}: is the store itself; name another with --store")
+    if _read_options(options) != ReadOptions():
+        raise InvalidOption(
+            f"{name}: is a store, whose columns are known; --format, --map and the like are for other files"
+        )
+    return read_store(Path(name))
+
+
+def _load(store: Store, reading: Reading, options: argparse.Namespace) -> None:
+    report = store.load(reading, dataset=options.dataset, on_conflict=options.on_conflict)
+    print(f"{_one_line(reading.name)}: {_one_line(report.sentence)}")
+    for note in reading.notes:
+        print(f"  {_one_line(note)}")
+    for reject in reading.rejects.slice(0, 10).to_pylist():
+        print(f"  row {reject['row']}, {reject['column']}: {_one_line(reject['reason'])}", file=sys.stderr)
+    if reading.rejects.num_rows > 10:
+        print(f"  … and {reading.rejects.num_rows - 10} more rejected rows", file=sys.stderr)
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -210,9 +253,14 @@ def _one_line(text: str) -> str:
 
 
 def _stop_output() -> None:
-    """Nobody reads standard output any more: what is still buffered must not fail at exit."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Nobody reads an output any more: what is still buffered must not fail at exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None:
+            continue
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _write(path: Path, text: str) -> None:
@@ -247,9 +295,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_audit_options(report)
     report.add_argument("--html", metavar="OUT", required=True, help="file to write, readable offline")
 
-    load = commands.add_parser("import", help="load files into a store")
+    load = commands.add_parser("import", help="load files into a store, or all of another store")
     load.set_defaults(command=_import)
-    load.add_argument("files", nargs="*", metavar="FILE")
+    load.add_argument("files", nargs="*", metavar="FILE", help="of votes, scores or rankings; or a store")
     _add_reading_options(load)
     load.add_argument("--store", metavar="PATH", help="store file (data/votes.duckdb, or $APPELLATE_STORE)")
     load.add_argument("--dataset", help="name of the data set (default: the file's column, else its stem)")

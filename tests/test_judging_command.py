@@ -8,13 +8,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from judging_jobs import pairs, until
-from judging_server import Server
+from judging_server import Server, answer_text
 from patience import LONG
 
 from core.__main__ import main
+from core.judging.prompts import FOLDER
 from core.store import Store
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -76,6 +78,9 @@ def test_collect_resume_audit(items, capsys):
     ("more", "said"),
     [
         (["--max-cost", 1], "--price"),
+        (["--max-cost", "nan", "--price", 1, 1], "a limit is a number"),
+        (["--price", "nan", 1], "a price of nan"),
+        (["--model", "openai/"], "names no model"),
         (["--votes", 3], "even number"),
         (["--concurrency", 65], "1 to 64"),
         (["--base-url", "http://192.0.2.1/v1"], "--yes-send-to 192.0.2.1"),
@@ -101,6 +106,32 @@ def test_items_of_a_stored_data_set(items, capsys):
     with Store.open(store) as opened:
         (info,) = opened.datasets()
     assert (info.votes, info.judges, info.comparisons) == (80, 2, 20)
+
+
+def test_comparisons_of_a_stored_item_are_ranked_as_one_list(items, capsys):
+    text = "item_id,prompt,response_a,response_b,model_a,model_b,gold\n"
+    for a, b in (("x", "y"), ("x", "z"), ("y", "z")):
+        quality = {"x": 2.0, "y": 0.0, "z": -2.0}
+        text += f"q,p,{answer_text(quality[a])},{answer_text(quality[b])},{a},{b},1\n"
+    items.write_text(text, encoding="utf-8")
+    with Server() as server:
+        assert main(arguments(items, server)) == 0
+        store = items.with_name("votes.duckdb")
+        asked = ["collect", "--items-of", "items", "--model", "openai/fair", "--base-url", server.url]
+        asked += ["--store", str(store), "--protocol", "listwise", "--votes", "3"]
+        assert main(asked) == 0
+        assert server.calls == 6 + 3
+        # In a file each row is a list of its own, and two lists of one item are not told apart.
+        assert main([*arguments(items, server), "--protocol", "listwise", "--dataset", "lists"]) == 2
+        assert "'q' has several lists" in capsys.readouterr().err
+    with Store.open(store) as opened:
+        rows = opened.export(kind="rankings").to_pylist()
+    assert len(rows) == 9
+    assert {(row["candidate"], row["rank"], row["is_best"]) for row in rows} == {
+        ("x", 1, 1),
+        ("y", 2, 0),
+        ("z", 3, 0),
+    }
 
 
 def spawn(arguments: list[str], stderr: int = subprocess.PIPE, **environment: str) -> subprocess.Popen[bytes]:
@@ -131,6 +162,87 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(items):
             assert len(store.export()) == 12
         assert main(arguments(items, server)) == 0
         assert server.calls == 40
+
+
+def test_ctrl_c_before_anything_is_sent(items):
+    """The file of items is a pipe, so the command waits in the middle of its preparations."""
+    with Server() as server:
+        os.rename(items, items.with_suffix(".rest"))
+        os.mkfifo(items)
+        process = spawn(arguments(items, server))
+        with items.open("wb"):
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (3, b"stopped before anything was sent\n")
+        assert server.calls == 0
+
+
+def test_ctrl_c_in_another_command(items):
+    code = """if True:
+        import signal, sys
+        from core.__main__ import main
+        signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+        signal.setitimer(signal.ITIMER_REAL, 1)
+        sys.exit(main(["simulate", sys.argv[1], "--items", "1000000"]))"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(items.with_name("votes.csv"))],
+        cwd=REPOSITORY,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (130, b"appellate: interrupted\n")
+
+
+def test_a_reader_that_has_gone_stops_the_run_and_loses_nothing(items):
+    """`2>&1 | head -1`: the answers in flight are paid, and nobody sees what more would be spent."""
+    with Server(delay=0.5) as server:
+        read, write = os.pipe()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "core", *arguments(items, server, "--concurrency", 4)],
+            cwd=REPOSITORY,
+            stdout=write,
+            stderr=write,
+        )
+        os.close(write)
+        until(lambda: server.calls >= 4)
+        os.close(read)
+        assert process.wait(LONG) == 3
+        stopped = server.calls
+        with Store.open(items.with_name("votes.duckdb")) as store:
+            assert len(store.export()) == stopped < 40
+        assert main(arguments(items, server)) == 0
+        assert server.calls == 40
+
+
+def test_a_run_that_fails_has_a_code_of_its_own(items, tmp_path, capsys):
+    folder = tmp_path / "prompts"
+    copytree(FOLDER, folder)
+
+    def fault(number, body):
+        (folder / "key.md").unlink(missing_ok=True)
+
+    with Server(fault=fault) as server:
+        more = ("--protocol", "apoc", "--prompts", folder)
+        assert main([word for word in arguments(items, server, *more) if word not in ("--votes", "2")]) == 4
+        said = capsys.readouterr().err
+        assert "the prompt key.md cannot be read" in said
+        assert "the run failed; what was answered is in the store" in said
+        assert server.calls == 40
+
+
+def test_repeated_rows_are_said_and_their_order_costs_nothing(items, capsys):
+    head, *rows = items.read_text(encoding="utf-8").splitlines()
+    nameless = [line.partition(",")[2] for line in (head, *rows)]
+    with Server() as server:
+        items.write_text("\n".join([*nameless, nameless[1]]), encoding="utf-8")
+        assert main(arguments(items, server)) == 0
+        assert "1 row repeats an earlier one and is asked once: row 21 (as 1)" in capsys.readouterr().err
+        assert server.calls == 40
+        for dataset in ("items", "again"):
+            items.write_text("\n".join([nameless[0], *nameless[:0:-1]]), encoding="utf-8")
+            assert main(arguments(items, server, "--dataset", dataset)) == 0
+            assert server.calls == 40
 
 
 def test_a_key_is_nowhere(items, tmp_path):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from judging_jobs import lists, pairs
 from readings import reading
 
-from core.judging.items import items_of, read_items
-from core.judging.job import Job, Judge
+from core.judging.items import Item, items_of, lists_of, read_file, read_items
+from core.judging.job import Budget, Job, Judge
 from core.store import Store
 from core.votes import InvalidOption, NoUsableVotes, UnreadableFile
 
@@ -22,7 +24,7 @@ def file(tmp_path: Path, text: str) -> Path:
 
 def test_the_smallest_file(tmp_path):
     (item,) = read_items(file(tmp_path, 'prompt,response_a,response_b\n"What, now?","one\ntwo",three\n'))
-    assert (item.item_id, item.prompt, item.responses) == ("1", "What, now?", ("one\ntwo", "three"))
+    assert (item.prompt, item.responses) == ("What, now?", ("one\ntwo", "three"))
     assert (item.models, item.gold, item.category) == (("A", "B"), None, None)
 
 
@@ -42,6 +44,36 @@ def test_candidates_of_different_number(tmp_path):
     three, two = read_items(file(tmp_path, text))
     assert (three.models, three.best, three.gold) == (("first", "2", "3"), ("first",), None)
     assert (two.models, two.gold) == (("first", "2"), 1)
+
+
+HEAD = "prompt,response_a,response_b,model_a,model_b,gold\n"
+ROWS = [f"p{k},r{k},s{k},x,y,{(-1) ** k}\n" for k in range(4)]
+
+
+def test_rows_without_an_id_are_the_same_items_in_any_order(tmp_path):
+    found = read_items(file(tmp_path, HEAD + "".join(ROWS)))
+    assert set(found) == set(read_items(file(tmp_path, HEAD + "".join(ROWS[::-1]))))
+    assert set(found[1:]) == set(read_items(file(tmp_path, HEAD + "".join(ROWS[1:]))))
+    assert len({item.item_id for item in found}) == 4
+
+
+def test_the_same_texts_of_other_models_are_another_item(tmp_path):
+    text = HEAD + "p,r,s,x,y,1\np,r,s,x,z,1\np,s,r,x,y,1\n"
+    assert len({item.item_id for item in read_items(file(tmp_path, text))}) == 3
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_repeated_rows_are_asked_once_and_said(tmp_path, named):
+    rows = [f"i{row[1]},{row}" if named else row for row in [*ROWS, ROWS[1], ROWS[2]]]
+    found = read_file(file(tmp_path, ("item_id," if named else "") + HEAD + "".join(rows)))
+    assert [item.prompt for item in found.items] == ["p0", "p1", "p2", "p3"]
+    said = "items.csv: 2 rows repeat earlier ones and are asked once: row 5 (as 2), row 6 (as 3)"
+    assert found.notes == (said,)
+
+
+def test_repeated_rows_that_differ_in_what_is_true_are_refused(tmp_path):
+    with pytest.raises(UnreadableFile, match="row 3: the texts of row 1 with another gold"):
+        read_items(file(tmp_path, HEAD + ROWS[0] + ROWS[1] + ROWS[0].replace(",1\n", ",-1\n")))
 
 
 @pytest.mark.parametrize(
@@ -73,6 +105,23 @@ def test_no_file_and_no_text(tmp_path):
         read_items(tmp_path / "items.csv")
 
 
+def test_comparisons_of_an_item_make_one_list():
+    def pair(item_id, a, b, gold):
+        texts = {a: f"{a} says", b: f"{b} says"}
+        return replace(item(item_id, **texts), gold=gold)
+
+    alike = (pair("i", "b", "a", 1), pair("j", "x", "y", -1), pair("i", "c", "b", -1), pair("i", "a", "c", 0))
+    merged, single = lists_of(alike)
+    assert (merged.models, merged.responses) == (("a", "b", "c"), ("a says", "b says", "c says"))
+    assert (merged.best, merged.gold) == (("b",), None)
+    assert single == alike[1]
+    assert set(lists_of(alike[::-1])) == {merged, single}
+    undecided = lists_of((pair("i", "a", "b", 1), pair("i", "b", "c", 1), pair("i", "a", "c", 0)))
+    assert undecided[0].best == ()
+    with pytest.raises(InvalidOption, match="two different texts of 'a'"):
+        lists_of(OTHERWISE)
+
+
 def test_items_of_a_data_set_with_texts():
     row = {"dataset": "d", "model_a": "x", "model_b": "y", "judge": "j", "vote": 1, "gold": -1}
     with Store.open() as store:
@@ -84,6 +133,15 @@ def test_items_of_a_data_set_with_texts():
         assert (item.item_id, item.models, item.responses, item.gold) == ("1", ("x", "y"), ("r", "s"), -1)
         with pytest.raises(NoUsableVotes, match="texts"):
             items_of(store, "bare")
+
+
+def item(item_id: str, **texts: str) -> Item:
+    return Item(item_id=item_id, prompt="p", responses=tuple(texts.values()), models=tuple(texts))
+
+
+READERS = tuple(Judge(model=f"openai/{name}", base_url="http://localhost:1/v1") for name in "yz")
+OTHERWISE = (item("i", a="one", b="two"), item("i", a="three", c="four"))
+LISTS = (item("i", a="one", b="two"), item("i", a="one", c="four"))
 
 
 @pytest.mark.parametrize(
@@ -105,9 +163,43 @@ def test_items_of_a_data_set_with_texts():
         ({"items": lists(1), "protocol": "greedy"}, "4 responses"),
         ({"dataset": " "}, "data set"),
         ({"judges": ()}, "judges"),
+        ({"items": OTHERWISE, "protocol": "score"}, "item 'i' has two different texts of 'a'"),
+        ({"items": LISTS, "protocol": "listwise"}, "item 'i' has several lists"),
+        *(
+            (
+                {"protocol": name, "samples_of": ("x",), "judges": READERS},
+                rf"stored as '{name}\(x\)'.*--judge",
+            )
+            for name in ("usc", "gsa")
+        ),
     ],
 )
 def test_jobs_that_cannot_be(options, said):
     judge = Judge(model="openai/x", base_url="http://localhost:1/v1")
     with pytest.raises(InvalidOption, match=said):
         Job(**{"dataset": "d", "items": pairs(2), "judges": (judge,), **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"model": "openai/"}, "names no model"),
+        ({"model": "openai/ "}, "names no model"),
+        ({"model": "/x"}, "names no model"),
+        ({"name": " "}, "cannot be named"),
+        ({"price": (math.nan, 1.0)}, "price"),
+        ({"price": (1.0, math.inf)}, "price"),
+        ({"price": (1.0, -1.0)}, "price"),
+        ({"timeout": math.nan}, "timeout"),
+    ],
+)
+def test_judges_that_cannot_be(options, said):
+    with pytest.raises(InvalidOption, match=said):
+        Judge(**{"model": "openai/x", **options})
+
+
+@pytest.mark.parametrize("limit", ["calls", "tokens", "cost"])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1])
+def test_limits_that_are_none(limit, value):
+    with pytest.raises(InvalidOption, match=f"{value} {limit}"):
+        Budget(**{limit: value})

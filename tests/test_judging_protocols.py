@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
+from shutil import copytree
 
 import pytest
 from judging_jobs import collect, job, lists, pairs
 from judging_server import JUDGES, Server, answer_text
+from readings import reading
 
 from core.judging.items import Item
-from core.judging.job import Job, Judge
-from core.judging.planning import plan
+from core.judging.job import Budget, Job, Judge
+from core.judging.planning import plan, upwards
+from core.judging.prompts import FOLDER
 from core.judging.protocols import orderings
 from core.store import Store
 from core.votes import InvalidOption, Selection, UnknownName
@@ -115,6 +118,93 @@ def test_direct_scores_become_scores(server, store):
     assert (server.calls, len(store.export(kind="scores"))) == (18, 18)
 
 
+def shared(*pairs: tuple[str, float, str, float]) -> tuple[Item, ...]:
+    """Several comparisons of one item, some with a response in common."""
+    return tuple(
+        Item(
+            item_id="q0",
+            prompt="Question 0?",
+            responses=(answer_text(a), answer_text(b)),
+            models=(first, second),
+            gold=1 if a > b else -1,
+        )
+        for first, a, second, b in pairs
+    )
+
+
+def test_responses_of_several_comparisons_of_an_item_are_scored_once(server, store):
+    quality = {"chosen": 1.5, "bad": -1.5, "worse": -2.0, "fair": 0.0}
+    asked = (("chosen", "bad"), ("chosen", "worse"), ("fair", "bad"))
+    items = shared(*((a, quality[a], b, quality[b]) for a, b in asked))
+    given = job(server, items, protocol="score", votes=3)
+    assert plan(given, store).calls == 12
+    assert collect(given, store).state == "done"
+    assert server.calls == 12
+    rows = store.export(kind="scores").to_pylist()
+    assert sorted((row["model"], row["run"]) for row in rows) == [
+        (model, run) for model in sorted(quality) for run in range(3)
+    ]
+    assert {row["model"]: row["response"] for row in rows} == {m: answer_text(q) for m, q in quality.items()}
+    means = {m: sum(row["score"] for row in rows if row["model"] == m) for m in quality}
+    assert sorted(means, key=means.get) == sorted(quality, key=quality.get)
+    # In another order, and with one comparison less, nothing is new.
+    assert plan(job(server, items[::-1][:2], protocol="score", votes=3), store).calls == 0
+
+
+@pytest.mark.parametrize("protocol", ["score", "listwise"])
+@pytest.mark.parametrize("other", [{"temperature": 0.7}, {"model": "tying"}, {"prompts": "edited"}])
+def test_scores_and_rankings_of_another_origin_stay(server, store, tmp_path, protocol, other):
+    items, kind = lists(2, size=3), "scores" if protocol == "score" else "rankings"
+    given = job(server, items, "fair", name="j", protocol=protocol, votes=2)
+    collect(given, store)
+    before, calls = store.export(kind=kind), server.calls
+    if "prompts" in other:
+        copytree(FOLDER, tmp_path / "edited")
+        edited = tmp_path / "edited" / f"{protocol}.md"
+        edited.write_text(edited.read_text().replace("\n--- user\n", " Be strict.\n--- user\n"))
+        other = {"prompts": tmp_path / "edited"}
+    options = {"model": "fair", "protocol": protocol, "votes": 2, "name": "j", **other}
+    with pytest.raises(InvalidOption, match=f"has {kind} of 'j' on item 'q0' from another"):
+        collect(job(server, items, **options), store)
+    # Answers that are kept, because another data set was asked for them, do not slip in either.
+    collect(replace(job(server, items, **options), dataset="elsewhere"), store)
+    with pytest.raises(InvalidOption, match="Give this judge another name"):
+        collect(job(server, items, **options), store)
+    here = Selection(datasets=("collected",))
+    assert store.export(here, kind=kind).equals(before)
+    assert server.calls == 2 * calls
+    # Its own job goes on, with more of the same.
+    assert collect(replace(given, votes=3), store).state == "done"
+    assert server.calls == 2 * calls + calls // 2
+
+
+def test_rows_that_came_while_a_job_ran_stay_and_are_said(server, store):
+    first = job(server, lists(1, size=2), protocol="score", name="j")
+
+    def fault(number, body):
+        if number == 1:
+            collect(first, store)
+
+    with Server(fault=fault) as slow:
+        late = job(slow, lists(1, size=2), protocol="score", name="j", temperature=0.7)
+        last = collect(late, store, concurrency=1)
+    assert last.state == "failed"
+    assert "from another prompt, model, temperature or file" in last.messages[-1]
+    assert {row["temperature"] for row in store.export(kind="scores").to_pylist()} == {0.0}
+    assert collect(first, store).state == "done"
+    assert server.calls == 2
+
+
+def test_a_failed_score_makes_room_for_its_answer(store):
+    items = lists(1, size=2)
+    with Server(fault=lambda n, body: "500" if n <= 6 else None) as server:
+        given = job(server, items, protocol="score")
+        assert collect(given, store, concurrency=1).statuses == {"error": 1, "ok": 1}
+        assert {row["status"] for row in store.export(kind="scores").to_pylist()} == {"error", "ok"}
+        assert collect(given, store).answered == 2
+    assert {row["status"] for row in store.export(kind="scores").to_pylist()} == {"ok"}
+
+
 def test_lists_are_ranked_in_k_orders(server, store):
     items = lists(3)
     last = collect(job(server, items, protocol="listwise", votes=5), store)
@@ -169,6 +259,37 @@ def test_derived_judges_read_the_stored_samples(server, store, protocol):
             assert f"Verdict: {said}. Confidence: {row['confidence']:.2f}." in first
     collect(given, store)
     assert server.calls == 20
+
+
+@pytest.mark.parametrize("protocol", ["usc", "gsa"])
+def test_a_second_reader_of_the_same_votes_has_a_name_of_its_own(server, store, protocol):
+    collect(job(server, pairs(3), votes=2), store)
+    given = {"protocol": protocol, "samples_of": ("fair",)}
+    collect(job(server, pairs(3), "first", **given), store)
+    with pytest.raises(InvalidOption, match="--judge"):
+        plan(job(server, pairs(3), "tying", **given), store)
+    collect(job(server, pairs(3), "tying", name="strict", **given), store)
+    assert len(votes_of(store, f"{protocol}(fair)")) == 3
+    assert len(votes_of(store, f"{protocol}(fair) by strict")) == 3
+    assert server.calls == 12
+
+
+@pytest.mark.parametrize(("orders", "shown"), [("ab", 1), ("balanced", 2)])
+def test_a_sample_of_unknown_order_is_said_to_be_one(server, store, orders, shown):
+    votes = [
+        {"item_id": item.item_id, "model_a": "left", "model_b": "right", "judge": "old", "vote": 1}
+        for item in pairs(2)
+    ]
+    store.load(reading([{**vote, "dataset": "collected", "rationale": "A it is."} for vote in votes]))
+    collect(
+        job(server, pairs(2), protocol="usc", samples_of=("old",), votes=shown, orders=orders),
+        store,
+    )
+    asked = [body["messages"][1]["content"] for body in server.bodies]
+    assert len(asked) == 2 * shown
+    for text in asked:
+        assert text.count("Which it saw first is not known") == 1
+        assert "in the other order" not in text
 
 
 def test_a_fuser_reads_decisions_confidences_and_critiques_of_all_members(server, store):
@@ -238,6 +359,67 @@ def test_apoc_overrides_only_what_an_independent_keyed_judge_confirms(server, st
         *("base", "base", "contradicted, not confirmed", "overridden"),
         *("contradicted, not confirmed", "overridden", "base"),
     ]
+
+
+SCRIPTS = {
+    "latin": "An answer, in plain words.",
+    "cjk": "這是一個用中文寫的很長的回答。" * 20,
+    "emoji": "🦆" * 200,
+}
+
+
+class Dear(Server):
+    """A server whose tokenizer makes a token of each byte, and whose replies are as long as they may be."""
+
+    cost = 0.0
+
+    def completion(self, body, fault):
+        found = super().completion(body, fault)
+        prompt = sum(len(message["content"].encode()) for message in body["messages"])
+        found["usage"] = {
+            "prompt_tokens": prompt,
+            "completion_tokens": body["max_tokens"],
+            "total_tokens": prompt + body["max_tokens"],
+        }
+        self.cost += prompt * 3e-6 + body["max_tokens"] * 5e-6
+        return found
+
+
+@pytest.mark.parametrize("words", SCRIPTS.values(), ids=SCRIPTS)
+@pytest.mark.parametrize("protocol", ["pairwise", "score", "apoc"])
+def test_what_a_job_costs_at_most_it_never_exceeds(store, protocol, words):
+    items = tuple(
+        replace(disputed(gap, k), responses=(answer_text(gap, words), answer_text(0.0, words)))
+        for k, gap in enumerate((0.2, -0.2, 0.3, -0.3))
+    )
+    with Dear() as server:
+        given = job(server, items, "first", protocol=protocol, price=(3.0, 5.0), max_tokens=50)
+        planned = plan(given, store)
+        last = collect(given, store)
+        assert server.cost <= planned.cost < 1.5 * server.cost
+        assert last.cost == pytest.approx(server.cost)
+        assert server.calls == planned.calls + planned.further_calls
+        assert planned.completion_tokens == 50 * server.calls
+        again = plan(given, store)
+        assert (again.calls, again.further_calls, again.cost) == (0, 0, 0.0)
+
+
+def test_an_amount_at_most_is_rounded_up():
+    assert [upwards(cost) for cost in (0.0, 0.00012341, 1.5, 12345.6)] == ["0", "0.0001235", "1.5", "12,350"]
+
+
+def test_apoc_counts_what_may_follow_from_what_is_known(server, store):
+    # Verdicts agree on the first, and contradict each other on the other two.
+    items = tuple(disputed(gap, k) for k, gap in enumerate((2.0, -0.2, 0.3)))
+    collect(job(server, items, "first", votes=2, temperature=0.0, ties=False), store)
+    given = job(server, items, "first", protocol="apoc", ties=False)
+    planned = plan(given, store)
+    assert (planned.calls, planned.further_calls) == (0, 4)
+    collect(given, store, budget=Budget(calls=server.calls + 2), concurrency=1)
+    assert plan(given, store).further_calls == 2
+    collect(given, store)
+    assert plan(given, store).further_calls == 0
+    assert server.calls == 10
 
 
 def test_apoc_uses_pairwise_votes_that_are_there(server, store):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from judging_jobs import job, pairs, until
@@ -15,6 +16,7 @@ from core.judging.destination import provider_variable
 from core.judging.items import items_of
 from core.judging.job import Budget, Job, Judge
 from core.judging.planning import plan
+from core.judging.prompts import FOLDER
 from core.judging.runner import runs
 from core.judging.sentences import described, outcome, proposed
 from core.judging.started import Terms, begin, complete, resume, started
@@ -109,7 +111,7 @@ def test_a_price_is_said_and_a_limit_in_money_needs_one(page, server):
     assert "--" not in page.text[0].value
     page.number_input(key="collect-price-prompt").set_value(1.0)
     page.number_input(key="collect-price-completion").set_value(2.0).run()
-    assert "at most about 0.0" in page.text[0].value
+    assert "at most 0.0" in page.text[0].value
     assert page.button(key="collect-start").label == "Start"
 
 
@@ -211,6 +213,28 @@ def test_the_prompt_is_shown_with_its_hash_and_where_to_edit_it(page, server):
     fill(page, server.url)
     assert any("You compare two responses" in code.value for code in page.code)
     assert any("core/judging/prompts" in text and "pairwise.md" in text for text in texts(page))
+
+
+def test_an_edited_prompt_is_shown_and_estimated_at_once(page, server, tmp_path):
+    folder = tmp_path / "prompts"
+    copytree(FOLDER, folder)
+    fill(page, server.url)
+    page.number_input(key="collect-first").set_value(2)
+    page.text_input(key="collect-prompts").set_value(str(folder)).run()
+    before = [text for text in texts(page) if "prompt tokens" in text]
+    edited = folder / "pairwise.md"
+    edited.write_text(edited.read_text().replace("\n--- user\n", f" {'Be strict. ' * 100}\n--- user\n"))
+    page.run()
+    assert any("Be strict." in code.value for code in page.code)
+    assert [text for text in texts(page) if "prompt tokens" in text] != before
+    edited.unlink()
+    page.run()
+    assert "the prompt pairwise.md cannot be read" in page.text[0].value
+
+
+def test_repeated_rows_are_said(page):
+    dropped(page, f"{CSV}{CSV.splitlines()[1]}\n")
+    assert "mine.csv: 1 row repeats an earlier one and is asked once: row 7 (as 1)" in texts(page)
 
 
 def test_copied_python_plans_the_same(page, server, capsys):

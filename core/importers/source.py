@@ -92,6 +92,11 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
     for magic, kind, remedy in _FOREIGN:
         if unpacked.startswith(magic):
             raise UnreadableFile(f"{name}: byte 1: the file is {kind}. {remedy}.")
+    if unpacked[8:12] == b"DUCK":
+        raise UnreadableFile(
+            f"{name}: byte 9: the file is a DuckDB database. If it is a store of Appellate, take it over "
+            "with python -m core import, or export it; else save the table as CSV or Parquet."
+        )
     source = Source(name=name, data=unpacked, sha256=hashlib.sha256(raw).hexdigest())
     if not source.is_parquet and not unpacked.removeprefix(_BOM).strip():
         raise UnreadableFile(

@@ -4,33 +4,121 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.judging.items import Item
-from core.judging.job import Job
+from core.judging.items import Item, alone
+from core.judging.job import ONE_BY_ONE, Job
 from core.judging.parsing import FLAGS
 from core.judging.protocols import orderings
+from core.judging.requests import Request
 from core.store.replies import Reply
-from core.votes import FORMS, REJECT_SCHEMA_NAMES, Kind, Reading
+from core.votes import FORMS, REJECT_SCHEMA_NAMES, STATUSES, InvalidOption, Kind, Reading
 
 if TYPE_CHECKING:
     from core.store import Store
 
+Place = tuple[str, str, str, int]
+"""What one judgement of a data set is: item_id, model ("" for a ranking), judge and run."""
+Content = frozenset[tuple[Any, ...]]
+"""What a judgement says and how it was asked for; of a ranking, of each candidate."""
+SAID = ("candidate", "slot", "score", "rank", "status", "prompt_hash", "temperature", "rationale")
+
 
 def load_rows(store: Store, job: Job, replies: Iterable[Reply]) -> None:
-    """Load the scores or rankings among the replies; the same ones twice load once."""
-    items = {item.item_id: item for item in job.items}
-    kept = [reply for reply in replies if reply.item_id in items]
-    scores = [_score(reply, items[reply.item_id]) for reply in kept if reply.task == "score"]
-    ranks = [
-        row for reply in kept if reply.task == "rank" for row in _ranking(reply, items[reply.item_id], job)
-    ]
-    found: dict[Kind, list[dict[str, Any]]] = {"scores": scores, "rankings": ranks}
-    for kind, rows in found.items():
-        if rows:
-            # What failed before and was answered since takes the place of the failure.
-            store.load(_reading(kind, rows, job.dataset), dataset=job.dataset, on_conflict="replace")
+    """Load the scores or rankings among the replies; the same ones twice load once.
+
+    Raises InvalidOption if others came meanwhile where some of these would go; the rest is loaded.
+    """
+    if job.protocol not in ONE_BY_ONE:
+        return
+    kept = [reply for reply in replies if reply.task in ("score", "rank")]
+    there = _stored(store, job)
+    rows = _rows(job, kept)
+    free = [row for place, content, own in rows if _free(there.get(place), content) for row in own]
+    if free:
+        # What failed before and was answered since takes the place of the failure.
+        store.load(_reading(_kind(job), free, job.dataset), dataset=job.dataset, on_conflict="replace")
+    for place, content, _ in rows:
+        if not _free(there.get(place), content):
+            raise _taken(job, place)
+
+
+def check_rows_free(store: Store, job: Job, asked: Sequence[Request], known: Mapping[str, Reply]) -> None:
+    """No score or ranking of another origin may sit where one of this job would go.
+
+    known : replies that are kept, by key.
+
+    Raises InvalidOption.
+    """
+    there = _stored(store, job) if job.protocol in ONE_BY_ONE else {}
+    if not there:
+        return
+    said = {
+        place: content for place, content, _ in _rows(job, [known[r.key] for r in asked if r.key in known])
+    }
+    for request in asked:
+        model = request.item.models[0] if request.task == "score" else ""
+        place = (request.item.item_id, model, request.voter, request.run)
+        if not _free(there.get(place), said.get(place)):
+            raise _taken(job, place)
+
+
+def _free(there: Content | None, content: Content | None) -> bool:
+    """Whether nothing is stored, or a failure, or the very same."""
+    status = SAID.index("status")
+    return there is None or there == content or all(row[status] == "error" for row in there)
+
+
+def _taken(job: Job, place: Place) -> InvalidOption:
+    item_id, _, judge, _ = place
+    return InvalidOption(
+        f"The data set {job.dataset} has {_kind(job)} of {judge!r} on item {item_id!r} from another prompt, "
+        "model, temperature or file. Give this judge another name with --judge"
+    )
+
+
+def _kind(job: Job) -> Kind:
+    return "scores" if job.protocol == "score" else "rankings"
+
+
+def _stored(store: Store, job: Job) -> dict[Place, Content]:
+    """Scores, or rankings, of the job's judges that its data set holds."""
+    ranks = job.protocol == "listwise"
+    what = "m.name as candidate, v.slot, v.score, v.rank" if ranks else "m.name as model, v.score"
+    found = store.query(
+        f"""select i.name as item_id, j.name as judge, v.run, {what}, v.status, h.text as prompt_hash,
+                   v.temperature, t.text as rationale
+            from {_kind(job)} v join datasets d on d.id = v.dataset join items i on i.id = v.item
+            join judges j on j.id = v.judge join models m on m.id = v.{"candidate" if ranks else "model"}
+            left join texts h on h.id = v.prompt_hash left join texts t on t.id = v.rationale
+            where d.name = $dataset and j.name in (select unnest($judges::varchar[]))""",
+        {"dataset": job.dataset, "judges": [job.voter(judge) for judge in job.judges]},
+    )
+    rows = found.to_pylist()
+    for row in rows:
+        row["status"] = STATUSES[row["status"]]
+    return _by_place(rows)
+
+
+def _by_place(rows: Iterable[Mapping[str, Any]]) -> dict[Place, Content]:
+    found = defaultdict(list)
+    for row in rows:
+        place = (row["item_id"], row.get("model", ""), row["judge"], row["run"])
+        found[place].append(tuple(row.get(name) for name in SAID))
+    return {place: frozenset(content) for place, content in found.items()}
+
+
+def _rows(job: Job, replies: Iterable[Reply]) -> list[tuple[Place, Content, list[dict[str, Any]]]]:
+    """Each judgement among the replies: its place, what it says, and its rows as the store takes them."""
+    if job.protocol == "score":
+        singles = {(item.item_id, item.models[0]): item for item in alone(job.items)}
+        made = [[_score(reply, singles[reply.item_id, reply.candidate])] for reply in replies]
+    else:
+        lists = {item.item_id: item for item in job.items}
+        made = [_ranking(reply, lists[reply.item_id], job) for reply in replies]
+    return [(place, content, rows) for rows in made for place, content in _by_place(rows).items()]
 
 
 def _shared(reply: Reply, item: Item) -> dict[str, Any]:
@@ -53,7 +141,7 @@ def _score(reply: Reply, item: Item) -> dict[str, Any]:
         **_shared(reply, item),
         "model": reply.candidate,
         "score": json.loads(reply.body)["score"] if reply.status == "ok" and reply.body else None,
-        "response": item.responses[item.models.index(reply.candidate)],
+        "response": item.responses[0],
         "cost": reply.cost,
     }
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.judging.items import Item
@@ -15,8 +20,8 @@ if TYPE_CHECKING:
     from core.judging.runner import Run
     from core.store import Store
 
-DONE, INCOMPLETE = 0, 3
-"""Exit codes: everything is answered; something is left for another run."""
+DONE, INCOMPLETE, FAILED = 0, 3, 4
+"""Exit codes: everything is answered; something is left for another run; the run could not go on."""
 LOCAL = "http://localhost:11434/v1"
 LINE_SECONDS = 2.0
 
@@ -94,6 +99,15 @@ def collect(options: argparse.Namespace) -> int:
 
     Raises AppellateError for what the user must change.
     """
+    with _Presses() as presses:
+        try:
+            return _collect(options, presses)
+        except KeyboardInterrupt:
+            _say("stopped before anything was sent")
+            return INCOMPLETE
+
+
+def _collect(options: argparse.Namespace, presses: _Presses) -> int:
     from core.judging.job import Budget
     from core.judging.planning import plan
     from core.judging.runner import start
@@ -101,12 +115,14 @@ def collect(options: argparse.Namespace) -> int:
 
     budget = Budget(calls=options.max_calls, tokens=options.max_tokens, cost=options.max_cost)
     with Store.open(options.store) as store:
-        job = _job(options, store)
+        job, notes = _job(options, store)
         planned = plan(job, store, confirmed=options.yes_send_to)
-        for sentence in planned.sentences:
-            print(_one_line(sentence), file=sys.stderr)
+        heard = all(_say(_one_line(sentence)) for sentence in (*notes, *planned.sentences))
         if options.dry_run:
             return DONE
+        if not heard:
+            return INCOMPLETE
+        presses.raised = False
         run = start(
             job,
             store,
@@ -114,26 +130,65 @@ def collect(options: argparse.Namespace) -> int:
             budget=budget,
             confirmed=options.yes_send_to,
         )
-        last = _follow(run)
+        last = _follow(run, presses)
     return _end(last, options.store)
 
 
-def _job(options: argparse.Namespace, store: Store) -> Job:
-    from core.judging.items import items_of, read_items
+class _Presses:
+    """Ctrl-C: it ends the command while nothing is sent, and is only counted once calls are paid.
+
+    Raised anywhere, it would close the store under the calls in flight.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.raised = True
+        self._before: Any = None
+
+    def __enter__(self) -> _Presses:
+        # In the background of a shell it is ignored, and stays so.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN and _is_main_thread():
+            self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _press(self, number: int, frame: FrameType | None) -> None:
+        if self.raised:
+            raise KeyboardInterrupt
+        self.count += 1
+
+
+def _is_main_thread() -> bool:
+    """Only there signals can be handled."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def _job(options: argparse.Namespace, store: Store) -> tuple[Job, tuple[str, ...]]:
+    """The job, and what is to be said of its items."""
+    from core.judging.items import items_of, lists_of, read_file
     from core.judging.job import Job
     from core.votes import InvalidOption
 
     if (options.items is None) == (options.items_of is None):
         raise InvalidOption("Name a file of items, or a data set of the store with --items-of, and not both")
     items: tuple[Item, ...]
+    notes: tuple[str, ...] = ()
     if options.items_of is not None:
         items, dataset = items_of(store, options.items_of), options.dataset or options.items_of
+        items = lists_of(items) if options.protocol == "listwise" else items
     else:
         path = Path(options.items)
-        items, dataset = read_items(path), options.dataset or path.name.split(".")[0]
+        file = read_file(path)
+        items, notes = file.items, file.notes
+        dataset = options.dataset or path.name.split(".")[0]
     if options.judge and len(options.model) > 1:
         raise InvalidOption("--judge names one judge; with several --model each has its model's name")
-    return Job(
+    job = Job(
         dataset=dataset,
         items=items,
         judges=tuple(_judge(options, model, options.judge or "") for model in options.model),
@@ -149,6 +204,7 @@ def _job(options: argparse.Namespace, store: Store) -> Job:
         keyed=_judge(options, options.keyed_model, "") if options.keyed_model else None,
         prompts=Path(options.prompts) if options.prompts else None,
     )
+    return job, notes
 
 
 def _judge(options: argparse.Namespace, model: str, name: str) -> Judge:
@@ -165,40 +221,53 @@ def _judge(options: argparse.Namespace, model: str, name: str) -> Judge:
     )
 
 
-def _follow(run: Run) -> Progress:
-    """Show progress until the run has finished. Ctrl-C waits for the calls in flight; again, for nothing."""
-    pressed, said_at = 0, 0.0
+def _follow(run: Run, presses: _Presses) -> Progress:
+    """Show progress until the run has finished. Ctrl-C waits for the calls in flight; again, for nothing.
+
+    A reader that has gone (`2>&1 | head`) counts as Ctrl-C: nobody would see what is spent.
+    """
+    heard, said_at = 0, 0.0
     while True:
-        try:
-            progress = run.wait(0.2)
-            if progress.finished:
-                return progress
-            if time.monotonic() - said_at >= LINE_SECONDS:
-                said_at = time.monotonic()
-                print(_one_line(progress.sentence), file=sys.stderr, flush=True)
-        except KeyboardInterrupt:
-            pressed += 1
-            run.stop(at_once=pressed > 1)
-            said = "stopping at once" if pressed > 1 else "stopping: waiting for the calls in flight"
-            print(said, file=sys.stderr, flush=True)
+        progress = run.wait(0.2)
+        if progress.finished:
+            return progress
+        if time.monotonic() - said_at >= LINE_SECONDS:
+            said_at = time.monotonic()
+            if not _say(_one_line(progress.sentence)):
+                presses.count = max(presses.count, 1)
+        if presses.count > heard:
+            heard = presses.count
+            run.stop(at_once=heard > 1)
+            _say("stopping at once" if heard > 1 else "stopping: waiting for the calls in flight")
 
 
 def _end(last: Progress, store: str) -> int:
-    from core.votes import AppellateError
-
     for message in last.messages:
-        print(f"appellate: {_one_line(message)}", file=sys.stderr)
+        _say(f"appellate: {_one_line(message)}")
     if last.state == "failed":
-        raise AppellateError(
-            "the run failed; what was answered is in the store, and the same command goes on"
-        )
-    print(_one_line(last.sentence), file=sys.stderr)
+        _say("appellate: the run failed; what was answered is in the store, and the same command goes on")
+        return FAILED
+    _say(_one_line(last.sentence))
     if last.answered == last.planned:
         print(f"{last.answered:,} answers in {_one_line(store)}")
         return DONE
     left = last.planned - last.answered
-    print(f"{left:,} requests are left: the same command goes on with them", file=sys.stderr)
+    _say(f"{left:,} requests are left: the same command goes on with them")
     return INCOMPLETE
+
+
+def _say(line: str) -> bool:
+    """Write a line to standard error; False if its reader has gone, after which nothing is written there."""
+    if sys.stderr is None:
+        return True
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        # Its buffer keeps the line, and must not fail at exit.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        return False
+    return True
 
 
 def _one_line(text: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from core.judging.items import Item, paired
+from core.judging.items import Item, alone, listed, paired
 from core.judging.parsing import LETTERS
 from core.votes import InvalidOption
 
@@ -51,14 +52,18 @@ class Judge:
                     f"{self.model!r} names no provider: write provider/name, or give a server's --base-url"
                 )
             object.__setattr__(self, "model", f"openai/{self.model}")
+        if not all(part.strip() for part in self.model.split("/", 1)):
+            raise InvalidOption(f"{self.model!r} names no model; write provider/name, such as openai/NAME")
         if not self.name:
             object.__setattr__(self, "name", self.model.partition("/")[2])
-        if any(not c.isprintable() for c in self.name):
+        if not self.name.strip() or any(not c.isprintable() for c in self.name):
             raise InvalidOption(f"A judge cannot be named {self.name!r}")
-        if self.max_tokens < 1 or self.timeout <= 0:
+        if self.max_tokens < 1 or not 0 < self.timeout < math.inf:
             raise InvalidOption(f"{self.name}: max_tokens and timeout must be above 0")
-        if self.price is not None and min(self.price) < 0:
-            raise InvalidOption(f"{self.name}: a price below 0")
+        if self.price is not None and not all(0 <= price < math.inf for price in self.price):
+            raise InvalidOption(
+                f"{self.name}: a price of {self.price[0]} and {self.price[1]}; it is 0 or more"
+            )
 
     @property
     def provider(self) -> str:
@@ -76,8 +81,9 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("calls", "tokens", "cost"):
             limit = getattr(self, name)
-            if limit is not None and limit < 0:
-                raise InvalidOption(f"A limit of {limit} {name}: a limit is 0 or more")
+            # No comparison with nan holds, so it would be no limit at all.
+            if limit is not None and not 0 <= limit < math.inf:
+                raise InvalidOption(f"A limit of {limit} {name}: a limit is a number, 0 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +122,7 @@ class Job:
             raise InvalidOption(
                 f"A job needs judges with names of their own; it has {', '.join(names) or 'none'}"
             )
+        self._check_voters()
         if not self.dataset.strip():
             raise InvalidOption("The name of a data set must not be empty")
         if self.n < 1:
@@ -137,11 +144,22 @@ class Job:
             if getattr(self, name) not in allowed:
                 raise InvalidOption(f"{name} is {getattr(self, name)!r}; allowed: {', '.join(allowed)}")
 
+    def _check_voters(self) -> None:
+        """Answers of two judges under one name would count twice."""
+        names = [self.voter(judge) for judge in self.judges]
+        if len(set(names)) < len(names):
+            raise InvalidOption(
+                f"The answers of these judges would all be stored as {max(names, key=names.count)!r}: "
+                "ask one model at a time, and give each further one a name of its own with --judge"
+            )
+
     def _check_protocol(self) -> None:
         if self.protocol not in ONE_BY_ONE:
             paired(self.items)
-        elif self.protocol == "listwise":
-            longest = max((len(item.responses) for item in self.items), default=0)
+        elif self.protocol == "score":
+            alone(self.items)
+        else:
+            longest = max((len(item.responses) for item in listed(self.items)), default=0)
             if longest > len(LETTERS):
                 raise InvalidOption(f"{longest} candidates: a list may have up to {len(LETTERS)}")
         if self.confidence == "multi" and (self.n < 2 or self.protocol != "pairwise"):
@@ -195,9 +213,14 @@ class Job:
         return 1.0 if drawn else 0.0
 
     def voter(self, judge: Judge) -> str:
-        """The name under which a judge's answer to this protocol is stored."""
+        """The name under which a judge's answer to this protocol is stored.
+
+        USC and GSA have that of the judge whose votes are read, as `usc(judge)`; a reader that was given a
+        name of its own has it behind, as `usc(judge) by NAME`.
+        """
         if self.protocol in ("usc", "gsa"):
-            return f"{self.protocol}({self.samples_of[0]})"
+            name = f"{self.protocol}({', '.join(self.samples_of)})"
+            return name if judge.name == judge.model.partition("/")[2] else f"{name} by {judge.name}"
         if self.protocol in ("apoc", "fuser", "greedy"):
             return f"{self.protocol}({judge.name})"
         return judge.name

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import decimal
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from core.judging.collected import check_rows_free
 from core.judging.destination import Destination, destination
 from core.judging.items import Item
-from core.judging.job import Job, Judge
+from core.judging.job import ONE_BY_ONE, Job, Judge
 from core.judging.pace import Load
 from core.judging.prompts import new_fence
-from core.judging.protocols import stages
+from core.judging.protocols import further, stages
 from core.judging.requests import Request
 from core.store import Store
 from core.store.replies import Comparison, Ledger, Reply
@@ -19,6 +21,8 @@ from core.votes import InvalidOption
 
 CHARACTERS_PER_TOKEN = 4
 """A rough rule for English text; servers count for themselves afterwards."""
+TOKENS_PER_BYTE_MORE = 0.5
+"""A rough rule for other scripts: tokens for each byte that a character takes beyond its first."""
 BYTES_AND_FRAME = 16
 """Tokens around a message. No token is shorter than a byte, so bytes bound what a prompt can cost."""
 
@@ -28,9 +32,10 @@ class Plan:
     """What is left to do of a job, before it starts.
 
     calls : requests without an answer; answered : those with one, which are not asked again.
-    further_calls : most calls that replies may lead to (APOCJudge), beside `calls`.
-    prompt_tokens : about, characters divided by four.  completion_tokens : at most.
-    cost : at most, in the currency of the price; None if a price is unknown.
+    further_calls : most calls that replies may lead to (APOCJudge), beside `calls`; the rest counts them in.
+    prompt_tokens : about.  completion_tokens : at most.
+    cost : at most, in the currency of the price, if no call has to be repeated: a token for each byte that is
+        sent, and replies as long as they may be; None if a price is unknown.
     hosts : where texts go.
     """
 
@@ -53,15 +58,21 @@ class Plan:
         if self.answered:
             said.append(f"{self.answered:,} requests were answered before and are not asked again")
         said.append(
-            f"about {self.prompt_tokens:,} prompt tokens (characters divided by four) and at most "
-            f"{self.completion_tokens:,} completion tokens"
+            f"about {self.prompt_tokens:,} prompt tokens (characters divided by four, more outside Latin "
+            f"script) and at most {self.completion_tokens:,} completion tokens"
         )
         said.append(
             "price unknown: what this costs cannot be said (give --price)"
             if self.cost is None
-            else f"cost at most about {self.cost:,.4g}"
+            else f"cost at most {upwards(self.cost)}, if no call has to be repeated"
         )
         return tuple(said)
+
+
+def upwards(cost: float) -> str:
+    """An amount in four digits that is never less."""
+    rounded = decimal.Context(prec=4, rounding=decimal.ROUND_CEILING).create_decimal_from_float(cost)
+    return f"{rounded.normalize():,f}"
 
 
 def all_judges(job: Job) -> tuple[Judge, ...]:
@@ -92,23 +103,27 @@ def plan(
     found = stages(job, store)
     first = found[0]({})
     known = ledger.answered(request.key for request in first)
-    check_free(job, first, ledger)
+    check_free(job, store, first, known, ledger)
     missing = [request for request in first if not done(known, request)]
+    later = further(job, known, ledger.answered)
     fence, prompt_tokens, completion_tokens, cost = new_fence(), 0, 0, 0.0
     priced = all(place.price is not None for place in where.values())
-    for request in missing:
-        tokens = sum(len(m["content"]) for m in request.messages(fence)) // CHARACTERS_PER_TOKEN
-        prompt_tokens += tokens
+    for request in (*missing, *later):
+        messages = request.messages(fence)
+        load = load_of(request, messages, where[request.judge])
+        prompt_tokens += sum(_tokens(message["content"]) for message in messages)
         completion_tokens += request.parameters()["max_tokens"]
-        price = where[request.judge].price
-        if price is not None:
-            cost += tokens * price[0] + request.parameters()["max_tokens"] * price[1]
-    pairs = len({request.item.digest for request in first if not request.item.estimation}) * len(job.judges)
+        cost += load.cost or 0.0
+        if request.answer_key == "":
+            # The key that is yet to be written is read again, as long as it may become.
+            prompt_tokens += request.judge.max_tokens
+            price = where[request.judge].price
+            cost += 0.0 if price is None else request.judge.max_tokens * price[0]
     return Plan(
         job_id=job_id(job, first),
         calls=len(missing),
         answered=len(first) - len(missing),
-        further_calls=pairs * 2 if job.protocol == "apoc" else 0,
+        further_calls=len(later),
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         cost=cost if priced else None,
@@ -148,16 +163,19 @@ def _comparison(item: Item) -> Comparison:
     )
 
 
-def check_free(job: Job, requests: list[Request], ledger: Ledger) -> None:
-    """No vote of another origin may sit where a vote of this job would go.
+def check_free(
+    job: Job, store: Store, requests: list[Request], known: Mapping[str, Reply], ledger: Ledger
+) -> None:
+    """No vote, score or ranking of another origin may sit where one of this job would go.
 
     Raises InvalidOption.
     """
+    if job.protocol in ONE_BY_ONE:
+        check_rows_free(store, job, requests, known)
     votes = [request for request in requests if request.task == "vote"]
     taken = ledger.taken({request.voter for request in votes}) if votes else set()
     if not taken:
         return
-    known = ledger.answered(request.key for request in votes)
     for request in votes:
         pair = (request.item.item_id, request.item.models[0], request.item.models[1])
         if request.key not in known and (pair, request.voter, request.run, request.position) in taken:
@@ -165,6 +183,11 @@ def check_free(job: Job, requests: list[Request], ledger: Ledger) -> None:
                 f"The data set {job.dataset} has votes of {request.voter!r} on item {request.item.item_id!r} "
                 "from another prompt, model, temperature or file. Give this judge another name with --judge"
             )
+
+
+def _tokens(text: str) -> int:
+    more = len(text.encode()) - len(text)
+    return int(len(text) / CHARACTERS_PER_TOKEN + more * TOKENS_PER_BYTE_MORE)
 
 
 def load_of(request: Request, messages: list[dict[str, str]], where: Destination) -> Load:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.judging.items import Item
+from core.judging.items import Item, alone
 from core.judging.job import Job, Judge
 from core.judging.prompts import Prompt, load
 from core.judging.requests import Request
@@ -147,14 +147,13 @@ def _scores(job: Job) -> list[Request]:
             task="score",
             judge=judge,
             voter=judge.name,
-            item=item,
-            order=(place,),
+            item=single,
+            order=(0,),
             run=run,
             prompt=prompt,
             temperature=job.heat,
         )
-        for item in job.items
-        for place in range(len(item.responses))
+        for single in alone(job.items)
         for run in range(job.n)
         for judge in job.judges
     ]
@@ -243,7 +242,9 @@ def _said(vote: Mapping[str, Any], order: tuple[int, int]) -> str:
     said = f"Verdict: {VERDICT[vote['vote'] if order == AB else -vote['vote']]}."
     if vote["confidence"] is not None:
         said += f" Confidence: {vote['confidence']:.2f}."
-    if (vote["position"] == "ba") == (order == AB):
+    if vote["position"] is None:
+        said += " Which it saw first is not known: where it speaks of A or B, it may mean either response."
+    elif (vote["position"] == "ba") == (order == AB):
         said += (
             " It saw the two in the other order: where it speaks of A, it means Response B here, and of B, A."
         )
@@ -309,15 +310,55 @@ def _keyed_of(job: Job, base: Request, known: Replies, prompts: tuple[Prompt, Pr
     key = known.get(_answer_key(job, base, prompts[0]).key)
     if key is None or key.status != "ok" or key.body is None:
         return None
+    return _verdict_by_key(job, base, prompts[1], json.loads(key.body)["key"])
+
+
+def _verdict_by_key(job: Job, base: Request, prompt: Prompt, answer_key: str) -> Request:
     judge = job.keyed or base.judge
     return replace(
         base,
         task="note",
         judge=judge,
         voter=f"keyed({judge.name})",
-        prompt=prompts[1],
-        answer_key=json.loads(key.body)["key"],
+        prompt=prompt,
+        answer_key=answer_key,
     )
+
+
+def further(job: Job, known: Replies, answered: Callable[[list[str]], Replies]) -> list[Request]:
+    """Most of the requests that replies may still lead to (APOCJudge): none where both orders agree already.
+
+    A keyed verdict whose key is not written yet is there with an empty one.
+    answered : replies to requests by key, those with status `error` too.
+    """
+    if job.protocol != "apoc":
+        return []
+    prompts = load("key", folder=job.prompts), load("keyed", flags=_flags(job), folder=job.prompts)
+    disputed = {request.key for request in _disputed(job, known)}
+    open_pairs = [
+        base
+        for base, first, swap, second in _base(job, known)
+        if swap
+        and (base.key in disputed or {"error"} <= {_status(first), _status(second)} <= {"ok", "error"})
+    ]
+    keys = {request.key: request for request in (_answer_key(job, base, prompts[0]) for base in open_pairs)}
+    written = answered(list(keys))
+    left = {key: request for key, request in keys.items() if _status(written.get(key)) == "error"}
+    verdicts: dict[str, Request] = {}
+    for base in open_pairs:
+        if _answer_key(job, base, prompts[0]).key in left:
+            asked: Request | None = _verdict_by_key(job, base, prompts[1], "")
+        else:
+            asked = _keyed_of(job, base, written, prompts)
+        if asked is not None:
+            verdicts[asked.key] = asked
+    given = answered(list(verdicts))
+    return [*left.values(), *(r for key, r in verdicts.items() if _status(given.get(key)) == "error")]
+
+
+def _status(reply: Reply | None) -> str:
+    """Status of a reply; a request without one is as good as failed: it is asked."""
+    return "error" if reply is None else reply.status
 
 
 def _keyed(job: Job, known: Replies) -> list[Request]:

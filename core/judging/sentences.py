@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.judging.job import Job
-from core.judging.planning import Plan
+from core.judging.planning import Plan, upwards
 from core.judging.progress import Progress
 
 UNITS = {"score": "score", "listwise": "ranking"}
@@ -23,7 +23,8 @@ def voters(job: Job) -> tuple[str, ...]:
 def described(job: Job) -> str:
     """What a job collects, from whom, about what."""
     of = "each response of" if job.protocol == "score" else "each of"
-    items = len(job.items) - job.few_shot
+    # Responses are scored by item, however many comparisons show them.
+    items = len({item.item_id for item in job.items} if job.protocol == "score" else job.items) - job.few_shot
     return (
         f"{_count(job.n, unit(job))} by {' and '.join(voters(job))} on {of} {_count(items, 'item')}, "
         f"into the data set {job.dataset!r}"
@@ -34,7 +35,7 @@ def proposed(job: Job, plan: Plan) -> str:
     """What a job would take: calls and price, before anything is sent."""
     if not plan.calls and not plan.further_calls:
         return f"Nothing is left to ask: {described(job)} are in the store already."
-    price = "price unknown" if plan.cost is None else f"at most about {plan.cost:,.4g} in all"
+    price = "price unknown" if plan.cost is None else f"at most {upwards(plan.cost)} in all"
     more = f" and up to {plan.further_calls:,} more" if plan.further_calls else ""
     return f"{_count(plan.calls, 'call')}{more} to {', '.join(plan.hosts)}, {price}: {described(job)}."
 

@@ -137,8 +137,10 @@ class Store:
         self.path = path
 
     @classmethod
-    def open(cls, path: str | Path | None = None) -> Store:
+    def open(cls, path: str | Path | None = None, *, read_only: bool = False) -> Store:
         """Open the store at `path`, creating it if absent; `None` is a new store in memory.
+
+        read_only : change nothing: nothing is created, and a store of an earlier layout stays one.
 
         Raises
         ------
@@ -148,24 +150,34 @@ class Store:
         # DuckDB takes `s3:…`, `md:…` or `:memory:` for something else than a file; an absolute path never is.
         place = None if path is None else Path(path).expanduser().absolute()
         try:
-            if place is not None:
+            if place is not None and not read_only:
                 place.parent.mkdir(parents=True, exist_ok=True)
-            connection = duckdb.connect(":memory:" if place is None else str(place), config=OFFLINE)
+            connection = duckdb.connect(
+                ":memory:" if place is None else str(place), read_only=read_only, config=OFFLINE
+            )
         except (duckdb.Error, OSError) as error:
             reason = str(error).splitlines()[0]
             if "lock" in reason or "being used by another process" in reason:
                 raise StoreInUse(
-                    f"The store {place} is open in another process. Stop it (for instance the running app), "
-                    "or name another store with --store or APPELLATE_STORE."
+                    f"The store {place} is open in another process. Stop it (for instance the running app)"
+                    + ("." if read_only else ", or name another store with --store or APPELLATE_STORE.")
                 ) from error
             raise UnreadableFile(
-                f"The store {place} cannot be opened ({reason}). Name another with --store or "
-                "APPELLATE_STORE, or move the file away to start an empty one."
+                f"The store {place} cannot be opened ({reason})."
+                + (
+                    ""
+                    if read_only
+                    else " Name another with --store or APPELLATE_STORE, or move the file away to start an "
+                    "empty one."
+                )
             ) from error
         try:
             if place is not None and not _is_file(connection):
                 raise UnreadableFile(f"{place} is no store of Appellate; name another file")
-            _prepare(connection, place)
+            _prepare(connection, place, read_only=read_only)
+        except duckdb.BinderException as error:
+            connection.close()
+            raise UnreadableFile(f"{place} is no store of Appellate; name another file") from error
         except BaseException:
             connection.close()
             raise
@@ -348,10 +360,10 @@ def _is_file(connection: duckdb.DuckDBPyConnection) -> bool:
     return bool(connection.execute(kept).fetchall()[0][0])
 
 
-def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None) -> None:
+def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None, *, read_only: bool) -> None:
     """Create or check the tables, then shut the door to files and settings."""
     tables = {row[0] for row in connection.execute("select table_name from duckdb_tables()").fetchall()}
-    if not tables:
+    if not tables and not read_only:
         connection.begin()
         connection.execute(SCHEMA + ROWS_SCHEMA)
         values = [SCHEMA_VERSION, str(time.time_ns() // 1_000_000)]
@@ -359,16 +371,16 @@ def _prepare(connection: duckdb.DuckDBPyConnection, place: Path | None) -> None:
         connection.commit()
     else:
         found = None
-        if "settings" in tables:
+        if {"settings", "datasets", "votes"} <= tables:
             found = connection.execute("select value from settings where key = 'schema'").fetchone()
         if found is None:
             raise UnreadableFile(f"{place} is a DuckDB file, but no store of Appellate; name another file")
-        if found[0] in UPGRADES:
+        if found[0] in UPGRADES and not read_only:
             connection.begin()
             connection.execute(UPGRADES[found[0]])
             connection.execute("update settings set value = ? where key = 'schema'", [SCHEMA_VERSION])
             connection.commit()
-        elif found[0] != SCHEMA_VERSION:
+        elif found[0] not in (SCHEMA_VERSION, *UPGRADES):
             raise UnreadableFile(
                 f"The store {place} has layout {found[0]}, this version reads {SCHEMA_VERSION}: export its "
                 "data sets with the version that made it and import them into a new store"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from core.judging.items import Item, items_from, items_of
+from core.judging.items import Item, items_from, items_of, lists_of
 from core.judging.job import DEFAULT_VOTES, DERIVED, Budget, Confidence, Job, Protocol
 from core.judging.planning import Plan, check_budget, plan
-from core.judging.prompts import Prompt
+from core.judging.prompts import FOLDER, NAMES, Prompt
 from core.judging.protocols import stages
 from core.judging.started import Terms
 from core.votes import AppellateError, InvalidOption
@@ -57,23 +58,33 @@ FLAGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class What:
-    """The items, what they are called in caches, and the line of Python that reads them."""
+    """The items, what they are called in caches, and the line of Python that reads them.
+
+    stored : they are comparisons of a data set.  first : how many of them are wanted; None: all.
+    notes : what was left out.
+    """
 
     items: tuple[Item, ...]
     source: tuple[str, ...]
     python: str
     dataset: str
+    stored: bool = False
+    first: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Asked:
-    """A job ready to start, what it would take, and the prompt that it would send first."""
+    """A job ready to start, what it would take, and the prompt that it would send first.
+
+    python : the line that reads its items.
+    """
 
     job: Job
     terms: Terms
     plan: Plan
     prompt: Prompt
-    what: What
+    python: str
 
 
 def words(message: object) -> str:
@@ -103,6 +114,8 @@ def items() -> What | None:
     found = _of_dataset() if kind == DATASET else _of_file()
     if found is None:
         return None
+    for note in found.notes:
+        st.text(note)
     most = st.number_input(
         "Only the first",
         1,
@@ -112,14 +125,13 @@ def items() -> What | None:
         help="Try a job on a few items. The same job on all of them later asks nothing twice.",
     )
     given = st.text_input("Into data set", placeholder=found.dataset, key="collect-into")
-    if most is not None:
-        found = replace(
-            found,
-            items=found.items[: int(most)],
-            source=(*found.source, str(most)),
-            python=f"{found.python}[:{int(most)}]",
-        )
-    return replace(found, dataset=given.strip() or found.dataset)
+    first = None if most is None else int(most)
+    return replace(
+        found,
+        source=(*found.source, f"first {first}"),
+        first=first,
+        dataset=given.strip() or found.dataset,
+    )
 
 
 def _of_dataset() -> What | None:
@@ -136,6 +148,7 @@ def _of_dataset() -> What | None:
         items=cached.computed("items to judge", (name,), lambda: items_of(store, name)),
         source=("data set", name),
         python=f"items_of(store, {name!r})",
+        stored=True,
         # Answers of real models do not belong among simulated ones.
         dataset="collected" if here[name].simulated else name,
     )
@@ -151,8 +164,10 @@ def _of_file() -> What | None:
     )
     if file is None:
         return None
+    read = cached.kept(file.file_id, "items to judge", "", lambda: items_from(file.getvalue(), file.name))
     return What(
-        items=cached.kept(file.file_id, "items to judge", "", lambda: items_from(file.getvalue(), file.name)),
+        items=read.items,
+        notes=read.notes,
         source=("file", file.file_id),
         python=f"read_items(Path({file.name!r}))",
         dataset=Path(file.name).name.split(".")[0] or "collected",
@@ -239,7 +254,12 @@ def estimate(where: Where, what: What, options: dict[str, Any], limits: Budget) 
 
     Raises AppellateError for what the user must change.
     """
-    job = Job(dataset=what.dataset, items=what.items, judges=(where.judge,), **options)
+    items, python = what.items, what.python
+    if what.stored and options["protocol"] == "listwise":
+        items, python = lists_of(items), f"lists_of({python})"
+    if what.first is not None:
+        items, python = items[: what.first], f"{python}[:{what.first}]"
+    job = Job(dataset=what.dataset, items=items, judges=(where.judge,), **options)
     store, keys = cached.get_store(), secret_keys()
 
     def look() -> tuple[Plan, Prompt]:
@@ -250,7 +270,8 @@ def estimate(where: Where, what: What, options: dict[str, Any], limits: Budget) 
         # Keys stay out of caches.
         return replace(found, destinations={}), first[0].prompt
 
-    found, prompt = cached.computed("estimate", (job, what.source, where.confirmed), look)
+    key = (job, what.source, where.confirmed, prompts_now(job))
+    found, prompt = cached.computed("estimate", key, look)
     if found.cost is None and limits.cost is not None:
         check_budget(job, plan(job, store, confirmed=where.confirmed, keys=keys).destinations, limits.cost)
     return Asked(
@@ -258,5 +279,15 @@ def estimate(where: Where, what: What, options: dict[str, Any], limits: Budget) 
         terms=Terms(concurrency=where.concurrency, budget=limits, confirmed=where.confirmed),
         plan=found,
         prompt=prompt,
-        what=what,
+        python=python,
     )
+
+
+def prompts_now(job: Job) -> str:
+    """Hash of the job's prompts as they are in their files now, for the keys of caches."""
+    folder, found = job.prompts or FOLDER, hashlib.sha256()
+    for name in NAMES:
+        path = folder / f"{name}.md"
+        with suppress(OSError):
+            found.update(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
+    return found.hexdigest()

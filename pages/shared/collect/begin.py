@@ -53,14 +53,14 @@ def copy(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""from pathlib import Path
 
-from core.judging.items import items_of, read_items
+from core.judging.items import items_of, lists_of, read_items
 from core.judging.job import Budget, Job, Judge
 from core.judging.planning import plan
 from core.judging.runner import start
 
 job = Job(
     dataset={job.dataset!r},
-    items={asked.what.python},
+    items={asked.python},
     judges=(Judge(model={job.judges[0].model!r}{judge}),),
     protocol={job.protocol!r}{given},
 )

@@ -11,7 +11,7 @@ from core.judging.sentences import described, outcome, proposed, voters
 from core.judging.started import Started, complete, forget, resume, started
 from core.store.replies import without_verdict
 from pages.shared import cached, widgets
-from pages.shared.collect.asked import errors, words
+from pages.shared.collect.asked import errors, prompts_now, words
 from pages.shared.collect.where import secret_keys
 
 LOOK_SECONDS = 1.0
@@ -155,4 +155,4 @@ def _left(job: Started) -> str:
             plan(job.job, cached.get_store(), confirmed=job.terms.confirmed, keys=secret_keys()),
         )
 
-    return cached.computed("left of a job", (job.id,), look)
+    return cached.computed("left of a job", (job.id, job.terms.confirmed, prompts_now(job.job)), look)
