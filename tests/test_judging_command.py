@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 import signal
@@ -196,7 +197,7 @@ def test_ctrl_c_in_another_command(items):
 
 def test_a_reader_that_has_gone_stops_the_run_and_loses_nothing(items):
     """`2>&1 | head -1`: the answers in flight are paid, and nobody sees what more would be spent."""
-    with Server(delay=0.5) as server:
+    with Server(hold_after=8) as server:
         read, write = os.pipe()
         process = subprocess.Popen(
             [sys.executable, "-m", "core", *arguments(items, server, "--concurrency", 4)],
@@ -205,8 +206,14 @@ def test_a_reader_that_has_gone_stops_the_run_and_loses_nothing(items):
             stderr=write,
         )
         os.close(write)
-        until(lambda: server.calls >= 4)
+        until(lambda: server.calls == 12)
         os.close(read)
+        # Answers trickle in: it hears of its reader when it says how far it is, which it does every second.
+        for through in range(9, 40):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.5)
+                break
+            server.release(through)
         assert process.wait(LONG) == 3
         stopped = server.calls
         with Store.open(items.with_name("votes.duckdb")) as store:
