@@ -294,13 +294,40 @@ def additivity() -> Iterator[Figure]:
         share = float((np.abs(z) > 1.96).mean())
         setting = f"additive models, {prompts} prompts, τ = {tau}"
         yield Figure(
-            what="Broken triangle, false alarms",
+            what="Triangle, z beyond ±1.96",
             setting=setting,
             sets=sets,
             share=share,
             low=0.035,
             high=0.065,
         )
+
+
+def broken() -> Iterator[Figure]:
+    """Additive models far apart on few prompts: sets with any triangle that is said to be broken."""
+    rng, sets, prompts = np.random.default_rng(8), 2_000, 20
+    one, two = np.array(list(combinations(range(8), 2))).T
+    p = 1 / (1 + np.exp(0.5 * (one - two)))[:, None]
+    alarms = 0
+    for _ in range(sets):
+        pairs = PairScores(
+            models=tuple("abcdefgh"),
+            model_1=one.repeat(prompts),
+            model_2=two.repeat(prompts),
+            item=np.tile(np.arange(prompts), len(one)),
+            score=(rng.random((len(one), prompts)) < p).astype(np.float64).ravel(),
+            n_votes=np.ones(len(one) * prompts, dtype=np.int64),
+        )
+        alarms += bool(triangles(pairs).broken.any())
+    setting = f"8 additive models, steps of 0.5 logits, {prompts} prompts"
+    yield Figure(
+        what="Broken triangle, false alarms",
+        setting=setting,
+        sets=sets,
+        share=alarms / sets,
+        low=0,
+        high=0.05,
+    )
 
 
 SIMULATIONS = (
@@ -312,6 +339,7 @@ SIMULATIONS = (
     two_class_correction,
     guarantees,
     additivity,
+    broken,
 )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.consensus.listwise import TOLERANCE, Blocks, Weights, blocks, mean_worth, scores_of, winners, worth
 from core.counts import BoolArray, FloatArray, IntArray, ListRankings
-from core.intervals import Proportion, clustered_proportion, design_effect, wilson
+from core.intervals import Proportion, clustered_proportion, design_effect, mean_interval, wilson
 from core.votes import InvalidOption, NoUsableVotes
 
 if TYPE_CHECKING:
@@ -139,7 +139,9 @@ def order_sweep(
         sizes.append(len(chosen))
     by_item = np.stack(values)
     rates = [mean_worth(value, level=level) for value in by_item]
-    gain, gain_low, gain_high = _paired(by_item - by_item[0], level)
+    item = np.arange(by_item.shape[1])
+    gains = [mean_interval(item, one - by_item[0], ends=(-1.0, 1.0), level=level) for one in by_item]
+    gain, gain_low, gain_high = np.array(gains).T
     # One order against itself is no estimate.
     gain_low[0] = gain_high[0] = 0.0
     q = float(right.mean())
@@ -241,27 +243,3 @@ def _subsets(orders: int, k: int, most: int, rng: np.random.Generator) -> FloatA
     chosen = np.zeros((len(picked), orders))
     np.put_along_axis(chosen, picked, 1.0, axis=1)
     return chosen
-
-
-def _paired(difference: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean over items and interval of a paired difference in [-1, 1]; (rows, items) to (rows,) each.
-
-    mean ± t(n − 1)·SE with two items more, +1 and −1, widened to hold the mean as seen: few items on which
-    orders have made no difference do not show that they make none. NaN with one item.
-    """
-    from scipy.special import stdtrit
-
-    n = difference.shape[1]
-    mean = difference.mean(axis=1)
-    if n < 2:
-        unknown = np.full(len(mean), np.nan)
-        return mean, unknown, unknown
-    ends = np.tile([1.0, -1.0], (len(mean), 1))
-    more = np.concatenate([difference, ends], axis=1)
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * more.std(axis=1, ddof=1) / np.sqrt(n + 2)
-    centre = more.mean(axis=1)
-    return (
-        mean,
-        np.maximum(np.minimum(centre - half, mean), -1.0),
-        np.minimum(np.maximum(centre + half, mean), 1.0),
-    )

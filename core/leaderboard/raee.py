@@ -185,7 +185,7 @@ def board(
     ties = _sum_by(row_of, tie)
     p, mass = win_probability(n, total, prior=prior)
     shrink = np.broadcast_to(_pool_factor(n, pool) * (kappa_factor or 1.0) ** 2, p.shape)
-    dispersion = _dispersion(n, total, _sum_by(row_of, score**2))
+    dispersion = dispersion_factor(n, total, _sum_by(row_of, score**2))
     elo = elo_of_p(p)
     columns: dict[str, FloatArray] = {"p": p, "elo": elo}
     for suffix, factor in (("", shrink), ("_corrected", shrink * dispersion)):
@@ -266,7 +266,7 @@ def _sum_by(row_of: IntArray, values: FloatArray) -> FloatArray:
     return np.asarray(np.bincount(row_of, values), dtype=np.float64)
 
 
-def _dispersion(n: IntArray, total: FloatArray, squares: FloatArray) -> FloatArray:
+def dispersion_factor(n: IntArray, total: FloatArray, squares: FloatArray) -> FloatArray:
     """f: observed variance of the prompt scores against that of win-or-lose with the same mean, at most 1."""
     mean = total / n
     return np.minimum(1, (squares - n * mean**2 + 0.25) / (n * mean * (1 - mean) + 0.25))

@@ -34,7 +34,7 @@ def answer(found: Standings, told: Sequence[TriangleTold] = (), *, corrected: bo
     Parameters
     ----------
     found : of `standings`.
-    told : triangles in words, worst first (`triangle_words`).
+    told : triangles in words, least p first (`triangle_words`).
     corrected : say the dispersion-corrected interval instead of the published one.
     """
     parts = (_first(found.board, corrected), _separable(found.lead), _survives(found, told))
