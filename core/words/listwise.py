@@ -9,6 +9,7 @@ import numpy as np
 
 from core.consensus.listwise import Improvements
 from core.consensus.listwise_orders import OrderSensitivity, OrderSweep
+from core.intervals import wider
 from core.words.ensembles import points
 from core.words.verdicts import percent
 
@@ -110,19 +111,15 @@ def enough(found: OrderSweep) -> str:
 def slots(found: OrderSensitivity) -> str:
     """The slot that departs most from what the quality of its candidates would give it.
 
-    It is the worst of several, so its interval is widened for their number (Bonferroni by the ratio of normal
-    quantiles; ours) before it is said to decide.
+    It is the worst of several, so its interval is widened for their number (`core.intervals.wider`) before it
+    is said to decide.
     """
-    from scipy.special import ndtri
-
     table = found.slots
     gap = table.expected - table.win
     used = table.n > 0
     most = int(np.where(used, abs(gap), -1.0).argmax())
-    tail = (1 - table.level) / 2
-    wider = float(ndtri(1 - tail / used.sum()) / ndtri(1 - tail))
     reach = (table.high - table.win if gap[most] > 0 else table.win - table.low)[most]
-    outside = abs(gap[most]) > wider * reach
+    outside = abs(gap[most]) > wider(int(used.sum()), level=table.level) * reach
     said = (
         f"Slot {most + 1} comes first in {percent(table.win[most], 1)} of its {table.n[most]:,} runs "
         f"({percent(table.low[most], 1)} to {percent(table.high[most], 1)}); the same candidates come first "

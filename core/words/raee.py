@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.intervals import wider
 from core.leaderboard.abstention import Abstained, Abstention, Changed
 from core.leaderboard.between_tasks import BetweenTasks, TaskSpread
 from core.leaderboard.outside import OutsideComparison
@@ -106,8 +107,8 @@ def screened(found: Screening, row: Screened) -> str:
 def abstained(found: Abstention, row: Abstained, changed: Sequence[Changed]) -> str:
     """What dropping doubtful prompts keeps and moves.
 
-    The model named is the most changed of several, so its interval is widened for their number (Bonferroni by
-    the ratio of normal quantiles; ours) before it is said to be more than chance.
+    The model named is the most changed of several, so its interval is widened for their number
+    (`core.intervals.wider`) before it is said to be more than chance.
     """
     what = (
         f"prompts on which a judge's runs differ by an SD above {row.threshold:g}"
@@ -213,11 +214,8 @@ def outside(found: OutsideComparison) -> str:
 
 
 def _beyond_chance(most: Changed, models: int) -> bool:
-    from scipy.special import ndtri
-
-    wider = float(ndtri(1 - LEVEL / 2 / models) / ndtri(1 - LEVEL / 2))
     reach = most.delta - most.delta_low if most.delta > 0 else most.delta_high - most.delta
-    return abs(most.delta) > wider * reach
+    return abs(most.delta) > wider(models, level=1 - LEVEL) * reach
 
 
 def _excess(row: MethodSpread) -> str:
