@@ -13,6 +13,7 @@ from core.intervals import wider
 from core.leaderboard.direct_scores import DirectStatistics, ScoreStatistics
 from core.leaderboard.dispersion import Dispersion, Spread
 from core.leaderboard.score_board import ScoreBoard, ScoreBoards
+from core.words.raee import order_ends
 from core.words.verdicts import percent
 
 Kind = Literal["finding", "warning"]
@@ -163,7 +164,7 @@ def _runner_up(found: ScoreBoard) -> str:
 def _order(found: Dispersion) -> str:
     if found.kendall is None:
         return "Fewer than three models have both scores and votes, so orders cannot be compared."
-    ends = "" if found.kendall_low is None else f" ({found.kendall_low:.2f} to {found.kendall_high:.2f})"
+    ends = order_ends(found.kendall_low, found.kendall_high, found.n_ordered)
     same = "Votes rank them the same" if found.kendall > 1 - 1e-9 else "Against the order by votes"
     return f"{same}: Kendall τ {found.kendall:.2f}{ends}, {found.n_ordered} models."
 
