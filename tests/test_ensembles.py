@@ -257,6 +257,15 @@ def test_a_fuser_that_judged_little_is_no_answer():
     assert -1 <= widened(gap, 6)[0] <= widened(gap, 6)[1] <= 1
 
 
+@pytest.mark.parametrize("labels", [[], [1, 1]])
+def test_a_fuser_without_a_common_verdict_has_none(labels):
+    found = jury(judge([1, 1], gold=[1, -1]), judge([1, -1], gold=[1, -1]))
+    verdicts, rows = fuser_verdicts(found, *judge(labels, comparison=np.arange(10, 10 + len(labels))))
+    assert (len(verdicts.label), len(verdicts.confidence), len(rows)) == (0, 0, 0)
+    table = compare(found, rng=np.random.default_rng(0), fusers={"fuser": (verdicts, rows)})
+    assert "none of the labelled" in table.not_applicable["fuser"]
+
+
 def test_only_what_all_members_judged_is_compared():
     found = jury(judge([1, 1, 1], comparison=[0, 1, 2]), judge([1, -1], comparison=[1, 3]))
     assert found.comparison.tolist() == [1]

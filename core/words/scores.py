@@ -143,7 +143,10 @@ def no_scores(judged: Mapping[str, DirectScores], judge: str) -> str:
 
 
 def _given(row: ScoreStatistics, highest: float) -> str:
-    ends = "" if row.mean_low is None else f" ({row.mean_low:.2f} to {row.mean_high:.2f})"
+    why = "one item" if row.items < 2 else "no judge gave another score"
+    ends = f" (no interval: {why})"
+    if row.mean_low is not None:
+        ends = f" ({row.mean_low:.2f} to {row.mean_high:.2f})"
     return (
         f"{row.judge} gave {row.model} a mean of {row.mean:.2f}{ends} on {row.items:,} items; "
         f"{percent(row.top)} ({_bare(row.top_low)} to {percent(row.top_high)}) of its scores are "
