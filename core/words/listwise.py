@@ -109,21 +109,24 @@ def enough(found: OrderSweep) -> str:
 
 
 def slots(found: OrderSensitivity) -> str:
-    """The slot that departs most from what the quality of its candidates would give it.
+    """The slot that departs most from what its candidates get in other slots.
 
     It is the worst of several, so its interval is widened for their number (`core.intervals.wider`) before it
     is said to decide.
     """
     table = found.slots
-    gap = table.expected - table.win
-    used = table.n > 0
-    most = int(np.where(used, abs(gap), -1.0).argmax())
-    reach = (table.high - table.win if gap[most] > 0 else table.win - table.low)[most]
-    outside = abs(gap[most]) > wider(int(used.sum()), level=table.level) * reach
+    used = ~np.isnan(table.pull)
+    if not used.any():
+        return "No candidate was shown in two slots, so nothing is known of slots."
+    most = int(np.where(used, abs(table.pull), -1.0).argmax())
+    pull, low, high = table.pull[most], table.pull_low[most], table.pull_high[most]
+    reach = pull - low if pull > 0 else high - pull
+    outside = abs(pull) > wider(int(used.sum()), level=table.level) * reach
+    ends = "interval unknown" if np.isnan(low) else f"{points(float(low))} to {points(float(high))}"
     said = (
         f"Slot {most + 1} comes first in {percent(table.win[most], 1)} of its {table.n[most]:,} runs "
-        f"({percent(table.low[most], 1)} to {percent(table.high[most], 1)}); the same candidates come first "
-        f"in {percent(table.expected[most], 1)} of all their runs."
+        f"({percent(table.low[most], 1)} to {percent(table.high[most], 1)}), {points(float(pull))} points "
+        f"({ends}) from what the same candidates get in other slots."
     )
     return said + (" The slot itself decides." if outside else " That is within chance: no slot stands out.")
 
