@@ -17,7 +17,7 @@ import pytest
 
 from core.agreement.repeatability import icc
 from core.confidence.guarantee import Decisions, guarantee
-from core.counts import NO_GOLD, PairScores, VoteCounts
+from core.counts import NO_GOLD, PairScores, RatingTable, VoteCounts
 from core.intervals import clustered_proportion, jeffreys, wilson
 from core.leaderboard.anchors import triangles
 from core.leaderboard.debiased import debiased_rate, rogan_gladen
@@ -136,6 +136,24 @@ def repeatability() -> Iterator[Figure]:
             low=0.92,
             high=0.98,
         )
+
+    def alike(items: int, each: int) -> np.ndarray:
+        lean = rng.normal(size=(items, 1)).repeat(each, axis=0) + 0.3 * rng.normal(size=(items * each, 1))
+        latent = lean + 0.8 * rng.logistic(size=(items * each, k))
+        return np.where(latent > 0.5, 1.0, np.where(latent < -0.5, -1.0, 0.0))
+
+    truth, item, ends = icc(alike(300_000, 1)).icc_3_k, np.arange(15).repeat(6), []
+    for _ in range(2_000):
+        one = icc(RatingTable(item=item, ratings=alike(15, 6), orders="ab", oriented=True))
+        ends.append((one.icc_3_k_low, one.icc_3_k_high))
+    yield Figure(
+        what="ICC(3,k), jackknife",
+        setting=f"ternary votes, 15 items of 6 comparisons that are alike × {k} runs",
+        sets=2_000,
+        share=held(*np.array(ends).T, truth),
+        low=0.92,
+        high=0.98,
+    )
 
 
 def votes_and_labels(rng, labelled: int, rest: int, joint: np.ndarray, *, each: int = 1) -> VoteCounts:
