@@ -163,7 +163,7 @@ with left:
             "How much of what sets comparisons apart a judge repeats when asked again: 1 all, 0 none, "
             "below 0 its runs differ more than comparisons do. "
             "ICC(3,1) is one run, ICC(3,k) the mean of k runs; judges right of the line pass the screening. "
-            "Bars are jackknife intervals over comparisons. The table also has the classical F intervals, "
+            "Bars are jackknife intervals over items. The table also has the classical F intervals, "
             "which are exact for normal data only and too narrow for votes. A judge that nearly always says "
             "the same has a low ICC too: see *all runs alike*."
         )

@@ -100,7 +100,7 @@ def test_edges_have_reasons() -> None:
     assert 0 < lone.icc_3_k < 1
     assert lone.icc_3_k_low is None
     assert lone.icc_3_k_f_low is not None
-    assert "one comparison" in lone.reason
+    assert "one item" in lone.reason
 
 
 def test_jackknife_equals_leaving_rows_out_one_by_one() -> None:
@@ -119,6 +119,49 @@ def test_jackknife_equals_leaving_rows_out_one_by_one() -> None:
     found = icc(x)
     assert found.icc_3_k_low == pytest.approx(1 - np.exp(-(log_f(x) - half)), abs=1e-10)
     assert found.icc_3_k_high == pytest.approx(1 - np.exp(-(log_f(x) + half)), abs=1e-10)
+
+
+def by_item(ratings: np.ndarray, item: np.ndarray) -> RatingTable:
+    return RatingTable(item=item, ratings=ratings, orders="ab", oriented=True)
+
+
+def test_jackknife_leaves_out_an_item_with_all_its_comparisons() -> None:
+    from scipy.stats import t
+
+    rng = np.random.default_rng(5)
+    item = np.array([0, 0, 0, 1, 2, 2, 3, 4, 4, 4, 4, 5])
+    x = np.clip(np.round(rng.normal(size=(12, 1)) + rng.normal(size=(12, 3))), -1, 1)
+
+    def log_f(rows: np.ndarray) -> float:
+        found = icc(rows)
+        return np.log(found.msr / found.mse)
+
+    pseudo = 6 * log_f(x) - 5 * np.array([log_f(x[item != i]) for i in range(6)])
+    half = t.ppf(0.975, 5) * pseudo.std(ddof=1) / np.sqrt(6)
+    found = icc(by_item(x, 7 * item))
+    assert found.icc_3_k == icc(x).icc_3_k
+    assert found.icc_3_k_low == pytest.approx(1 - np.exp(-(log_f(x) - half)), abs=1e-10)
+    assert found.icc_3_k_high == pytest.approx(1 - np.exp(-(log_f(x) + half)), abs=1e-10)
+    few = icc(by_item(x, np.arange(12) % 2))
+    assert few.icc_3_k_low is None
+    assert "3 items" in few.reason
+
+
+def test_jackknife_covers_where_comparisons_of_an_item_are_alike() -> None:
+    """Ten items of six comparisons that share their lean: comparison by comparison .80 are held."""
+    rng = np.random.default_rng(6)
+
+    def ternary(items: int, each: int) -> np.ndarray:
+        lean = rng.normal(size=(items, 1)).repeat(each, axis=0) + 0.3 * rng.normal(size=(items * each, 1))
+        latent = lean + 0.8 * rng.logistic(size=(items * each, 4))
+        return np.where(latent > 0.5, 1.0, np.where(latent < -0.5, -1.0, 0.0))
+
+    truth = icc(ternary(200_000, 1)).icc_3_k
+    item = np.arange(10).repeat(6)
+    found = [icc(by_item(ternary(10, 6), item)) for _ in range(1000)]
+    assert 0.93 <= np.mean([one.icc_3_k_low <= truth <= one.icc_3_k_high for one in found]) <= 0.98
+    independent = [icc(ternary(10, 6)) for _ in range(300)]
+    assert np.mean([one.icc_3_k_low <= truth <= one.icc_3_k_high for one in independent]) < 0.86
 
 
 def test_jackknife_covers_where_the_f_interval_does_not() -> None:

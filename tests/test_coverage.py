@@ -17,7 +17,7 @@ import pytest
 
 from core.agreement.repeatability import icc
 from core.confidence.guarantee import Decisions, guarantee
-from core.counts import NO_GOLD, PairScores, VoteCounts
+from core.counts import NO_GOLD, PairScores, RatingTable, VoteCounts
 from core.intervals import clustered_proportion, jeffreys, wilson
 from core.leaderboard.anchors import triangles
 from core.leaderboard.debiased import debiased_rate, rogan_gladen
@@ -136,6 +136,24 @@ def repeatability() -> Iterator[Figure]:
             low=0.92,
             high=0.98,
         )
+
+    def alike(items: int, each: int) -> np.ndarray:
+        lean = rng.normal(size=(items, 1)).repeat(each, axis=0) + 0.3 * rng.normal(size=(items * each, 1))
+        latent = lean + 0.8 * rng.logistic(size=(items * each, k))
+        return np.where(latent > 0.5, 1.0, np.where(latent < -0.5, -1.0, 0.0))
+
+    truth, item, ends = icc(alike(300_000, 1)).icc_3_k, np.arange(15).repeat(6), []
+    for _ in range(2_000):
+        one = icc(RatingTable(item=item, ratings=alike(15, 6), orders="ab", oriented=True))
+        ends.append((one.icc_3_k_low, one.icc_3_k_high))
+    yield Figure(
+        what="ICC(3,k), jackknife",
+        setting=f"ternary votes, 15 items of 6 comparisons that are alike × {k} runs",
+        sets=2_000,
+        share=held(*np.array(ends).T, truth),
+        low=0.92,
+        high=0.98,
+    )
 
 
 def votes_and_labels(rng, labelled: int, rest: int, joint: np.ndarray, *, each: int = 1) -> VoteCounts:
@@ -294,13 +312,40 @@ def additivity() -> Iterator[Figure]:
         share = float((np.abs(z) > 1.96).mean())
         setting = f"additive models, {prompts} prompts, τ = {tau}"
         yield Figure(
-            what="Broken triangle, false alarms",
+            what="Triangle, z beyond ±1.96",
             setting=setting,
             sets=sets,
             share=share,
             low=0.035,
             high=0.065,
         )
+
+
+def broken() -> Iterator[Figure]:
+    """Additive models far apart on few prompts: sets with any triangle that is said to be broken."""
+    rng, sets, prompts = np.random.default_rng(8), 2_000, 20
+    one, two = np.array(list(combinations(range(8), 2))).T
+    p = 1 / (1 + np.exp(0.5 * (one - two)))[:, None]
+    alarms = 0
+    for _ in range(sets):
+        pairs = PairScores(
+            models=tuple("abcdefgh"),
+            model_1=one.repeat(prompts),
+            model_2=two.repeat(prompts),
+            item=np.tile(np.arange(prompts), len(one)),
+            score=(rng.random((len(one), prompts)) < p).astype(np.float64).ravel(),
+            n_votes=np.ones(len(one) * prompts, dtype=np.int64),
+        )
+        alarms += bool(triangles(pairs).broken.any())
+    setting = f"8 additive models, steps of 0.5 logits, {prompts} prompts"
+    yield Figure(
+        what="Broken triangle, false alarms",
+        setting=setting,
+        sets=sets,
+        share=alarms / sets,
+        low=0,
+        high=0.05,
+    )
 
 
 SIMULATIONS = (
@@ -312,6 +357,7 @@ SIMULATIONS = (
     two_class_correction,
     guarantees,
     additivity,
+    broken,
 )
 
 

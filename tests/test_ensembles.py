@@ -11,6 +11,7 @@ from core.aggregation.crossfit import held_out_labels
 from core.consensus.ensemble_scores import compare, drop, paired
 from core.consensus.ensembles import (
     RULES,
+    Verdicts,
     applicable,
     btd_verdicts,
     combine,
@@ -23,7 +24,7 @@ from core.counts import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
 from core.importers import read
 from core.store import Store, queries
 from core.votes import InvalidOption, NoUsableVotes, Selection, UnknownName
-from core.words.ensembles import answer
+from core.words.ensembles import answer, widened
 
 
 def judge(labels, confidence=None, gold=None, comparison=None):
@@ -238,6 +239,31 @@ def test_a_fuser_is_judged_beside_its_members():
     assert (score.n, score.differs, score.right, score.wrong) == (3, 2, 1, 1)
     assert score.departures.tolist() == [1, 2]
     assert score.calibration is not None
+
+
+def test_a_fuser_that_judged_little_is_no_answer():
+    """Two lucky comparisons hid that the jury is better by twelve points."""
+    rng = np.random.default_rng(21)
+    found = simulated(rng, accuracy=[0.75] * 5, rows=1000, informative=False)
+    alone = answer(compare(found, rng=rng, iterations=20))[0]
+    assert alone.startswith("Yes. ")
+    lucky = np.array([0, 1])
+    right = Verdicts(label=found.gold[lucky], confidence=np.full(2, np.nan))
+    table = compare(found, rng=rng, fusers={"fuse": (right, lucky)}, iterations=20)
+    said = answer(table)[0]
+    assert said == f"{alone} Not among them, as they judged fewer of the 1,000: fuse (2)."
+    gap = table.scores["fuse"].against_best
+    assert gap is not None
+    assert -1 <= widened(gap, 6)[0] <= widened(gap, 6)[1] <= 1
+
+
+@pytest.mark.parametrize("labels", [[], [1, 1]])
+def test_a_fuser_without_a_common_verdict_has_none(labels):
+    found = jury(judge([1, 1], gold=[1, -1]), judge([1, -1], gold=[1, -1]))
+    verdicts, rows = fuser_verdicts(found, *judge(labels, comparison=np.arange(10, 10 + len(labels))))
+    assert (len(verdicts.label), len(verdicts.confidence), len(rows)) == (0, 0, 0)
+    table = compare(found, rng=np.random.default_rng(0), fusers={"fuser": (verdicts, rows)})
+    assert "none of the labelled" in table.not_applicable["fuser"]
 
 
 def test_only_what_all_members_judged_is_compared():

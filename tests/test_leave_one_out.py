@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from core.aggregation.crossfit import held_out_labels
 from core.agreement.leave_one_out import leave_one_out
@@ -131,7 +132,10 @@ def test_a_judge_that_repeats_a_person_is_level_with_it() -> None:
         for one in leave_one_out(counts, humans, rng=rng()).contests
         if (one.human, one.judge, one.rule) == ("human 0", "echo", "majority")
     )
-    assert (row.difference, row.difference_low, row.wins, row.clearly) == (0, None, False, False)
+    assert (row.difference, row.wins, row.clearly) == (0, False, False)
+    # Four hundred comparisons without a difference do not show that there is none.
+    assert row.difference_low == -row.difference_high
+    assert 0.003 < row.difference_high < 0.03
 
 
 labels_of = st.dictionaries(st.integers(0, 30), st.sampled_from([-1, 0, 1]), min_size=1, max_size=30)
@@ -152,6 +156,24 @@ def test_swapping_a_and_b_changes_nothing(people: list[dict[int, int]], judge: d
             assert (one.n == 0) == (one.difference is None) == (one.reason is not None)
         elif one.judge_pa is None:
             assert one.reason
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.03, 0.1])
+def test_interval_of_the_difference_covers_where_only_one_errs_and_rarely(rate: float) -> None:
+    """Exact coverage over how often the judge errs on 100; by mean ± t·SE it is .63 at .01 and .80 at .03."""
+    sides, held = np.tile([-1, 1], 50), 0.0
+    people = {f"human {name}": rater(dict(enumerate(sides.tolist()))) for name in "abc"}
+    for errors in range(31):
+        labels = np.where(np.arange(100) < errors, -sides, sides)
+        judged = people | {"judge": rater(dict(enumerate(labels.tolist())))}
+        contest = next(
+            one
+            for one in leave_one_out(judged, people, rng=rng()).contests
+            if (one.human, one.rule) == ("human a", "majority")
+        )
+        assert contest.difference == pytest.approx(-errors / 100)
+        held += (contest.difference_low <= -rate <= contest.difference_high) * binom.pmf(errors, 100, rate)
+    assert held >= 0.935
 
 
 def test_what_cannot_be_compared_says_why() -> None:

@@ -13,7 +13,8 @@ from core.consensus.listwise import COMPONENTS, Weights, consensus, improvement
 from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.counts import InvalidCounts, ListRankings
 from core.votes import InvalidOption, NoUsableVotes
-from core.words.listwise import enough, gained, slots
+from core.words.listwise import enough, gained
+from core.words.listwise import slots as slots_said
 
 
 def rankings(rows, *, candidates=("a", "b", "c", "d"), categories=("",)):
@@ -199,7 +200,7 @@ def test_sentences_at_the_edges():
         for code in range(2)
     ]
     made = rankings(rows)
-    assert slots(order_sensitivity(made)).startswith("Slot 2 comes first in 50.0 % of its 2 runs")
+    assert slots_said(order_sensitivity(made)).startswith("Slot 2 comes first in 50.0 % of its 2 runs")
     assert "0.0 points (interval unknown), n 1" in enough(order_sweep(made, rng=np.random.default_rng(0)))
     overall = improvement(made).overall
     assert "of 1 item (" in gained(improvement(made))
@@ -227,7 +228,7 @@ def test_a_judge_that_reads_content_only_is_not_order_sensitive():
     found = order_sensitivity(table)
     assert found.changed.value == 0
     assert found.pairs == 0
-    np.testing.assert_allclose(found.slots.win, found.slots.expected)
+    np.testing.assert_allclose(found.slots.pull, 0, atol=1e-12)
     np.testing.assert_allclose(found.slots.best_win, 1)
 
 
@@ -251,6 +252,72 @@ def test_a_judge_that_takes_the_first_slot_is_found():
     np.testing.assert_allclose(slots.chance, 0.25)
     assert slots.expected[0] < 0.5
     assert slots.best_win.tolist() == [1, 0, 0, 0]
+
+
+def placed(rng, *, items, runs, candidates, pull, noise=1.0):
+    """Candidates of unequal quality in random slots; `pull` is what the first slot adds to a candidate."""
+    quality = rng.gumbel(size=(items, 1, candidates))
+    slot = rng.permuted(np.tile(np.arange(candidates), (items, runs, 1)), axis=2)
+    seen = quality + pull * (slot == 0) + noise * rng.gumbel(size=slot.shape)
+    item, run, candidate = (axis.ravel() for axis in np.indices(slot.shape))
+    unknown = np.full(slot.size, -1)
+    return ListRankings(
+        categories=("",),
+        candidates=tuple("abcdefgh"[:candidates]),
+        item=item,
+        category=np.zeros(slot.size, dtype=np.int64),
+        run=run,
+        candidate=candidate,
+        slot=slot.ravel(),
+        score=np.full(slot.size, np.nan),
+        rank=np.zeros(slot.size, dtype=np.int64),
+        chosen=(seen == seen.max(axis=2, keepdims=True)).astype(np.int64).ravel(),
+        uncertain=unknown,
+        major_error=unknown,
+        unsupported=unknown,
+        best=unknown,
+    )
+
+
+@pytest.mark.parametrize(
+    ("items", "runs", "candidates", "pull", "share"), [(60, 2, 2, 1.0, 0.5), (60, 4, 4, 1.0, 0.9)]
+)
+def test_a_slot_that_decides_is_found_and_no_other(items, runs, candidates, pull, share):
+    """A candidate beside its own run hid half of the pull with two orders: it was found in none of 100."""
+    rng = np.random.default_rng(25)
+    found = {
+        size: np.mean([
+            "itself decides" in slots_said(order_sensitivity(
+                placed(rng, items=items, runs=runs, candidates=candidates, pull=size)
+            ))
+            for _ in range(100)
+        ])
+        for size in (0.0, pull)
+    }  # fmt: skip
+    assert found[0.0] <= 0.06
+    assert found[pull] >= share
+
+
+def test_the_pull_of_a_slot_is_paired_with_the_same_candidates_in_other_slots():
+    """Three runs of one item, two of another: a is chosen where it stands first, b in its one other run."""
+    rows = [
+        {"item": item, "run": run, "candidate": "ab".index(name), "slot": slot, "chosen": int(name == chosen)}
+        for item, run, order, chosen in (
+            (0, 0, "ab", "a"), (0, 1, "ba", "b"), (0, 2, "ab", "b"), (1, 0, "ab", "a"), (1, 1, "ab", "a")
+        )
+        for slot, name in enumerate(order)
+    ]  # fmt: skip
+    slots = order_sensitivity(rankings(rows, candidates=("a", "b"))).slots
+    # Slot 1 holds a, b, a in item 0; elsewhere a wins 0 of 1 and b 1 of 2. Item 1 has no other slot.
+    assert slots.win[0] == pytest.approx(4 / 5)
+    assert slots.expected[0] == pytest.approx((0 + 0.5 + 0) / 3)
+    assert slots.pull[0] == pytest.approx((1 + 0.5 + 0) / 3)
+    assert np.isnan(slots.pull_low[0])
+    assert "interval unknown" in slots_said(order_sensitivity(rankings(rows, candidates=("a", "b"))))
+    still = [row for row in rows if row["item"] == 1]
+    assert "nothing is known of slots" in slots_said(
+        order_sensitivity(rankings(still, candidates=("a", "b")))
+    )
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -228,7 +228,7 @@ def test_an_outside_board_in_words(demo):
     here = board(demo[None], ANCHOR)
     content = "model,score\n" + "".join(f"{row.model},{row.elo + 5}\n" for row in here.rows[1:]) + "other,1\n"
     told = said.outside(compare_outside(here, read_outside(content.encode(), name="x"), rng=rng()))
-    assert told.startswith("On the 6 models of both boards, Kendall τ is 1.00 (1.00 to 1.00); after centring")
+    assert told.startswith("On the 6 models of both boards, Kendall τ is 1.00 (no interval: a perfect order")
     assert told.endswith("2 here and 1 there have no partner.")
     few = compare_outside(here, read_outside(b"model,score\nsim-elm,1\nq,2\n", name="x"), rng=rng())
     assert said.outside(few).startswith("Too few models stand on both boards to compare them: 1 match")

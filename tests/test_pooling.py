@@ -189,6 +189,7 @@ def noisy(share: float, seed: int) -> RatingTable:
 def test_screening_keeps_the_steady_judges_and_none_when_all_fall(demo):
     judged = correlated(0.4, judges=3, models=5, prompts=60, seed=0)
     repeats = {"j0": icc(noisy(0.05, 0)), "j1": icc(noisy(0.5, 1)), "j2": icc(noisy(0.9, 2))}
+    assert screening(judged, "ref", icc=repeats, cuts=(-2,)).rows[1].judges == tuple(judged)
     found = screening(judged, "ref", icc=repeats, cuts=(-1, 0.5, 0.9, 1))
     assert [row.judges for row in found.rows] == [
         tuple(judged),

@@ -1,5 +1,6 @@
 """Anchored boards, subsampling, anchor swap and triangles: published tables, coverage, laws, real boards."""
 
+from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
 from random import Random
@@ -415,6 +416,44 @@ def test_triangles_that_cannot_be_tested_are_not_numbers() -> None:
     none = triangles(make({("a", "b"): {0: 1.0}, ("b", "c"): {0: 1.0}}))
     assert len(none) == 0
     assert len(none.to_frame()) == 0
+
+
+def additive(models: int, prompts: int, tie: float, step: float, rng) -> PairScores:
+    """Strengths `step` logits apart; P(tie) = 2·tie·min(p, 1 − p)."""
+    one, two = np.array(list(combinations(range(models), 2))).T
+    p = 1 / (1 + np.exp(step * (one - two)))[:, None]
+    half_tie, u = tie * np.minimum(p, 1 - p), rng.random((len(one), prompts))
+    return PairScores(
+        models=tuple(f"m{i}" for i in range(models)),
+        model_1=one.repeat(prompts),
+        model_2=two.repeat(prompts),
+        item=np.tile(np.arange(prompts), len(one)),
+        score=np.where(u < p - half_tie, 1.0, np.where(u < p + half_tie, 0.5, 0.0)).ravel(),
+        n_votes=np.ones(len(one) * prompts, dtype=np.int64),
+    )
+
+
+@pytest.mark.parametrize(
+    ("models", "prompts", "tie", "step"),
+    [(3, 3, 0, 0), (3, 5, 0, 0), (6, 5, 0.2, 0.4), (8, 20, 0, 0.5), (3, 80, 0, 2)],
+)
+def test_models_that_add_up_are_not_said_to_be_broken(models, prompts, tie, step) -> None:
+    """By a normal quantile of z alone some triangle is, in up to .37 of such sets."""
+    rng = np.random.default_rng(18)
+    alarms = [triangles(additive(models, prompts, tie, step, rng)).broken.any() for _ in range(200)]
+    assert np.mean(alarms) <= 0.05
+
+
+@pytest.mark.parametrize(("prompts", "p", "found_in"), [(40, 0.7, 0.95), (100, 0.6, 0.9)])
+def test_a_circle_is_still_found_on_few_prompts(prompts, p, found_in) -> None:
+    rng = np.random.default_rng(19)
+    found = []
+    for _ in range(100):
+        pairs = additive(3, prompts, 0, 0, rng)
+        # Of ab, ac and bc the second is seen from the other side.
+        wins = rng.random((3, prompts)) < np.array([[p], [1 - p], [p]])
+        found.append(triangles(replace(pairs, score=wins.ravel().astype(float))).broken[0])
+    assert np.mean(found) >= found_in
 
 
 def test_triangle_z_has_its_size() -> None:

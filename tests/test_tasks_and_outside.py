@@ -10,9 +10,10 @@ from scipy.stats import kendalltau, spearmanr
 
 from core.counts import PairScores
 from core.leaderboard.between_tasks import between_tasks, heterogeneity
-from core.leaderboard.outside import _kendalls, _spearmans, compare_outside, read_outside
+from core.leaderboard.outside import _kendalls, _spearmans, compare_outside, rank_agreement, read_outside
 from core.leaderboard.raee import ELO_PER_NAT, board
 from core.votes import InvalidOption, NoUsableVotes, UnreadableFile
+from core.words.raee import outside
 
 BCG = (
     (4, 119, 11, 128), (6, 300, 29, 274), (3, 228, 11, 209), (62, 13536, 248, 12619), (33, 5036, 47, 5761),
@@ -68,11 +69,28 @@ def test_the_variance_between_tasks_is_recovered_and_intervals_cover(tau):
         covered += found["mean_low"] <= 100 <= found["mean_high"]
         profiled += found["tau2_low"] <= tau**2 <= found["tau2_high"]
     assert 0.935 <= covered / repeats <= 1
-    # At τ = 0 the lower end is 0 in 97.5 % of draws: the interval is one-sided there.
-    assert (0.935 <= profiled / repeats <= 0.965) if tau else (0.96 <= profiled / repeats <= 0.99)
+    # At τ = 0 the lower end is 0 in 97.5 % of draws: the interval is one-sided there. Nor is a τ missed from
+    # above that chance alone could hide.
+    assert 0.96 <= profiled / repeats <= 0.99
     if tau:
         assert np.mean(estimates) == pytest.approx(tau**2, rel=0.06)
     assert min(estimates) == 0
+
+
+@pytest.mark.parametrize(("tasks", "prompts"), [(2, 10), (2, 30), (4, 20)])
+def test_tasks_that_look_alike_by_chance_are_not_known_to_be_alike(tasks, prompts):
+    """True SD 100: the plain Q-profile interval is 0 to 0 for one model in six with two tasks of ten."""
+    rng, held, points = np.random.default_rng(8), 0, 0
+    for _ in range(300):
+        p = 1 / (1 + np.exp(-(60 + 100 * rng.standard_normal(tasks)) / ELO_PER_NAT))
+        by_task = {
+            f"t{k}": star({"m": (rng.random(prompts) < share).astype(float)}) for k, share in enumerate(p)
+        }
+        (row,) = between_tasks(by_task, "ref").rows
+        held += row.tau_low <= 100 <= row.tau_high
+        points += row.tau_high < 1
+    assert points == 0
+    assert held / 300 >= 0.94
 
 
 def test_equal_tasks_have_no_variance_between_them_and_the_mean_of_each():
@@ -183,9 +201,9 @@ def test_the_board_itself_is_a_perfect_partner_on_every_scale(here, scale):
         return {"elo": elo + 1040, "percent": 100 * p, "share": p}[scale]
 
     rows = {row.model: score(row.elo) for row in here.rows} | {"REF": score(0.0)}
-    outside = read_outside(written(rows), name="x")
-    assert outside.scale == scale
-    found = compare_outside(here, outside, rng=np.random.default_rng(0))
+    theirs = read_outside(written(rows), name="x")
+    assert theirs.scale == scale
+    found = compare_outside(here, theirs, rng=np.random.default_rng(0))
     assert found.kendall == pytest.approx(1)
     assert found.spearman == pytest.approx(1)
     assert found.mean_abs_elo == pytest.approx(0, abs=1e-9)
@@ -216,6 +234,32 @@ def test_numbers_against_plain_ones_and_names_without_a_partner(here):
     left = {row.model for row in here.rows[:2]}
     assert set(found.only_here) == {"ref", *left} - ({"m01"} if "m01" in left else set())
     assert "other" in found.only_outside
+
+
+def test_few_models_and_perfect_orders_have_no_interval_of_their_agreement():
+    rng, above = np.random.default_rng(3), {3: 0, 5: 0, 6: 0, 12: 0}
+    for models in above:
+        for _ in range(100):
+            found = rank_agreement(rng.random(models), rng.random(models), rng=rng, level=0.95, resamples=300)
+            assert models >= 6 or found["kendall_low"] is found["spearman_low"] is None
+            above[models] += any((found[f"{name}_low"] or 0) > 0 for name in ("kendall", "spearman"))
+    # Unrelated boards lie wholly above 0 in one case of forty.
+    assert max(above.values()) <= 6
+    order = np.arange(9.0)
+    for other in (order, -order):
+        found = rank_agreement(order, other, rng=rng, level=0.95, resamples=300)
+        assert abs(found["kendall"]) == pytest.approx(1)
+        assert found["kendall_low"] is found["spearman_high"] is None
+
+
+def test_a_missing_interval_of_an_order_is_explained(here):
+    rows = {row.model: row.elo for row in here.rows}
+    same = compare_outside(here, read_outside(written(rows), name="x"), rng=np.random.default_rng(0))
+    assert "Kendall τ is 1.00 (no interval: a perfect order" in outside(same)
+    few = compare_outside(
+        here, read_outside(written(dict(list(rows.items())[:4])), name="x"), rng=np.random.default_rng(0)
+    )
+    assert "(no interval: it needs 6 models)" in outside(few)
 
 
 def test_resampled_rank_correlations_are_those_of_the_resample():
@@ -254,8 +298,8 @@ def test_scales_that_cannot_be_and_scores_without_an_elo(here):
 
 def test_names_alike_but_for_case_are_matched_only_if_alone():
     pairs = star({"Model": np.ones(4), "model": np.zeros(4), "solo": np.ones(4)})
-    outside = read_outside(written({"MODEL": 1, "SOLO": 2, "model": 3}), name="x")
-    found = compare_outside(board(pairs, "ref"), outside, rng=np.random.default_rng(0))
+    theirs = read_outside(written({"MODEL": 1, "SOLO": 2, "model": 3}), name="x")
+    found = compare_outside(board(pairs, "ref"), theirs, rng=np.random.default_rng(0))
     partner = dict(zip(found.models, found.outside_score.tolist(), strict=True))
     assert partner == {"model": 3, "Model": 1, "solo": 2}
     twice = compare_outside(

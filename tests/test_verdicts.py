@@ -228,5 +228,28 @@ def test_agreement_is_held_against_how_people_agree() -> None:
     assert verdicts.agreement("r0", unrelated, 1).verdict == "fail"
 
 
+def test_two_that_never_agree_fail_and_two_that_always_do_are_not_certain_to() -> None:
+    truth = np.random.default_rng(0).choice([-1, 1], 60)
+    opposed = agreement_matrix(people(truth.tolist(), (-truth).tolist())).pairs[0]
+    assert opposed.kappa is not None
+    assert opposed.kappa_high is not None
+    assert opposed.kappa <= opposed.kappa_high < -0.5
+    assert verdicts.agreement("r0", opposed, 1).verdict == "fail"
+    same = agreement_matrix(people(truth.tolist(), truth.tolist())).pairs[0]
+    assert same.kappa == same.kappa_high == 1
+    assert same.kappa_low is not None
+    assert 0.8 < same.kappa_low < 0.95
+
+
+def test_a_gap_prints_no_more_than_it_can_be() -> None:
+    few = OutcomeCounts(
+        item=np.arange(2), confidence=np.full(2, 0.99), n=np.full(2, 20), correct=np.array([0, 12])
+    )
+    gap = confidence_gap(few)
+    assert gap is not None
+    assert gap.gap_high > 1 or gap.gap_low < -1
+    assert "-100.0 to +100.0" in verdicts.overconfidence("j", gap).sentence
+
+
 def test_a_judge_with_only_failed_outputs_fails_on_data() -> None:
     assert verdicts.data("j", 0, 5, 0).verdict == "fail"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.counts import IntArray, VoteCounts
-from core.intervals import clustered_proportion
+from core.intervals import Proportion, clustered_proportion
 from core.votes import VOTE_LABELS, InvalidOption
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class JudgePair:
     """Agreement of two judges, or of a judge with gold, on the `n` comparisons that both labelled.
 
     raw : share of equal labels.  kappa : Cohen κ, None where undefined, then `reason` says why.
-    Intervals are clustered by item; None where the estimate is, and for κ at perfect agreement.
+    Intervals are clustered by item; None where the estimate is, and for κ of a single item.
     """
 
     judge_1: str
@@ -90,7 +90,8 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
     ----------
     vote_counts : judge → its counts, comparison codes shared by all.
     level : of the intervals (ours): Wilson clustered by item for raw agreement; for κ the linearised variance
-        summed by item, with t(items - 1), cut at -1 and 1.
+        summed by item, with t(items - 1), cut at -1 and 1. Where all agree, or none do, nothing varies: its
+        ends are then those of raw agreement at the same p_e.
 
     Source: methods §8.
     """
@@ -166,7 +167,9 @@ def _pair(
     raw = clustered_proportion(
         item, np.ones(n, dtype=np.int64), (label_1 == label_2).astype(np.int64), level=level
     )
-    half = None if kappa is None else _kappa_half_width(table, kappa, label_1, label_2, item, level)
+    low = high = None
+    if kappa is not None and len(np.unique(item)) > 1:
+        low, high = _kappa_ends(kappa, raw, label_1, label_2, item)
     return JudgePair(
         judge_1=judge_1,
         judge_2=judge_2,
@@ -175,19 +178,19 @@ def _pair(
         raw_low=raw.low if n else None,
         raw_high=raw.high if n else None,
         kappa=kappa,
-        kappa_low=None if kappa is None or half is None else max(kappa - half, -1.0),
-        kappa_high=None if kappa is None or half is None else min(kappa + half, 1.0),
+        kappa_low=low,
+        kappa_high=high,
         reason=reason,
     )
 
 
-def _kappa_half_width(
-    table: IntArray, kappa: float, label_1: IntArray, label_2: IntArray, item: IntArray, level: float
-) -> float | None:
-    """t·SE of κ from the pull of each item on it; None where no item pulls, as when all agree."""
+def _kappa_ends(
+    kappa: float, raw: Proportion, label_1: IntArray, label_2: IntArray, item: IntArray
+) -> tuple[float, float]:
+    """κ ± t·SE from the pull of each item on it; by the ends of raw agreement where no item pulls."""
     from scipy.special import stdtrit
 
-    n = table.sum()
+    table, n = _label_table(label_1, label_2), raw.n
     share_1, share_2 = table.sum(axis=1) / n, table.sum(axis=0) / n
     chance = float(share_1 @ share_2)
     agrees = (label_1 == label_2) - kappa
@@ -196,7 +199,10 @@ def _kappa_half_width(
     pull = (agrees - (1 - kappa) * expected + (1 - kappa) * chance) / (1 - chance) / n
     by_item = np.bincount(np.unique(item, return_inverse=True)[1], pull)
     items = len(by_item)
-    error = float((by_item**2).sum()) * items / max(items - 1, 1)
-    if items < 2 or error < 1e-24:
-        return None
-    return float(stdtrit(items - 1, (1 + level) / 2)) * math.sqrt(error)
+    error = float((by_item**2).sum()) * items / (items - 1)
+    if error < 1e-24:
+        low, high = ((end - chance) / (1 - chance) for end in (raw.low, raw.high))
+    else:
+        half = float(stdtrit(items - 1, (1 + raw.level) / 2)) * math.sqrt(error)
+        low, high = kappa - half, kappa + half
+    return max(min(low, kappa), -1.0), min(max(high, kappa), 1.0)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from core.aggregation.crossfit import held_out_labels
-from core.counts import NO_GOLD, FloatArray, IntArray, VoteCounts, majority
-from core.intervals import check_level, clustered_proportion
+from core.counts import NO_GOLD, IntArray, VoteCounts, majority
+from core.intervals import check_level, clustered_proportion, mean_interval
 from core.votes import TooFewLabels, UnknownName
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Contest:
 
     human_pa, judge_pa : share of their labels that equal the mode of the other humans.
     difference : judge_pa - human_pa, its interval paired and clustered by item; None where n is 0 or, for the
-        interval, no item pulls.  wins : the judge is right more often; `clearly` if the interval is above 0.
+        interval, with one item.  wins : the judge is right more often; `clearly` if the interval is above 0.
     reason : why there is no number.
     """
 
@@ -92,8 +92,8 @@ def leave_one_out(
     vote_counts : rater → its counts, comparison codes shared by all; whoever is not in `humans` is a judge.
     humans : the human raters; gold of a comparison is the modal label of all votes of the others on it, no
         unique mode is 0 (ours).
-    level : of the intervals (ours): Wilson clustered by item for a human's PA; for the difference its paired
-        variance summed by item, with t(items - 1).
+    level : of the intervals (ours): Wilson clustered by item for a human's PA; for the difference
+        `core.intervals.mean_interval` of judge right - person right with the ends -1 and 1.
 
     Returns
     -------
@@ -181,18 +181,20 @@ def _contest(
     person_right = held.label[in_human] == gold
     judge_right = labels[in_judge] == gold
     unknown = reason is not None
-    difference = None if unknown else float(judge_right.mean() - person_right.mean())
-    low, high = None, None
-    if difference is not None:
-        half = _half_width(judge_right.astype(np.float64) - person_right - difference, item, level)
-        if half is not None:
-            low, high = max(difference - half, -1.0), min(difference + half, 1.0)
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    items = len(np.unique(item))
+    if not unknown:
+        paired = judge_right.astype(np.float64) - person_right
+        difference, *ends = mean_interval(item, paired, ends=(-1.0, 1.0), level=level)
+        low, high = ends if items > 1 else (None, None)
     return Contest(
         human=human,
         judge=judge,
         rule=rule,
         n=n,
-        n_items=len(np.unique(item)),
+        n_items=items,
         human_pa=float(person_right.mean()) if n else None,
         judge_pa=None if unknown else float(judge_right.mean()),
         difference=difference,
@@ -202,15 +204,3 @@ def _contest(
         clearly=None if difference is None else low is not None and low > 0,
         reason=reason,
     )
-
-
-def _half_width(pull: FloatArray, item: IntArray, level: float) -> float | None:
-    """t·SE of a mean from each comparison's distance from it, added up by item."""
-    from scipy.special import stdtrit
-
-    by_item = np.bincount(np.unique(item, return_inverse=True)[1], pull) / len(pull)
-    items = len(by_item)
-    squares = float((by_item**2).sum())
-    if items < 2 or squares < 1e-24:
-        return None
-    return float(stdtrit(items - 1, (1 + level) / 2)) * float(np.sqrt(squares * items / (items - 1)))

@@ -229,10 +229,10 @@ def fuser_verdicts(jury: Members, counts: VoteCounts, votes: SingleVotes) -> tup
 
     Its confidence is as in `members`, NaN on rows where it states none. Source: [TH] §5.
     """
-    place = np.searchsorted(counts.comparison, jury.comparison)
-    place[place == len(counts)] = 0
-    rows = np.flatnonzero(counts.comparison[place] == jury.comparison)
-    one = counts.rows(place[rows])
+    _, rows, place = np.intersect1d(
+        jury.comparison, counts.comparison, assume_unique=True, return_indices=True
+    )
+    one = counts.rows(place)
     return Verdicts(label=one.label, confidence=_stated(one, votes) * _share(one)), rows
 
 
@@ -244,6 +244,8 @@ def _share(one: VoteCounts) -> FloatArray:
 
 def _stated(one: VoteCounts, votes: SingleVotes) -> FloatArray:
     """Mean confidence of votes for the majority label that state one; 1 if no vote gave it, else NaN."""
+    if not len(one):
+        return np.zeros(0)
     place = np.searchsorted(one.comparison, votes.comparison)
     place[place == len(one)] = 0
     behind = (one.comparison[place] == votes.comparison) & (one.label[place] == votes.vote)

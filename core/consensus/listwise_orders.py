@@ -11,7 +11,7 @@ import numpy as np
 
 from core.consensus.listwise import TOLERANCE, Blocks, Weights, blocks, mean_worth, scores_of, winners, worth
 from core.counts import BoolArray, FloatArray, IntArray, ListRankings
-from core.intervals import Proportion, clustered_proportion, design_effect, wilson
+from core.intervals import Proportion, clustered_proportion, design_effect, mean_interval, wilson
 from core.votes import InvalidOption, NoUsableVotes
 
 if TYPE_CHECKING:
@@ -59,8 +59,9 @@ class SlotTable:
 
     n : runs that have the slot.  win, low, high : share of first places, Wilson at n/deff clustered by item.
     chance : mean 1/n over those runs, what a judge without any preference would give the slot.
-    expected : the same candidates' share of first places over all their runs: what quality alone would give
-    the slot, whoever was put there (ours).
+    expected : the same candidates' share of first places in their runs in other slots, over those that have
+    any: what quality alone would give the slot, whoever was put there (ours).
+    pull, pull_low, pull_high : their share here minus that, paired and clustered by item; NaN without any.
     best_n, best_win, best_low, best_high : the same for runs with the best candidate in the slot: accuracy.
     """
 
@@ -71,6 +72,9 @@ class SlotTable:
     high: FloatArray
     chance: FloatArray
     expected: FloatArray
+    pull: FloatArray
+    pull_low: FloatArray
+    pull_high: FloatArray
     best_n: IntArray
     best_win: FloatArray
     best_low: FloatArray
@@ -139,7 +143,9 @@ def order_sweep(
         sizes.append(len(chosen))
     by_item = np.stack(values)
     rates = [mean_worth(value, level=level) for value in by_item]
-    gain, gain_low, gain_high = _paired(by_item - by_item[0], level)
+    item = np.arange(by_item.shape[1])
+    gains = [mean_interval(item, one - by_item[0], ends=(-1.0, 1.0), level=level) for one in by_item]
+    gain, gain_low, gain_high = np.array(gains).T
     # One order against itself is no estimate.
     gain_low[0] = gain_high[0] = 0.0
     q = float(right.mean())
@@ -193,7 +199,6 @@ def order_sensitivity(rankings: ListRankings, *, level: float = 0.95) -> OrderSe
 
 def _slots(laid: Blocks, level: float) -> SlotTable:
     shown, top = laid.shown, laid.top
-    own_share = top.sum(axis=1) / shown.sum(axis=1)
     size = np.diff(np.append(laid.start, len(laid.item)))[laid.of_entry]
     columns = shown.shape[1]
     item = np.repeat(laid.of_entry, columns).reshape(shown.shape)
@@ -212,9 +217,17 @@ def _slots(laid: Blocks, level: float) -> SlotTable:
     n, win, low, high = (np.array(column) for column in zip(*all_rates, strict=True))
     best_n, best_win, best_low, best_high = (np.array(column) for column in zip(*best_rates, strict=True))
 
-    def mean_of(values: FloatArray) -> FloatArray:
-        spread = np.repeat(values, columns).reshape(shown.shape)
-        return np.array([spread[laid.slot == slot].mean() if n[slot] else np.nan for slot in slots])
+    sizes = np.repeat(1 / size, columns).reshape(shown.shape)
+    expected, pulls = [], []
+    for slot in slots:
+        here = laid.slot == slot
+        seen = (shown & ~here).sum(axis=1)
+        elsewhere = np.where(shown & ~here, top, 0.0).sum(axis=1) / np.maximum(seen, 1)
+        paired = here & (seen > 0)[:, None]
+        other = np.repeat(elsewhere, columns).reshape(shown.shape)[paired]
+        expected.append(float(other.mean()) if len(other) else float("nan"))
+        pulls.append(mean_interval(item[paired], top[paired] - other, ends=(-1.0, 1.0), level=level))
+    pull, pull_low, pull_high = np.array(pulls).T
 
     return SlotTable(
         slot=slots,
@@ -222,8 +235,11 @@ def _slots(laid: Blocks, level: float) -> SlotTable:
         win=win,
         low=low,
         high=high,
-        chance=mean_of(1 / size),
-        expected=mean_of(own_share),
+        chance=np.array([sizes[laid.slot == slot].mean() if n[slot] else np.nan for slot in slots]),
+        expected=np.array(expected),
+        pull=pull,
+        pull_low=pull_low,
+        pull_high=pull_high,
         best_n=best_n,
         best_win=best_win,
         best_low=best_low,
@@ -241,27 +257,3 @@ def _subsets(orders: int, k: int, most: int, rng: np.random.Generator) -> FloatA
     chosen = np.zeros((len(picked), orders))
     np.put_along_axis(chosen, picked, 1.0, axis=1)
     return chosen
-
-
-def _paired(difference: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean over items and interval of a paired difference in [-1, 1]; (rows, items) to (rows,) each.
-
-    mean ± t(n − 1)·SE with two items more, +1 and −1, widened to hold the mean as seen: few items on which
-    orders have made no difference do not show that they make none. NaN with one item.
-    """
-    from scipy.special import stdtrit
-
-    n = difference.shape[1]
-    mean = difference.mean(axis=1)
-    if n < 2:
-        unknown = np.full(len(mean), np.nan)
-        return mean, unknown, unknown
-    ends = np.tile([1.0, -1.0], (len(mean), 1))
-    more = np.concatenate([difference, ends], axis=1)
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * more.std(axis=1, ddof=1) / np.sqrt(n + 2)
-    centre = more.mean(axis=1)
-    return (
-        mean,
-        np.maximum(np.minimum(centre - half, mean), -1.0),
-        np.minimum(np.maximum(centre + half, mean), 1.0),
-    )

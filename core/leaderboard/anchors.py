@@ -11,7 +11,7 @@ import numpy as np
 
 from core.counts import BoolArray, FloatArray, IntArray, PairScores
 from core.intervals import check_level
-from core.leaderboard.raee import ELO_PER_NAT, Prior, elo_of_p, win_probability
+from core.leaderboard.raee import ELO_PER_NAT, Prior, dispersion_factor, elo_of_p, win_probability
 from core.votes import InvalidOption, UnknownName
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class Triangles:
     gap_ab, gap_bc, gap_ca : Elo of the first against the second, from all prompts of the pair.
     residual : gap_ab + gap_bc + gap_ca, 0 when the gaps add up, positive when votes lean round a > b > c > a.
     n : prompts common to the three pairs.  residual_common, z : of those prompts alone, NaN with fewer than
-        two or without variance.  p_value : two-sided normal.  p_holm : adjusted for the number of triples
-        (ours).
+        two or without variance.  p_value : of the cautious test, two-sided.  p_holm : adjusted for the number
+        of triples.
     broken : p_holm < 1 - level.
     """
 
@@ -151,14 +151,17 @@ def anchor_swap(pairs: PairScores, anchors: tuple[str, ...], *, prior: Prior = "
 
 
 def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.95) -> Triangles:
-    """Additivity residual of every triple of models that met each other, worst first (ours).
+    """Additivity residual of every triple of models that met each other, least p first (ours).
 
     residual = Δ(b,c) - (Δ(b,a) + Δ(a,c)) = Δ(a,b) + Δ(b,c) + Δ(c,a), the same up to sign whichever of the
     three is the anchor. A broken triangle is intransitive judging: no single Elo scale can hold the three.
 
     z on the N prompts common to the three pairs: rᵢ = γ·Σ (Sᵢ - S̄)/(p̄(1 - p̄)) over ab, bc, ca;
-    z = residual_common·√N/sd(rᵢ), γ = 400/ln 10. With thousands of triples some |z| pass 1.96 by chance,
-    hence Holm's p.
+    z = residual_common·√N/sd(rᵢ), γ = 400/ln 10, has its size where N is large and no pair is one-sided.
+    Elsewhere a pair that was won throughout adds no variance, and |z| passes 1.96 in up to a fifth of
+    additive triples. So p is that of residual_common/SE with t(N - 1), where SE² is the larger of var(rᵢ)/N
+    and the three pairs' dispersion-corrected SE² (`raee.board`) added up. With thousands of triples some p
+    are small by chance, hence Holm's.
 
     Parameters
     ----------
@@ -168,7 +171,7 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
 
     Source: methods §6 (ours); Holm (1979).
     """
-    from scipy.special import ndtr
+    from scipy.special import stdtr
 
     check_level(level)
     gap = _gaps(pairs, prior)
@@ -182,13 +185,13 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
         ],
         dtype=np.int64,
     ).reshape(-1, 3)
-    n, residual_common, z = _common(pairs, triples, prior)
-    p_value = 2 * ndtr(-np.abs(z))
+    n, residual_common, z, cautious = _common(pairs, triples, prior)
+    p_value = 2 * stdtr(np.maximum(n - 1, 1), -np.abs(cautious))
     p_holm = _holm(p_value)
     a, b, c = triples.T
     residual = gap[a, b] + gap[b, c] + gap[c, a]
     # Triples without a z go last.
-    order = np.lexsort((np.arange(len(z)), -np.abs(np.where(np.isnan(z), 0, z)), np.isnan(z)))
+    order = np.lexsort((np.arange(len(z)), -np.abs(np.where(np.isnan(z), 0, z)), p_value))
     a, b, c = triples[order].T
     return Triangles(
         a=tuple(pairs.models[m] for m in a),
@@ -228,8 +231,10 @@ def _kendall_tau(one: FloatArray, two: FloatArray) -> float | None:
     return float((sign_1 * sign_2).sum()) / math.sqrt(untied) if untied else None
 
 
-def _common(pairs: PairScores, triples: IntArray, prior: Prior) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Common prompts, residual and z of each triple (a, b, c), from the prompts common to its three pairs."""
+def _common(
+    pairs: PairScores, triples: IntArray, prior: Prior
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Common prompts, residual, z and its cautious form of each triple (a, b, c), from those prompts."""
     legs = triples[:, [0, 1, 0]] * len(pairs.models) + triples[:, [1, 2, 2]]
     used, leg_row = np.unique(legs, return_inverse=True)
     leg_row = leg_row.reshape(-1, 3)
@@ -242,7 +247,7 @@ def _common(pairs: PairScores, triples: IntArray, prior: Prior) -> tuple[IntArra
     scores = np.full((len(used), len(items)), np.nan)
     scores[np.searchsorted(used, code[keep]), column] = pairs.score[keep]
     n = np.zeros(len(triples), dtype=np.int64)
-    residual, z = np.full(len(triples), np.nan), np.full(len(triples), np.nan)
+    residual, z, cautious = np.full((3, len(triples)), np.nan)
     step = max(1, CHUNK_CELLS // max(1, len(items)))
     # Round the triangle a → b → c → a the third leg is seen from c.
     way = np.array([1.0, 1.0, -1.0])[:, None]
@@ -252,7 +257,7 @@ def _common(pairs: PairScores, triples: IntArray, prior: Prior) -> tuple[IntArra
         common = ~np.isnan(s).any(axis=1, keepdims=True)
         count = common.sum(axis=2, keepdims=True)
         total = np.where(common, s, 0).sum(axis=2, keepdims=True)
-        p, _ = win_probability(count, total, prior=prior)
+        p, mass = win_probability(count, total, prior=prior)
         residual[part] = np.where(count > 0, way * elo_of_p(p), np.nan).sum(axis=(1, 2))
         centred = np.where(common, s - total / np.maximum(count, 1), 0)
         r = (way * ELO_PER_NAT * centred / (p * (1 - p))).sum(axis=1)
@@ -260,8 +265,12 @@ def _common(pairs: PairScores, triples: IntArray, prior: Prior) -> tuple[IntArra
         variance = (r**2).sum(axis=1) / np.maximum(n[part] - 1, 1)
         error = np.sqrt(variance / np.maximum(n[part], 1))
         known = (n[part] > 1) & (error > 1e-9)
-        z[part] = np.divide(residual[part], error, out=np.full(len(error), np.nan), where=known)
-    return n, residual, z
+        squares = np.where(common, s**2, 0).sum(axis=2, keepdims=True)
+        spread = dispersion_factor(np.maximum(count, 1), total, squares)
+        own = np.sqrt((ELO_PER_NAT**2 / (p * (1 - p)) * spread / (mass + 1)).sum(axis=(1, 2)))
+        z[part] = np.where(known, residual[part] / np.where(known, error, 1), np.nan)
+        cautious[part] = np.where(known, residual[part] / np.maximum(error, own), np.nan)
+    return n, residual, z, cautious
 
 
 def _holm(p: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -72,7 +72,9 @@ def between_tasks(
     With yₜ the Elo in task t and vₜ its squared dispersion-corrected SE, w = 1/v, ȳ = Σwy/Σw:
     Q = Σw(y - ȳ)², τ² = max(0, (Q - (k - 1))/(Σw - Σw²/Σw)), I² = max(0, (Q - (k - 1))/Q).
     Mean over tasks: μ = Σw*y/Σw*, w* = 1/(v + τ²), SE² = max(1, Σw*(y - μ)²/(k - 1))/Σw*, ± t(k - 1)·SE.
-    Interval of τ²: those values at which Σ(y - μ)²/(v + τ²) lies between the χ²(k - 1) quantiles.
+    Interval of τ²: those values at which Σ(y - μ)²/(v + τ²) lies between the χ²(k - 1) quantiles; its upper
+    end is never below that of tasks which differ just as chance makes expected, Q = k - 1 (ours). Where they
+    happen to differ far less, it would be 0 to 0, as if tasks were known not to differ.
 
     Limits: the test is cautious, as v counts the prior (among equal tasks it rejects in 1 to 3 % at .05). The
     prior draws each task towards 0 and w favours the tasks drawn most, so the mean is too near 0 where tasks
@@ -129,10 +131,11 @@ def heterogeneity(y: FloatArray, v: FloatArray, *, level: float = 0.95) -> dict[
     spread = float((weight * (y - mean) ** 2).sum()) / (k - 1)
     half = float(stdtrit(k - 1, (1 + level) / 2) * np.sqrt(max(1.0, spread) / weight.sum()))
     tail = (1 - level) / 2
+    lower = float(chdtri(k - 1, 1 - tail))
     return {
         "tau2": tau2,
         "tau2_low": _profile(y, v, float(chdtri(k - 1, tail))),
-        "tau2_high": _profile(y, v, float(chdtri(k - 1, 1 - tail))),
+        "tau2_high": max(_profile(y, v, lower), _profile_of_chance(v, lower)),
         "q": q,
         "p_value": float(chdtrc(k - 1, q)),
         "i2": max(0.0, (q - (k - 1)) / q) if q > 0 else 0.0,
@@ -149,14 +152,28 @@ def _profile(y: FloatArray, v: FloatArray, target: float) -> float:
         w = 1 / (v + tau2)
         return float((w * (y - (w * y).sum() / w.sum()) ** 2).sum())
 
-    if generalised(0.0) <= target:
+    return _falls_to(target, generalised, float(((y - y.mean()) ** 2).sum()) / target + float(v.max()))
+
+
+def _profile_of_chance(v: FloatArray, target: float) -> float:
+    """`_profile` of the Q that is expected where true values are equal: Σwv - Σw²v/Σw, k - 1 at τ² = 0."""
+
+    def expected(tau2: float) -> float:
+        w = 1 / (v + tau2)
+        return float((w * v).sum() - (w**2 * v).sum() / w.sum())
+
+    return _falls_to(target, expected, float(v.max()))
+
+
+def _falls_to(target: float, falling: Callable[[float], float], top: float) -> float:
+    """Where a falling function of τ² reaches `target`; 0 if it starts below.  top : a first upper bound."""
+    if falling(0.0) <= target:
         return 0.0
     from scipy.optimize import brentq
 
-    top = float(((y - y.mean()) ** 2).sum()) / target + float(v.max())
-    while generalised(top) > target:
+    while falling(top) > target:
         top *= 2
-    return float(brentq(lambda tau2: generalised(tau2) - target, 0.0, top, xtol=1e-9 * top))
+    return float(brentq(lambda tau2: falling(tau2) - target, 0.0, top, xtol=1e-9 * top))
 
 
 def _spread(model: str, values: FloatArray, level: float) -> TaskSpread:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from itertools import combinations
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.counts import BoolArray, DirectScores, FloatArray, IntArray
-from core.intervals import check_level, clustered_proportion
+from core.intervals import check_level, clustered_proportion, dense_codes, mean_interval
+from core.votes import NoUsableVotes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +26,8 @@ class ScoreStatistics:
     """Scores of one judge for one model, or for all of them (`model` None).
 
     n : scores.  items : items.  mean, mean_low, mean_high : of (item, model) means over runs, clustered by
-    item; no interval with one item.  sd : of the scores, n − 1 below.
+    item; no interval with one item, nor where every judge gave one and the same score.
+    sd : of the scores, n − 1 below.
     kurtosis : excess, m₄/m₂² − 3 with moments over n; None where all scores are equal.
     top, top_low, top_high : share of scores at the highest that any judge of the selection gave.
     """
@@ -99,27 +102,36 @@ def direct_statistics(judged: Mapping[str, DirectScores], *, level: float = 0.95
     """Mean, SD, excess kurtosis and share at the top of every judge, and agreement of every two judges.
 
     Mean: Σ_i S_i/Σ_i n_i over items i with n_i responses whose means over runs sum to S_i;
-    SE² = G/(G − 1)·Σ_i(S_i − mean·n_i)²/N², t with G − 1 degrees of freedom for G items.
+    SE² = G/(G − 1)·Σ_i(S_i − mean·n_i)²/N², t with G − 1 degrees of freedom for G items. Where that is wider,
+    the interval is `core.intervals.mean_interval` with the lowest and the highest score that the judge gave
+    as ends (that any judge gave, if it gave one alone): 20 items at 10 do not show that a mean is exactly 10,
+    and mean ± t·SE holds .48 where 3 % are not. It is cut at the scores that any judge gave (ours).
 
     Agreement: intervals are t(G − 1)·√(G/(G − 1)·Σ_i(sum of pulls of item i)²), a pull being what a response
     moves the coefficient by to first order; for Pearson and τ_b on the scale of atanh, for κ cut at −1 and 1.
 
     Parameters
     ----------
-    judged : scores of each judge, of one selection, which share the codes of items and models.
+    judged : scores of each judge, of one selection, which share the codes of items and models; a judge
+        without scores is left out.
 
     A judge that gives the highest score to everybody measures nothing, which the share at the top shows
     (ours). Scores are rounded half up for κ alone: on a scale of 0 to 1 it means little.
 
-    Source: methods §6; Cohen (1960, 1968).
+    Raises NoUsableVotes if there is no score.  Source: methods §6; Cohen (1960, 1968).
     """
     check_level(level)
+    judged = {name: scores for name, scores in judged.items() if len(scores)}
+    if not judged:
+        raise NoUsableVotes("no judge of this selection gave a direct score")
+    lowest = min(float(scores.score.min()) for scores in judged.values())
     highest = max(float(scores.score.max()) for scores in judged.values())
+    scale = lowest, highest
     rows = []
     for name, scores in judged.items():
-        rows.append(_statistics(name, None, scores, np.ones(len(scores), dtype=bool), highest, level))
+        rows.append(_statistics(name, None, scores, np.ones(len(scores), dtype=bool), scale, level))
         for code in np.unique(scores.model):
-            rows.append(_statistics(name, scores.models[code], scores, scores.model == code, highest, level))
+            rows.append(_statistics(name, scores.models[code], scores, scores.model == code, scale, level))
     means = {name: response_means(scores) for name, scores in judged.items()}
     pairs = [_pair(one, two, means[one], means[two], level) for one, two in combinations(judged, 2)]
     return DirectStatistics(rows=tuple(rows), pairs=tuple(pairs), highest=highest, level=level)
@@ -134,42 +146,57 @@ def response_means(scores: DirectScores) -> tuple[IntArray, IntArray, FloatArray
 
 
 def _statistics(
-    judge: str, model: str | None, scores: DirectScores, keep: BoolArray, highest: float, level: float
+    judge: str,
+    model: str | None,
+    scores: DirectScores,
+    keep: BoolArray,
+    scale: tuple[float, float],
+    level: float,
 ) -> ScoreStatistics:
-    from scipy.special import stdtrit
-
     part = DirectScores(
         models=scores.models,
         categories=scores.categories,
         **{name: getattr(scores, name)[keep] for name in ("item", "category", "model", "run", "score")},
     )
     _, item, value = response_means(part)
-    place = np.unique(item, return_inverse=True)[1]
-    total, size = np.bincount(place, value), np.bincount(place)
-    items, mean = len(total), float(value.mean())
-    half = None
-    if items > 1:
-        error = items / (items - 1) * float(((total - mean * size) ** 2).sum()) / len(value) ** 2
-        half = float(stdtrit(items - 1, (1 + level) / 2)) * error**0.5
+    own = float(scores.score.min()), float(scores.score.max())
+    mean, low, high = _mean(item, value, scale if own[0] == own[1] else own, scale, level)
     spread = part.score - part.score.mean()
     m2, m4 = float((spread**2).mean()), float((spread**4).mean())
     told_apart = float(np.ptp(part.score)) > 0
-    at_top = (part.score == highest).astype(np.int64)
+    at_top = (part.score == scale[1]).astype(np.int64)
     top = clustered_proportion(part.item, np.ones(len(part), dtype=np.int64), at_top, level=level)
     return ScoreStatistics(
         judge=judge,
         model=model,
         n=len(part),
-        items=items,
+        items=len(np.unique(item)),
         mean=mean,
-        mean_low=None if half is None else mean - half,
-        mean_high=None if half is None else mean + half,
+        mean_low=low,
+        mean_high=high,
         sd=float(part.score.std(ddof=1)) if len(part) > 1 else None,
         kurtosis=m4 / m2**2 - 3 if told_apart else None,
         top=top.value,
         top_low=top.low,
         top_high=top.high,
     )
+
+
+def _mean(
+    item: IntArray, value: FloatArray, ends: tuple[float, float], scale: tuple[float, float], level: float
+) -> tuple[float, float | None, float | None]:
+    """Mean over responses and its interval, as `direct_statistics` says."""
+    from scipy.special import stdtrit
+
+    mean, low, high = mean_interval(item, value, ends=ends, level=level)
+    code = dense_codes(item)
+    items = int(code.max()) + 1
+    if items < 2 or scale[0] == scale[1]:
+        return mean, None, None
+    pull = np.bincount(code, value - mean) / len(value)
+    error = math.sqrt(items / (items - 1) * float((pull**2).sum()))
+    half = float(stdtrit(items - 1, (1 + level) / 2)) * error
+    return mean, max(min(low, mean - half), scale[0]), min(max(high, mean + half), scale[1])
 
 
 def _pair(

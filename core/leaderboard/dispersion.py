@@ -69,7 +69,8 @@ class Dispersion:
     excess, excess_low, excess_high : SD of p by scores minus SD of p by votes, mean over models with a paired
     t interval; None unless shared, with two models or more.
     kendall, spearman : order of models by judges' mean p by scores against that by votes, the anchor among
-    them, with bootstrap intervals over the n_ordered models.  None with fewer than three.
+    them, with bootstrap intervals over the n_ordered models.  None with fewer than three; intervals as
+    `core.leaderboard.outside.rank_agreement`.
     """
 
     anchor: str

@@ -24,6 +24,8 @@ MOST_BYTES = 5_000_000
 MOST_MODELS = 20_000
 TOP = 10
 RESAMPLES = 2_000
+LEAST_FOR_INTERVAL = 6
+"""With fewer models resamples hold so few orders that the interval misses, or is the point (ours)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -48,7 +50,7 @@ class OutsideComparison:
     elo : of this board.  outside_elo : of the outside one, moved to the same mean, as its zero is another;
     NaN for a score of 0 or 100 %.  p, outside_p : the win probabilities that they stand for.
     kendall (τ_b), spearman : with bootstrap intervals over models; None with fewer than three or without
-    differences.  mean_abs_elo, mean_abs_p : mean |difference|.
+    differences, intervals also as `rank_agreement`.  mean_abs_elo, mean_abs_p : mean |difference|.
     jaccard : shared part of the two top tens, of `top` models each; None unless more than ten match.
     only_here, only_outside : models without a partner, by exact name or, failing that, in another case.
     """
@@ -250,7 +252,9 @@ def rank_agreement(
 ) -> dict[str, float | None]:
     """Kendall τ_b and Spearman ρ, each as name, name_low and name_high: percentile intervals over models.
 
-    None with fewer than three models or where all of a board are equal.
+    None with fewer than three models or where all of a board are equal. No interval with fewer than six, nor
+    where the orders are the same or each other's reverse: every resample is then as perfect, so it would be
+    the point, and of three unrelated models one pair of boards in six would agree with certainty.
     """
     names = ("kendall", "spearman")
     found: dict[str, float | None] = {f"{name}{end}": None for name in names for end in ("", "_low", "_high")}
@@ -260,8 +264,10 @@ def rank_agreement(
         return found
     from scipy.stats import kendalltau, spearmanr
 
-    found["kendall"] = float(kendalltau(one, two).statistic)
+    found["kendall"] = tau = float(kendalltau(one, two).statistic)
     found["spearman"] = float(spearmanr(one, two).statistic)
+    if len(one) < LEAST_FOR_INTERVAL or abs(tau) > 1 - 1e-9:
+        return found
     drawn = rng.multinomial(len(one), np.full(len(one), 1 / len(one)), size=resamples)
     for name, values in (("kendall", _kendalls(one, two, drawn)), ("spearman", _spearmans(one, two, drawn))):
         known = values[~np.isnan(values)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from core.counts import FloatArray, IntArray, PairScores
 from core.intervals import beta_interval, check_level
@@ -185,14 +186,14 @@ def board(
     ties = _sum_by(row_of, tie)
     p, mass = win_probability(n, total, prior=prior)
     shrink = np.broadcast_to(_pool_factor(n, pool) * (kappa_factor or 1.0) ** 2, p.shape)
-    dispersion = _dispersion(n, total, _sum_by(row_of, score**2))
+    dispersion = dispersion_factor(n, total, _sum_by(row_of, score**2))
     elo = elo_of_p(p)
     columns: dict[str, FloatArray] = {"p": p, "elo": elo}
     for suffix, factor in (("", shrink), ("_corrected", shrink * dispersion)):
-        low, high = _interval(p, mass, factor, level)
+        columns[f"se_p{suffix}"] = np.sqrt(p * (1 - p) / (mass + 1) * factor)
+        low, high = limits(p, columns[f"se_p{suffix}"], level=level)
         columns |= {f"p_low{suffix}": low, f"p_high{suffix}": high}
         columns |= {f"elo_low{suffix}": elo_of_p(low), f"elo_high{suffix}": elo_of_p(high)}
-        columns[f"se_p{suffix}"] = np.sqrt(p * (1 - p) / (mass + 1) * factor)
         columns[f"se_elo{suffix}"] = ELO_PER_NAT / (p * (1 - p)) * columns[f"se_p{suffix}"]
     columns |= {"wins": total - ties / 2, "ties": ties, "losses": n - total - ties / 2}
     # Equal scores stand in alphabetical order, so that the board never depends on the order of rows.
@@ -246,13 +247,17 @@ def against(pairs: PairScores, anchor: str) -> tuple[IntArray, IntArray, FloatAr
     return np.where(flip, pairs.model_2[rows], pairs.model_1[rows]), pairs.item[rows], score, tie
 
 
-def _interval(
-    p: FloatArray, mass: FloatArray, factor: FloatArray, level: float
-) -> tuple[FloatArray, FloatArray]:
-    """Quantiles of the Beta with mean p̄ and `factor` times the posterior variance; the point if that is 0."""
-    scaled = np.divide(mass + 1, factor, out=np.full(len(p), 2.0), where=factor > 0) - 1
-    low, high = beta_interval(p * scaled, (1 - p) * scaled, level=level)
-    return np.where(factor > 0, low, p), np.where(factor > 0, high, p)
+def limits(p: ArrayLike, se: ArrayLike, *, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+    """Quantiles of the Beta with mean p̄ and standard deviation `se`, elementwise; the point if that is 0.
+
+    With the posterior's own SE that is Beta(a, b), the interval of a `board`; the corrected SE gives its
+    corrected one.
+    """
+    mean, error = np.asarray(p, dtype=np.float64), np.asarray(se, dtype=np.float64)
+    known = error > 0
+    scaled = np.divide(mean * (1 - mean), error**2, out=np.full(mean.shape, 2.0), where=known) - 1
+    low, high = beta_interval(mean * scaled, (1 - mean) * scaled, level=level)
+    return np.where(known, low, mean), np.where(known, high, mean)
 
 
 def _pool_factor(n: FloatArray | IntArray | None, pool: int | None) -> FloatArray:
@@ -266,7 +271,7 @@ def _sum_by(row_of: IntArray, values: FloatArray) -> FloatArray:
     return np.asarray(np.bincount(row_of, values), dtype=np.float64)
 
 
-def _dispersion(n: IntArray, total: FloatArray, squares: FloatArray) -> FloatArray:
+def dispersion_factor(n: IntArray, total: FloatArray, squares: FloatArray) -> FloatArray:
     """f: observed variance of the prompt scores against that of win-or-lose with the same mean, at most 1."""
     mean = total / n
     return np.minimum(1, (squares - n * mean**2 + 0.25) / (n * mean * (1 - mean) + 0.25))

@@ -89,13 +89,13 @@ def screening(
 
     Raises
     ------
-    NoUsableVotes : no judge with a known ICC met the anchor.  InvalidOption : a cut outside -1 to 1.
+    NoUsableVotes : no judge with a known ICC met the anchor.  InvalidOption : a cut above 1 or not a number.
 
     Source: [RAEE] §2, judge screening; methods §6.
     """
     for given in cuts:
-        if not -1 <= given <= 1:
-            raise InvalidOption(f"cut = {given}: an ICC lies between -1 and 1")
+        if not given <= 1:
+            raise InvalidOption(f"cut = {given}: an ICC is at most 1")
     seen = {name: pairs for name, pairs in judged.items() if met(pairs, anchor)}
     known = {name: value for name in seen if name in icc and (value := icc[name].icc_3_k) is not None}
     if not known:

@@ -126,7 +126,7 @@ def slots_figure(found: SlotTable, *, style: Style, theme: Theme = "light") -> F
             hoverinfo="text",
         )
     for name, values, dash in (
-        ("its candidates over all orders", found.expected, "solid"),
+        ("its candidates in other slots", found.expected, "solid"),
         ("chance 1/n", found.chance, "dot"),
     ):
         fig.add_scatter(

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.counts import PairScores
 from core.leaderboard.anchors import Triangles
-from core.leaderboard.raee import MID_REGION, Board, BoardRow, board
+from core.leaderboard.raee import MID_REGION, Board, BoardRow, board, limits
 from core.words.standings import MID_REGION_WANTED, Lead, Standings, most_reversing
 from core.words.verdicts import percent
 
@@ -34,7 +34,7 @@ def answer(found: Standings, told: Sequence[TriangleTold] = (), *, corrected: bo
     Parameters
     ----------
     found : of `standings`.
-    told : triangles in words, worst first (`triangle_words`).
+    told : triangles in words, least p first (`triangle_words`).
     corrected : say the dispersion-corrected interval instead of the published one.
     """
     parts = (_first(found.board, corrected), _separable(found.lead), _survives(found, told))
@@ -121,14 +121,22 @@ def triangles_frame(found: Triangles, told: Sequence[TriangleTold]) -> pd.DataFr
 
 
 def _first(shown: Board, corrected: bool) -> str:
+    """The best of several models is above the anchor by chance more often than one model is.
+
+    So it leads if its corrected interval, which tiers rest on too, also excludes one half at 1 − (1 −
+    level)/models (Bonferroni; ours). That no model beats the anchor needs no such care.
+    """
     best = shown.rows[0]
     low, high, _, _ = _limits(best, corrected)
+    level = 1 - (1 - shown.level) / len(shown.rows)
+    sure = float(limits(best.p, best.se_p_corrected, level=level)[0])
     score = f"scores {_share(best, corrected)}"
     if high < 0.5:
         return f"No model beats the anchor, {shown.anchor}; {best.model}, the best of them, {score}."
-    if low <= 0.5:
+    if min(low, sure) <= 0.5:
+        of_several = f"as the best of {len(shown.rows)} " if low > 0.5 else ""
         return (
-            f"{best.model} is first, but not shown to be better than the anchor: "
+            f"{best.model} is first, but {of_several}not shown to be better than the anchor: "
             f"against {shown.anchor} it {score}."
         )
     return f"{best.model} leads: against {shown.anchor} it {score}."

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+import numpy as np
+
 from core.consensus.ensemble_scores import Difference, EnsembleScore, EnsembleTable
+from core.intervals import wider
 from core.words.verdicts import percent
 
 
@@ -13,9 +16,15 @@ def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:
     """Best rule against best member, with the interval of the difference widened for the number of rules.
 
     A jury is better if the whole interval is above 0, worse if below, else not told apart. The interval is at
-    1 − (1 − level)/rules (Bonferroni; ours): the rule shown is the best of several.
+    1 − (1 − level)/rules (Bonferroni; ours): the rule shown is the best of several. Fusers that did not judge
+    all labelled comparisons are no part of it: those that they judged may be the easy ones.
     """
-    rules = [score for score in found.scores.values() if score.kind != "member"]
+    others = [score for score in found.scores.values() if score.kind != "member"]
+    rules = [score for score in others if score.n == found.n]
+    partly = [f"{score.name} ({score.n:,})" for score in others if score.n < found.n]
+    apart = (
+        f" Not among them, as they judged fewer of the {found.n:,}: {', '.join(partly)}." if partly else ""
+    )
     best = max(rules, key=lambda score: score.accuracy.value)
     member = found.scores[found.best_member]
     gap = best.against_best
@@ -30,19 +39,19 @@ def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:
     if math.isnan(low):
         measured = f"{points(gap.value)} points (on one item, so its interval is unknown)"
     if low > 0:
-        return f"Yes. {said}, which is more often {versus}: by {measured}.", "finding"
+        return f"Yes. {said}, which is more often {versus}: by {measured}.{apart}", "finding"
     if high < 0:
-        return f"No. Even the best rule is less often right {versus}. {said}: {measured}.", "warning"
-    return f"Not shown. {said}, a difference of {measured} from {member.name}, its best judge.", "warning"
+        return f"No. Even the best rule is less often right {versus}. {said}: {measured}.{apart}", "warning"
+    told = f"Not shown. {said}, a difference of {measured} from {member.name}, its best judge."
+    return f"{told}{apart}", "warning"
 
 
 def widened(gap: Difference, comparisons: int) -> tuple[float, float]:
-    """Interval of a difference at 1 − (1 − level)/comparisons, by the ratio of normal quantiles."""
-    from scipy.special import ndtri
-
-    tail = (1 - gap.level) / 2
-    ratio = float(ndtri(1 - tail / comparisons) / ndtri(1 - tail))
-    return gap.value - ratio * (gap.value - gap.low), gap.value + ratio * (gap.high - gap.value)
+    """Interval of a difference of shares at 1 − (1 − level)/comparisons (`core.intervals.wider`)."""
+    ratio = wider(comparisons, level=gap.level)
+    ends = gap.value - ratio * (gap.value - gap.low), gap.value + ratio * (gap.high - gap.value)
+    low, high = np.clip(ends, -1.0, 1.0).tolist()
+    return low, high
 
 
 def without(found: EnsembleTable, rule: str) -> str:

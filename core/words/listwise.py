@@ -9,6 +9,7 @@ import numpy as np
 
 from core.consensus.listwise import Improvements
 from core.consensus.listwise_orders import OrderSensitivity, OrderSweep
+from core.intervals import wider
 from core.words.ensembles import points
 from core.words.verdicts import percent
 
@@ -108,25 +109,24 @@ def enough(found: OrderSweep) -> str:
 
 
 def slots(found: OrderSensitivity) -> str:
-    """The slot that departs most from what the quality of its candidates would give it.
+    """The slot that departs most from what its candidates get in other slots.
 
-    It is the worst of several, so its interval is widened for their number (Bonferroni by the ratio of normal
-    quantiles; ours) before it is said to decide.
+    It is the worst of several, so its interval is widened for their number (`core.intervals.wider`) before it
+    is said to decide.
     """
-    from scipy.special import ndtri
-
     table = found.slots
-    gap = table.expected - table.win
-    used = table.n > 0
-    most = int(np.where(used, abs(gap), -1.0).argmax())
-    tail = (1 - table.level) / 2
-    wider = float(ndtri(1 - tail / used.sum()) / ndtri(1 - tail))
-    reach = (table.high - table.win if gap[most] > 0 else table.win - table.low)[most]
-    outside = abs(gap[most]) > wider * reach
+    used = ~np.isnan(table.pull)
+    if not used.any():
+        return "No candidate was shown in two slots, so nothing is known of slots."
+    most = int(np.where(used, abs(table.pull), -1.0).argmax())
+    pull, low, high = table.pull[most], table.pull_low[most], table.pull_high[most]
+    reach = pull - low if pull > 0 else high - pull
+    outside = abs(pull) > wider(int(used.sum()), level=table.level) * reach
+    ends = "interval unknown" if np.isnan(low) else f"{points(float(low))} to {points(float(high))}"
     said = (
         f"Slot {most + 1} comes first in {percent(table.win[most], 1)} of its {table.n[most]:,} runs "
-        f"({percent(table.low[most], 1)} to {percent(table.high[most], 1)}); the same candidates come first "
-        f"in {percent(table.expected[most], 1)} of all their runs."
+        f"({percent(table.low[most], 1)} to {percent(table.high[most], 1)}), {points(float(pull))} points "
+        f"({ends}) from what the same candidates get in other slots."
     )
     return said + (" The slot itself decides." if outside else " That is within chance: no slot stands out.")
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.intervals import wider
 from core.leaderboard.abstention import Abstained, Abstention, Changed
 from core.leaderboard.between_tasks import BetweenTasks, TaskSpread
-from core.leaderboard.outside import OutsideComparison
+from core.leaderboard.outside import LEAST_FOR_INTERVAL, OutsideComparison
 from core.leaderboard.pooling import PooledBoard, Pooling
 from core.leaderboard.rating_spread import RAEE, MethodSpread, RatingSpread
 from core.leaderboard.screening import Screened, Screening
@@ -106,8 +107,8 @@ def screened(found: Screening, row: Screened) -> str:
 def abstained(found: Abstention, row: Abstained, changed: Sequence[Changed]) -> str:
     """What dropping doubtful prompts keeps and moves.
 
-    The model named is the most changed of several, so its interval is widened for their number (Bonferroni by
-    the ratio of normal quantiles; ours) before it is said to be more than chance.
+    The model named is the most changed of several, so its interval is widened for their number
+    (`core.intervals.wider`) before it is said to be more than chance.
     """
     what = (
         f"prompts on which a judge's runs differ by an SD above {row.threshold:g}"
@@ -199,10 +200,7 @@ def outside(found: OutsideComparison) -> str:
         return f"All models of both boards are equal on one of them, so ranks say nothing: {n} match, {left}."
     if found.kendall is None:
         return f"Too few models stand on both boards to compare them: {n} match, {left}."
-    if found.kendall_low is None or found.kendall_high is None:
-        ends = ""
-    else:
-        ends = f" ({found.kendall_low:.2f} to {found.kendall_high:.2f})"
+    ends = order_ends(found.kendall_low, found.kendall_high, n)
     apart = (
         ""
         if found.mean_abs_elo is None or found.mean_abs_p is None
@@ -212,12 +210,18 @@ def outside(found: OutsideComparison) -> str:
     return f"On the {n} models of both boards, Kendall τ is {found.kendall:.2f}{ends}{apart}. {left}."
 
 
-def _beyond_chance(most: Changed, models: int) -> bool:
-    from scipy.special import ndtri
+def order_ends(low: float | None, high: float | None, models: int) -> str:
+    """The interval of a Kendall τ over models, or why there is none."""
+    if low is not None and high is not None:
+        return f" ({low:.2f} to {high:.2f})"
+    if models < LEAST_FOR_INTERVAL:
+        return f" (no interval: it needs {LEAST_FOR_INTERVAL} models)"
+    return " (no interval: a perfect order does not show how sure it is)"
 
-    wider = float(ndtri(1 - LEVEL / 2 / models) / ndtri(1 - LEVEL / 2))
+
+def _beyond_chance(most: Changed, models: int) -> bool:
     reach = most.delta - most.delta_low if most.delta > 0 else most.delta_high - most.delta
-    return abs(most.delta) > wider * reach
+    return abs(most.delta) > wider(models, level=1 - LEVEL) * reach
 
 
 def _excess(row: MethodSpread) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 
 from core.counts import DirectScores
+from core.intervals import wider
 from core.leaderboard.direct_scores import DirectStatistics, ScoreStatistics
 from core.leaderboard.dispersion import Dispersion, Spread
 from core.leaderboard.score_board import ScoreBoard, ScoreBoards
+from core.words.raee import order_ends
 from core.words.verdicts import percent
 
 Kind = Literal["finding", "warning"]
@@ -43,11 +46,22 @@ def leader(found: ScoreBoard) -> str:
     shown = best.p_low is not None and best.p_high is not None
     if shown and (best.p_high or 0.0) < 0.5:
         return f"By direct scores no model beats the anchor; {best.model} comes nearest: {scores}."
-    if not shown or (best.p_low or 0.0) <= 0.5:
+    if not beats_anchor(found):
+        of_several = f"as the best of {len(found.rows)} " if (best.p_low or 0.0) > 0.5 else ""
         return (
-            f"By direct scores {best.model} is first, but not shown to be better than the anchor: {scores}."
+            f"By direct scores {best.model} is first, but {of_several}not shown to be better than the "
+            f"anchor: {scores}."
         )
     return f"By direct scores {best.model} leads: {scores}.{_runner_up(found)}"
+
+
+def beats_anchor(found: ScoreBoard) -> bool:
+    """The interval of the first's logit p, widened as it is the best of several, lies above 0."""
+    best = found.rows[0]
+    if best.p_low is None:
+        return False
+    logit, low = (math.log(p) - math.log1p(-p) for p in (best.p, best.p_low))
+    return logit - wider(len(found.rows), level=found.level) * (logit - low) > 0
 
 
 def beside_votes(found: Dispersion) -> str:
@@ -59,19 +73,23 @@ def beside_votes(found: Dispersion) -> str:
 
 
 def agree_more(found: Dispersion) -> str:
-    """On which measure judges agree more: SDs of p on one scale, and each in units of the models' spread."""
+    """On which measure these judges agree more: SDs of p on one scale, and in units of the models' spread.
+
+    The interval is over models, so it speaks of these judges on other models, not of other judges: of judges
+    drawn to be as sharp by scores as by votes, nine sets in ten do differ.
+    """
     scores, votes = _measure(found, "p by scores"), _measure(found, "p by votes")
     if not found.shared or found.excess is None or scores.sd is None or votes.sd is None:
-        return "Whether judges agree more on scores or on votes is unknown: no two judges gave both."
+        return "Whether these judges agree more on scores or on votes is unknown: no two of them gave both."
     told = (
-        f"Judges' win probabilities of a model differ by an SD of {100 * scores.sd:.1f} points by scores and "
-        f"{100 * votes.sd:.1f} by votes ({votes.n_judges} judges, {votes.n_models} models)"
+        f"These judges' win probabilities of a model differ by an SD of {100 * scores.sd:.1f} points by "
+        f"scores and {100 * votes.sd:.1f} by votes ({votes.n_judges} judges, {votes.n_models} models)"
     )
     low, high = found.excess_low, found.excess_high
     if low is None or high is None or low <= 0 <= high:
-        return f"{told}: not shown that they agree more on either."
+        return f"{told}: not shown that they agree more on either of other models."
     more, less = ("votes", "scores") if low > 0 else ("scores", "votes")
-    said = f"{told}: they agree more on {more}"
+    said = f"{told}: on other models too, these judges agree more on {more}"
     one, two = (scores.relative, votes.relative) if more == "scores" else (votes.relative, scores.relative)
     if one is not None and two is not None and one >= two:
         return f"{said}, but {more} put models nearer together: by the models' spread, more on {less}."
@@ -116,9 +134,7 @@ def crowded(found: DirectStatistics) -> str | None:
 
 def sound(boards: ScoreBoards, found: DirectStatistics) -> Kind:
     """A warning where the first model is not shown to beat the anchor, or judges are at their ceiling."""
-    best = boards.mean.rows[0]
-    clear = best.p_low is not None and best.p_low > 0.5
-    return "finding" if clear and crowded(found) is None else "warning"
+    return "finding" if beats_anchor(boards.mean) and crowded(found) is None else "warning"
 
 
 def no_scores(judged: Mapping[str, DirectScores], judge: str) -> str:
@@ -127,7 +143,10 @@ def no_scores(judged: Mapping[str, DirectScores], judge: str) -> str:
 
 
 def _given(row: ScoreStatistics, highest: float) -> str:
-    ends = "" if row.mean_low is None else f" ({row.mean_low:.2f} to {row.mean_high:.2f})"
+    why = "one item" if row.items < 2 else "no judge gave another score"
+    ends = f" (no interval: {why})"
+    if row.mean_low is not None:
+        ends = f" ({row.mean_low:.2f} to {row.mean_high:.2f})"
     return (
         f"{row.judge} gave {row.model} a mean of {row.mean:.2f}{ends} on {row.items:,} items; "
         f"{percent(row.top)} ({_bare(row.top_low)} to {percent(row.top_high)}) of its scores are "
@@ -148,7 +167,7 @@ def _runner_up(found: ScoreBoard) -> str:
 def _order(found: Dispersion) -> str:
     if found.kendall is None:
         return "Fewer than three models have both scores and votes, so orders cannot be compared."
-    ends = "" if found.kendall_low is None else f" ({found.kendall_low:.2f} to {found.kendall_high:.2f})"
+    ends = order_ends(found.kendall_low, found.kendall_high, found.n_ordered)
     same = "Votes rank them the same" if found.kendall > 1 - 1e-9 else "Against the order by votes"
     return f"{same}: Kendall τ {found.kendall:.2f}{ends}, {found.n_ordered} models."
 

@@ -150,7 +150,9 @@ def overconfidence(judge: str, value: ConfidenceGap | None) -> Verdict:
     if value.n < FEW:
         return verdict("unknown", f"{found}; fewer than {FEW} are too few to grade.")
     # Rounded first and 0 added, so that a gap of -0.04 points does not print as -0.0.
-    gap, low, high = (round(100 * x, 1) + 0.0 for x in (value.gap, value.gap_low, value.gap_high))
+    # The t interval of a few items may reach beyond what a gap can be.
+    ends = max(value.gap_low, -1.0), min(value.gap_high, 1.0)
+    gap, low, high = (round(100 * x, 1) + 0.0 for x in (value.gap, *ends))
     interval = f"gap {gap:+.1f} points, {low:+.1f} to {high:+.1f}"
     if value.items < 2:
         return verdict("unknown", f"{found} (gap {gap:+.1f} points); one item cannot show how sure that is.")

@@ -57,9 +57,9 @@ def triangles_section(asked: Asked, known: Triangles, told: Sequence[TriangleTol
     widgets.how_to_read(
         "If a beats b by 100 Elo and b beats c by 50, a should beat c by 150. *Left over* is what is "
         "missing round the triangle, from all prompts of each pair; z is that of the prompts which all "
-        "three pairs played, and p is adjusted for the number of triangles (Holm). Broken (p < .05): no "
-        "single scale holds the three, so their ranking depends on the anchor. Intransitive: moreover "
-        "each beats the next, all the way round."
+        "three pairs played. p counts no less variance than the three pairs have on their own, and is "
+        "adjusted for the number of triangles (Holm). Broken (p < .05): no single scale holds the three, so "
+        "their ranking depends on the anchor. Intransitive: moreover each beats the next, all the way round."
     )
     chosen = st.selectbox(
         "Votes behind",

@@ -61,7 +61,10 @@ SLOTS = {
     "win": "comes first",
     "low": "low",
     "high": "high",
-    "expected": "its candidates",
+    "expected": "its candidates elsewhere",
+    "pull": "difference",
+    "pull_low": "difference low",
+    "pull_high": "difference high",
     "chance": "chance",
     "best_n": "runs with the best",
     "best_win": "right then",
@@ -182,7 +185,7 @@ def slots_tab(asked: Asked, found: OrderSensitivity | None) -> None:
         widgets.how_to_read(
             "Filled marks: share of runs in which the candidate of that slot comes first, with a 95 % "
             "interval by item. The dotted line is chance, 1/n. The solid line is what the same candidates "
-            "get over all their orders: where good candidates stand in a slot more often than others, it is "
+            "get in other slots: where good candidates stand in a slot more often than others, it is "
             "above chance without any bias. Open marks: how often the judge is right when the best stands "
             "there."
         )
