@@ -60,11 +60,13 @@ def _told(found: EnsembleTable, best: EnsembleScore, rules: int) -> tuple[str, s
         )
     if gap.high < 0:
         return "No", f"{said}, which is less often {versus.rstrip(',')}: by {measured}."
+    rival = versus.removeprefix("than ").rstrip(",")
     if 1 < gap.items < FEW:
-        measured = f"{points(gap.value)} points; {gap.items} items are too few to tell,"
-    elif gap.low > 0:
+        few = f"{gap.items} items are too few to tell"
+        return "Not shown", f"{said}, a difference of {points(gap.value)} points from {rival}; {few}."
+    if gap.low > 0:
         measured += f", within chance for the best of {rules} rules,"
-    return "Not shown", f"{said}, a difference of {measured} from {versus.removeprefix('than ').rstrip(',')}."
+    return "Not shown", f"{said}, a difference of {measured} from {rival}."
 
 
 def widened(gap: Difference, comparisons: int) -> tuple[float, float]:
