@@ -473,7 +473,9 @@ def test_questions_to_the_wrong_kind_say_what_is_there_instead():
             ("k", "llm", 0, 1),
         ]
         assert found.categories == {"math": 0}
-        assert stored(found).sentence.startswith("3 direct scores of 2 raters are in; 1 more without a score is not")
+        assert stored(found).sentence.startswith(
+            "3 direct scores of 2 raters are in; 1 more without a score is not"
+        )
 
 
 def test_the_command_line_imports_and_exports_every_kind(tmp_path, capsys):
