@@ -54,9 +54,9 @@ POSITIONS = {
 """Columns of `PositionBias`, as they are read."""
 POSITIONS_SHOWN = (
     *("judge", "first", "second", "tie", "bias decided", "low", "high", "bias all", "pairs", "bias in pairs"),
-    *("flips", "flips low", "flips high", "hard flips", "excess", "lean first", "lean second", "p"),
+    *("p", "flips", "flips low", "flips high", "excess", "hard flips", "lean first", "lean second"),
 )
-"""Columns that fit a window; the other intervals are in the downloads."""
+"""Columns that about fit a window, the less telling ones last; the other intervals are in the downloads."""
 ORDERS = {
     "judge": "judge",
     "orders": "orders",

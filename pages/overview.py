@@ -9,8 +9,7 @@ from core.report import SIGNS, report
 from core.words.findings import answer, missing, overall, worst
 from pages.shared import cached, widgets
 
-FIRST = 8
-"""Raters whose worst findings are in view; those of more are folded."""
+FIRST = 8  # raters whose worst findings are in view; those of more are folded
 PAGES = {
     "accuracy": "confusion.py",
     "calibration": "calibration.py",

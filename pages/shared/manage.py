@@ -40,9 +40,15 @@ def datasets() -> None:
     others = [kind for kind in KINDS[1:] if any(getattr(each, kind) for each in found)]
     columns[2:2] = others
     frame = pd.DataFrame([[getattr(each, name) for name in columns] for each in found], columns=columns)
+    frame = frame.rename(columns=HEADERS | (OF_ALL if others else {}))
     st.dataframe(
-        frame.rename(columns=HEADERS | (OF_ALL if others else {})),
+        frame,
         hide_index=True,
+        column_config={
+            str(name): st.column_config.NumberColumn(format="localized")
+            for name in frame
+            if frame[name].dtype.kind == "i"
+        },
         key="datasets",
         alt="Data sets of the store",
     )

@@ -16,6 +16,7 @@ STYLE = """<style>
 [data-testid="stText"] { overflow-wrap: anywhere; }
 [data-testid="stBaseButton-tertiary"] { color: var(--st-primary-color, #2f8fc4); }
 @media (max-width: 640px) {
+  [data-testid="stTabs"] [role="tablist"] { flex-wrap: wrap; }
   [class*="st-key-answer-"] [data-testid="stText"] { font-size: 1rem; }
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
 }

@@ -34,13 +34,13 @@ COLUMNS = {
     "p_high_corrected": number("high %", "%.1f"),
 }
 ALWAYS = ("tier", "model", "n", "elo", "p")
-"""Columns of the board that do not depend on which interval is asked for."""
+"""Columns of the board whichever interval is asked for."""
 
 
 def board_tab(asked: Asked) -> None:
     """The board as a figure and as a table."""
     found, judges = asked.board, judged(asked)
-    drawn, measured = st.columns([3, 2], gap="medium")
+    drawn, measured = st.columns([5, 4], gap="medium")
     shown = None
     most = FIRST_WITH_JUDGES if judges else FIRST_SHOWN
     if len(found.rows) > most and not measured.toggle(
@@ -91,13 +91,17 @@ def _marks(asked: Asked, judges: dict[str, Board]) -> dict[str, Mark]:
 
 
 def _table(found: Board, *, corrected: bool) -> None:
-    """The board with the interval that the figure draws; the other one is in the downloads."""
+    """The board with the interval that the figure draws; the downloads have all intervals."""
     frame = found.to_frame()
     st.dataframe(
         _shown_numbers(frame),
         hide_index=True,
         column_config=COLUMNS,
-        column_order=[name for name in COLUMNS if name in ALWAYS or name.endswith("_corrected") == corrected],
+        column_order=[
+            *ALWAYS[:-1],
+            *(f"elo_{end}{'_corrected' * corrected}" for end in ("low", "high")),
+            "p",
+        ],
         alt="Board",
     )
     widgets.downloads(frame, "leaderboard")
