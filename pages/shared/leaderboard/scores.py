@@ -257,7 +257,12 @@ def _dispersion_table(found: Dispersion) -> None:
             st.text(f"{missing}: {reason}")
     with by_model:
         frame = found.to_frame().rename(columns=HEADS)
-        widgets.table(frame, "dispersion-by-model", alt="Dispersion across judges by model")
+        widgets.table(
+            frame,
+            "dispersion-by-model",
+            alt="Dispersion across judges by model",
+            significant=[str(column) for column in frame],
+        )
     st.caption(
         "SD, SE = SD/√judges and CV = SD/mean across judges. Elo has no CV: its 0 is the anchor, not "
         "nothing. CVs of scores and of p are on different scales: compare the SDs of p, or the SD by the "
