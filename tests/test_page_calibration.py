@@ -215,6 +215,7 @@ def test_nothing_to_measure_says_what_is_needed(tmp_path: Path, monkeypatch: pyt
     app = AppTest.from_file(str(MAIN), default_timeout=LONG)
     opened(app)
     assert any("Load a column confidence" in text for text in texts(app))
+    assert "Right or wrong by" not in {control.label for control in app.get("button_group")}
     st.cache_resource.clear()
 
 

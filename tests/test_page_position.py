@@ -1,5 +1,6 @@
 """The Position page: core's numbers in the real app, its figures, order balance and verbosity."""
 
+from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
 from types import SimpleNamespace
@@ -408,3 +409,34 @@ def test_long_names_break_at_a_word_and_keep_their_end() -> None:
     one = Estimate(row=name, value=0.1, low=0.0, high=0.2, n="n 5")
     fig = forest([Series(name="x", marks=[one])], styles=rater_styles([name]), x_title="x")
     assert fig.layout.yaxis.ticktext == ("Skywork_Skywork-Reward-<br>Gemma-2-27B &lt;b&gt;",)
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The app on one judge's votes in both orders, without a category."""
+    import streamlit as st
+
+    from core.importers import read
+
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
+    rows = "".join(f"{i},j,{order},{vote}\n" for i in range(4) for order, vote in (("ab", 1), ("ba", -1)))
+    with Store.open(tmp_path / "votes.duckdb") as store:
+        store.load(read([("alone.csv", f"item_id,judge,position,vote\n{rows}".encode())])[0])
+    yield AppTest.from_file(str(MAIN), default_timeout=60)
+    st.cache_resource.clear()
+
+
+def test_without_categories_and_other_judges_there_is_no_figure_by_them(alone: AppTest) -> None:
+    said = " ".join(element.value for element in opened(alone).text)
+    assert "no comparison judged in both orders has a category" in said
+    assert "no other judge voted on the comparisons judged in both orders" in said
+
+
+def test_groups_without_a_pair_are_not_drawn(app: AppTest) -> None:
+    counts = positions(demo_store(), DEMO)["sim-judge-careful"]
+    table = flips_by(counts, "margin", bins=50)
+    empty = {name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if not pairs}
+    assert empty
+    drawn = plots.flips_by_group(table, style=rater_styles(["j"])["j"]).layout.yaxis.ticktext
+    assert set(drawn) == set(table.groups) - empty

@@ -46,7 +46,8 @@ def confidence_tab(asked: Asked) -> None:
         st.caption(RULES_CAPTION)
         rules = one.to_frame()[list(RULES)].rename(columns=RULES)
         widgets.table(rules, "weighed-rules", alt="Held-out errors")
-    widgets.without_result(failed)
+    # The chosen judge has been told of above.
+    widgets.without_result({name: why for name, why in failed.items() if name != asked.judge})
     if one is not None:
         _copy(asked, share)
 

@@ -54,6 +54,8 @@ def compared_tab(asked: Asked) -> None:
         bind=widgets.URL,
         width=220,
     )
+    if column == JUDGE:
+        st.caption("All judges are compared; the judge above is whose votes other columns divide.")
     values, code = _values(asked, column)
     most = max(values, key=lambda value: len(values[value].labelled()))
     reference = controls.selectbox(
