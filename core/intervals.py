@@ -1,7 +1,8 @@
-"""How sure a rate is: Wilson, Jeffreys and Clopper–Pearson intervals, and what clustering by item does."""
+"""How sure a rate or a mean is: Wilson, Jeffreys, Clopper–Pearson and t intervals, and clustering by item."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -228,6 +229,93 @@ def clustered_proportion(
 ) -> Proportion:
     """Rate Σcorrect/Σn with a Wilson interval at n/deff, deff from `design_effect` (ours)."""
     return proportion(int(np.sum(correct)), int(np.sum(n)), level=level, deff=design_effect(item, n, correct))
+
+
+def mean_interval(
+    item: IntArray,
+    value: ArrayLike,
+    *,
+    ends: tuple[float, float],
+    n: ArrayLike = 1.0,
+    level: float = 0.95,
+) -> tuple[float, float, float]:
+    """Mean of bounded values, Σnᵢvᵢ/Σnᵢ, with a t interval over items that holds where few values differ.
+
+    Two items of average size are added, one at each end of what a value can be. With the mean m̃ and SE of
+    these G + 2 items (`pulls_on_mean`) the interval is m̃ ± t(G − 1)·SE, widened to hold the mean as seen
+    and cut at `ends`. Without the two, a rare event that was not seen yet looks impossible: 20 items on which
+    two rules have not differed would show that they never do (95 % then hold .64).
+
+    Parameters
+    ----------
+    item, value : (rows,) item code and value; rows of one item are one observation.
+    ends : lowest and highest possible value, such as −1 and 1 for a difference of two labels' correctness.
+    n : weight of each row, or one for all.
+
+    Returns
+    -------
+    mean, low, high : low and high are NaN with one item, as nothing is known of others; all without a row.
+
+    Source: ours; Agresti & Caffo (2000) for the added ends, Cochran (1977) §11 for the ratio of sums.
+    """
+    from scipy.special import stdtrit
+
+    check_level(level)
+    seen = np.asarray(value, dtype=np.float64)
+    weight = np.broadcast_to(np.asarray(n, dtype=np.float64), seen.shape)
+    code = dense_codes(item)
+    size: FloatArray = np.bincount(code, weights=weight).astype(np.float64)
+    total: FloatArray = np.bincount(code, weights=weight * seen).astype(np.float64)
+    items = int((size > 0).sum())
+    mean = float(total.sum() / size.sum()) if items else math.nan
+    if items < 2 or math.isnan(mean):
+        return mean, math.nan, math.nan
+    centre, pull = pulls_on_mean(total, size, ends)
+    half = float(stdtrit(items - 1, (1 + level) / 2)) * math.sqrt(float((pull**2).sum()))
+    return mean, max(min(centre - half, mean), ends[0]), min(max(centre + half, mean), ends[1])
+
+
+def pulls_on_mean(total: FloatArray, n: FloatArray, ends: tuple[float, float]) -> tuple[float, FloatArray]:
+    """Mean m̃ = Σtᵢ/Σnᵢ of items with sums tᵢ of nᵢ and of two more, one at each end, and its pulls.
+
+    The two are of average size n̄. Pulls are √((G + 2)/(G + 1))·(tᵢ − m̃·nᵢ)/Σnᵢ, (items + 2,) with the added
+    last: their squares add up to SE², and products with another estimate's pulls to a covariance. G counts
+    items with nᵢ > 0; the others pull nothing.
+    """
+    items = int((n > 0).sum())
+    size = float(n.sum()) / items
+    totals, sizes = np.append(total, [size * end for end in ends]), np.append(n, [size, size])
+    mean = float(totals.sum() / sizes.sum())
+    return mean, math.sqrt((items + 2) / (items + 1)) * (totals - mean * sizes) / float(sizes.sum())
+
+
+def mean_error_interval(
+    item: IntArray, error: FloatArray, *, highest: float = 2.0, level: float = 0.95
+) -> tuple[float, float, float]:
+    """Mean of errors from 0 to `highest`, most of them 0, with a Wilson interval of their share of `highest`.
+
+    It is Wilson's at n/deff: the variance between items over the binomial one, with ¼ of Kish's effect added
+    to the former and ¼ to the latter. Where few errors are not 0, mean ± t·SE misses the truth up to nine
+    times in ten, and says 0 to 0 where none is. Unlike `mean_interval` it is not symmetric.
+
+    Returns
+    -------
+    mean, low, high : low and high are NaN with one item; all are NaN without a row or with a NaN.
+
+    Source: ours.
+    """
+    mean = float(error.mean()) if len(error) else math.nan
+    code = dense_codes(item)
+    size = np.bincount(code)
+    items = len(size)
+    if items < 2 or math.isnan(mean):
+        return mean, math.nan, math.nan
+    n, share = len(error), mean / highest
+    pull = np.bincount(code, error / highest - share)
+    squares = items / (items - 1) * float((pull**2).sum())
+    deff = (squares + 0.25 * kish_effect(size)) / (n * share * (1 - share) + 0.25)
+    low, high = wilson(n * share, n, level=level, deff=deff)
+    return mean, min(highest * float(low), mean), max(highest * float(high), mean)
 
 
 def resample_items(

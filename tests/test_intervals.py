@@ -1,5 +1,7 @@
 """Intervals against independent implementations, laws, and their coverage in simulation."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,8 @@ from core.intervals import (
     design_effect,
     jeffreys,
     kish_effect,
+    mean_error_interval,
+    mean_interval,
     proportion,
     resample_items,
     wilson,
@@ -207,3 +211,36 @@ def test_basic_interval_reflects_and_holds_its_estimate():
     assert (low, high) == (pytest.approx(80 - 90), pytest.approx(80 - 10))
     low, high = basic_interval(5.0, draws, level=0.8, lowest=0.0)
     assert (low, high) == (0.0, 5.0)
+
+
+def test_mean_interval_is_the_t_interval_of_the_items_and_one_more_at_each_end():
+    value = np.array([1.0, 0.0, 0.0, -1.0, 1.0, 0.5])
+    widened = np.append(value, [-1, 1])
+    half = stats.t.ppf(0.975, 5) * widened.std(ddof=1) / math.sqrt(8)
+    mean, low, high = mean_interval(np.arange(6), value, ends=(-1, 1))
+    np.testing.assert_allclose([mean, low, high], [0.25, 0.1875 - half, 0.1875 + half])
+    # Copies of a row are no new items, and a weight stands for copies.
+    copies = mean_interval(np.repeat(np.arange(6), 3), np.repeat(value, 3), ends=(-1, 1))
+    assert copies == pytest.approx((mean, low, high))
+    assert mean_interval(np.arange(6), value, ends=(-1, 1), n=3) == pytest.approx((mean, low, high))
+
+
+def test_mean_interval_at_the_edges():
+    assert mean_interval(np.arange(30), np.ones(30), ends=(0, 1))[2] == 1
+    assert 0.8 < mean_interval(np.arange(30), np.ones(30), ends=(0, 1))[1] < 1
+    mean, low, high = mean_interval(np.zeros(9, dtype=int), np.ones(9), ends=(0, 1))
+    assert (mean, math.isnan(low), math.isnan(high)) == (1, True, True)
+    assert all(map(math.isnan, mean_interval(np.zeros(0, dtype=int), np.zeros(0), ends=(0, 1))))
+
+
+@pytest.mark.parametrize(("items", "rate"), [(60, 0.02), (60, 0.1), (200, 0.01), (15, 0.3)])
+def test_mean_intervals_hold_means_of_rare_events(items, rate):
+    rng, item = np.random.default_rng(7), np.arange(items)
+    held = {"mean": 0, "error": 0}
+    for _ in range(1000):
+        value = 2.0 * (rng.random(items) < rate)
+        _, low, high = mean_interval(item, value, ends=(0, 2))
+        held["mean"] += low <= 2 * rate <= high
+        _, low, high = mean_error_interval(item, value)
+        held["error"] += low <= 2 * rate <= high
+    assert min(held.values()) >= 935, held

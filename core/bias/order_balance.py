@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.counts import NO_GOLD, FloatArray, IntArray, OrderCounts, majority
-from core.intervals import dense_codes, kish_effect, wilson
+from core.intervals import mean_error_interval
 from core.votes import InvalidOption
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def order_balance(
     half = np.full(len(gold), np.nan) if n == 1 else _expected_error_of_both(ab, ba, gold, n // 2)
     loss = np.stack([*per_order, half, _expected_error_of_both(ab, ba, gold, n)])[:, row.reshape(-1)]
     item = counts.item[usable]
-    means = np.array([_mean_error(item, one, level) for one in loss], dtype=np.float64)
+    means = np.array([mean_error_interval(item, one, level=level) for one in loss], dtype=np.float64)
     gain = (None, None, None) if n == 1 else _mean(item, (loss[0] + loss[1]) / 2 - loss[2], level)
     return OrderBalance(
         orders=ORDERS,
@@ -152,27 +152,6 @@ def _expected_error_of_both(ab: IntArray, ba: IntArray, gold: IntArray, n: int) 
         rows = gold == label
         found[rows] = ((chance_ab[rows] @ error[k]) * chance_ba[rows]).sum(axis=1)
     return found
-
-
-def _mean_error(item: IntArray, error: FloatArray, level: float) -> tuple[float, float, float]:
-    """Mean of errors from 0 to 2, with a Wilson interval of half of it at the n that their variance leaves.
-
-    The variance is that between items, with ¼ added to it and to the binomial one: where few comparisons are
-    wrong, mean ± t·SE misses the truth up to nine times in ten, and says 0 to 0 where none is.
-    """
-    mean = float(error.mean())
-    if math.isnan(mean):
-        return mean, math.nan, math.nan
-    n, share = len(error), mean / 2
-    size = np.bincount(dense_codes(item))
-    pull = np.bincount(dense_codes(item), (error / 2 - share))
-    items = len(size)
-    if items < 2:
-        return mean, math.nan, math.nan
-    squares = items / (items - 1) * float((pull**2).sum())
-    deff = (squares + 0.25 * kish_effect(size)) / (n * share * (1 - share) + 0.25)
-    low, high = wilson(n * share, n, level=level, deff=deff)
-    return mean, min(2 * float(low), mean), max(2 * float(high), mean)
 
 
 def _mean(item: IntArray, value: FloatArray, level: float) -> tuple[float, float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from core.confidence.calibration import Calibration, CalibrationIntervals, calib
 from core.confidence.th_score import ThScore, th_score
 from core.consensus.ensembles import RULES, Members, Verdicts, applicable, btd_verdicts, combine
 from core.counts import NO_GOLD, FloatArray, IntArray, OutcomeCounts
-from core.intervals import Proportion, clustered_proportion, dense_codes
+from core.intervals import Proportion, clustered_proportion, mean_interval
 from core.votes import AppellateError, NoUsableVotes, UnknownName
 
 if TYPE_CHECKING:
@@ -201,28 +200,13 @@ def drop(jury: Members, name: str) -> Members:
 
 
 def paired(item: IntArray, one: FloatArray, two: FloatArray, *, level: float = 0.95) -> Difference:
-    """Mean of one − two over comparisons, with an interval that takes items as the unit (ours).
+    """Mean of one − two over comparisons, with an interval that takes items as the unit.
 
-    Two items of average size that differ by +1 and by −1 are added; then over these G + 2 items with sums dᵢ
-    of nᵢ comparisons, N in all, SE² = (G + 2)/(G + 1)·Σᵢ(dᵢ − d̄·nᵢ)²/N², and d̄ ± t_{G−1}·SE is widened to
-    hold the mean as seen. Without the two, 20 items on which two rules have not differed yet would show that
-    they never do: 95 % then hold .64. Ends are NaN with one item: nothing is known of others.
+    It is `core.intervals.mean_interval` with the ends −1 and 1.
     """
-    from scipy.special import stdtrit
-
-    code = dense_codes(item)
-    n = np.bincount(code).astype(np.float64)
-    total = np.bincount(code, weights=one.astype(np.float64) - two)
-    groups, value = len(n), float(total.sum() / n.sum())
-    low = high = float("nan")
-    if groups > 1:
-        size = float(n.mean())
-        total, n = np.append(total, [size, -size]), np.append(n, [size, size])
-        centre = float(total.sum() / n.sum())
-        spread = float(((total - centre * n) ** 2).sum()) * (groups + 2) / (groups + 1)
-        half = float(stdtrit(groups - 1, (1 + level) / 2)) * math.sqrt(spread) / float(n.sum())
-        low, high = max(min(centre - half, value), -1.0), min(max(centre + half, value), 1.0)
-    return Difference(value=value, low=low, high=high, n=len(code), level=level)
+    difference = one.astype(np.float64) - two
+    value, low, high = mean_interval(item, difference, ends=(-1.0, 1.0), level=level)
+    return Difference(value=value, low=low, high=high, n=len(difference), level=level)
 
 
 def _without(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from core.counts import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCounts
-from core.intervals import check_level, dense_codes, design_effect
+from core.intervals import check_level, dense_codes, design_effect, pulls_on_mean
 from core.votes import InvalidOption, TooFewLabels
 
 if TYPE_CHECKING:
@@ -170,22 +170,17 @@ def _interval(
     from scipy.special import stdtrit
 
     (total, n), groups = labelled, int((labelled[1] > 0).sum())
-    # An added end weighs as much as a labelled item does on average.
-    share = float(n.sum()) / groups
-    mean = (float(total.sum()) + share * (1 - weight)) / (float(n.sum()) + 2 * share)
-    deviation = total - mean * n
-    added = [share * (end - mean) for end in (-weight, 1.0)]
-    scale = (groups + 2) / (groups + 1) / (float(n.sum()) + 2 * share) ** 2
-    variance = scale * (float((deviation**2).sum()) + sum(one**2 for one in added))
-    estimate, centre = float(total.sum() / n.sum()), mean
+    estimate = float(total.sum() / n.sum())
+    centre, pull = pulls_on_mean(total, n, (-weight, 1.0))
+    variance = float((pull**2).sum())
     if weight:
         rest_total, rest_n = rest
         rest_groups = int((rest_n > 0).sum())
         rest_mean = float(rest_total.sum() / rest_n.sum())
-        rest_deviation = (rest_total - rest_mean * rest_n) * weight / float(rest_n.sum())
-        variance += rest_groups / (rest_groups - 1) * float((rest_deviation**2).sum())
+        rest_pull = (rest_total - rest_mean * rest_n) * weight / float(rest_n.sum())
+        variance += rest_groups / (rest_groups - 1) * float((rest_pull**2).sum())
         # An item may have comparisons of both kinds; without one this is 0.
-        variance += 2 * math.sqrt(scale) * float((deviation * rest_deviation).sum())
+        variance += 2 * float((pull[: len(rest_pull)] * rest_pull).sum())
         estimate, centre = estimate + weight * rest_mean, centre + weight * rest_mean
     half = float(stdtrit(groups - 1, (1 + level) / 2)) * math.sqrt(max(variance, 0.0))
     estimate = min(max(estimate, 0.0), 1.0)
