@@ -12,9 +12,6 @@ from core.counts import FloatArray
 from core.intervals import mean_error_interval, mean_interval
 from core.splits import ItemLosses
 
-CHANGED_LABEL = (-1.0, 1.0)
-"""What one label more right or wrong changes in an error: worth one item each way (`mean_interval`)."""
-
 
 def error_intervals(
     losses: ItemLosses, estimate: ArrayLike, *, highest: ArrayLike, level: float
@@ -42,21 +39,31 @@ def change_intervals(
     losses: ItemLosses,
     estimate: ArrayLike,
     *,
-    added: tuple[float, ...] = CHANGED_LABEL,
+    of_labels: bool = True,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Interval of each mean difference of two losses, (columns,), moved to sit on `estimate`.
 
-    That of `mean_interval`: t(items − 1), with two items more that differ by a label each way, so that two
-    rules that have not differed yet are not taken for one.  added : () for losses that differ everywhere a
-    little, such as the DRPS.  Ends are NaN with one item, as nothing is known of others.
+    That of `mean_interval`: t(items − 1), with two items more, so that two rules that have not differed yet
+    are not taken for one. They differ by ±1 on as many comparisons as change together in an item: Σd²/Σ|d|
+    over items that differ by d in all, at least 1; on all of an item of average size where none differs, the
+    cautious end.  of_labels : no such items for losses that differ everywhere a little, such as the DRPS.
+    Ends are NaN with one item, as nothing is known of others.
     """
     kind = np.repeat(np.arange(len(losses.items)), losses.items)
     item, size = np.arange(len(kind)), losses.size[kind]
-    ends = [
-        mean_interval(item, column[kind], ends=added, within=(-np.inf, np.inf), n=size, level=level)
-        for column in losses.loss.T
-    ]
+    ends = []
+    for column in losses.loss.T:
+        change = column[kind]
+        added = _together(size * change) / size.mean() if of_labels else None
+        sides = () if added is None else (-min(added, 1.0), min(added, 1.0))
+        ends.append(mean_interval(item, change, ends=sides, within=(-np.inf, np.inf), n=size, level=level))
     mean, low, high = np.array(ends).reshape(-1, 3).T
     value = np.asarray(estimate, dtype=np.float64)
     return np.minimum(low + value - mean, value), np.maximum(high + value - mean, value)
+
+
+def _together(change: FloatArray) -> float:
+    """Labels that change together in an item, from each item's change in all; infinite if none changes."""
+    moved = float(np.abs(change).sum())
+    return max(float((change**2).sum()) / moved, 1.0) if moved else np.inf

@@ -212,12 +212,26 @@ def test_a_change_has_the_t_interval_of_a_clustered_mean(alike):
     items = rng.integers(2, 40, 25) if alike else np.ones(25, dtype=np.int64)
     size = rng.integers(1, 7, 25).astype(np.float64)
     losses = ItemLosses(loss=loss, items=items, size=size)
-    low, high = change_intervals(losses, [0.4], added=(), level=0.9)
+    low, high = change_intervals(losses, [0.4], of_labels=False, level=0.9)
     weight, n = items * size, int(items.sum())
     mean = weight @ loss[:, 0] / weight.sum()
     error = np.sqrt(n / (n - 1) * (items * (size * (loss[:, 0] - mean)) ** 2).sum()) / weight.sum()
     half = stats.t.ppf(0.95, n - 1) * error
     assert (low[0], high[0]) == (pytest.approx(0.4 - half), pytest.approx(0.4 + half))
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_rare_changes_are_covered_whether_an_item_changes_as_a_whole_or_not(alike):
+    """3 % of labels change, in 50 items of 6. Alone they are worth a label, together a whole item."""
+    rng, held, width = np.random.default_rng(5), 0, []
+    for _ in range(400):
+        changed = (rng.random((50, 1 if alike else 6)) < 0.03).mean(axis=1, keepdims=True)
+        losses = ItemLosses(loss=changed, items=np.ones(50, dtype=np.int64), size=np.full(50, 6.0))
+        low, high = change_intervals(losses, [changed.mean()], level=0.95)
+        held += low[0] <= 0.03 <= high[0]
+        width.append(high[0] - low[0])
+    assert held / 400 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+    assert np.mean(width) < (0.15 if alike else 0.05)
 
 
 def test_rules_that_have_not_differed_yet_may_differ():

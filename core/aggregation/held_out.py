@@ -9,7 +9,7 @@ import numpy as np
 
 from core.counts import FloatArray, IntArray
 from core.intervals import check_level, dense_codes
-from core.loss_intervals import CHANGED_LABEL, change_intervals, error_intervals
+from core.loss_intervals import change_intervals, error_intervals
 from core.splits import ItemLosses
 from core.votes import InvalidOption, TooFewLabels
 
@@ -81,11 +81,9 @@ def held_out_scores(
     change = value[[0, rules]].repeat(rules) - value
     ends = []
     same = (forecasts[:, :1] == forecasts).all(axis=0)
-    for part, mean, added in (
-        (errors, change[:rules], CHANGED_LABEL),
-        (forecasts, change[rules:], ()),
-    ):
-        low, high = change_intervals(_columns(losses, part[:, :1] - part), mean, added=added, level=level)
+    for part, mean, of_labels in ((errors, change[:rules], True), (forecasts, change[rules:], False)):
+        apart = _columns(losses, part[:, :1] - part)
+        low, high = change_intervals(apart, mean, of_labels=of_labels, level=level)
         low[same], high[same] = mean[same], mean[same]
         # A rule beside itself.
         low[0] = high[0] = mean[0]
