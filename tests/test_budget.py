@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
@@ -539,9 +542,33 @@ def test_words_for_one_vote_and_one_comparison() -> None:
     code, vote = np.arange(60), np.roll(gold, 3)
     minus, tie, plus = ((vote == y).astype(np.int64) for y in (-1, 0, 1))
     counts = VoteCounts(comparison=code, item=code, minus=minus, tie=tie, plus=plus, gold=gold)
-    tried = trial(counts, rng=np.random.default_rng(0), n_splits=2, resamples=100)
+    tried = trial(counts, rng=np.random.default_rng(0), n_splits=2)
     assert saving("j", tried, 0.002) == (
         "j: a comparison has only 1 vote, all asked at once, so no vote can be saved."
     )
     told = outlook(plan(learn(counts.cells()[0]), price=0.0), 1)
     assert told.startswith("For 1 more comparison expect 1 vote instead of 1")
+
+
+def test_a_million_votes_on_a_comparison_take_no_time() -> None:
+    code, gold = np.arange(60), np.resize([-1, 0, 1], 60)
+    minus, tie, plus = (np.where(gold == y, most, 3) for y, most in ((-1, 10**6), (0, 9), (1, 10**6)))
+    counts = VoteCounts(comparison=code, item=code, minus=minus, tie=tie, plus=plus, gold=gold)
+    started = process_time()
+    tried = trial(counts, rng=np.random.default_rng(0), votes=8, n_splits=2)
+    assert learn(counts.cells()[0], votes=8).n_comparisons == 60
+    assert process_time() - started < 5
+    assert tried.rows["btd-8"].mae < 0.2
+
+
+def test_words_say_what_the_interval_of_a_trial_leaves_out() -> None:
+    code, gold = np.arange(90), np.resize([-1, 0, 1], 90)
+    said = np.where(np.arange(90) % 7 == 0, np.roll(gold, 1), gold)
+    minus, tie, plus = (np.where(said == y, 3, 1) for y in (-1, 0, 1))
+    counts = VoteCounts(comparison=code, item=code, minus=minus, tie=tie, plus=plus, gold=gold)
+    tried = trial(counts, rng=np.random.default_rng(0), tolerances=(0.0, 0.01), n_splits=4)
+    told = saving("j", tried, 0.01)
+    assert told.endswith(", n 90; it leaves out which 20 of them the planner learned from).")
+    row = replace(tried.rows["planner-0.01"], added_low=math.nan)
+    alone = replace(tried, rows=tried.rows | {"planner-0.01": row})
+    assert "(no interval: one item, n 90" in saving("j", alone, 0.01)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.experiments.budget import BudgetPlan
 from core.experiments.budget_trial import BudgetTrial, TrialRow
+from core.words.spans import span
 from core.words.verdicts import percent
 
 
@@ -25,7 +26,8 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
         sentence += (
             f" With up to {tolerance:g} more error allowed {chosen.votes:.1f} do ({percent(chosen.saved)} "
             f"saved), and the error {_measured(chosen)} on held-out comparisons "
-            f"({chosen.added_low:+.4f} to {chosen.added_high:+.4f}, n {found.n:,})."
+            f"({span(chosen.added_low, chosen.added_high, '+.4f')}, n {found.n:,}; it leaves out which "
+            f"{found.calibration:.0f} of them the planner learned from)."
         )
     return sentence
 

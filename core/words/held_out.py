@@ -12,6 +12,7 @@ from core.aggregation.confidence_weighted import ConfidenceWeighted
 from core.aggregation.held_out import HeldOutScores
 from core.aggregation.ordinal import Ordinal
 from core.aggregation.position_aware import PositionAware
+from core.words.spans import span
 from core.words.verdicts import percent
 
 Measure = Literal["mae", "drps"]
@@ -77,8 +78,9 @@ def ordinal(judge: str, gold: str, found: Ordinal) -> str:
     does = effect(scores, "mae", best)
     size = (
         f"average error {scores.mae[0]:.3f} levels against {scores.mae[best]:.3f} "
-        f"(difference {scores.mae_change[best]:+.3f}, {scores.mae_change_low[best]:+.3f} to "
-        f"{scores.mae_change_high[best]:+.3f}, n {scores.n:,} held-out answers)"
+        f"(difference {scores.mae_change[best]:+.3f}, "
+        f"{span(scores.mae_change_low[best], scores.mae_change_high[best], '+.3f')}, n {scores.n:,} held-out "
+        "answers)"
     )
     rule = scores.names[best][0].lower() + scores.names[best][1:]
     outcome = {
@@ -113,4 +115,4 @@ def _change(scores: HeldOutScores, measure: Measure) -> str:
         return f"leaves the {MEASURES[measure]} as it is"
     does = effect(scores, measure, 1)
     verb = "is not shown to change" if does == "does not change" else does
-    return f"{verb} the {MEASURES[measure]} ({change:+.4f}, {low:+.4f} to {high:+.4f})"
+    return f"{verb} the {MEASURES[measure]} ({change:+.4f}, {span(low, high, '+.4f')})"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from core.aggregation.btd import Bounds, BTDFit
 from core.aggregation.priors import Offer
 from core.aggregation.shrinkage_gain import PairedChange, ShrinkageGain
+from core.words.spans import span
 from core.words.verdicts import percent
 
 OFTEN = 0.25
@@ -81,16 +82,20 @@ def _effect(change: PairedChange, what: str) -> str:
         return f"lowers {what} by {_number(-value)} ({_number(-high)} to {_number(-low)})"
     if low > 0:
         return f"raises {what} by {_number(value)} ({_number(low)} to {_number(high)})"
-    return f"is not shown to change {what} ({_signed(value)}, {_signed(low)} to {_signed(high)})"
+    return f"is not shown to change {what} ({_signed(value)}, {span(_rounded(low), _rounded(high), '+.3f')})"
 
 
 def _number(value: float) -> str:
-    return f"{round(value, 3) + 0.0:.3f}"
+    return f"{_rounded(value):.3f}"
 
 
 def _signed(value: float) -> str:
+    return f"{_rounded(value):+.3f}"
+
+
+def _rounded(value: float) -> float:
     # Adding 0 takes the sign from a rounded -0.
-    return f"{round(value, 3) + 0.0:+.3f}"
+    return round(value, 3) + 0.0
 
 
 def some(names: Sequence[str], *, most: int = 12) -> str:

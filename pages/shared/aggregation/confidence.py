@@ -64,7 +64,7 @@ def _drawn(asked: Asked, found: dict[str, ConfidenceWeighted], one: ConfidenceWe
         widgets.how_to_read(
             "Left of the line weighing helps. In each of 100 random splits the weights and the fit are "
             "learned on the calibration comparisons alone; the rest is scored, beside BTD on the same votes "
-            "unweighted. Bars are bootstrap intervals by item. A vote weighs by the log odds that it is "
+            "unweighted. Bars are intervals by item. A vote weighs by the log odds that it is "
             "right, from a logistic regression of right on stated confidence; where a calibration set does "
             "not show that confidence tells right from wrong (z below 1.645) all its votes weigh alike. "
             "Repeated votes that nearly always agree, as at a low temperature, say little by their number: "

@@ -107,7 +107,7 @@ def _drawn(found: BudgetTrial, budget: BudgetPlan, tolerance: float, style: Styl
             "their number, and stops where it no longer pays. It learns how votes fall, and what gold then "
             f"is, from a calibration part of {found.calibration:.0f} comparisons that keep all their votes; "
             "the figure shows the others, mean over random splits and exactly over the orders of a "
-            "comparison's votes. *Added error* is the MAE above that of BTD on all votes; bars are bootstrap "
+            "comparison's votes. *Added error* is the MAE above that of BTD on all votes; bars are "
             "intervals by item. The rightmost mark of the planner gives the same labels as all votes. Hollow "
             "squares: the same number of votes on every comparison. Crosses: stop if the first 2, 3 or 4 "
             "votes agree, else ask all."

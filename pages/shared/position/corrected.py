@@ -57,7 +57,7 @@ def corrected_tab(asked: Asked, answer: DeltaGenerator) -> None:
         widgets.how_to_read(
             "Left of the line the correction helps. Each judge's votes are fitted with and without a term "
             "δ·(share of votes with A first − ½) on the same random calibration sets, and both fits are "
-            "judged on the other comparisons; bars are bootstrap intervals by item. δ enters only where a "
+            "judged on the other comparisons; bars are intervals by item. δ enters only where a "
             "calibration set shows that the order matters (|z| ≥ 1.96): *untested* in the table always uses "
             "it. δ below 0 takes back a lean to the response shown first. With balanced orders there is "
             "nothing to correct: try one order each to see what asking once would have cost."
