@@ -23,7 +23,7 @@ from core.store import Store
 from core.store.queries import direct_scores, order_counts, positions, single_votes, vote_counts
 from core.votes import Selection
 from core.words import verdicts
-from core.words.held_out import across_judges, effect
+from core.words.held_out import SIMULATED_CONFIDENCE, across_judges, effect
 from core.words.held_out import confidence_weighted as weighed_words
 from core.words.held_out import ordinal as ordinal_words
 from core.words.held_out import position_aware as order_words
@@ -122,6 +122,7 @@ def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> Non
     counts, votes = vote_counts(demo_store(), DEMO), single_votes(demo_store(), DEMO)
     found = confidence_weighted(counts[judge], votes[judge], rng=np.random.default_rng(0))
     assert weighed_words(judge, found) in texts(page)
+    assert SIMULATED_CONFIDENCE in texts(page)
     rules = table(page, "rule").set_index("rule")
     assert rules["MAE"].to_list() == found.scores.mae.tolist()
     row = table(page, "judge").set_index("judge").loc[judge]
@@ -131,6 +132,35 @@ def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> Non
         for text in texts(page)
     )
     assert str(found.weighing) in copied(page, "confidence_weighted", capsys)
+
+
+def test_votes_loaded_from_a_file_are_not_called_simulated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {
+            "dataset": "real",
+            "item_id": f"i{k}",
+            "judge": "j",
+            "vote": int(rng.integers(-1, 2)),
+            "gold": k % 3 - 1,
+            "confidence": float(rng.choice([0.6, 0.8, 0.95])),
+        }
+        for k in range(120)
+    ]
+    path = tmp_path / "votes.duckdb"
+    with Store.open(path) as store:
+        store.load(reading(rows))
+    monkeypatch.setenv("APPELLATE_STORE", str(path))
+    page = opened(
+        AppTest.from_file(str(MAIN), default_timeout=LONG),
+        "aggregation.py",
+        "Aggregation",
+        aggregation="Confidence weights",
+    )
+    assert any("equal weights" in text for text in texts(page))
+    assert SIMULATED_CONFIDENCE not in texts(page)
 
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:

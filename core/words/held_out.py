@@ -16,6 +16,11 @@ from core.bias.position import PositionBias
 from core.words.spans import span
 from core.words.verdicts import POSITION_SIGNIFICANCE, percent
 
+SIMULATED_CONFIDENCE = (
+    "These votes are simulated: each states a confidence made from the very chance that it equals gold. So "
+    "weighing gains here what no real judge can be expected to give; it is no reason to weigh real votes."
+)
+"""Stands beside results of weighing on simulated data (`core.simulate`)."""
 Measure = Literal["mae", "drps"]
 Effect = Literal["lowers", "raises", "does not change"]
 
