@@ -30,6 +30,7 @@ from core.figures import Style
 from core.plots.budget import budget_figure
 from core.votes import InvalidOption, TooFewLabels
 from core.words.budget import answer, not_kept, outlook, saving, simpler
+from core.words.signed import signed, signed_span
 
 
 def known_fit(beta: float = 1.3, eta0: float = 1.5, gamma: float = 0.8) -> BTDFit:
@@ -506,7 +507,7 @@ def test_an_allowance_that_is_exceeded_is_a_warning(tried: BudgetTrial) -> None:
     assert told.startswith(saving("j", over, 0.004))
     assert not_kept(over, 0.004) == (
         "So it does not keep to 0.004. Shown to keep to it: planner, same labels, at 6.0 votes "
-        "(25 % saved; it measured +0.0000, -0.0010 to +0.0010)."
+        "(25 % saved; it measured +0.0000, −0.0010 to +0.0010)."
     )
     assert not_kept(over, 0.004) in told
     none = with_row(over, "planner-0", added_high=0.005)
@@ -535,13 +536,19 @@ def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
     assert kind == "warning"
     assert told.endswith(
         "A simpler rule (Stop if the first 2 agree) does no worse for no more votes: it asks 2.00 where the "
-        f"planner asks {chosen.votes:.2f}, and adds +0.0001 (-0.0004 to +0.0006) to the error where the "
-        f"planner adds {chosen.added:+.4f}."
+        f"planner asks {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the error where the "
+        f"planner adds {signed(chosen.added, 4)}."
     )
     plain = with_row(alone, "majority-8", added=-0.0071, added_low=-0.009, added_high=-0.005)
     assert answer("j", plain, 0.004)[0].endswith(
         "The plain majority of all 8 votes errs 0.0071 less than BTD on them (0.0050 to 0.0090)."
     )
+
+
+def test_signs_in_words() -> None:
+    assert [signed(value, 3) for value in (0.0124, -0.0124, -0.0004)] == ["+0.012", "−0.012", "+0.000"]
+    assert signed_span(-0.02, 0.3, 2) == "−0.02 to +0.30"
+    assert signed_span(math.nan, 0.3, 2) == signed_span(None, 0.3, 2) == "no interval: one item"
 
 
 def test_the_outlook_says_why_it_differs_from_the_trial(tried: BudgetTrial) -> None:

@@ -262,7 +262,7 @@ def test_one_held_out_item_shows_no_change():
     assert np.isnan([*found.mae_low, *found.mae_high]).all()
     assert np.isnan([found.mae_change_low[1], found.mae_change_high[1], found.drps_change_low[1]]).all()
     assert effect(found, "mae", 1) == effect(found, "drps", 1) == "does not change"
-    assert "-0.3000, no interval: one item" in _changed("It", found, "the old")
+    assert "−0.3000, no interval: one item" in _changed("It", found, "the old")
 
 
 @pytest.mark.parametrize("n", [60, 100, 300])

@@ -636,7 +636,7 @@ def test_sentences_at_the_edges():
     flat = vote_sweep(constant, rng=rng, subsamples=2, n_splits=3)
     ends = {"more_low": np.full_like(flat.more, -0.01), "more_high": np.full_like(flat.more, 0.001)}
     shifted = dataclasses.replace(flat, **ends)
-    assert "0.000 more (-0.010 to 0.001) with 1" in votes_answer("j", shifted)
+    assert "0.000 more (−0.010 to 0.001) with 1" in votes_answer("j", shifted)
     grid = parameter_grid({("t", "j"): single}, rng=rng, n_splits=3)
     table = grid.tables["t", "j"]
     low = dataclasses.replace(table, mean=np.array([1.0, 0.3, 1.0]), regime="low correction")

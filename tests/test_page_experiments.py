@@ -94,7 +94,7 @@ def test_votes_are_said_to_pay_to_be_enough_or_not_to_be_known(votes_found):
     less = dataclasses.replace(votes_found, more=-np.abs(votes_found.more))
     one = votes_answer("j", with_ends(less, [0.009, 0.009, 0.009, 0.0], [-0.3, -0.2, -0.1, 0.0]))
     assert one.startswith("j: 1 vote a comparison does nearly as well as 8")
-    assert f"{votes_found.more[0, column]:.3f} less (-0.009 to 0.300) with 1" in one
+    assert f"{votes_found.more[0, column]:.3f} less (−0.009 to 0.300) with 1" in one
 
 
 def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):

@@ -283,7 +283,7 @@ def test_advice_follows_the_intervals(made, mae, drps, advice) -> None:
         weighed_words("j", replace(made[1], scores=scores)),
     ):
         assert said.endswith(advice)
-        assert f"{mae[0]:+.4f} to {mae[1]:+.4f}" in said
+        assert f"{mae[0]:+.4f} to {mae[1]:+.4f}".replace("-", "−") in said
 
 
 def test_no_change_at_all_is_said_in_words(made) -> None:
@@ -293,9 +293,9 @@ def test_no_change_at_all_is_said_in_words(made) -> None:
 
 
 def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
-    assert "it leans to the response shown first (δ -" in order_words("j", made[0])
+    assert "it leans to the response shown first (δ −" in order_words("j", made[0])
     unsure = replace(made[0], delta=0.1, delta_low=-0.2, delta_high=0.4)
-    assert "no lean to either slot is shown (δ 0.10 (-0.20 to 0.40))" in order_words("j", unsure)
+    assert "no lean to either slot is shown (δ 0.10 (−0.20 to 0.40))" in order_words("j", unsure)
     # Pairs of both orders are other votes: what they show is not taken back by an unsure δ.
     once = np.ones(40, dtype=np.int64)
     within = position_bias(
@@ -319,7 +319,7 @@ def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
     said = order_words("j", unsure, within)
     assert "no lean" not in said
     assert "shown first (40 comparisons towards the first, 0 towards the second)" in said
-    assert "(δ 0.10 (-0.20 to 0.40))" in said
+    assert "(δ 0.10 (−0.20 to 0.40))" in said
     calm = replace(within, p_value=0.3)
     assert order_words("j", unsure, calm) == order_words("j", unsure)
     second = replace(made[0], delta=1.0, delta_low=0.5, delta_high=1.5)

@@ -274,7 +274,7 @@ def test_words_follow_the_numbers() -> None:
     assert f"from {scores['btd'].mae:.3f} to {scores['btd_shrunk'].mae:.3f}" in text
     assert f"n {gain.evaluation.n:,}" in text
     assert "raises the error beside its own fit by 0.020 (0.010 to 0.030)" in said("any", offer, worse)
-    assert "is not shown to change the error beside its own fit (-0.010, -0.030 to +0.010)" in said(
+    assert "is not shown to change the error beside its own fit (−0.010, −0.030 to +0.010)" in said(
         "any", offer, level
     )
     assert f"Beside the plain threshold ({scores['threshold'].mae:.3f}) it " in text

@@ -6,6 +6,7 @@ from typing import Literal
 
 from core.experiments.budget import BudgetPlan
 from core.experiments.budget_trial import BudgetTrial, TrialRow
+from core.words.signed import signed, signed_span
 from core.words.spans import span
 from core.words.verdicts import percent
 
@@ -38,8 +39,8 @@ def not_kept(found: BudgetTrial, tolerance: float) -> str | None:
     one = min(below, key=lambda row: row.votes)
     return (
         f"{said} Shown to keep to it: {one.name[0].lower()}{one.name[1:]}, at {one.votes:.1f} votes "
-        f"({percent(one.saved)} saved; it measured {_signed(one.added)}, "
-        f"{span(one.added_low, one.added_high, '+.4f')})."
+        f"({percent(one.saved)} saved; it measured {signed(one.added, 4)}, "
+        f"{signed_span(one.added_low, one.added_high, 4)})."
     )
 
 
@@ -65,9 +66,9 @@ def simpler(found: BudgetTrial, tolerance: float) -> str | None:
         one = min(better, key=lambda row: (row.votes, row.mae))
         parts.append(
             f"A simpler rule ({one.name}) does no worse for no more votes: it asks {one.votes:.2f} where the "
-            f"planner asks {chosen.votes:.2f}, and adds {_signed(one.added)} "
-            f"({span(one.added_low, one.added_high, '+.4f')}) to the error where the planner adds "
-            f"{_signed(chosen.added)}."
+            f"planner asks {chosen.votes:.2f}, and adds {signed(one.added, 4)} "
+            f"({signed_span(one.added_low, one.added_high, 4)}) to the error where the planner adds "
+            f"{signed(chosen.added, 4)}."
         )
     if every.added_high < 0:
         parts.append(
@@ -95,8 +96,8 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
         sentence += (
             f" With up to {tolerance:g} more error allowed {chosen.votes:.1f} do ({percent(chosen.saved)} "
             f"saved), and the error {_measured(chosen)} on held-out comparisons "
-            f"({span(chosen.added_low, chosen.added_high, '+.4f')}, n {found.n:,}; it leaves out which "
-            f"{found.calibration:.0f} of them the planner learned from)."
+            f"({signed_span(chosen.added_low, chosen.added_high, 4)}, n {found.n:,}; it leaves out which "
+            f"{found.calibration:,.0f} of them the planner learned from)."
         )
     return sentence
 
@@ -120,7 +121,7 @@ def outlook(
         sentence += (
             f" So a plan learned from all {budget.n_comparisons:,} comparisons with {budget.votes} "
             f"{_plural('vote', budget.votes)} expects of itself. The rules tried learn from "
-            f"{found.calibration:.0f} each and are measured on the others, so their votes and errors differ."
+            f"{found.calibration:,.0f} each and are measured on the others, so their votes and errors differ."
         )
     return sentence
 
@@ -133,8 +134,3 @@ def _measured(row: TrialRow) -> str:
     if abs(row.added) < 5e-5:
         return "stayed the same"
     return f"{'rose' if row.added > 0 else 'fell'} by {abs(row.added):.4f}"
-
-
-def _signed(value: float) -> str:
-    # Adding 0 takes the sign from a rounded -0.
-    return f"{round(value, 4) + 0.0:+.4f}"

@@ -14,6 +14,7 @@ from core.experiments.parameter_grid import ParameterGrid
 from core.experiments.sweeps import Sweep
 from core.experiments.task_distance import TransferPrediction
 from core.experiments.transfer import Transfer
+from core.words.signed import minus, signed, signed_span
 from core.words.spans import span
 from core.words.verdicts import ERROR_NEAR
 
@@ -40,7 +41,7 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     most, enough = int(found.sizes[-1]), enough_votes(found, rule)
     on = f"on {found.n:,} labelled comparisons"
     if rule in FITTED:
-        on += f" (intervals leave out which {found.calibration:.0f} calibrate)"
+        on += f" (intervals leave out which {found.calibration:,.0f} calibrate)"
     if len(found.sizes) == 1:
         return (
             f"{judge}: only {_votes(most)} a comparison {'was' if most == 1 else 'were'} looked at, so "
@@ -80,14 +81,14 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     first, last = int(found.sizes[0]), int(found.sizes[-1])
     if enough is None:
         said = (
-            f"{judge}: even {last} labelled comparisons leave {name} "
+            f"{judge}: even {last:,} labelled comparisons leave {name} "
             f"{found.mae[-1, column] - everything:.3f} above its error with all {found.n:,} labels: "
             f"{_over_splits(found, -1, column)} against {everything:.3f}."
         )
     else:
         place = found.sizes.tolist().index(enough)
         said = (
-            f"{judge}: {enough} labelled comparisons bring {name} within {ERROR_NEAR:g} of its error with "
+            f"{judge}: {enough:,} labelled comparisons bring {name} within {ERROR_NEAR:g} of its error with "
             f"all {found.n:,} labels: {_over_splits(found, place, column)} against {everything:.3f}."
         )
     parts = (
@@ -218,8 +219,8 @@ def _more(found: Sweep, place: int, column: int) -> str:
     more, low, high = (float(part[place, column]) for part in (found.more, found.more_low, found.more_high))
     if low >= 0 or more > -0.0005:
         more, low, high = (round(value, 3) + 0.0 for value in (more, low, high))
-        return f"{more:.3f} more ({span(low, high)})"
-    return f"{-more:.3f} less ({span(-high, -low)})"
+        return f"{more:.3f} more ({minus(span(low, high))})"
+    return f"{-more:.3f} less ({minus(span(-high, -low))})"
 
 
 def _rounded(nu: float) -> str:
@@ -255,7 +256,7 @@ def _against(one: PairedDifference) -> str:
 
 
 def _signed(one: PairedDifference) -> str:
-    return f"{one.difference:+.3f}, {span(one.difference_low, one.difference_high, '+.3f')}"
+    return f"{signed(one.difference, 3)}, {signed_span(one.difference_low, one.difference_high, 3)}"
 
 
 def _against_others(reference: str, paired: list[PairedDifference]) -> str:

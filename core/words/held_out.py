@@ -13,7 +13,7 @@ from core.aggregation.held_out import HeldOutScores
 from core.aggregation.ordinal import Ordinal
 from core.aggregation.position_aware import PositionAware
 from core.bias.position import PositionBias
-from core.words.spans import span
+from core.words.signed import minus, signed, signed_span
 from core.words.verdicts import POSITION_SIGNIFICANCE, percent
 
 SIMULATED_CONFIDENCE = (
@@ -47,7 +47,7 @@ def position_aware(judge: str, found: PositionAware, within: PositionBias | None
             "as in the other, so there is nothing to correct: the fit is plain BTD."
         )
     slot = "first" if found.delta < 0 else "second"
-    span = f"δ {found.delta:.2f} ({found.delta_low:.2f} to {found.delta_high:.2f})"
+    span = f"δ {minus(f'{found.delta:.2f} ({found.delta_low:.2f} to {found.delta_high:.2f})')}"
     lean = f"it leans to the response shown {slot}"
     if found.delta_low <= 0 <= found.delta_high:
         lean = "no lean to either slot is shown"
@@ -71,9 +71,10 @@ def position_aware(judge: str, found: PositionAware, within: PositionBias | None
 def confidence_weighted(judge: str, found: ConfidenceWeighted) -> str:
     """What weighing votes by calibrated confidence does on held-out items."""
     if not found.weighing.slope:
+        z = minus(f"{found.weighing.z:.2f}")
         return (
-            f"{judge}: its confidence does not show which votes are right (z {found.weighing.z:.2f}, 1.645 "
-            "needed), so all votes weigh alike on all labels. "
+            f"{judge}: its confidence does not show which votes are right (z {z}, 1.645 needed), so "
+            "all votes weigh alike on all labels. "
             + _changed("Weighing where a calibration set suggests it", found.scores, "equal weights")
         )
     return f"{judge}: " + _changed("weighing votes by calibrated confidence", found.scores, "equal weights")
@@ -99,9 +100,9 @@ def ordinal(judge: str, gold: str, found: Ordinal) -> str:
     does = effect(scores, "mae", best)
     size = (
         f"average error {scores.mae[0]:.3f} levels against {scores.mae[best]:.3f} "
-        f"(difference {scores.mae_change[best]:+.3f}, "
-        f"{span(scores.mae_change_low[best], scores.mae_change_high[best], '+.3f')}, n {scores.n:,} held-out "
-        "answers)"
+        f"(difference {signed(scores.mae_change[best], 3)}, "
+        f"{signed_span(scores.mae_change_low[best], scores.mae_change_high[best], 3)}, n {scores.n:,} "
+        "held-out answers)"
     )
     rule = scores.names[best][0].lower() + scores.names[best][1:]
     outcome = {
@@ -117,7 +118,7 @@ def _changed(what: str, scores: HeldOutScores, beside: str) -> str:
     error, forecast = (_change(scores, measure) for measure in MEASURES)
     return (
         f"{what} {error} and {forecast} beside {beside} on held-out items (n {scores.n:,} comparisons, "
-        f"{scores.calibration:.0f} to calibrate on). {_advice(scores)}"
+        f"{scores.calibration:,.0f} to calibrate on). {_advice(scores)}"
     )
 
 
@@ -136,4 +137,4 @@ def _change(scores: HeldOutScores, measure: Measure) -> str:
         return f"leaves the {MEASURES[measure]} as it is"
     does = effect(scores, measure, 1)
     verb = "is not shown to change" if does == "does not change" else does
-    return f"{verb} the {MEASURES[measure]} ({change:+.4f}, {span(low, high, '+.4f')})"
+    return f"{verb} the {MEASURES[measure]} ({signed(change, 4)}, {signed_span(low, high, 4)})"

@@ -15,6 +15,7 @@ from core.confidence.selective import RiskCoverage, RiskThreshold
 from core.confidence.th_score import ThScore
 from core.intervals import Proportion
 from core.words import verdicts
+from core.words.signed import signed, signed_span
 from core.words.spans import span
 from core.words.verdicts import UNPAIRED, Verdict, accuracy, percent
 
@@ -167,11 +168,11 @@ def order_balance(judge: str, value: OrderBalance | None) -> str:
     if value.gain_low is None or value.gain_high is None:
         return (
             f"{found}: whether balance matters is not known, as {value.reason} (gain over the mean of the "
-            f"two {value.gain:+.3f}, n {value.n:,} comparisons)."
+            f"two {signed(value.gain, 3)}, n {value.n:,} comparisons)."
         )
     interval = (
-        f"gain over the mean of the two {value.gain:+.3f}, {value.gain_low:+.3f} to {value.gain_high:+.3f}, "
-        f"n {value.n:,} comparisons"
+        f"gain over the mean of the two {signed(value.gain, 3)}, "
+        f"{signed_span(value.gain_low, value.gain_high, 3)}, n {value.n:,} comparisons"
     )
     if value.gain_low > 0:
         return f"{found}: balance helps ({interval})."
@@ -194,8 +195,8 @@ def verbosity(judge: str, value: Verbosity | None) -> str:
     if value.excess_low is None or value.excess_high is None:
         return f"{found}; too few items for an interval of the difference."
     interval = (
-        f"difference {100 * value.excess:+.1f} points, "
-        f"{100 * value.excess_low:+.1f} to {100 * value.excess_high:+.1f}"
+        f"difference {signed(100 * value.excess, 1)} points, "
+        f"{signed_span(100 * value.excess_low, 100 * value.excess_high, 1)}"
     )
     if value.excess_low > 0:
         return f"{found}: it favours length ({interval})."
