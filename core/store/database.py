@@ -183,7 +183,9 @@ class Store:
         return cls(connection, place)
 
     def close(self) -> None:
-        self._connection.close()
+        # DuckDB refuses while another thread writes, as a run that has just ended may.
+        with self._writing:
+            self._connection.close()
 
     def __enter__(self) -> Store:
         return self
