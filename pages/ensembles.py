@@ -20,11 +20,13 @@ FUSER = "fuser("
 COLUMNS = {
     "name": "who",
     "kind": "kind",
+    "fitted": "fitted on gold labels",
     "n": "n",
     "accuracy": "share right",
     "accuracy_low": "low",
     "accuracy_high": "high",
-    "against_best_value": "minus the best member",
+    "against": "compared with",
+    "against_best_value": "minus that one",
     "against_best_low": "minus low",
     "against_best_high": "minus high",
     "differs": "departs from majority",
@@ -80,6 +82,13 @@ def ask() -> Asked:
     )
     epsilon = slots[2].slider("TH-Score ε", 0.01, 0.3, EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL)
     if len(jury) < 2:
+        people = sum(raters.get(name) == "human" for name in counts)
+        if people and len(judges) < 2:
+            raise InvalidOption(
+                f"People are no members here, and {people} human {'rater' if people == 1 else 'raters'} and "
+                f"{len(judges)} of the judges are selected in the sidebar: a jury needs two judges or more. "
+                "Page Agreement compares people."
+            )
         raise InvalidOption("A jury needs two judges or more: choose them as Members, or in the sidebar.")
     return Asked(selection=selection, jury=tuple(jury), fusers=tuple(fusers), epsilon=epsilon)
 
@@ -114,11 +123,15 @@ def rules_tab(found: EnsembleTable) -> None:
             st.text(sentence)
         widgets.how_to_read(
             "Every row is judged on the same comparisons: those that all members judged and that have a gold "
-            "label. Bars are 95 % intervals that allow for comparisons of one item being alike; the thin "
-            "line is the best member. *Majority* counts heads, equal heads go to the highest confidence. The "
-            "weighted rules weigh each member by its confidence c, by √c, or by c divided by the entropy of "
-            "c. *BTD over pooled votes* is fitted on other items than those it labels. A rule's confidence "
-            "is its share of the weight. Choose a row to see the votes on which it departs from the majority."
+            "label. Bars are 95 % intervals that allow for comparisons of one item being alike. *Majority* "
+            "counts heads, equal heads go to the highest confidence. The weighted rules weigh each member by "
+            "its confidence c, by √c, or by c divided by the entropy of c. A rule's confidence is its share "
+            "of the weight. Hollow rows are fitted on gold labels, of other items than those they label. A "
+            "fit improves any judge's votes, so *BTD over pooled votes* is compared with the best member as "
+            "it votes or by BTD (dashed line), and a rule that needs no labels with the best member as it "
+            "votes (dotted line). An interval is of one row; the answer says Yes only if the jury is ahead "
+            "by more than the best of that many rules is by chance. Choose a row to see the votes on which "
+            "it departs from the majority."
         )
     frame = found.to_frame()[list(COLUMNS)].rename(columns=COLUMNS)
     widgets.table(frame.dropna(axis=1, how="all"), "ensembles", alt="Members, rules and fusers")
@@ -148,7 +161,8 @@ def without_tab(found: EnsembleTable) -> None:
     widgets.figure(fig, "without", alt="Change of accuracy without each member")
     widgets.how_to_read(
         "Left of 0 the jury needs this judge; right of 0 it would be right more often without. Bars are 95 % "
-        "intervals of the paired change, by item; the sentence widens them for the number of members."
+        "intervals of the paired change, by item. The sentence names a judge as needed only if the change is "
+        "more than the worst of that many judges shows by chance."
     )
     widgets.table(without_frame(found, rule), "without", alt="Change of accuracy without each member")
 

@@ -24,7 +24,7 @@ from core.counts import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
 from core.importers import read
 from core.store import Store, queries
 from core.votes import InvalidOption, NoUsableVotes, Selection, UnknownName
-from core.words.ensembles import answer, widened
+from core.words.ensembles import answer, points, widened, without
 
 
 def judge(labels, confidence=None, gold=None, comparison=None):
@@ -128,7 +128,7 @@ def test_independent_judges_are_better_together():
     """Condorcet: five judges right 7 times in 10 have a majority right .837 of the time."""
     rng = np.random.default_rng(0)
     found = simulated(rng, accuracy=[0.7] * 5, rows=4000)
-    table = compare(found, rng=rng, iterations=200)
+    table = compare(found, rng=rng)
     majority = table.scores["majority"]
     assert majority.accuracy.low <= 0.83692 <= majority.accuracy.high
     assert majority.against_best.low > 0
@@ -142,7 +142,7 @@ def test_independent_judges_are_better_together():
 
 def test_one_good_judge_among_guessers_loses_by_majority():
     rng = np.random.default_rng(1)
-    table = compare(simulated(rng, accuracy=[0.95, 0.5, 0.5, 0.5, 0.5], rows=3000), rng=rng, iterations=200)
+    table = compare(simulated(rng, accuracy=[0.95, 0.5, 0.5, 0.5, 0.5], rows=3000), rng=rng)
     assert table.best_member == "judge 0"
     assert table.scores["majority"].against_best.high < 0
     without_best, *without_others = table.without[table.rules.index("majority")]
@@ -176,7 +176,7 @@ def test_the_paired_interval_covers_differences_that_are_rare_or_the_rule(items,
 def test_one_item_says_nothing_of_others():
     found = jury(judge([1, 1], gold=[1, 1]), judge([-1, 1], gold=[1, 1]))
     found = dataclasses.replace(found, item=np.zeros(2, dtype=np.int64))
-    table = compare(found, rng=np.random.default_rng(0), iterations=50)
+    table = compare(found, rng=np.random.default_rng(0))
     said, kind = answer(table)
     assert kind == "warning"
     assert "(on one item, so its interval is unknown)" in said
@@ -245,11 +245,11 @@ def test_a_fuser_that_judged_little_is_no_answer():
     """Two lucky comparisons hid that the jury is better by twelve points."""
     rng = np.random.default_rng(21)
     found = simulated(rng, accuracy=[0.75] * 5, rows=1000, informative=False)
-    alone = answer(compare(found, rng=rng, iterations=20))[0]
+    alone = answer(compare(found, rng=rng))[0]
     assert alone.startswith("Yes. ")
     lucky = np.array([0, 1])
     right = Verdicts(label=found.gold[lucky], confidence=np.full(2, np.nan))
-    table = compare(found, rng=rng, fusers={"fuse": (right, lucky)}, iterations=20)
+    table = compare(found, rng=rng, fusers={"fuse": (right, lucky)})
     said = answer(table)[0]
     assert said == f"{alone} Not among them, as they judged fewer of the 1,000: fuse (2)."
     gap = table.scores["fuse"].against_best
@@ -299,7 +299,7 @@ def test_real_judges(shared_data):
         for reading in read([(path.name, path)]):
             store.load(reading)
         found = members(queries.vote_counts(store, Selection()), queries.single_votes(store, Selection()))
-    table = compare(found, rng=np.random.default_rng(0), iterations=200)
+    table = compare(found, rng=np.random.default_rng(0))
     raw["key"] = raw.item_id + raw.model_a.fillna("") + raw.model_b.fillna("")
     wide = raw.pivot_table(index="key", columns="judge", values="vote", aggfunc="first").dropna()
     gold = raw.groupby("key").gold.first().loc[wide.index]
@@ -328,3 +328,141 @@ def test_costs_of_a_verdict(tmp_path):
         for reading in read([(path.name, path)]):
             store.load(reading)
         assert queries.costs(store, Selection()) == {"a": 0.5, "b": None}
+
+
+def too_sure(rng, *, rows=400):
+    """One judge whose raw label is always wrong on ties and always right under BTD, and two that guess.
+
+    Half of gold is a tie, which the judge answers 3 to 1 and never as a tie; it is unanimous otherwise.
+    """
+    gold = rng.choice([-1, 0, 0, 1], size=rows)
+    leans = np.where(gold == 0, rng.choice([-1, 1], size=rows), gold)
+    against = (gold == 0).astype(np.int64)
+    plus = np.stack([np.where(leans > 0, 4 - against, against), *rng.binomial(4, 0.5, size=(2, rows))])
+    judges = {}
+    for place, up in enumerate(plus):
+        judges[f"judge {place}"] = VoteCounts(
+            comparison=np.arange(rows), item=np.arange(rows), plus=up, tie=0 * up, minus=4 - up, gold=gold
+        )
+    silent = SingleVotes(
+        comparison=np.zeros(0, np.int64), vote=np.zeros(0, np.int64), confidence=np.zeros(0),
+        side=np.zeros(0, np.int64),
+    )  # fmt: skip
+    return members(judges, dict.fromkeys(judges, silent))
+
+
+def test_what_a_fit_gains_is_not_the_jurys():
+    """BTD mends the one good judge; a jury with two guessers then has nothing to add, and once said Yes."""
+    found = too_sure(np.random.default_rng(5))
+    table = compare(found, rng=np.random.default_rng(0))
+    plain, jury_by_btd, alone = (table.scores[key] for key in ("judge 0", "btd", "btd of judge 0"))
+    assert jury_by_btd.accuracy.low > plain.accuracy.high
+    assert alone.accuracy.value == 1.0
+    assert (alone.kind, alone.member, alone.fitted, alone.against) == ("member by BTD", "judge 0", True, None)
+    assert jury_by_btd.against == table.best_fitted == "btd of judge 0"
+    assert jury_by_btd.against_best.high < 0
+    said, kind = answer(table)
+    assert said.startswith("No. BTD over pooled votes ")
+    assert "less often than BTD on judge 0's votes (100.0 %), the best of 3 judges, as they vote" in said
+    assert kind == "warning"
+    without_labels = said.partition("Without gold labels: ")[2]
+    assert without_labels.startswith("not shown. ")
+    assert "from judge 0 (" in without_labels
+    frame = table.to_frame().set_index("key")
+    assert frame.index[frame["fitted"]].tolist() == ["btd", *(f"btd of judge {place}" for place in range(3))]
+    assert frame.loc["btd", "against"] == "BTD on judge 0's votes"
+    assert frame.loc["majority", "against"] == "judge 0"
+
+
+def test_a_member_by_btd_is_its_own_fit_on_the_same_folds():
+    found = too_sure(np.random.default_rng(6), rows=90)
+    table = compare(found, rng=np.random.default_rng(2))
+    for place, name in enumerate(found.names):
+        np.testing.assert_array_equal(found.of(name).label, found.label[place])
+        label = held_out_labels(found.of(name), rng=np.random.default_rng(2))
+        assert table.scores[f"btd of {name}"].accuracy.value == (label == found.gold).mean()
+    with pytest.raises(UnknownName, match="no member"):
+        found.of("nobody")
+    pair = drop(found, "judge 1")
+    np.testing.assert_array_equal(pair.pooled.plus, found.of("judge 0").plus + found.of("judge 2").plus)
+
+
+def test_a_member_as_it_votes_can_be_the_best_for_a_fitted_jury_too():
+    """Without ties a fit can only lose a little: who has labels need not use them."""
+    rng = np.random.default_rng(1)
+    table = compare(simulated(rng, accuracy=[0.95, 0.5, 0.5], rows=400, informative=False), rng=rng)
+    best = max(
+        (score for score in table.scores.values() if score.kind.startswith("member")),
+        key=lambda score: score.accuracy.value,
+    )
+    assert table.scores["btd"].against == best.key
+    assert table.scores["majority"].against == "judge 0"
+
+
+def test_rewardbench2_gains_by_the_fit_and_not_by_the_jury(shared_data):
+    """Alone under BTD the best judge is right on .707 over splits; the jury on .700; as it votes, on .609."""
+    path = shared_data / "votes" / "rewardbench2_pairs.csv.gz"
+    with Store.open(None) as store:
+        for reading in read([(path.name, path)]):
+            store.load(reading)
+        counts = queries.vote_counts(store, Selection())
+        found = members(
+            {name: counts[name] for name in likely_jury(counts)}, queries.single_votes(store, Selection())
+        )
+    table = compare(found, rng=np.random.default_rng(0))
+    claude = next(name for name in found.names if name.startswith("claude"))
+    alone = table.scores["btd"].against
+    assert alone == f"btd of {claude}"
+    assert table.scores[alone].accuracy.value == pytest.approx(0.707, abs=0.006)
+    assert answer(table)[0].startswith("Not shown. BTD over pooled votes is right on 70.0 % ")
+
+
+def few_items(rng, *, items):
+    """Seven comparisons an item; the first judge is nearly always right, the others often."""
+    gold = rng.choice([-1, 1], size=7 * items)
+    judges = [judge(np.where(rng.random(7 * items) < p, gold, -gold), gold=gold) for p in (0.95, 0.9, 0.9)]
+    return dataclasses.replace(jury(*judges), item=np.repeat(np.arange(items), 7))
+
+
+def test_few_items_are_called_too_few_and_no_gain_beyond_all_right_is_promised():
+    """14 items once gave -22.8 to +29.5 points against a judge at 94.2 %."""
+    found = few_items(np.random.default_rng(3), items=14)
+    table = compare(found, rng=np.random.default_rng(0))
+    said, _ = answer(table)
+    assert said.startswith("Not shown. ")
+    assert "14 items are too few to tell" in said
+    for score in table.scores.values():
+        if score.against_best is not None:
+            rival = table.scores[score.against].accuracy
+            assert score.against_best.items == 14
+            assert -rival.high <= score.against_best.low <= score.against_best.high <= 1 - rival.low
+    many = compare(few_items(np.random.default_rng(3), items=60), rng=np.random.default_rng(0))
+    assert "too few" not in answer(many)[0]
+
+
+def test_sentences_say_the_intervals_of_the_table():
+    rng = np.random.default_rng(0)
+    table = compare(simulated(rng, accuracy=[0.75, 0.7, 0.7, 0.65], rows=600), rng=rng)
+    said = answer(table)[0]
+    for fitted in (False, True):
+        rules = [one for one in table.scores.values() if one.kind == "rule" and one.fitted == fitted]
+        gap = max(rules, key=lambda one: one.accuracy.value).against_best
+        assert f"{points(gap.value)} points ({points(gap.low)} to {points(gap.high)})" in said
+    needed = min(table.without[0], key=lambda gap: gap.value)
+    ends = f"({points(needed.low)} to {points(needed.high)}, n 600)"
+    assert f"{points(needed.value)} points {ends}" in without(table, "majority")
+
+
+def test_ahead_of_chance_for_one_rule_is_not_ahead_for_the_best_of_several():
+    rng = np.random.default_rng(0)
+    table = compare(simulated(rng, accuracy=[0.7] * 5, rows=1500), rng=rng)
+    best = max(
+        (one for one in table.scores.values() if one.kind == "rule"), key=lambda one: one.accuracy.value
+    )
+    assert answer(table)[0].startswith(f"Yes. {best.name} ")
+    assert ", beyond chance among 5 rules." in answer(table)[0]
+    close = dataclasses.replace(best.against_best, value=0.02, low=0.001, high=0.039)
+    scores = table.scores | {best.key: dataclasses.replace(best, against_best=close)}
+    said = answer(dataclasses.replace(table, scores=scores))[0]
+    assert said.startswith("Not shown. ")
+    assert "+2.0 points (+0.1 to +3.9), within chance for the best of 5 rules, from " in said

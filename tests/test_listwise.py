@@ -13,8 +13,10 @@ from core.consensus.listwise import COMPONENTS, Weights, consensus, improvement
 from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.counts import InvalidCounts, ListRankings
 from core.votes import InvalidOption, NoUsableVotes
+from core.words.ensembles import points
 from core.words.listwise import enough, gained
 from core.words.listwise import slots as slots_said
+from core.words.verdicts import percent
 
 
 def rankings(rows, *, candidates=("a", "b", "c", "d"), categories=("",)):
@@ -145,6 +147,34 @@ def test_choices_alone_give_what_choices_allow():
         consensus(table, weights=Weights(score=1, borda=1, top=0, uncertainty=0))
 
 
+def test_any_one_order_is_the_mean_over_an_items_own_orders():
+    """By hand: item 0 has three orders, two of them right; item 1 has one, which is wrong."""
+    rows = [
+        {"item": item, "run": run, "candidate": c, "slot": c, "chosen": int(c == pick), "best": int(c == 0)}
+        for item, run, pick in ((0, 0, 1), (0, 1, 0), (0, 2, 0), (1, 0, 1))
+        for c in (0, 1)
+    ]
+    overall = improvement(rankings(rows)).overall
+    assert (overall.direct.value, overall.consensus.value) == (0, 0.5)
+    assert overall.single.value == pytest.approx((2 / 3 + 0) / 2)
+    assert overall.gain == pytest.approx((1 / 3 + 0) / 2)
+    assert overall.gain_low <= overall.gain <= overall.gain_high
+
+
+def test_the_answer_and_the_tab_of_orders_say_the_same_gain_over_one_order():
+    """The first order alone and any one order are different yardsticks; each is named."""
+    table = planted(np.random.default_rng(9), items=300, runs=5, q=0.55)
+    found, sweep = improvement(table), order_sweep(table, rng=np.random.default_rng(0))
+    assert found.overall.single.value == pytest.approx(sweep.accuracy[0])
+    assert (found.overall.gain, found.overall.gain_low, found.overall.gain_high) == pytest.approx(
+        (sweep.gain[-1], sweep.gain_low[-1], sweep.gain_high[-1])
+    )
+    share, gain = percent(sweep.accuracy[0], 1), points(sweep.gain[-1])
+    ends = f"({points(sweep.gain_low[-1])} to {points(sweep.gain_high[-1])})"
+    assert f"any one order (mean over orders) on {share}, a change by {gain} points {ends}" in gained(found)
+    assert f"instead of any one (mean over orders, {share}) change accuracy by {gain} points" in enough(sweep)
+
+
 def test_planted_order_sensitive_judge_gains_what_simulation_predicts():
     """q = 0.6 right top choice in each order, wrong ones spread evenly over three: K from 1 to 7."""
     table = planted(np.random.default_rng(11), items=3_000, runs=7, q=0.6)
@@ -209,6 +239,7 @@ def test_sentences_at_the_edges():
         improved=12,
         regressed=1,
         p_value=0.003,
+        first_share=0.5,
         consensus=dataclasses.replace(overall.direct, value=overall.direct.value - 0.01),
     )
     assert "not demonstrably more often than" in gained(dataclasses.replace(improvement(made), overall=odd))

@@ -40,6 +40,25 @@ def test_a_jury_of_one_is_refused_in_words(page):
     assert any("two judges or more" in text.value for text in page.text)
 
 
+def test_a_jury_of_people_is_told_that_people_are_no_members(page):
+    """Three people are chosen in the sidebar, so "choose them in the sidebar" was no help."""
+    page.segmented_control(key="raters").set_value("human").run()
+    assert not page.exception
+    (said,) = (text.value for text in page.text if "members" in text.value)
+    assert "People are no members here, and 3 human raters and 0 of the judges are selected" in said
+
+
+def test_the_table_says_who_used_gold_labels_and_who_is_compared_with_whom(page):
+    shown = page.dataframe[0].value
+    fitted = shown[shown["fitted on gold labels"]]
+    jury = page.multiselect(key="jury").value
+    assert fitted["who"].tolist() == ["BTD over pooled votes", *(f"BTD on {name}'s votes" for name in jury)]
+    by_name = shown.set_index("who")
+    best = by_name.loc[jury, "share right"].idxmax()
+    assert by_name.loc["Majority of judges", "compared with"] == best
+    assert by_name.loc["BTD over pooled votes", "compared with"] in (*jury, *fitted["who"])
+
+
 def test_the_tab_without_a_judge_tabulates_what_it_draws(page):
     page.session_state["jury-tab"] = "Without one judge"
     page.run()
@@ -58,7 +77,7 @@ def test_the_table_is_headed_in_words(page):
 
 def test_figures_plot_what_was_found():
     rng = np.random.default_rng(0)
-    found = compare(simulated(rng, accuracy=[0.8, 0.7, 0.6], rows=300), rng=rng, iterations=100)
+    found = compare(simulated(rng, accuracy=[0.8, 0.7, 0.6], rows=300), rng=rng)
     styles = rater_styles([f"judge {place}" for place in range(3)])
     drawn = accuracies_figure(found, styles=styles)
     plotted = sorted(
@@ -74,11 +93,9 @@ def test_figures_plot_what_was_found():
 
 def test_words_follow_from_numbers():
     rng = np.random.default_rng(0)
-    better = compare(simulated(rng, accuracy=[0.7] * 5, rows=3000), rng=rng, iterations=100)
+    better = compare(simulated(rng, accuracy=[0.7] * 5, rows=3000), rng=rng)
     assert answer(better)[0].startswith("Yes. ")
-    worse = compare(
-        simulated(rng, accuracy=[0.97, 0.5, 0.5], rows=2000, informative=False), rng=rng, iterations=100
-    )
+    worse = compare(simulated(rng, accuracy=[0.97, 0.5, 0.5], rows=2000, informative=False), rng=rng)
     best = max(score.accuracy.value for score in worse.scores.values() if score.kind != "member")
     gap = next(
         s.against_best for s in worse.scores.values() if s.kind != "member" and s.accuracy.value == best
@@ -89,12 +106,12 @@ def test_words_follow_from_numbers():
         if score.kind == "rule" and score.key != "majority":
             assert (f"{score.name} departs" in told) == (score.differs > 0)
     assert without(worse, "majority").startswith("Without judge 0 the share right changes most for the worse")
-    alike = compare(simulated(rng, accuracy=[0.7] * 7, rows=60), rng=rng, iterations=100)
+    alike = compare(simulated(rng, accuracy=[0.7] * 7, rows=60), rng=rng)
     gaps = alike.without[alike.rules.index("majority")]
     needed = any(widened(gap, 7)[1] < 0 for gap in gaps)
     assert without(alike, "majority").startswith("No judge is shown to be needed") != needed
     member = worse.scores["judge 0"]
     assert f"on {member.right:,} of them, the majority on {member.wrong:,}" in departures(member)
     assert points(-0.0004) == "0.0"
-    low, high = widened(Difference(value=0.0, low=-0.0196, high=0.0196, n=10, level=0.95), 5)
+    low, high = widened(Difference(value=0.0, low=-0.0196, high=0.0196, n=10, items=10, level=0.95), 5)
     np.testing.assert_allclose([low, high], [-0.02576, 0.02576], atol=1e-5)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.confidence.calibration import Calibration, CalibrationIntervals, calibration, calibration_intervals
+from core.confidence.calibration import Calibration, calibration
 from core.confidence.th_score import ThScore, th_score
 from core.consensus.ensembles import RULES, Members, Verdicts, applicable, btd_verdicts, combine
 from core.counts import NO_GOLD, FloatArray, IntArray, OutcomeCounts
@@ -30,6 +31,7 @@ class Difference:
     low: float
     high: float
     n: int
+    items: int
     level: float
 
 
@@ -37,8 +39,12 @@ class Difference:
 class EnsembleScore:
     """One member, rule or fuser on the labelled comparisons that it and all members judged.
 
-    accuracy : share of labels equal to gold.  calibration, intervals, th : None without a confidence on each.
-    against_best : accuracy minus the best member's, on the same comparisons; None for that member.
+    kind : `member`, `rule`, `fuser`, or `member by BTD`: the votes of the judge `member` alone, under BTD.
+    fitted : its labels come from a fit on gold labels (of other items).
+    accuracy : share of labels equal to gold.  calibration, th : None without a confidence on each.
+    against : key of the best member that needs no more labels: of all members as they vote, and for one that
+    is fitted of all members by BTD too.  against_best : accuracy minus that one's, on the same comparisons.
+    Both None for the best one itself.
     differs, right, wrong : comparisons on which its label differs from the majority of judges, and on how
     many of those it is right while the majority is wrong, and the other way round.
     departures : codes of the comparisons on which its label differs.
@@ -48,11 +54,13 @@ class EnsembleScore:
     key: str
     name: str
     kind: str
+    member: str | None
+    fitted: bool
     n: int
     accuracy: Proportion
     calibration: Calibration | None
-    intervals: CalibrationIntervals | None
     th: ThScore | None
+    against: str | None
     against_best: Difference | None
     differs: int
     right: int
@@ -65,13 +73,15 @@ class EnsembleScore:
 class EnsembleTable:
     """Scores by key, members first; why rules are missing; accuracy of each rule without each member.
 
-    best_member : key of the most accurate member.  without : (rules, members), NaN where a rule cannot be
-    made; `rules` names the rows.  n : labelled comparisons.
+    best_member : key of the most accurate member as it votes.  best_fitted : key of the most accurate member
+    as it votes or by BTD, None if nothing could be fitted.  without : (rules, members), None where a rule
+    cannot be made; `rules` names the rows.  n : labelled comparisons.
     """
 
     scores: dict[str, EnsembleScore]
     not_applicable: dict[str, str]
     best_member: str
+    best_fitted: str | None
     rules: tuple[str, ...]
     without: tuple[tuple[Difference | None, ...], ...]
     n: int
@@ -84,13 +94,16 @@ class EnsembleTable:
 
         rows = []
         for score in self.scores.values():
-            row: dict[str, object] = {name: getattr(score, name) for name in ("key", "name", "kind", "n")}
+            row: dict[str, object] = {
+                name: getattr(score, name) for name in ("key", "name", "kind", "fitted", "n")
+            }
             rate, measured = score.accuracy, score.calibration
             row |= {"accuracy": rate.value, "accuracy_low": rate.low, "accuracy_high": rate.high}
             for name in ("ece", "ace", "mce", "brier", "nll"):
                 row[name] = None if measured is None else getattr(measured, name)
             row["th"] = None if score.th is None else score.th.th
             gap = score.against_best
+            row["against"] = score.against and self.scores[score.against].name
             row |= {f"against_best_{name}": gap and getattr(gap, name) for name in ("value", "low", "high")}
             row |= {name: getattr(score, name) for name in ("differs", "right", "wrong", "cost")}
             rows.append(row)
@@ -105,15 +118,18 @@ def compare(
     costs: Mapping[str, float | None] | None = None,
     epsilon: float = EPSILON,
     level: float = 0.95,
-    iterations: int = 1000,
 ) -> EnsembleTable:
     """Judge members, voting rules, BTD over the pooled votes, and fusers, on comparisons with gold.
+
+    BTD is fitted on gold labels, which mends any judge's ties and scale. So every member is judged by BTD on
+    its own votes too, with the same items held out, and a fitted jury is compared with the best of those:
+    what it gains over a member as it votes may be the fit's work and none of the jury's (ours).
 
     fusers : by judge, as `core.consensus.ensembles.fuser_verdicts`; each is judged on the rows that it has.
     costs : mean cost of a verdict by judge; a rule costs what its members cost together, a fuser that and
     its own. A cost that is not known stays unknown, never 0.
 
-    The difference to the best member is optimistic for no rule: the best member was picked on these same
+    The difference to the best member is optimistic for no rule: that member was picked on these same
     comparisons, which favours it. Leave-one-member-out is the rule without the member minus the rule.
 
     Raises NoUsableVotes if no common comparison has gold. Source: [TH] §5; paired intervals are ours.
@@ -124,47 +140,63 @@ def compare(
     costs = costs or {}
     everything = _sum([costs.get(name) for name in jury.names])
     found: dict[str, tuple[str, str, Verdicts, IntArray, float | None]] = {}
-    all_rows = np.flatnonzero(known)
+    all_rows, every = np.flatnonzero(known), np.arange(len(jury))
     for place, name in enumerate(jury.names):
         own = np.full(len(jury), np.nan) if jury.confidence is None else jury.confidence[place]
         verdicts = Verdicts(label=jury.label[place], confidence=own)
-        found[name] = (name, "member", verdicts, np.arange(len(jury)), costs.get(name))
+        found[name] = (name, "member", verdicts, every, costs.get(name))
     rules, skipped = applicable(jury)
     voted = {key: combine(jury, key) for key in rules}
     for key, verdicts in voted.items():
-        found[key] = (RULES[key].name, "rule", verdicts, np.arange(len(jury)), everything)
+        found[key] = (RULES[key].name, "rule", verdicts, every, everything)
+    by_btd: dict[str, str] = {}
     try:
-        pooled = btd_verdicts(jury, rng=rng)
-        found["btd"] = ("BTD over pooled votes", "rule", pooled, np.arange(len(jury)), everything)
+        alone = {name: btd_verdicts(jury, rng=deepcopy(rng), member=name) for name in jury.names}
+        found["btd"] = ("BTD over pooled votes", "rule", btd_verdicts(jury, rng=rng), every, everything)
+        for name, verdicts in alone.items():
+            by_btd[f"btd of {name}"] = name
+            found[f"btd of {name}"] = (
+                f"BTD on {name}'s votes",
+                "member by BTD",
+                verdicts,
+                every,
+                costs.get(name),
+            )
     except AppellateError as error:
+        # Without its members by BTD there is nothing to hold a fitted jury against.
         skipped["btd"] = str(error)
     for name, (verdicts, rows) in (fusers or {}).items():
         if (known[rows]).any():
             found[name] = (name, "fuser", verdicts, rows, _sum([everything, costs.get(name)]))
         else:
             skipped[name] = "judged none of the labelled comparisons of the members"
-    hits = [(jury.label[place] == jury.gold)[known].mean() for place in range(len(jury.names))]
-    best = int(np.argmax(hits))
+    hits = {key: float((found[key][2].label == jury.gold)[known].mean()) for key in (*jury.names, *by_btd)}
+    best = max(jury.names, key=hits.__getitem__)
+    best_fitted = max(hits, key=hits.__getitem__) if by_btd else None
     scores = {}
     for key, (name, kind, verdicts, rows, cost) in found.items():
         kept = known[rows]
         at = rows[kept]
         label, gold, item = verdicts.label[kept], jury.gold[at], jury.item[at]
-        right, best_right = label == gold, jury.label[best][at] == gold
+        fitted = best_fitted is not None and (key == "btd" or key in by_btd)
+        against = best_fitted if fitted and best_fitted is not None else best
+        right, best_right = label == gold, found[against][2].label[at] == gold
         majority = voted["majority"].label[at]
-        measured = _measure(item, verdicts.confidence[kept], right, rng, epsilon, level, iterations)
+        measured = _measure(item, verdicts.confidence[kept], right, epsilon, level)
         scores[key] = EnsembleScore(
             key=key,
             name=name,
             kind=kind,
+            member=by_btd.get(key),
+            fitted=fitted,
             n=len(at),
             accuracy=clustered_proportion(
                 item, np.ones(len(at), np.int64), right.astype(np.int64), level=level
             ),
             calibration=measured[0],
-            intervals=measured[1],
-            th=measured[2],
-            against_best=None if key == jury.names[best] else paired(item, right, best_right, level=level),
+            th=measured[1],
+            against=None if key == against else against,
+            against_best=None if key == against else paired(item, right, best_right, level=level),
             differs=int((label != majority).sum()),
             right=int(((label != majority) & right).sum()),
             wrong=int(((label != majority) & (majority == gold)).sum()),
@@ -175,7 +207,8 @@ def compare(
     return EnsembleTable(
         scores=scores,
         not_applicable=skipped,
-        best_member=jury.names[best],
+        best_member=best,
+        best_fitted=best_fitted,
         rules=names,
         without=tuple(_without(jury, key, voted[key], all_rows, level) for key in names),
         n=len(all_rows),
@@ -196,17 +229,24 @@ def drop(jury: Members, name: str) -> Members:
         names=tuple(jury.names[place] for place in keep),
         label=jury.label[keep],
         confidence=None if jury.confidence is None else jury.confidence[keep],
+        plus=jury.plus[keep],
+        tie=jury.tie[keep],
+        minus=jury.minus[keep],
     )
 
 
 def paired(item: IntArray, one: FloatArray, two: FloatArray, *, level: float = 0.95) -> Difference:
     """Mean of one − two over comparisons, with an interval that takes items as the unit.
 
-    It is `core.intervals.mean_interval` with the ends −1 and 1.
+    It is `core.intervals.mean_interval` with the ends −1 and 1, cut where the accuracy of the second leaves
+    no room: with its interval [a, b], a difference lies between −b and 1 − a (ours).
     """
     difference = one.astype(np.float64) - two
     value, low, high = mean_interval(item, difference, ends=(-1.0, 1.0), level=level)
-    return Difference(value=value, low=low, high=high, n=len(difference), level=level)
+    rate = clustered_proportion(item, np.ones(len(two), np.int64), two.astype(np.int64), level=level)
+    low, high = np.clip((low, high), -rate.high, 1 - rate.low).tolist()
+    items = len(np.unique(item))
+    return Difference(value=value, low=low, high=high, n=len(difference), items=items, level=level)
 
 
 def _without(
@@ -227,24 +267,18 @@ def _measure(
     item: IntArray,
     confidence: FloatArray,
     right: FloatArray,
-    rng: np.random.Generator,
     epsilon: float,
     level: float,
-    iterations: int,
-) -> tuple[Calibration | None, CalibrationIntervals | None, ThScore | None]:
+) -> tuple[Calibration | None, ThScore | None]:
     if np.isnan(confidence).any():
-        return None, None, None
+        return None, None
     outcomes = OutcomeCounts(
         item=item,
         confidence=np.clip(confidence, 0.0, 1.0),
         n=np.ones(len(item), dtype=np.int64),
         correct=right.astype(np.int64),
     )
-    return (
-        calibration(outcomes, level=level),
-        calibration_intervals(outcomes, rng=rng, level=level, iterations=iterations),
-        th_score(outcomes, epsilon, level=level),
-    )
+    return calibration(outcomes, level=level), th_score(outcomes, epsilon, level=level)
 
 
 def _sum(parts: list[float | None]) -> float | None:

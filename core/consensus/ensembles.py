@@ -32,7 +32,7 @@ class Members:
     label : (members, rows) majority label of the member's votes.
     confidence : (members, rows) in [0, 1], that the label is right; None if some member states none.
     kind : what the confidence is: `stated`, `share` or `none`.
-    plus, tie, minus : (rows,) votes of all members together.
+    plus, tie, minus : (members, rows) votes of each member.
     left_out : comparisons that some member judged and another did not.
     """
 
@@ -57,9 +57,23 @@ class Members:
         return VoteCounts(
             comparison=self.comparison,
             item=self.item,
-            plus=self.plus,
-            tie=self.tie,
-            minus=self.minus,
+            plus=self.plus.sum(axis=0),
+            tie=self.tie.sum(axis=0),
+            minus=self.minus.sum(axis=0),
+            gold=self.gold,
+        )
+
+    def of(self, name: str) -> VoteCounts:
+        """Votes of one member on the same comparisons. Raises UnknownName for a judge that is no member."""
+        if name not in self.names:
+            raise UnknownName(f"{name!r} is no member; members are {', '.join(self.names)}.")
+        place = self.names.index(name)
+        return VoteCounts(
+            comparison=self.comparison,
+            item=self.item,
+            plus=self.plus[place],
+            tie=self.tie[place],
+            minus=self.minus[place],
             gold=self.gold,
         )
 
@@ -151,9 +165,9 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, SingleVotes]) 
         label=np.stack([one.label for one in rows.values()]),
         confidence=confidence,
         kind=kind,
-        plus=np.sum([one.plus for one in rows.values()], axis=0),
-        tie=np.sum([one.tie for one in rows.values()], axis=0),
-        minus=np.sum([one.minus for one in rows.values()], axis=0),
+        plus=np.stack([one.plus for one in rows.values()]),
+        tie=np.stack([one.tie for one in rows.values()]),
+        minus=np.stack([one.minus for one in rows.values()]),
         left_out=len(anyone) - len(common),
     )
 
@@ -211,15 +225,17 @@ def combine(jury: Members, key: str) -> Verdicts:
     return Verdicts(label=label, confidence=np.take_along_axis(behind, label[None] + 1, axis=0)[0] / total)
 
 
-def btd_verdicts(jury: Members, *, rng: np.random.Generator) -> Verdicts:
+def btd_verdicts(jury: Members, *, rng: np.random.Generator, member: str | None = None) -> Verdicts:
     """BTD over the votes of all members, each label by a fit on other items; confidence is its p(label).
 
-    Errors as `core.aggregation.crossfit.held_out_forecast`. Source: [BTD] §4 on pooled votes (ours).
+    member : the votes of this one only. Generators in the same state hold out the same items for everybody.
+    Errors as `Members.of` and `core.aggregation.crossfit.held_out_forecast`. Source: [BTD] §4 on pooled votes
+    (ours).
     """
     from core.aggregation.btd import decide
     from core.aggregation.crossfit import held_out_forecast
 
-    p = held_out_forecast(jury.pooled, rng=rng)
+    p = held_out_forecast(jury.pooled if member is None else jury.of(member), rng=rng)
     label = decide(p)
     return Verdicts(label=label, confidence=np.take_along_axis(p, label[:, None] + 1, axis=1)[:, 0])
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.bias.position import sign_test
 from core.counts import BoolArray, FloatArray, IntArray, InvalidCounts, ListRankings
-from core.intervals import Proportion, dense_codes, wilson
+from core.intervals import Proportion, dense_codes, mean_interval, wilson
 from core.votes import InvalidOption, NoUsableVotes
 
 if TYPE_CHECKING:
@@ -114,7 +114,10 @@ class Improvement:
     """Consensus of all orders against the direct judgement, run 1, on the items whose best is known.
 
     An item is worth the share of its winners that are best: 1/|winners| when the one best is among them.
-    improved, regressed : items worth more, or less, by consensus.  p_value : exact two-sided sign test.
+    single : any one order alone, mean over the orders of an item and then over items (ours).
+    gain, gain_low, gain_high : consensus minus single, paired by item; ends NaN with one item.
+    improved, regressed : items worth more, or less, by consensus than by the direct judgement.
+    p_value : exact two-sided sign test of those.
     direct_set, consensus_set : mean number of winners.  chance : worth of a blind choice.
     first_slot, first_share : the slot, from 0, in which the best stands most often in run 1, and on which
     share of the items: near 1, `direct` measures a preference for that slot as much as the judge (ours).
@@ -123,7 +126,11 @@ class Improvement:
     category: str
     n: int
     direct: Proportion
+    single: Proportion
     consensus: Proportion
+    gain: float
+    gain_low: float
+    gain_high: float
     improved: int
     regressed: int
     p_value: float
@@ -150,7 +157,7 @@ class Improvements:
         rows = []
         for one in (*self.by_category, self.overall):
             row = {name: getattr(one, name) for name in Improvement.__dataclass_fields__}
-            for kind in ("direct", "consensus"):
+            for kind in ("direct", "single", "consensus"):
                 rate = row.pop(kind)
                 row |= {kind: rate.value, f"{kind}_low": rate.low, f"{kind}_high": rate.high}
             rows.append(row)
@@ -302,7 +309,8 @@ def improvement(
     """Is the consensus of all orders more often right than the first order alone?
 
     The direct judgement is the item's run of the lowest number, scored by the same rule (K = 1). The p-value
-    is the exact two-sided binomial of improved against regressed items at ½; 1 if there are none.
+    is the exact two-sided binomial of improved against regressed items at ½; 1 if there are none. Every
+    order alone is scored so too, and their mean is `single`, which no one slot of the best can flatter.
 
     Raises NoUsableVotes if no item has a known best candidate, else as `blocks`. Source: [PCF] §3.
     """
@@ -312,6 +320,10 @@ def improvement(
         raise NoUsableVotes("No item says which candidate is best (column is_best), so accuracy is unknown.")
     runs = laid.shown.shape[1]
     orders = np.stack([np.eye(runs)[0], np.ones(runs)])
+    with np.errstate(invalid="ignore"):
+        by_order = worth(laid, winners(laid, scores_of(laid, weights, np.eye(runs)), tolerance))
+    seen = laid.shown[laid.start]
+    alone = np.where(seen, by_order, 0.0).sum(axis=1) / seen.sum(axis=1)
     win = winners(laid, scores_of(laid, weights, orders), tolerance)
     value, sets = worth(laid, win), np.add.reduceat(win, laid.start, axis=0, dtype=np.float64)
     sizes = np.diff(np.append(laid.start, len(laid.item)))
@@ -323,10 +335,16 @@ def improvement(
         before, after = value[rows].T
         improved = int((after > before + TOLERANCE).sum())
         regressed = int((after < before - TOLERANCE).sum())
+        item = np.arange(len(after))
+        gain, low, high = mean_interval(item, after - alone[rows], ends=(-1.0, 1.0), level=level)
         return Improvement(
             category=category,
             n=int(rows.sum()),
             direct=mean_worth(before, level=level),
+            single=mean_worth(alone[rows], level=level),
+            gain=gain,
+            gain_low=low,
+            gain_high=high,
             consensus=mean_worth(after, level=level),
             improved=improved,
             regressed=regressed,

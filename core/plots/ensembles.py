@@ -16,26 +16,44 @@ if TYPE_CHECKING:
 def accuracies_figure(
     found: EnsembleTable, *, styles: Mapping[str, Style], theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
-    """Share right of each member, rule and fuser with its interval; a line at the best member."""
-    marks = [
-        Estimate(
-            row=score.name,
-            value=score.accuracy.value,
-            low=score.accuracy.low,
-            high=score.accuracy.high,
-            n=f"{score.n:,} comparisons",
-            key=score.name,
+    """Share right of each member, rule and fuser with its interval, hollow if it is fitted on gold labels.
+
+    A dotted line stands at the best member as it votes, a dashed one at the best one as it votes or by BTD.
+    """
+    series = [
+        Series(
+            name=name,
+            look=look,
+            marks=[
+                Estimate(
+                    row=score.name,
+                    value=score.accuracy.value,
+                    low=score.accuracy.low,
+                    high=score.accuracy.high,
+                    n=f"{score.n:,} comparisons",
+                    key=score.name,
+                )
+                for score in found.scores.values()
+                if score.fitted == fitted
+            ],
         )
-        for score in found.scores.values()
+        for name, look, fitted in (
+            ("needs no gold labels", "filled", False),
+            ("fitted on gold labels", "hollow", True),
+        )
     ]
-    return forest(
-        [Series(name="share right", marks=marks)],
+    fig = forest(
+        [one for one in series if one.marks],
         styles=_looks(found, styles, theme),
         x_title="share of comparisons right",
         reference=found.scores[found.best_member].accuracy.value,
         theme=theme,
         chosen=chosen,
     )
+    if found.best_fitted is not None:
+        best = found.scores[found.best_fitted].accuracy.value
+        fig.add_vline(x=best, line={"color": COLOURS[theme].neutral, "width": 1, "dash": "dash"})
+    return fig
 
 
 def without_figure(
@@ -65,6 +83,6 @@ def without_figure(
 
 
 def _looks(found: EnsembleTable, styles: Mapping[str, Style], theme: Theme) -> dict[str, Style]:
-    """Judges keep their look; rules have the neutral one."""
+    """Judges keep their look, by BTD too; rules have the neutral one."""
     rule = Style(colour=COLOURS[theme].accent, symbol="diamond-tall")
-    return {score.name: styles.get(score.key, rule) for score in found.scores.values()}
+    return {score.name: styles.get(score.member or score.key, rule) for score in found.scores.values()}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def improvements_figure(
     found: Mapping[str, Improvements], *, styles: Mapping[str, Style], theme: Theme = "light"
 ) -> Figure:
-    """Share of items right by the first order (hollow) and by consensus (filled), a row a judge."""
+    """Share of items right by the first order (hollow), any one (a bar) and consensus (filled), by judge."""
     series = [
         Series(
             name=name,
@@ -32,7 +32,11 @@ def improvements_figure(
                 for rate in (getattr(one.overall, kind),)
             ],
         )
-        for name, kind, look in (("first order", "direct", "hollow"), ("consensus", "consensus", "filled"))
+        for name, kind, look in (
+            ("first order", "direct", "hollow"),
+            ("any one order, mean", "single", "plain"),
+            ("consensus", "consensus", "filled"),
+        )
     ]
     return forest(series, styles=styles, x_title="share of items right", theme=theme)
 

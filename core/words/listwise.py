@@ -39,29 +39,38 @@ def answer(
 
 
 def gained(found: Improvements) -> str:
-    """Direct against consensus accuracy, with the sign test, and whether the first order is a fair test."""
+    """Consensus against the first order, with the sign test, and against any one order.
+
+    Where the best stands in one slot of most first orders, the first order is no fair test and comes last.
+    """
     overall = found.overall
-    p = p_value(overall.p_value)
-    counted = f"improved {overall.improved:,}, regressed {overall.regressed:,}, {p}"
-    before, after = overall.direct, overall.consensus
+    counted = f"improved {overall.improved:,}, regressed {overall.regressed:,}, {p_value(overall.p_value)}"
+    before, alone, after = overall.direct, overall.single, overall.consensus
     # The test counts items; shared first places can move the mean the other way.
     change = (overall.improved - overall.regressed) * (after.value - before.value)
     verdict = "not demonstrably more often than"
     if overall.p_value <= SIGNIFICANT and change > 0:
         verdict = "more often than" if overall.improved > overall.regressed else "less often than"
     items = "item" if overall.n == 1 else "items"
-    caution = ""
-    if overall.first_share > SAME_SLOT and overall.chance < SAME_SLOT:
-        caution = (
-            f" But in the first order the best stands in slot {overall.first_slot + 1} on "
-            f"{percent(overall.first_share)} of the items, so its accuracy measures that slot as "
-            "much as the judge."
-        )
-    return (
+    said = (
         f"The consensus of all orders is right on {percent(after.value, 1)} of {overall.n:,} {items} "
-        f"({percent(after.low, 1)} to {percent(after.high, 1)}), {verdict} the first order alone with "
-        f"{percent(before.value, 1)}: {counted}.{caution}"
+        f"({percent(after.low, 1)} to {percent(after.high, 1)})"
     )
+    ends = f"({points(overall.gain_low)} to {points(overall.gain_high)})"
+    ends = "(interval unknown)" if np.isnan(overall.gain_low) else ends
+    one = (
+        f"any one order (mean over orders) on {percent(alone.value, 1)}, a change by "
+        f"{points(overall.gain)} points {ends}"
+    )
+    if overall.first_share > SAME_SLOT and overall.chance < SAME_SLOT:
+        slot, share = overall.first_slot + 1, percent(overall.first_share)
+        return (
+            f"{said}, {one}. The first order alone is right on {percent(before.value, 1)} (consensus: "
+            f"{counted}), but in it the best stands in slot {slot} on {share} of the items, so that measures "
+            "the slot as much as the judge."
+        )
+    first = f"{verdict} the first order alone with {percent(before.value, 1)}: {counted}"
+    return f"{said}, {first}; {one}."
 
 
 def judges(found: Mapping[str, OrderSensitivity]) -> str:
@@ -103,7 +112,8 @@ def enough(found: OrderSweep) -> str:
     if orders == 1:
         return f"Every item has one order, so nothing is known about more (n {found.n:,})."
     return (
-        f"{orders} orders instead of one change accuracy by {gain}, n {found.n:,}; "
+        f"{orders} orders instead of any one (mean over orders, {percent(float(found.accuracy[0]), 1)}) "
+        f"change accuracy by {gain}, n {found.n:,}; "
         f"{near} {'gives' if near == 1 else 'give'} within one point of all {orders}."
     )
 

@@ -33,6 +33,7 @@ ACCURACY = {
     "n": "items",
     "consensus": "consensus right",
     "direct": "first order right",
+    "single": "any one order right",
     "improved": "improved",
     "regressed": "regressed",
     "p_value": "p",
@@ -40,6 +41,11 @@ ACCURACY = {
     "consensus_high": "consensus high",
     "direct_low": "first low",
     "direct_high": "first high",
+    "single_low": "one low",
+    "single_high": "one high",
+    "gain": "consensus minus any one",
+    "gain_low": "minus low",
+    "gain_high": "minus high",
     "chance": "by chance",
 }
 ORDERS = {
@@ -48,7 +54,7 @@ ORDERS = {
     "accuracy": "right",
     "low": "low",
     "high": "high",
-    "gain": "gain over one",
+    "gain": "gain over any one",
     "gain_low": "gain low",
     "gain_high": "gain high",
     "majority_error": "majority wrong",
@@ -82,15 +88,18 @@ def consensus_tab(asked: Asked, found: dict[str, Improvements]) -> None:
         if found:
             styles = cached.styles(widgets.current_dataset(), look)
             fig = improvements_figure(found, styles=styles, theme=look)
-            widgets.figure(fig, "listwise", alt="Share of items right by the first order and by consensus")
+            widgets.figure(
+                fig, "listwise", alt="Share of items right by the first order, any one and consensus"
+            )
         else:
             widgets.not_applicable(NO_BEST)
         widgets.how_to_read(
-            "Hollow marks judge each item by its first order alone, filled ones by the consensus of all its "
-            "orders: the weighted mean of the mean score, the mean rank (Borda), the share of first places "
-            "and the share of runs that flagged uncertainty. An item counts 1 if its only winner is the "
-            "best, 1/k if k candidates share the first place and the best is among them. Bars are 95 % "
-            "intervals over items. The p-value is an exact sign test on the items that consensus changed."
+            "Hollow marks judge each item by its first order alone, thin bars by each of its orders alone "
+            "(the mean over them), filled marks by the consensus of all its orders: the weighted mean of the "
+            "mean score, the mean rank (Borda), the share of first places and the share of runs that flagged "
+            "uncertainty. An item counts 1 if its only winner is the best, 1/k if k candidates share the "
+            "first place and the best is among them. Lines are 95 % intervals over items. The p-value is an "
+            "exact sign test on the items that consensus changed, against the first order."
         )
     with measured:
         if asked.judge in found:
@@ -221,7 +230,12 @@ def judges_tab(asked: Asked, found: dict[str, Improvements], sensitive: dict[str
             row |= {"n": changed.n, "order decides": changed.value, "low": changed.low, "high": changed.high}
         if name in found:
             overall = found[name].overall
-            for title, rate in (("first order", overall.direct), ("consensus", overall.consensus)):
+            rates = (
+                ("first order", overall.direct),
+                ("any one order", overall.single),
+                ("consensus", overall.consensus),
+            )
+            for title, rate in rates:
                 row |= {f"{title} right": rate.value, f"{title} low": rate.low, f"{title} high": rate.high}
             row |= {"improved": overall.improved, "regressed": overall.regressed, "p": overall.p_value}
         rows.append(row)
