@@ -28,7 +28,7 @@ from core.experiments.stopping import (
 from core.figures import Style
 from core.plots.budget import budget_figure
 from core.votes import InvalidOption, TooFewLabels
-from core.words.budget import outlook, saving
+from core.words.budget import answer, not_kept, outlook, saving, simpler
 
 
 def known_fit(beta: float = 1.3, eta0: float = 1.5, gamma: float = 0.8) -> BTDFit:
@@ -491,6 +491,66 @@ def test_the_saving_in_words(tried: BudgetTrial) -> None:
     assert f"For 1,000 more comparisons expect {asked:,.0f} votes instead of 8,000" in ahead
     assert f"costs {asked * 0.02:,.2f} instead of 160.00" in ahead
     assert "costs" not in outlook(budget, 1000)
+
+
+def with_row(found: BudgetTrial, key: str, **values: float) -> BudgetTrial:
+    return replace(found, rows=found.rows | {key: replace(found.rows[key], **values)})
+
+
+def test_an_allowance_that_is_exceeded_is_a_warning(tried: BudgetTrial) -> None:
+    over = with_row(tried, "planner-0.004", added=0.006, added_low=0.0041, added_high=0.008)
+    over = with_row(over, "planner-0", votes=6.0, saved=0.25, added=0.0, added_low=-0.001, added_high=0.001)
+    told, kind = answer("j", over, 0.004)
+    assert kind == "warning"
+    assert told.startswith(saving("j", over, 0.004))
+    assert not_kept(over, 0.004) == (
+        "So it does not keep to 0.004. Shown to keep to it: planner, same labels, at 6.0 votes "
+        "(25 % saved; it measured +0.0000, -0.0010 to +0.0010)."
+    )
+    assert not_kept(over, 0.004) in told
+    none = with_row(over, "planner-0", added_high=0.005)
+    assert not_kept(none, 0.004) == "So it does not keep to 0.004. No planner tried is shown to."
+    # An interval that reaches down to the allowance does not show it exceeded.
+    assert not_kept(with_row(over, "planner-0.004", added_low=0.0039), 0.004) is None
+    assert not_kept(over, 0.0) is None
+
+
+def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
+    chosen = tried.rows["planner-0.004"]
+    worse = {key: replace(row, mae=chosen.mae + 0.1, added_high=0.1) for key, row in tried.rows.items()}
+    alone = replace(tried, rows=worse | {"planner-0.004": chosen})
+    assert simpler(alone, 0.004) is None
+    assert answer("j", alone, 0.004) == (saving("j", alone, 0.004), "finding")
+    # Equal in both is not better; more votes for less error is a choice, not a better rule.
+    equal = with_row(alone, "unanimous-2", votes=chosen.votes, mae=chosen.mae)
+    dearer = with_row(alone, "btd-8", mae=chosen.mae - 0.01)
+    assert simpler(equal, 0.004) is None
+    assert simpler(dearer, 0.004) is None
+    better = with_row(
+        alone, "unanimous-2", votes=2.0, mae=chosen.mae, added=0.0001, added_low=-0.0004, added_high=0.0006
+    )
+    better = with_row(better, "unanimous-3", votes=2.5, mae=chosen.mae)
+    told, kind = answer("j", better, 0.004)
+    assert kind == "warning"
+    assert told.endswith(
+        "A simpler rule (Stop if the first 2 agree) does no worse for no more votes: it asks 2.00 where the "
+        f"planner asks {chosen.votes:.2f}, and adds +0.0001 (-0.0004 to +0.0006) to the error where the "
+        f"planner adds {chosen.added:+.4f}."
+    )
+    plain = with_row(alone, "majority-8", added=-0.0071, added_low=-0.009, added_high=-0.005)
+    assert answer("j", plain, 0.004)[0].endswith(
+        "The plain majority of all 8 votes errs 0.0071 less than BTD on them (0.0050 to 0.0090)."
+    )
+
+
+def test_the_outlook_says_why_it_differs_from_the_trial(tried: BudgetTrial) -> None:
+    budget = plan(learn(counts_of(np.random.default_rng(8), 600, 1, 8).cells()[0]))
+    told = outlook(budget, 1000, found=tried)
+    assert told == (
+        f"{outlook(budget, 1000)} So a plan learned from all 600 comparisons with 8 votes expects of itself. "
+        f"The rules tried learn from {tried.calibration:.0f} each and are measured on the others, so their "
+        "votes and errors differ."
+    )
 
 
 def test_the_figure_shows_the_trial(tried: BudgetTrial) -> None:

@@ -363,7 +363,8 @@ def test_sentences_of_a_threshold() -> None:
     )
     said = sentences.selective("j", curve, threshold_for_risk(known, alpha=0.025, delta=0.1))
     assert said.startswith(
-        "j: no threshold keeps its error rate at or below 2.5 % with 90 % certainty (already"
+        "j: no threshold keeps its error rate at or below 2.5 % with 90 % certainty (the "
+        "fewest verdicts that can be tested, the 100 % of confidence 0.9 and above (n 100), may err up to 5."
     )
     mixed = OutcomeCounts(
         item=np.arange(200),

@@ -126,9 +126,31 @@ def test_transfer_says_how_often_and_where_worst(moved):
     said = transfer_answer(moved, "categories")
     worse = costly(moved)
     assert not worse.diagonal().any()
-    assert said.startswith(f"A fit carries over in {12 - worse.sum()} of 12 pairs of categories")
+    assert said.startswith(
+        f"In {12 - worse.sum()} of 12 pairs of categories a borrowed fit is not shown to cost more: "
+    )
     worst = np.where(worse, moved.change, 0).max()
+    row, column = np.unravel_index(np.where(worse, moved.change, -1).argmax(), (4, 4))
+    assert f"Worst shown: fitted on {moved.tasks[row]}, the error on {moved.tasks[column]} rises by" in said
     assert f"rises by {worst:.3f}" in said
+    # Two pairs beside it that rise by more, without being shown to.
+    change, low = moved.change.copy(), moved.change_low.copy()
+    others = [(a, b) for a in range(4) for b in range(4) if a != b and (a, b) != (row, column)]
+    for place in others:
+        low[place] = -1.0
+    for place in others[:2]:
+        change[place] = worst + 0.01
+    unsure = dataclasses.replace(moved, change=change, change_low=low)
+    said = transfer_answer(unsure, "categories")
+    assert "In 11 of 12 pairs" in said
+    assert f"rises by {worst:.3f}" in said
+    assert said.endswith(" 2 pairs rise by more, but not shown beyond chance.")
+    change[others[1]] = worst / 2
+    assert transfer_answer(unsure, "categories").endswith(
+        " 1 pair rises by more, but not shown beyond chance."
+    )
+    change[others[0]] = worst / 2
+    assert "beyond chance" not in transfer_answer(unsure, "categories")
     quiet = dataclasses.replace(moved, change_low=moved.change_low - 9)
     assert transfer_answer(quiet, "judges").endswith(".")
     assert "Worst" not in transfer_answer(quiet, "judges")

@@ -155,11 +155,12 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     passed = np.logical_and.accumulate(bound <= alpha + 1e-12)
     last = int(passed.sum()) - 1
     if not len(grid):
-        note = f"needs at least {needed} independent verdicts; there are {int(effective.max())}"
+        note = f"needs at least {needed:,} independent verdicts; there are {int(effective.max()):,}"
     elif last < 0:
+        share = 100 * n[grid[0]] / n[-1]
         note = (
-            f"already the strictest cut with enough verdicts, {cut[grid[0]]:.4g}, may err up to "
-            f"{bound[0]:.3f}, above {alpha:g}"
+            f"the fewest verdicts that can be tested, the {share:.3g} % of confidence {cut[grid[0]]:.4g} and "
+            f"above (n {n[grid[0]]:,}), may err up to {100 * bound[0]:.1f} %; allowed are {100 * alpha:.3g} %"
         )
     else:
         note = f"{last + 1} of {len(grid)} cuts pass"

@@ -101,13 +101,13 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
 
 
 def transfer_answer(found: Transfer, between: str) -> str:
-    """In how many pairs of tasks a fit on one does for the other, and where it does worst."""
+    """In how many pairs of tasks a fit on one is not shown to cost more on the other, and the worst shown."""
     worse, better = costly(found), found.change_high < 0
     k = len(found.tasks)
     pairs = k * (k - 1)
     said = (
-        f"A fit carries over in {pairs - int(worse.sum())} of {pairs} pairs of {between}: on the one, BTD "
-        "fitted on the other is not shown to err more than its own fit"
+        f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a borrowed fit is not shown to cost "
+        "more: on the one, BTD fitted on the other is not shown to err more than its own fit"
     )
     if better.any():
         said += f", and in {int(better.sum())} it errs less"
@@ -115,9 +115,14 @@ def transfer_answer(found: Transfer, between: str) -> str:
         return f"{said}."
     row, column = np.unravel_index(int(np.where(worse, found.change, -np.inf).argmax()), (k, k))
     ends = span(found.change_low[row, column], found.change_high[row, column])
+    larger = int((~worse & (found.change > found.change[row, column])).sum())
+    chance = ""
+    if larger:
+        pairs_rise = "1 pair rises" if larger == 1 else f"{larger} pairs rise"
+        chance = f" {pairs_rise} by more, but not shown beyond chance."
     return (
-        f"{said}. Worst: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
-        f"{found.change[row, column]:.3f} ({ends}) from {found.mae[column, column]:.3f}."
+        f"{said}. Worst shown: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
+        f"{found.change[row, column]:.3f} ({ends}) from {found.mae[column, column]:.3f}.{chance}"
     )
 
 

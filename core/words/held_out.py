@@ -12,9 +12,15 @@ from core.aggregation.confidence_weighted import ConfidenceWeighted
 from core.aggregation.held_out import HeldOutScores
 from core.aggregation.ordinal import Ordinal
 from core.aggregation.position_aware import PositionAware
+from core.bias.position import PositionBias
 from core.words.spans import span
-from core.words.verdicts import percent
+from core.words.verdicts import POSITION_SIGNIFICANCE, percent
 
+SIMULATED_CONFIDENCE = (
+    "These votes are simulated: each states a confidence made from the very chance that it equals gold. So "
+    "weighing gains here what no real judge can be expected to give; it is no reason to weigh real votes."
+)
+"""Stands beside results of weighing on simulated data (`core.simulate`)."""
 Measure = Literal["mae", "drps"]
 Effect = Literal["lowers", "raises", "does not change"]
 
@@ -28,8 +34,12 @@ def effect(scores: HeldOutScores, measure: Measure, other: int) -> Effect:
     return "lowers" if high < 0 else "raises" if low > 0 else "does not change"
 
 
-def position_aware(judge: str, found: PositionAware) -> str:
-    """Which slot the judge leans to in the fit, and what correcting for the order does on held-out items."""
+def position_aware(judge: str, found: PositionAware, within: PositionBias | None = None) -> str:
+    """Which slot the judge leans to in the fit, and what correcting for the order does on held-out items.
+
+    within : the judge's bias in pairs of both orders. It rests on other votes than δ, which only unbalanced
+    comparisons can tell, so a lean that it shows is said where δ shows none.
+    """
     fit, scores = found.fit, found.scores
     if not fit.unbalanced:
         return (
@@ -41,6 +51,17 @@ def position_aware(judge: str, found: PositionAware) -> str:
     lean = f"it leans to the response shown {slot}"
     if found.delta_low <= 0 <= found.delta_high:
         lean = "no lean to either slot is shown"
+        if (
+            within is not None
+            and within.direction is not None
+            and within.p_value is not None
+            and within.p_value < POSITION_SIGNIFICANCE
+        ):
+            lean = (
+                "they are too few to show the lean: within pairs of both orders it favours the response "
+                f"shown {within.direction} ({within.towards_first:,} comparisons towards the first, "
+                f"{within.towards_second:,} towards the second), but δ rests on the unbalanced ones alone"
+            )
     return (
         f"{judge}: orders are unbalanced on {fit.unbalanced:,} of its {fit.n_items:,} labelled comparisons, "
         f"and {lean} ({span}). {_changed('Correcting for the order', scores, 'plain BTD')}"

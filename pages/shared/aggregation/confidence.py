@@ -9,7 +9,7 @@ import streamlit as st
 from core.aggregation.confidence_weighted import ConfidenceWeighted, confidence_weighted
 from core.plots.held_out import changes_figure, weights_figure
 from core.votes import AppellateError
-from core.words.held_out import across_judges
+from core.words.held_out import SIMULATED_CONFIDENCE, across_judges
 from core.words.held_out import confidence_weighted as weighed
 from pages.shared import cached, widgets
 from pages.shared.aggregation.asked import Asked
@@ -39,6 +39,8 @@ def confidence_tab(asked: Asked) -> None:
     else:
         with asked.said.container():
             widgets.answer(weighed(asked.judge, one), part="-confidence")
+            if any(each.simulated and each.name == widgets.current_dataset() for each in cached.datasets()):
+                st.text(SIMULATED_CONFIDENCE)
     if found:
         _drawn(asked, found, one)
         widgets.table(_judges(found), "weighed-judges", alt="Effect of weighing by judge")

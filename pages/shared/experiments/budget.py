@@ -12,7 +12,7 @@ from core.experiments.budget_trial import BudgetTrial, trial
 from core.figures import Style, Theme
 from core.plots.budget import budget_figure
 from core.votes import Selection
-from core.words.budget import outlook, saving
+from core.words.budget import answer, outlook
 from core.words.sentences import SAYS
 from pages.shared import cached, widgets
 
@@ -66,8 +66,8 @@ def budget_tab(selection: Selection, judge: str, style: Style, look: Theme) -> N
     with widgets.errors():
         found, budget = _results(selection, judge, counts, tolerance, step)
         with said:
-            widgets.answer(saving(judge, found, tolerance), part="budget")
-            st.text(outlook(budget, ahead, call=call))
+            widgets.answer(*answer(judge, found, tolerance), part="budget")
+            st.text(outlook(budget, ahead, call=call, found=found))
         _drawn(found, budget, tolerance, style, look)
         widgets.copy_as_python(
             f"""from numpy.random import default_rng
