@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.judging.parsing import FLAGS, LONGEST, answer_key, direct_score, ranking, token, verdict
+from core.judging.parsing import FLAGS, LONG_REPLY, answer_key, direct_score, ranking, token, verdict
 
 
 @pytest.mark.parametrize(
@@ -176,9 +176,9 @@ def test_a_reply_of_any_shape_is_read_in_one_pass(text):
 
 
 def test_a_reply_beyond_all_length_is_not_read_and_not_kept_whole():
-    found = verdict(" " * LONGEST + '{"verdict": "A"}', ties=True)
-    assert (found.status, len(found.reason)) == ("unparsed", LONGEST)
-    assert verdict(" " * (LONGEST - 16) + '{"verdict": "A"}', ties=True).status == "ok"
+    found = verdict(" " * LONG_REPLY + '{"verdict": "A"}', ties=True)
+    assert (found.status, len(found.reason)) == ("unparsed", LONG_REPLY)
+    assert verdict(" " * (LONG_REPLY - 16) + '{"verdict": "A"}', ties=True).status == "ok"
 
 
 def test_what_is_read_can_be_stored():
