@@ -25,7 +25,7 @@ from core.judging.items import Item
 from core.judging.job import Job, Judge
 from core.judging.prompts import new_fence
 from core.judging.protocols import stages
-from core.judging.runner import start
+from core.judging.runs import start
 from core.store import Store
 
 SERVER = REPOSITORY / "tests" / "judging_server.py"

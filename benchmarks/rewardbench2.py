@@ -160,7 +160,7 @@ def threshold_beats(found: Mapping[Cell, Evaluation], key: str) -> str:
 
 
 def temperature_rows(found: Mapping[Cell, Evaluation]) -> list[str]:
-    """Markdown rows: MAE with item bootstrap intervals by category and temperature (in the judge's name)."""
+    """Markdown rows: MAE with intervals by item, by category and temperature (in the judge's name)."""
     rows = []
     for (judge, category), result in sorted(
         found.items(), key=lambda one: (one[0][1], _temperature(one[0][0]))

@@ -230,7 +230,7 @@ def _template(theme: Theme) -> go.layout.Template:
             "plot_bgcolor": colours.page,
             "font": {"family": "Source Sans, system-ui, sans-serif", "size": 13, "color": colours.text},
             "colorway": colours.raters,
-            "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
+            "margin": {"l": 8, "r": 32, "t": 32, "b": 8},
             "xaxis": axis,
             "yaxis": axis,
             "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
@@ -240,6 +240,8 @@ def _template(theme: Theme) -> go.layout.Template:
                 "font": {"color": colours.text},
                 "align": "left",
             },
+            # Down the right side, in its own margin: above, it would cover the legend.
+            "modebar": {"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
             "dragmode": False,
             "clickmode": "event+select",
         }

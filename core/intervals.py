@@ -247,7 +247,8 @@ def mean_interval(
     item: IntArray,
     value: ArrayLike,
     *,
-    ends: tuple[float, float],
+    ends: tuple[float, ...],
+    within: tuple[float, float] | None = None,
     n: ArrayLike = 1.0,
     level: float = 0.95,
 ) -> tuple[float, float, float]:
@@ -261,7 +262,9 @@ def mean_interval(
     Parameters
     ----------
     item, value : (rows,) item code and value; rows of one item are one observation.
-    ends : lowest and highest possible value, such as −1 and 1 for a difference of two labels' correctness.
+    ends : lowest and highest possible value, such as −1 and 1 for a difference of two labels' correctness; or
+        other values worth an item, or none of them, for values that differ everywhere a little.
+    within : where to cut instead, if `ends` are not the ends of what can be.
     n : weight of each row, or one for all.
 
     Returns
@@ -284,21 +287,23 @@ def mean_interval(
         return mean, math.nan, math.nan
     centre, pull = pulls_on_mean(total, size, ends)
     half = float(stdtrit(items - 1, (1 + level) / 2)) * math.sqrt(float((pull**2).sum()))
-    return mean, max(min(centre - half, mean), ends[0]), min(max(centre + half, mean), ends[1])
+    lowest, highest = (ends[0], ends[-1]) if within is None else within
+    return mean, max(min(centre - half, mean), lowest), min(max(centre + half, mean), highest)
 
 
-def pulls_on_mean(total: FloatArray, n: FloatArray, ends: tuple[float, float]) -> tuple[float, FloatArray]:
+def pulls_on_mean(total: FloatArray, n: FloatArray, ends: tuple[float, ...]) -> tuple[float, FloatArray]:
     """Mean m̃ = Σtᵢ/Σnᵢ of items with sums tᵢ of nᵢ and of two more, one at each end, and its pulls.
 
     The two are of average size n̄. Pulls are √((G + 2)/(G + 1))·(tᵢ − m̃·nᵢ)/Σnᵢ, (items + 2,) with the added
     last: their squares add up to SE², and products with another estimate's pulls to a covariance. G counts
-    items with nᵢ > 0; the others pull nothing.
+    items with nᵢ > 0; the others pull nothing. Without `ends` it is the mean of the G items themselves.
     """
     items = int((n > 0).sum())
     size = float(n.sum()) / items
-    totals, sizes = np.append(total, [size * end for end in ends]), np.append(n, [size, size])
+    totals, sizes = np.append(total, [size * end for end in ends]), np.append(n, [size for _ in ends])
     mean = float(totals.sum() / sizes.sum())
-    return mean, math.sqrt((items + 2) / (items + 1)) * (totals - mean * sizes) / float(sizes.sum())
+    used = items + len(ends)
+    return mean, math.sqrt(used / (used - 1)) * (totals - mean * sizes) / float(sizes.sum())
 
 
 def mean_error_interval(
@@ -349,19 +354,3 @@ def resample_items(
     group_of_item = np.arange(items) if items == groups else rng.permutation(items) % groups
     weights = rng.multinomial(groups, np.full(groups, 1 / max(groups, 1)), size=iterations).astype(np.float64)
     return group_of_item[row_item], weights
-
-
-def basic_interval(
-    estimate: ArrayLike, draws: FloatArray, *, level: float = 0.95, lowest: float = -np.inf
-) -> tuple[FloatArray, FloatArray]:
-    """Basic bootstrap interval: 2·estimate − quantiles of `draws` (iterations, …), low cut at `lowest`.
-
-    A mean of absolute values such as ECE rises when noise is added to noise; reflecting the quantiles takes
-    that bias out, where the percentile interval would miss low truths. It is widened to hold its estimate.
-
-    Source: Davison & Hinkley (1997) §5.2.
-    """
-    check_level(level)
-    value = np.asarray(estimate, dtype=np.float64)
-    lower, upper = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return np.maximum(np.minimum(2 * value - upper, value), lowest), np.maximum(2 * value - lower, value)

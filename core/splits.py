@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.counts import FloatArray, IntArray, VoteCells, VoteCounts
-from core.intervals import dense_codes, resample_items
+from core.intervals import dense_codes
 from core.votes import InvalidOption, TooFewLabels
 
 
@@ -62,9 +62,14 @@ class CalibrationSets:
         counted = np.bincount(self.set * n_cells + self.cell, minlength=n_sets * n_cells)
         return counted.reshape(n_sets, n_cells).astype(np.float64)
 
+    @property
+    def item_of_set(self) -> IntArray:
+        """Item of each comparison, numbered 0, 1, 2 … over all sets, set by set."""
+        return dense_codes(self.set * (int(self.item.max(initial=0)) + 1) + self.item)
+
     def folds(self, k: int, *, rng: np.random.Generator) -> IntArray:
         """Fold of each comparison, 0 … k − 1: items of a set are dealt out in turn, in random order."""
-        code = dense_codes(self.set * (int(self.item.max(initial=0)) + 1) + self.item)
+        code = self.item_of_set
         set_of = np.empty(int(self.n_items.sum()), dtype=np.int64)
         set_of[code] = self.set
         order = np.lexsort([rng.random(len(set_of)), set_of])
@@ -258,19 +263,6 @@ def sign_flip_p_value(
     # Resamples that equal the observation but for rounding count as reaching it.
     reached = np.count_nonzero(flipped >= observed - 1e-9)
     return (1 + reached) / (resamples + 1)
-
-
-def item_bootstrap(losses: ItemLosses, *, resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Mean loss per comparison over items drawn with replacement, (resamples, methods)."""
-    n = int(losses.items.sum())
-    if losses.items.max() > 1:
-        times = rng.multinomial(n, losses.items / n, size=resamples) * losses.size
-        return np.asarray(times @ losses.loss / times.sum(axis=1, keepdims=True))
-    group, times = resample_items(np.arange(n), rng=rng, iterations=resamples)
-    groups = times.shape[1]
-    size = np.bincount(group, weights=losses.size, minlength=groups)
-    total = [np.bincount(group, weights=losses.size * column, minlength=groups) for column in losses.loss.T]
-    return np.asarray(times @ np.stack(total, axis=1) / (times @ size)[:, None])
 
 
 def _draw_items(

@@ -52,6 +52,11 @@ POSITIONS = {
     "p_value": "p",
 }
 """Columns of `PositionBias`, as they are read."""
+POSITIONS_SHOWN = (
+    *("judge", "first", "second", "tie", "bias decided", "low", "high", "bias all", "pairs", "bias in pairs"),
+    *("p", "flips", "flips low", "flips high", "excess", "hard flips", "lean first", "lean second"),
+)
+"""Columns that about fit a window, the less telling ones last; the other intervals are in the downloads."""
 ORDERS = {
     "judge": "judge",
     "orders": "orders",
@@ -96,10 +101,9 @@ def calibrations(
     def row(judge: str) -> dict[str, object]:
         one, floor, gap = results[judge], floors[judge], gaps[judge]
 
-        def measured(name: str) -> dict[str, float]:
+        def interval(name: str) -> dict[str, float]:
             low, high = getattr(intervals[judge], name)
-            title = MEASURES[name]
-            return {title: getattr(one, name), f"{title} low": low, f"{title} high": high}
+            return {f"{MEASURES[name]} low": low, f"{MEASURES[name]} high": high}
 
         return {
             "judge": judge,
@@ -109,13 +113,18 @@ def calibrations(
             "gap": gap.gap,
             "gap low": gap.gap_low,
             "gap high": gap.gap_high,
-            **measured("ece"),
-            "by chance": floor.ece_mean,
+            "ECE": one.ece,
+            **interval("ece"),
             "by chance up to": by_chance(floor),
+            "ACE": one.ace,
             "MCE": one.mce,
-            **measured("ace"),
-            **measured("brier"),
-            **measured("nll"),
+            "Brier": one.brier,
+            "NLL": one.nll,
+            # Measures side by side fit a window; their intervals follow.
+            **interval("ace"),
+            **interval("brier"),
+            **interval("nll"),
+            "by chance": floor.ece_mean,
             "NLL clipped": one.nll_clipped,
             "items": one.items,
             "accuracy low": one.accuracy_low,
@@ -206,8 +215,7 @@ def recalibrations(
 
 def positions(results: Mapping[str, PositionBias]) -> pd.DataFrame:
     """Slot shares, bias within pairs and flips of each judge, with their intervals."""
-    frame = _rows(results)[["judge", *POSITIONS]].rename(columns=POSITIONS)
-    return frame.astype({"p": float})
+    return _rows(results)[["judge", *POSITIONS]].rename(columns=POSITIONS)
 
 
 def orders(balances: Mapping[str, OrderBalance | None]) -> pd.DataFrame:

@@ -122,10 +122,10 @@ def row(name: str, one: Confusion) -> dict[str, object]:
         "share right": one.accuracy,
         "low": one.accuracy_low,
         "high": one.accuracy_high,
-        "best constant": one.constant,
-        **{f"right where gold says {sentences.SAYS[k]}": one.share[k + 1, k + 1] for k in (1, 0, -1)},
         "commonest error": cell_key(*worst[:2]) if worst else "none",
         "of it": worst[2] if worst else 0,
+        "best constant": one.constant,
+        **{f"right: {sentences.SAYS[k]}": one.share[k + 1, k + 1] for k in (1, 0, -1)},
     }
 
 
@@ -134,6 +134,7 @@ widgets.table(
     "confusion",
     alt="Share right by gold",
 )
+st.caption("*right: A better* is the share right where gold says that A is better, and so on.")
 for name, reason in reasons.items():
     widgets.not_applicable(f"{name}: {reason}")
 given = {"votes": "None", "majority": "counts.label", "BTD": "held_out_labels(counts, rng=default_rng(0))"}

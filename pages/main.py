@@ -23,6 +23,7 @@ SECTIONS = {
 }
 TITLES = {"position.py": "Position bias"}
 ABSENT = "data set that is not here"
+ABSENT_JUDGES = "judges that are not here"
 
 
 def navigation() -> dict[str, list[st.Page]]:
@@ -40,9 +41,15 @@ def navigation() -> dict[str, list[st.Page]]:
     }
 
 
+def newest() -> int:
+    """Place of the data set that was loaded last: a bare address opens on it, not on the demo."""
+    found = cached.datasets()
+    return max(range(len(found)), key=lambda i: (found[i].loaded_at, -i), default=0)
+
+
 def sidebar(datasets: list[str]) -> Selection:
     """Filters of every page, all of them in the URL; a name in the URL that no longer exists is dropped."""
-    dataset = st.selectbox("Data set", datasets, key="dataset", bind="query-params")
+    dataset = st.selectbox("Data set", datasets, newest(), key="dataset", bind="query-params")
     if dataset is None:
         return Selection(datasets=())
     raters = cached.raters(dataset)
@@ -86,6 +93,20 @@ def say_what_is_absent(asked: str | None, datasets: list[str]) -> None:
         st.text(f"The link asks for the data set {gone}, which is not here. {shown}")
 
 
+def say_which_judges_are_absent(asked: list[str], chosen: tuple[str, ...] | None) -> None:
+    """Say that a link asked for judges whom the data set has not; the sidebar drops them."""
+    dataset = widgets.current_dataset()
+    raters = cached.raters(dataset) if dataset else {}
+    if gone := [name for name in asked if name not in raters]:
+        st.session_state[ABSENT_JUDGES] = gone, dataset, chosen
+    gone, of, instead = st.session_state.get(ABSENT_JUDGES, ([], None, None))
+    if not gone or (of, instead) != (dataset, chosen):
+        st.session_state.pop(ABSENT_JUDGES, None)
+        return
+    shown = f"Shown: {', '.join(chosen)}." if chosen else "All are shown."
+    st.text(f"The link asks for {', '.join(gone)}, not among the raters of {dataset}. {shown}")
+
+
 def leave_for(target: str) -> None:
     """Open another page; its widgets and the sidebar's get their values from `widgets.OPENED`."""
     # `st.switch_page` clears the URL first and raises if a widget is bound to a parameter in it. The values
@@ -108,8 +129,11 @@ with widgets.errors():
     for name, value in st.session_state.pop(widgets.OPENED, {}).items():
         st.session_state[name] = value
     here = [dataset.name for dataset in cached.datasets()]
-    asked = st.query_params.get("dataset")  # the sidebar drops what it does not know
+    # The sidebar drops what it does not know.
+    asked, judges = st.query_params.get("dataset"), st.query_params.get_all("judges")
     with st.sidebar:
-        st.session_state[widgets.SELECTION] = sidebar(here)
+        selection = st.session_state[widgets.SELECTION] = sidebar(here)
     say_what_is_absent(asked, here)
+    if asked is None or asked in here:
+        say_which_judges_are_absent(judges, selection.judges)
     page.run()

@@ -9,6 +9,7 @@ from core.report import SIGNS, report
 from core.words.findings import answer, missing, overall, worst
 from pages.shared import cached, widgets
 
+FIRST = 8  # raters whose worst findings are in view; those of more are folded
 PAGES = {
     "accuracy": "confusion.py",
     "calibration": "calibration.py",
@@ -28,7 +29,17 @@ found = cached.computed("audit", (selection,), lambda: audit(store, selection, A
 of_judge = {judge.judge: [v for v in found.verdicts if v.judge == judge.judge] for judge in found.judges}
 grades = {judge: overall(verdicts) for judge, verdicts in of_judge.items()}
 problems = any(grade in ("warn", "fail") for grade in grades.values())
-widgets.answer(answer(found.verdicts), "warning" if problems else "finding")
+measured = [(judge.judge, judge.accuracy) for judge in found.judges if judge.accuracy]
+most = max(measured, key=lambda each: each[1].value, default=None)
+right = ""
+if most:
+    name, share = most
+    who = "It" if len(found.judges) == 1 else f"Most often right is {name}: it"
+    right = f" {who} agrees with gold in {share.value:.1%} of votes ({share.low:.1%} to {share.high:.1%})."
+widgets.answer(
+    answer(found.verdicts) + right.replace("%", " %"),
+    "warning" if problems else "finding",
+)
 
 rows: list[dict[str, object]] = []
 for judge in found.judges:
@@ -60,7 +71,28 @@ for dummy in dummies(cached.vote_counts(selection), cached.length_counts(selecti
             "high": dummy.high,
         }
     )
-widgets.table(pd.DataFrame(rows), "raters", alt="Raters, their verdicts and worst findings")
+frame = pd.DataFrame(rows)
+told = [column for column in frame if str(column).startswith("finding")]
+numbers = [str(column) for column in frame if column not in told]
+widgets.table(frame, "raters", alt="Raters and their verdicts", columns=numbers)
+
+
+def findings(judge: str) -> None:
+    """The worst findings of one judge, in full: a cell of a table would cut them."""
+    who, what = st.columns([2, 9])
+    who.text(f"{SIGNS[grades[judge]]} {judge}")
+    what.text("\n".join(verdict.sentence for verdict in worst(of_judge[judge])))
+
+
+faulted = [judge for judge in of_judge if worst(of_judge[judge])]
+if faulted:
+    st.subheader("Worst findings", anchor=False)
+for judge in faulted[:FIRST]:
+    findings(judge)
+if faulted[FIRST:]:
+    with st.expander(f"Worst findings of {len(faulted) - FIRST} more"):
+        for judge in faulted[FIRST:]:
+            findings(judge)
 
 st.download_button(
     "Report",

@@ -12,7 +12,7 @@ from judging_jobs import PATIENCE, job, pairs
 from judging_server import LONG, Server
 
 from core.judging.inflight import in_flight, place
-from core.judging.runner import start
+from core.judging.runs import start
 from core.store import Store
 
 ROOM = 3_000_000

@@ -14,7 +14,7 @@ from patience import LONG
 from core.judging.items import Item
 from core.judging.job import Job, Judge
 from core.judging.progress import Progress
-from core.judging.runner import start
+from core.judging.runs import start
 from core.store import Store
 
 PATIENCE = 0.02

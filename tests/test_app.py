@@ -217,3 +217,41 @@ def test_a_key_means_one_thing_on_every_page() -> None:
     shared = {key: places for key, places in used.items() if len(places) > 1}
     # The rater whose checks, labels, errors or flips are shown is chosen once for all pages.
     assert set(shared) <= {"rater"}, shared
+
+
+def test_the_worst_findings_of_a_judge_are_in_full_beneath_the_table(app):
+    from core.audit import AuditOptions, audit
+    from core.words.findings import worst
+    from pages.shared.cached import get_store
+
+    page = opened(app, "overview")
+    found = audit(get_store(), Selection(datasets=(DEMO,)), AuditOptions(splits=0))
+    told = {
+        judge.judge: worst([verdict for verdict in found.verdicts if verdict.judge == judge.judge])
+        for judge in found.judges
+    }
+    for findings in filter(None, told.values()):
+        assert "\n".join(finding.sentence for finding in findings) in texts(page)
+    best = max((judge.accuracy for judge in found.judges if judge.accuracy), key=lambda share: share.value)
+    interval = f"in {best.value:.1%} of votes ({best.low:.1%} to {best.high:.1%})".replace("%", " %")
+    assert interval in texts(page)[0]
+
+
+def test_a_data_set_without_votes_leads_to_the_page_about_it(tmp_path, monkeypatch):
+    from core.importers import ReadOptions, read
+    from core.store import Store
+
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
+    models = {"x": 1, "y": 4, "z": 7}
+    rows = "".join(f"{i},{model},j,{score + i % 2}\n" for i in range(8) for model, score in models.items())
+    with Store.open(tmp_path / "votes.duckdb") as store:
+        scores = f"item_id,model,judge,score\n{rows}".encode()
+        store.load(read([("s.csv", scores)], ReadOptions(format="direct_scores"))[0])
+    page = AppTest.from_file(str(PAGES / "main.py"), default_timeout=60).run()
+    page.button(key="elsewhere-scores").click().run()
+    assert not page.exception
+    assert page.title[0].value == "Leaderboard"
+    # Against the best model nobody wins, so the middling one is the anchor to start from.
+    assert page.selectbox(key="scores_anchor").value == "y"
+    st.cache_resource.clear()

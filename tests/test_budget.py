@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -26,7 +28,8 @@ from core.experiments.stopping import (
 from core.figures import Style
 from core.plots.budget import budget_figure
 from core.votes import InvalidOption, TooFewLabels
-from core.words.budget import outlook, saving
+from core.words.budget import answer, not_kept, outlook, saving, simpler
+from core.words.signed import signed, signed_span
 
 
 def known_fit(beta: float = 1.3, eta0: float = 1.5, gamma: float = 0.8) -> BTDFit:
@@ -491,6 +494,72 @@ def test_the_saving_in_words(tried: BudgetTrial) -> None:
     assert "costs" not in outlook(budget, 1000)
 
 
+def with_row(found: BudgetTrial, key: str, **values: float) -> BudgetTrial:
+    return replace(found, rows=found.rows | {key: replace(found.rows[key], **values)})
+
+
+def test_an_allowance_that_is_exceeded_is_a_warning(tried: BudgetTrial) -> None:
+    over = with_row(tried, "planner-0.004", added=0.006, added_low=0.0041, added_high=0.008)
+    over = with_row(over, "planner-0", votes=6.0, saved=0.25, added=0.0, added_low=-0.001, added_high=0.001)
+    told, kind = answer("j", over, 0.004)
+    assert kind == "warning"
+    assert told.startswith(saving("j", over, 0.004))
+    assert not_kept(over, 0.004) == (
+        "So it does not keep to 0.004. Shown to keep to it: planner, same labels, at 6.0 votes "
+        "(25 % saved; it measured +0.0000, −0.0010 to +0.0010)."
+    )
+    assert not_kept(over, 0.004) in told
+    none = with_row(over, "planner-0", added_high=0.005)
+    assert not_kept(none, 0.004) == "So it does not keep to 0.004. No planner tried is shown to."
+    # An interval that reaches down to the allowance does not show it exceeded.
+    assert not_kept(with_row(over, "planner-0.004", added_low=0.0039), 0.004) is None
+    assert not_kept(over, 0.0) is None
+
+
+def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
+    chosen = tried.rows["planner-0.004"]
+    worse = {key: replace(row, mae=chosen.mae + 0.1, added_high=0.1) for key, row in tried.rows.items()}
+    alone = replace(tried, rows=worse | {"planner-0.004": chosen})
+    assert simpler(alone, 0.004) is None
+    assert answer("j", alone, 0.004) == (saving("j", alone, 0.004), "finding")
+    # Equal in both is not better; more votes for less error is a choice, not a better rule.
+    equal = with_row(alone, "unanimous-2", votes=chosen.votes, mae=chosen.mae)
+    dearer = with_row(alone, "btd-8", mae=chosen.mae - 0.01)
+    assert simpler(equal, 0.004) is None
+    assert simpler(dearer, 0.004) is None
+    better = with_row(
+        alone, "unanimous-2", votes=2.0, mae=chosen.mae, added=0.0001, added_low=-0.0004, added_high=0.0006
+    )
+    better = with_row(better, "unanimous-3", votes=2.5, mae=chosen.mae)
+    told, kind = answer("j", better, 0.004)
+    assert kind == "warning"
+    assert told.endswith(
+        "A simpler rule (Stop if the first 2 agree) does no worse for no more votes: it asks 2.00 where the "
+        f"planner asks {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the error where the "
+        f"planner adds {signed(chosen.added, 4)}."
+    )
+    plain = with_row(alone, "majority-8", added=-0.0071, added_low=-0.009, added_high=-0.005)
+    assert answer("j", plain, 0.004)[0].endswith(
+        "The plain majority of all 8 votes errs 0.0071 less than BTD on them (0.0050 to 0.0090)."
+    )
+
+
+def test_signs_in_words() -> None:
+    assert [signed(value, 3) for value in (0.0124, -0.0124, -0.0004)] == ["+0.012", "−0.012", "+0.000"]
+    assert signed_span(-0.02, 0.3, 2) == "−0.02 to +0.30"
+    assert signed_span(math.nan, 0.3, 2) == signed_span(None, 0.3, 2) == "no interval: one item"
+
+
+def test_the_outlook_says_why_it_differs_from_the_trial(tried: BudgetTrial) -> None:
+    budget = plan(learn(counts_of(np.random.default_rng(8), 600, 1, 8).cells()[0]))
+    told = outlook(budget, 1000, found=tried)
+    assert told == (
+        f"{outlook(budget, 1000)} So a plan learned from all 600 comparisons with 8 votes expects of itself. "
+        f"The rules tried learn from {tried.calibration:.0f} each and are measured on the others, so their "
+        "votes and errors differ."
+    )
+
+
 def test_the_figure_shows_the_trial(tried: BudgetTrial) -> None:
     fig = budget_figure(tried, style=Style(colour="#0072b2", symbol="circle"), chosen="planner-0.004")
     planner = next(trace for trace in fig.data if trace.name == "planner")
@@ -539,9 +608,31 @@ def test_words_for_one_vote_and_one_comparison() -> None:
     code, vote = np.arange(60), np.roll(gold, 3)
     minus, tie, plus = ((vote == y).astype(np.int64) for y in (-1, 0, 1))
     counts = VoteCounts(comparison=code, item=code, minus=minus, tie=tie, plus=plus, gold=gold)
-    tried = trial(counts, rng=np.random.default_rng(0), n_splits=2, resamples=100)
+    tried = trial(counts, rng=np.random.default_rng(0), n_splits=2)
     assert saving("j", tried, 0.002) == (
         "j: a comparison has only 1 vote, all asked at once, so no vote can be saved."
     )
     told = outlook(plan(learn(counts.cells()[0]), price=0.0), 1)
     assert told.startswith("For 1 more comparison expect 1 vote instead of 1")
+
+
+def test_a_million_votes_on_a_comparison_are_planned_from() -> None:
+    code, gold = np.arange(60), np.resize([-1, 0, 1], 60)
+    minus, tie, plus = (np.where(gold == y, most, 3) for y, most in ((-1, 10**6), (0, 9), (1, 10**6)))
+    counts = VoteCounts(comparison=code, item=code, minus=minus, tie=tie, plus=plus, gold=gold)
+    tried = trial(counts, rng=np.random.default_rng(0), votes=8, n_splits=2)
+    assert learn(counts.cells()[0], votes=8).n_comparisons == 60
+    assert tried.rows["btd-8"].mae < 0.2
+
+
+def test_words_say_what_the_interval_of_a_trial_leaves_out() -> None:
+    code, gold = np.arange(90), np.resize([-1, 0, 1], 90)
+    said = np.where(np.arange(90) % 7 == 0, np.roll(gold, 1), gold)
+    minus, tie, plus = (np.where(said == y, 3, 1) for y in (-1, 0, 1))
+    counts = VoteCounts(comparison=code, item=code, minus=minus, tie=tie, plus=plus, gold=gold)
+    tried = trial(counts, rng=np.random.default_rng(0), tolerances=(0.0, 0.01), n_splits=4)
+    told = saving("j", tried, 0.01)
+    assert told.endswith(", n 90; it leaves out which 20 of them the planner learned from).")
+    row = replace(tried.rows["planner-0.01"], added_low=math.nan)
+    alone = replace(tried, rows=tried.rows | {"planner-0.01": row})
+    assert "(no interval: one item, n 90" in saving("j", alone, 0.01)

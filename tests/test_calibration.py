@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss
 
 from core.binning import BLOCK, bin_index, equal_mass_index, rank_values
-from core.confidence.calibration import calibration, calibration_intervals, noise_floor, reliability
+from core.confidence.calibration import (
+    NLL_CLIP,
+    calibration,
+    calibration_intervals,
+    noise_floor,
+    reliability,
+)
+from core.confidence.th_score import th_sweep
 from core.counts import OutcomeCounts
 from core.intervals import clustered_proportion
 from core.inversion import absolute_sum_interval
@@ -345,3 +352,32 @@ def test_many_rows_are_worked_on_in_blocks():
         assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-12), name
     assert one.reliability.deff == pytest.approx(other.reliability.deff, rel=1e-12)
     assert one.reliability.items.tolist() == other.reliability.items.tolist()
+
+
+@pytest.mark.parametrize("n", [20, 50, 200])
+@pytest.mark.parametrize(
+    ("stated", "error"),
+    [
+        ([0.99], [0.01]),
+        ([0.95], [0.03]),
+        ([0.9], [0.1]),
+        ([0.8, 0.9, 0.95, 0.99, 1.0], [0.1, 0.05, 0.03, 0.02, 0.01]),
+    ],
+)
+def test_losses_of_a_judge_that_seldom_errs_are_covered(n, stated, error):
+    """A bootstrap holds .37 of 50 verdicts at .99 that err once in a hundred, and .63 are points."""
+    rng, sure, wrong = np.random.default_rng(8), np.array(stated), np.array(error)
+    brier = np.mean((1 - wrong) * (1 - sure) ** 2 + wrong * sure**2)
+    clipped = np.clip(sure, NLL_CLIP, 1 - NLL_CLIP)
+    nll = -np.mean((1 - wrong) * np.log(clipped) + wrong * np.log1p(-clipped))
+    accuracy, share = 1 - wrong[sure > 0.9], (sure > 0.9).mean()
+    th = 100 * share * np.expm1(accuracy.mean() - 0.5) if share else 0.0
+    held = np.zeros(3)
+    for _ in range(200):
+        drawn = rng.integers(len(sure), size=n)
+        outcomes = of_votes(np.arange(n), sure[drawn], (rng.random(n) >= wrong[drawn]).astype(np.int64))
+        found = calibration_intervals(outcomes, rng=rng, iterations=2)
+        band = th_sweep(outcomes, [0.1])
+        pairs = ((found.brier, brier), (found.nll, nll), ((band.th_low[0], band.th_high[0]), th))
+        held += [low - 1e-9 <= truth <= high + 1e-9 for (low, high), truth in pairs]
+    assert (held / 200 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 200)).all()

@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from core.aggregation import btd
 from core.aggregation.evaluation import METHODS, apply, evaluate, label_distributions, regime, splits
+from core.aggregation.held_out import held_out_scores
 from core.counts import NO_GOLD, VoteCells, VoteCounts
-from core.splits import ItemLosses, item_bootstrap, item_losses, sign_flip_p_value
+from core.loss_intervals import change_intervals
+from core.splits import ItemLosses, item_losses, sign_flip_p_value
 from core.votes import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
+from core.words.held_out import _changed, effect
 
 CATEGORIES = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
 # The reference of the data's README: MAE of BTD and SC for gpt-5.4 [base], ± .02.
@@ -202,17 +206,85 @@ def test_sign_flip_test_keeps_its_level():
 
 
 @pytest.mark.parametrize("alike", [True, False])
-def test_item_bootstrap_has_the_standard_error_of_a_clustered_mean(alike):
+def test_a_change_has_the_t_interval_of_a_clustered_mean(alike):
     rng = np.random.default_rng(12)
     loss = rng.random((25, 1))
     items = rng.integers(2, 40, 25) if alike else np.ones(25, dtype=np.int64)
     size = rng.integers(1, 7, 25).astype(np.float64)
-    drawn = item_bootstrap(ItemLosses(loss=loss, items=items, size=size), resamples=4_000, rng=rng)[:, 0]
-    weight = items * size
+    losses = ItemLosses(loss=loss, items=items, size=size)
+    low, high = change_intervals(losses, [0.4], of_labels=False, level=0.9)
+    weight, n = items * size, int(items.sum())
     mean = weight @ loss[:, 0] / weight.sum()
-    error = np.sqrt((items * (size * (loss[:, 0] - mean)) ** 2).sum()) / weight.sum()
-    assert drawn.mean() == pytest.approx(mean, abs=0.01)
-    assert drawn.std() == pytest.approx(error, rel=0.12)
+    error = np.sqrt(n / (n - 1) * (items * (size * (loss[:, 0] - mean)) ** 2).sum()) / weight.sum()
+    half = stats.t.ppf(0.95, n - 1) * error
+    assert (low[0], high[0]) == (pytest.approx(0.4 - half), pytest.approx(0.4 + half))
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_rare_changes_are_covered_whether_an_item_changes_as_a_whole_or_not(alike):
+    """3 % of labels change, in 50 items of 6. Alone they are worth a label, together a whole item."""
+    rng, held, width = np.random.default_rng(5), 0, []
+    for _ in range(400):
+        changed = (rng.random((50, 1 if alike else 6)) < 0.03).mean(axis=1, keepdims=True)
+        losses = ItemLosses(loss=changed, items=np.ones(50, dtype=np.int64), size=np.full(50, 6.0))
+        low, high = change_intervals(losses, [changed.mean()], level=0.95)
+        held += low[0] <= 0.03 <= high[0]
+        width.append(high[0] - low[0])
+    assert held / 400 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+    assert np.mean(width) < (0.15 if alike else 0.05)
+
+
+def test_rules_that_have_not_differed_yet_may_differ():
+    same = ItemLosses(loss=np.zeros((1, 1)), items=np.array([30]), size=np.ones(1))
+    low, high = change_intervals(same, [0.0], level=0.95)
+    assert high[0] == pytest.approx(stats.t.ppf(0.975, 29) * np.sqrt(2 * 32 / 31) / 32)
+    assert low[0] == -high[0]
+
+
+@pytest.mark.parametrize("groups", [2, 3, 5, 10])
+def test_rules_that_do_not_differ_are_told_apart_in_five_of_a_hundred(groups):
+    """Few items: a percentile bootstrap of them sees a change in .53 of sets with 2 items, .25 with 3."""
+    rng, told = np.random.default_rng(3), 0
+    for _ in range(1_000):
+        change = np.clip(rng.normal(0, 0.2, groups), -1, 1)
+        losses = np.stack([1 + change, np.ones(groups), 1 + change, np.ones(groups)], axis=1)
+        each = ItemLosses(loss=losses, items=np.ones(groups, dtype=np.int64), size=np.full(groups, 8.0))
+        found = held_out_scores(each, ("new", "old"), n_splits=2, calibration=20.0)
+        told += effect(found, "drps", 1) != "does not change"
+        assert effect(found, "mae", 1) == "does not change" or groups > 2
+    assert told / 1_000 == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 1_000))
+
+
+def test_one_held_out_item_shows_no_change():
+    one = ItemLosses(loss=np.array([[0.2, 0.5, 0.1, 0.3]]), items=np.array([1]), size=np.array([30.0]))
+    found = held_out_scores(one, ("new", "old"), n_splits=2, calibration=20.0)
+    assert found.mae_change[1] == pytest.approx(-0.3)
+    assert np.isnan([*found.mae_low, *found.mae_high]).all()
+    assert np.isnan([found.mae_change_low[1], found.mae_change_high[1], found.drps_change_low[1]]).all()
+    assert effect(found, "mae", 1) == effect(found, "drps", 1) == "does not change"
+    assert "−0.3000, no interval: one item" in _changed("It", found, "the old")
+
+
+@pytest.mark.parametrize("n", [60, 100, 300])
+def test_the_error_of_a_good_judge_is_covered(n):
+    """97 % right: a percentile bootstrap over items holds .745, .88 and .88, and says 0 to 0 in a quarter."""
+    rng = np.random.default_rng(4)
+
+    def judged(size: int) -> VoteCounts:
+        gold = rng.choice([-1, 0, 1], size, p=[0.4, 0.2, 0.4])
+        label = np.where(rng.random(size) < 0.97, gold, rng.choice([-1, 0, 1], size))
+        each = {name: (label == y).astype(np.int64) for name, y in (("plus", 1), ("tie", 0), ("minus", -1))}
+        return VoteCounts(comparison=np.arange(size), item=np.arange(size), gold=gold, **each)
+
+    whole = judged(200_000)
+    truth, held = np.abs(whole.label - whole.gold).mean(), 0
+    for _ in range(150):
+        score = evaluate(judged(n), rng=rng, methods=("majority",), n_splits=5, resamples=100).scores
+        one = score["majority"]
+        held += one.mae_item_low <= truth <= one.mae_item_high
+        assert one.mae_item_low < one.mae_item_high
+        assert 0 <= one.pa_item_low <= one.pa <= one.pa_item_high <= 1
+    assert held / 150 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 150)
 
 
 def test_intervals_hold_their_estimates_and_scores_are_sorted():

@@ -14,7 +14,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 TIERS = (
     ("votes",),
     ("counts", "intervals", "labels"),
+    ("draws",),
     ("binning", "inversion", "splits"),
+    ("loss_intervals",),
     # Where votes come from and what is asked of them.
     ("importers", "store", "synthetic"),
     ("simulate",),

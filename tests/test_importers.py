@@ -446,3 +446,33 @@ def test_real_votes_read_as_pandas_reads_them(shared_data, name):
     for column in (*TYPED, "confidence"):
         same = (found[column] == expected[column]) | (found[column].isna() & expected[column].isna())
         assert same.all(), column
+
+
+def test_headers_of_a_spreadsheet_are_known_by_what_they_say():
+    rows = "Prompt,Judge,Preferred,Confidence (%),Correct answer\nWhy?,j,A,90,B\nHow?,j,tie,60,A\n"
+    seen = inspect(rows.encode(), "x.csv")
+    assert dict(seen.mapping) == {
+        "item_id": "Prompt",
+        "judge": "Judge",
+        "vote": "Preferred",
+        "confidence": "Confidence (%)",
+        "gold": "Correct answer",
+        "prompt": "Prompt",
+    }
+    votes = read_one(rows).votes
+    assert votes["item_id"].to_pylist() == votes["prompt"].to_pylist() == ["Why?", "How?"]
+    assert votes["confidence"].to_pylist() == [0.9, 0.6]
+    assert votes["gold"].to_pylist() == [-1, 1]
+
+
+def test_prompts_name_items_only_where_no_other_column_does():
+    named = inspect(b"id,prompt,judge,vote,conf\n1,Why?,j,A,.9\n", "x.csv").mapping
+    assert (named["item_id"], named["prompt"], named["confidence"]) == ("id", "prompt", "conf")
+    without = inspect(b"prompt,judge,vote\nWhy?,j,A\n", "x.csv", ReadOptions(mapping=(("item_id", ""),)))
+    assert "item_id" not in without.mapping
+
+
+def test_a_verdict_is_read_back_with_the_name_of_the_better_model():
+    reading = read_one("item_id,judge,model_a,model_b,position,vote,gold\n5,j,our model v2,Llama 3,ab,-1,1\n")
+    (sentence,) = read_back(reading)
+    assert "saw A first and said Llama 3 (B) is better; gold says our model v2 (A)" in sentence

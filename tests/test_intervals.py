@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.intervals import (
-    basic_interval,
     beta_interval,
     clopper_pearson,
     clustered_proportion,
@@ -203,14 +202,6 @@ def test_resampling_keeps_items_whole_and_the_variance():
     means = weights @ np.bincount(group, weights=value) / 6000
     assert weights.shape[1] == 2000
     assert means.std() == pytest.approx(value.std() / np.sqrt(6000), rel=0.08)
-
-
-def test_basic_interval_reflects_and_holds_its_estimate():
-    draws = np.arange(101.0)
-    low, high = basic_interval(40.0, draws, level=0.8)
-    assert (low, high) == (pytest.approx(80 - 90), pytest.approx(80 - 10))
-    low, high = basic_interval(5.0, draws, level=0.8, lowest=0.0)
-    assert (low, high) == (0.0, 5.0)
 
 
 def test_mean_interval_is_the_t_interval_of_the_items_and_one_more_at_each_end():

@@ -142,6 +142,8 @@ def spawn(arguments: list[str], stderr: int = subprocess.PIPE, **environment: st
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=stderr,
+        # A shell that runs the tests in the background has them ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -149,13 +151,17 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(items):
     said = items.with_name("said.txt")
     with Server(hold_after=8) as server, said.open("wb") as file:
         process = spawn(arguments(items, server, "--concurrency", 4), file.fileno())
-        # Eight are answered and four under way; it follows the run, and so hears the signal, once it says so.
-        until(lambda: server.calls == 12 and b"4 of 4 in flight" in said.read_bytes())
-        process.send_signal(signal.SIGINT)
-        until(lambda: b"waiting for the calls in flight" in said.read_bytes())
-        assert process.poll() is None
-        server.release()
-        process.communicate(timeout=LONG)
+        try:
+            # Eight are answered and four under way; it hears the signal once it says what goes on.
+            until(lambda: server.calls == 12 and b"4 of 4 in flight" in said.read_bytes())
+            process.send_signal(signal.SIGINT)
+            until(lambda: b"waiting for the calls in flight" in said.read_bytes())
+            assert process.poll() is None
+            server.release()
+            process.communicate(timeout=LONG)
+        finally:
+            process.kill()
+            process.communicate()
         assert process.returncode == 3
         assert b"Traceback" not in said.read_bytes()
         assert server.calls == 12

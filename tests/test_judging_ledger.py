@@ -14,7 +14,7 @@ from judging_jobs import PATIENCE, collect, job, pairs, until
 from judging_server import LONG, Server
 
 from core.judging.job import Budget, Judge
-from core.judging.runner import start
+from core.judging.runs import start
 from core.store import Store
 from core.votes import InvalidOption, Selection
 

@@ -19,7 +19,7 @@ from core.judging.destination import NO_KEY, NotConfirmed, destination, scrub
 from core.judging.job import Budget, Judge
 from core.judging.pace import Load, Pace, Purse
 from core.judging.planning import plan
-from core.judging.runner import running, start
+from core.judging.runs import running, start
 from core.store import Store
 from core.votes import InvalidOption, Selection
 

@@ -51,3 +51,13 @@ def test_interval_covers_when_verdicts_of_an_item_are_alike() -> None:
         assert found is not None
         hits += found.gap_low <= 0.2 <= found.gap_high
     assert 0.93 <= hits / draws <= 0.97
+
+
+def test_no_verdict_has_no_gap():
+    empty = OutcomeCounts(
+        item=np.zeros(1, np.int64),
+        confidence=np.array([0.8]),
+        n=np.zeros(1, np.int64),
+        correct=np.zeros(1, np.int64),
+    )
+    assert confidence_gap(empty) is None

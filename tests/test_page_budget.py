@@ -9,7 +9,7 @@ from core.experiments.budget_trial import trial
 from core.simulate import DEMO_DATASET
 from core.store import queries
 from core.votes import Selection
-from core.words.budget import outlook, saving
+from core.words.budget import answer, outlook
 from pages.shared.experiments.budget import CURVE, STOPS
 
 JUDGE = "sim-judge-careful"
@@ -39,8 +39,8 @@ def test_the_tab_says_what_core_computes(app: AppTest) -> None:
     # The demo's judges are asked in both orders, so votes are asked for two at a time.
     found = trial(counts, rng=np.random.default_rng(0), tolerances=CURVE, step=2)
     budget = plan(learn(counts.cells()[0], step=2))
-    assert saving(JUDGE, found, 0.002) in texts(app)
-    assert outlook(budget, 1_000) in texts(app)
+    assert answer(JUDGE, found, 0.002)[0] in texts(app)
+    assert outlook(budget, 1_000, found=found) in texts(app)
     stops, rules = (frame.value for frame in app.dataframe)
     assert list(stops) == list(STOPS.values())
     assert stops["stops here"].sum() == pytest.approx(1, abs=1e-6)
@@ -51,9 +51,9 @@ def test_the_tab_says_what_core_computes(app: AppTest) -> None:
     app.slider(key="added").set_value(0.01)
     app.number_input(key="to_come").set_value(500)
     app.number_input(key="vote_cost").set_value(0.02).run()
-    assert saving(JUDGE, found, 0.01) in texts(app)
+    assert answer(JUDGE, found, 0.01)[0] in texts(app)
     dearer = plan(learn(counts.cells()[0], step=2), tolerance=0.01)
-    assert outlook(dearer, 500, call=0.02) in texts(app)
+    assert outlook(dearer, 500, call=0.02, found=found) in texts(app)
 
 
 def test_one_vote_at_a_time_and_one_vote_in_all(app: AppTest) -> None:
@@ -61,6 +61,7 @@ def test_one_vote_at_a_time_and_one_vote_in_all(app: AppTest) -> None:
     from pages.shared.cached import get_store
 
     counts = queries.vote_counts(get_store(), Selection(datasets=(DEMO_DATASET,)))[JUDGE]
-    assert outlook(plan(learn(counts.cells()[0])), 1_000) in texts(app)
+    ahead = outlook(plan(learn(counts.cells()[0])), 1_000)
+    assert any(text.startswith(f"{ahead} So a plan learned from all ") for text in texts(app))
     app.selectbox(key="rater").select("sim-person-1").run()
     assert any("has no comparison with more than one vote" in text for text in texts(app))

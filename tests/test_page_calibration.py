@@ -119,7 +119,7 @@ def test_near_certain_votes(app: AppTest, scale: str) -> None:
     opened(app, part="Near-certain votes", scale=scale, epsilon="0.15", stated_by=BOASTER)
     known = demo()[BOASTER]
     score = th_score(known, 0.15, scale=scale)
-    sweep = th_sweep(known, scale=scale, rng=seeded())
+    sweep = th_sweep(known, scale=scale)
     at = SWEEP_EPSILONS.index(0.15)
     band = (float(sweep.th_low[at]), float(sweep.th_high[at]))
     assert sentences.near_certain(BOASTER, score, band) in texts(app)
@@ -215,6 +215,7 @@ def test_nothing_to_measure_says_what_is_needed(tmp_path: Path, monkeypatch: pyt
     app = AppTest.from_file(str(MAIN), default_timeout=LONG)
     opened(app)
     assert any("Load a column confidence" in text for text in texts(app))
+    assert "Right or wrong by" not in {control.label for control in app.get("button_group")}
     st.cache_resource.clear()
 
 
@@ -251,7 +252,7 @@ def test_reliability_diagram_plots_the_result(judged: OutcomeCounts) -> None:
 
 
 def test_th_figure_plots_the_sweep(judged: OutcomeCounts) -> None:
-    sweep, score = th_sweep(judged, rng=seeded()), th_score(judged, 0.1)
+    sweep, score = th_sweep(judged), th_score(judged, 0.1)
     fig = th_figure({"j": sweep}, {"j": score}, 0.1, styles=rater_styles(["j"]))
     band, line, mark, rates, rate, share, _ = fig.data
     np.testing.assert_array_equal(band.y, [*sweep.th_low, *sweep.th_high[::-1]])
@@ -295,7 +296,7 @@ def test_hostile_names_are_escaped(judged: OutcomeCounts) -> None:
     figures = (
         reliability_diagram({name: reliability(one) for name, one in both.items()}, styles=styles),
         th_figure(
-            {name: th_sweep(one, rng=seeded()) for name, one in both.items()},
+            {name: th_sweep(one) for name, one in both.items()},
             {name: th_score(one, 0.1) for name, one in both.items()},
             0.1,
             styles=styles,
@@ -362,7 +363,8 @@ def test_sentences_of_a_threshold() -> None:
     )
     said = sentences.selective("j", curve, threshold_for_risk(known, alpha=0.025, delta=0.1))
     assert said.startswith(
-        "j: no threshold keeps its error rate at or below 2.5 % with 90 % certainty (already"
+        "j: no threshold keeps its error rate at or below 2.5 % with 90 % certainty (the "
+        "fewest verdicts that can be tested, the 100 % of confidence 0.9 and above (n 100), may err up to 5."
     )
     mixed = OutcomeCounts(
         item=np.arange(200),

@@ -17,7 +17,7 @@ from core.judging.items import items_of
 from core.judging.job import Budget, Job, Judge
 from core.judging.planning import plan
 from core.judging.prompts import FOLDER
-from core.judging.runner import runs
+from core.judging.runs import runs
 from core.judging.sentences import described, outcome, proposed
 from core.judging.started import Terms, begin, complete, resume, started
 from core.store import Store

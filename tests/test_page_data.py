@@ -113,11 +113,11 @@ def test_a_link_to_a_data_set_that_is_not_here_says_so_on_every_page_until_one_i
         store.load(read([("second.csv", PLAIN.encode())])[0])
     linked = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
     linked.query_params["dataset"] = "gone"
-    said = "The link asks for the data set gone, which is not here. This is first."
+    said = "The link asks for the data set gone, which is not here. This is second."
     assert said in texts(calm(linked.run()))
     assert said in texts(calm(linked.switch_page("confusion.py").run()))
-    assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("second").run()))
     assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("first").run()))
+    assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("second").run()))
 
 
 def test_a_file_in_the_canonical_form_is_read_back_and_loaded(app):
@@ -444,3 +444,89 @@ def test_a_column_can_be_left_out_and_the_first_shown_named_in_words():
     votes = read([("x.csv", SPREADSHEET.encode())], options)[0].votes
     assert votes["gold"].null_count == votes.num_rows
     assert votes["position"].to_pylist() == ["ab", "ba", "ab", "ba", "ab"]
+
+
+def test_receipt_counts_what_says_nothing_in_the_singular_and_the_plural(tmp_path):
+    from core.store.queries import summary
+
+    for empty, said in ((1, "1 more without a verdict is not"), (2, "2 more without a verdict are not")):
+        rows = "".join(f"{k},j,{'' if k < empty else 1}\n" for k in range(4))
+        reading = read([("x.csv", f"item_id,judge,vote\n{rows}".encode())])[0]
+        assert f", {empty} of them without a verdict;" in arrived(reading)
+        with Store.open(None) as store:
+            store.load(reading)
+            assert said in stored(summary(store, Selection())).sentence
+
+
+NAMED = "item_id,judge,model_a,model_b,vote\n" + "".join(
+    f"q{i},j,Qwen,Llama 3,{said}\n"
+    for i, said in enumerate(["Qwen", "llama 3", "tie", "Qwen", "Llama", "n/a"])
+)
+
+
+def test_labels_that_name_no_model_of_the_file_are_shown_as_rejected(app):
+    drop(app, ("named.csv", NAMED))
+    if widget(app, "selectbox", "Labels are written as").value is None:
+        calm(widget(app, "selectbox", "Labels are written as").set_value("names").run())
+    told = frame(app, "label").set_index("label")["read as"].to_dict()
+    better = "that model is better"
+    assert told == {
+        "Qwen": better,
+        "llama 3": better,
+        "tie": "tie",
+        "Llama": "rejected",
+        "n/a": "rejected",
+    }
+    assert set(frame(app, "row")["value"]) == {label for label, said in told.items() if said == "rejected"}
+    assert any("row 2 of a spreadsheet" in caption.value for caption in app.caption)
+
+
+def test_only_pages_that_can_say_something_are_offered_after_loading(app):
+    drop(app, ("plain.csv", "item_id,judge,vote\n1,j,1\n2,j,\n"))
+    load(app)
+    assert {button.label for button in app.button if button.label.startswith("To ")} == {"To the Overview"}
+    assert "1 of the 2 votes read holds no verdict" in texts(app)
+    drop(app, ("mine.csv", template()))
+    load(app)
+    assert {button.label for button in app.button if button.label.startswith("To ")} == {
+        "To the Overview",
+        "To Calibration",
+    }
+
+
+def test_items_of_scores_are_told_from_those_of_votes(app):
+    assert "items" in frame(app, "data set")
+    with Store.open(store_path(app)) as store:
+        scores = "item_id,model,judge,score\n9,x,j,3\n8,y,j,5\n"
+        store.load(read([("first.csv", scores.encode())], ReadOptions(format="direct_scores"))[0])
+    listed = frame(opened(), "data set")
+    assert listed["items of all kinds"].tolist() == [5]
+    assert "items" not in listed
+
+
+def linked(**parameters: str) -> AppTest:
+    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=60)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return calm(app.run())
+
+
+def test_a_link_to_a_judge_who_is_not_here_says_so_until_another_is_chosen(app):
+    found = linked(judges="nobody")
+    said = "The link asks for nobody, not among the raters of first. All are shown."
+    assert said in texts(found)
+    assert said in texts(calm(found.switch_page("data.py").run()))
+    assert "nobody" not in texts(calm(found.multiselect(key="judges").set_value(["j"]).run()))
+    assert "not among" not in texts(linked(judges="j"))
+
+
+def test_a_bare_address_opens_the_newest_data_set_and_stays_there(app):
+    with Store.open(store_path(app)) as store:
+        store.load(read([("second.csv", PLAIN.encode())])[0])
+    bare = linked()
+    assert bare.selectbox(key="dataset").value == "second"
+    with Store.open(store_path(app)) as store:
+        store.load(read([("a third.csv", PLAIN.encode())])[0])
+    assert linked().selectbox(key="dataset").value == "a third"
+    assert calm(bare.run()).selectbox(key="dataset").value == "second"
+    assert linked(dataset="first").selectbox(key="dataset").value == "first"

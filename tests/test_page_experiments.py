@@ -62,7 +62,7 @@ def tasks() -> dict[str, VoteCounts]:
 
 @pytest.fixture(scope="module")
 def moved(tasks):
-    return transfer(tasks, rng=rng(), n_splits=20, resamples=200)
+    return transfer(tasks, rng=rng(), n_splits=20)
 
 
 def with_ends(found, high: list[float], low: list[float] | None = None):
@@ -85,7 +85,7 @@ def test_votes_are_said_to_pay_to_be_enough_or_not_to_be_known(votes_found):
     pays = votes_answer("j", with_ends(votes_found, high, [0.05, 0.03, 0.01, 0.0]))
     assert pays.startswith(f"j: more votes pay up to all 8: BTD errs {votes_found.mae[-1, column]:.3f} (")
     assert f"with 1 it errs {votes_found.more[0, column]:.3f} more (0.050 to 0.100)" in pays
-    assert pays.endswith("on 600 labelled comparisons.")
+    assert pays.endswith("on 600 labelled comparisons (intervals leave out which 30 calibrate).")
     unknown = votes_answer("j", with_ends(votes_found, high, [0.05, 0.03, -0.01, 0.0]))
     assert "whether fewer than 8 votes would do is not known" in unknown
     enough = votes_answer("j", with_ends(votes_found, [0.1, 0.05, 0.009, 0.0]))
@@ -94,7 +94,7 @@ def test_votes_are_said_to_pay_to_be_enough_or_not_to_be_known(votes_found):
     less = dataclasses.replace(votes_found, more=-np.abs(votes_found.more))
     one = votes_answer("j", with_ends(less, [0.009, 0.009, 0.009, 0.0], [-0.3, -0.2, -0.1, 0.0]))
     assert one.startswith("j: 1 vote a comparison does nearly as well as 8")
-    assert f"{votes_found.more[0, column]:.3f} less (-0.009 to 0.300) with 1" in one
+    assert f"{votes_found.more[0, column]:.3f} less (−0.009 to 0.300) with 1" in one
 
 
 def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):
@@ -126,10 +126,32 @@ def test_transfer_says_how_often_and_where_worst(moved):
     said = transfer_answer(moved, "categories")
     worse = costly(moved)
     assert not worse.diagonal().any()
-    assert said.startswith(f"A fit carries over in {12 - worse.sum()} of 12 pairs of categories")
+    assert said.startswith(
+        f"In {12 - worse.sum()} of 12 pairs of categories a borrowed fit is not shown to cost more: "
+    )
     worst = np.where(worse, moved.change, 0).max()
+    row, column = np.unravel_index(np.where(worse, moved.change, -1).argmax(), (4, 4))
+    assert f"Worst shown: fitted on {moved.tasks[row]}, the error on {moved.tasks[column]} rises by" in said
     assert f"rises by {worst:.3f}" in said
-    quiet = dataclasses.replace(moved, change_item_low=moved.change_item_low - 9)
+    # Two pairs beside it that rise by more, without being shown to.
+    change, low = moved.change.copy(), moved.change_low.copy()
+    others = [(a, b) for a in range(4) for b in range(4) if a != b and (a, b) != (row, column)]
+    for place in others:
+        low[place] = -1.0
+    for place in others[:2]:
+        change[place] = worst + 0.01
+    unsure = dataclasses.replace(moved, change=change, change_low=low)
+    said = transfer_answer(unsure, "categories")
+    assert "In 11 of 12 pairs" in said
+    assert f"rises by {worst:.3f}" in said
+    assert said.endswith(" 2 pairs rise by more, but not shown beyond chance.")
+    change[others[1]] = worst / 2
+    assert transfer_answer(unsure, "categories").endswith(
+        " 1 pair rises by more, but not shown beyond chance."
+    )
+    change[others[0]] = worst / 2
+    assert "beyond chance" not in transfer_answer(unsure, "categories")
+    quiet = dataclasses.replace(moved, change_low=moved.change_low - 9)
     assert transfer_answer(quiet, "judges").endswith(".")
     assert "Worst" not in transfer_answer(quiet, "judges")
 
@@ -197,7 +219,7 @@ def test_sweep_figure_plots_the_sweep(over, votes_found, labels_found):
 
 def test_matrix_plots_each_cell_and_escapes_names(tasks):
     hostile = {HOSTILE if name == "task 0" else name: counts for name, counts in tasks.items()}
-    found = transfer(hostile, rng=rng(), n_splits=5, resamples=100)
+    found = transfer(hostile, rng=rng(), n_splits=5)
     key = transfer_key(HOSTILE, "task 1")
     fig = transfer_figure(found, chosen=key)
     cells = fig.data[0]

@@ -14,13 +14,16 @@ from core.aggregation.held_out import HeldOutScores
 from core.aggregation.levels import of_scores
 from core.aggregation.ordinal import ordinal
 from core.aggregation.position_aware import one_order, position_aware
+from core.bias.position import position_bias
+from core.counts import PositionCounts
 from core.figures import Style, rater_styles
 from core.plots.held_out import changes_figure, levels_figure, rules_figure, weights_figure
 from core.simulate import DEMO_DATASET
 from core.store import Store
-from core.store.queries import direct_scores, order_counts, single_votes, vote_counts
+from core.store.queries import direct_scores, order_counts, positions, single_votes, vote_counts
 from core.votes import Selection
-from core.words.held_out import across_judges, effect
+from core.words import verdicts
+from core.words.held_out import SIMULATED_CONFIDENCE, across_judges, effect
 from core.words.held_out import confidence_weighted as weighed_words
 from core.words.held_out import ordinal as ordinal_words
 from core.words.held_out import position_aware as order_words
@@ -68,8 +71,16 @@ def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     page = opened(app, "position.py", "Position bias", order="Correcting for order", rater=BIASED)
     found = position_aware(order_counts(demo_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     assert 0 < found.fit.unbalanced < found.fit.n_items / 3
-    assert order_words(BIASED, found) in texts(page)
+    within = position_bias(positions(demo_store(), DEMO)[BIASED])
+    said = order_words(BIASED, found, within)
+    assert said in texts(page)
+    # The few unbalanced comparisons show nothing, but the page's own answer stands above.
+    assert "no lean" not in said
+    assert "within pairs of both orders it favours the response shown first" in said
+    above = f"{BIASED}: {verdicts.position(BIASED, within).sentence}"
+    assert texts(page).index(above) < texts(page).index(said)
     row = table(page, "judge").set_index("judge").loc[BIASED]
+    assert row["corrected on all labels"] == ("yes" if found.fit.delta else "no")
     assert (row["unbalanced"], row["z"]) == (found.fit.unbalanced, found.fit.z)
 
 
@@ -111,6 +122,7 @@ def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> Non
     counts, votes = vote_counts(demo_store(), DEMO), single_votes(demo_store(), DEMO)
     found = confidence_weighted(counts[judge], votes[judge], rng=np.random.default_rng(0))
     assert weighed_words(judge, found) in texts(page)
+    assert SIMULATED_CONFIDENCE in texts(page)
     rules = table(page, "rule").set_index("rule")
     assert rules["MAE"].to_list() == found.scores.mae.tolist()
     row = table(page, "judge").set_index("judge").loc[judge]
@@ -120,6 +132,35 @@ def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> Non
         for text in texts(page)
     )
     assert str(found.weighing) in copied(page, "confidence_weighted", capsys)
+
+
+def test_votes_loaded_from_a_file_are_not_called_simulated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {
+            "dataset": "real",
+            "item_id": f"i{k}",
+            "judge": "j",
+            "vote": int(rng.integers(-1, 2)),
+            "gold": k % 3 - 1,
+            "confidence": float(rng.choice([0.6, 0.8, 0.95])),
+        }
+        for k in range(120)
+    ]
+    path = tmp_path / "votes.duckdb"
+    with Store.open(path) as store:
+        store.load(reading(rows))
+    monkeypatch.setenv("APPELLATE_STORE", str(path))
+    page = opened(
+        AppTest.from_file(str(MAIN), default_timeout=LONG),
+        "aggregation.py",
+        "Aggregation",
+        aggregation="Confidence weights",
+    )
+    assert any("equal weights" in text for text in texts(page))
+    assert SIMULATED_CONFIDENCE not in texts(page)
 
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
@@ -242,7 +283,7 @@ def test_advice_follows_the_intervals(made, mae, drps, advice) -> None:
         weighed_words("j", replace(made[1], scores=scores)),
     ):
         assert said.endswith(advice)
-        assert f"{mae[0]:+.4f} to {mae[1]:+.4f}" in said
+        assert f"{mae[0]:+.4f} to {mae[1]:+.4f}".replace("-", "−") in said
 
 
 def test_no_change_at_all_is_said_in_words(made) -> None:
@@ -252,9 +293,35 @@ def test_no_change_at_all_is_said_in_words(made) -> None:
 
 
 def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
-    assert "it leans to the response shown first (δ -" in order_words("j", made[0])
+    assert "it leans to the response shown first (δ −" in order_words("j", made[0])
     unsure = replace(made[0], delta=0.1, delta_low=-0.2, delta_high=0.4)
-    assert "no lean to either slot is shown (δ 0.10 (-0.20 to 0.40))" in order_words("j", unsure)
+    assert "no lean to either slot is shown (δ 0.10 (−0.20 to 0.40))" in order_words("j", unsure)
+    # Pairs of both orders are other votes: what they show is not taken back by an unsure δ.
+    once = np.ones(40, dtype=np.int64)
+    within = position_bias(
+        PositionCounts(
+            comparison=np.arange(40),
+            item=np.arange(40),
+            category=np.zeros(40, dtype=np.int64),
+            categories=("",),
+            first=once * 2,
+            second=once * 0,
+            tie=once * 0,
+            pairs=once,
+            flips=once,
+            hard_flips=once,
+            slot_sum=once * 2,
+            same_order_pairs=once * 0,
+            same_order_disagreements=once * 0,
+            margin=np.full(40, np.nan),
+        )
+    )
+    said = order_words("j", unsure, within)
+    assert "no lean" not in said
+    assert "shown first (40 comparisons towards the first, 0 towards the second)" in said
+    assert "(δ 0.10 (−0.20 to 0.40))" in said
+    calm = replace(within, p_value=0.3)
+    assert order_words("j", unsure, calm) == order_words("j", unsure)
     second = replace(made[0], delta=1.0, delta_low=0.5, delta_high=1.5)
     assert "it leans to the response shown second" in order_words("j", second)
 

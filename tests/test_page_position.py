@@ -1,5 +1,7 @@
 """The Position page: core's numbers in the real app, its figures, order balance and verbosity."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from types import SimpleNamespace
@@ -297,7 +299,10 @@ def test_balance_helps_a_judge_that_follows_the_slot() -> None:
     result = order_balance(orders([((0, 0, 4), (4, 0, 0), 0)] * 30))
     assert result.votes.tolist() == [4, 4, 4, 8]
     assert result.mae.tolist() == [1, 1, 0, 0]
-    assert (result.gain, result.gain_low, result.gain_high) == (1, 1, 1)
+    # Two items more, one of them against it: 30/32 ± t(29)·SE.
+    assert result.gain == 1
+    assert 0.7 < result.gain_low < 30 / 32
+    assert 1 <= result.gain_high < 1.1
     assert "balance helps" in sentences.order_balance("j", result)
 
 
@@ -309,6 +314,29 @@ def test_one_vote_an_order_says_what_is_missing() -> None:
     assert (result.n, result.left_out) == (25, 1)
     assert result.mae[[0, 1, 3]].tolist() == [0, 2, 1]
     assert "two votes or more in each order" in sentences.order_balance("j", result)
+
+
+def test_one_item_says_that_it_says_nothing_of_others() -> None:
+    one = replace(orders([((0, 0, 4), (4, 0, 0), 0)] * 30), item=np.zeros(30, dtype=np.int64))
+    result = order_balance(one)
+    assert (result.gain, result.gain_low, result.gain_high) == (1, None, None)
+    said = sentences.order_balance("j", result)
+    assert "all comparisons are of one item, which says nothing of others (gain" in said
+    assert "nan" not in said
+
+
+def test_gain_that_no_comparison_showed_yet_has_an_interval() -> None:
+    """A judge that is nearly always right: a t interval of the gain is a point in 15 % of sets of 40."""
+    result = order_balance(orders([((0, 0, 4), (0, 0, 4), 1)] * 40))
+    assert result.gain == 0
+    assert result.gain_low < -0.04
+    assert result.gain_high > 0.04
+
+
+def test_a_million_votes_of_one_order_are_one_row_of_chances() -> None:
+    rows = [((0, 0, 10**6), (10**6, 0, 0), 1), ((4, 1, 3), (2, 2, 4), 0)] * 10
+    result = order_balance(orders(rows), votes=4)
+    assert result.mae[0] == pytest.approx(order_balance(orders(rows[1:2]), votes=4).mae[0] / 2)
 
 
 def test_no_gold_or_no_second_order_is_none_and_odd_votes_are_refused() -> None:
@@ -408,3 +436,34 @@ def test_long_names_break_at_a_word_and_keep_their_end() -> None:
     one = Estimate(row=name, value=0.1, low=0.0, high=0.2, n="n 5")
     fig = forest([Series(name="x", marks=[one])], styles=rater_styles([name]), x_title="x")
     assert fig.layout.yaxis.ticktext == ("Skywork_Skywork-Reward-<br>Gemma-2-27B &lt;b&gt;",)
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The app on one judge's votes in both orders, without a category."""
+    import streamlit as st
+
+    from core.importers import read
+
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
+    rows = "".join(f"{i},j,{order},{vote}\n" for i in range(4) for order, vote in (("ab", 1), ("ba", -1)))
+    with Store.open(tmp_path / "votes.duckdb") as store:
+        store.load(read([("alone.csv", f"item_id,judge,position,vote\n{rows}".encode())])[0])
+    yield AppTest.from_file(str(MAIN), default_timeout=60)
+    st.cache_resource.clear()
+
+
+def test_without_categories_and_other_judges_there_is_no_figure_by_them(alone: AppTest) -> None:
+    said = " ".join(element.value for element in opened(alone).text)
+    assert "no comparison judged in both orders has a category" in said
+    assert "no other judge voted on the comparisons judged in both orders" in said
+
+
+def test_groups_without_a_pair_are_not_drawn(app: AppTest) -> None:
+    counts = positions(demo_store(), DEMO)["sim-judge-careful"]
+    table = flips_by(counts, "margin", bins=50)
+    empty = {name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if not pairs}
+    assert empty
+    drawn = plots.flips_by_group(table, style=rater_styles(["j"])["j"]).layout.yaxis.ticktext
+    assert set(drawn) == set(table.groups) - empty

@@ -328,7 +328,7 @@ def test_a_choice_becomes_a_ranking_and_a_failed_one_stays_failed():
     assert found.votes["chosen"].to_pylist() == [1, 0, 0, 1, 0, 0, None, None, None]
     assert found.votes["is_best"].to_pylist() == [1, 0, 0, 0, 1, 0, 0, 1, 0]
     assert found.votes["status"].to_pylist() == ["ok"] * 6 + ["unparsed"] * 3
-    assert "1 of them calls that failed" in arrived(found)
+    assert "1 of them without a ranking" in arrived(found)
     assert "gave no ranking (unparsed); the best is 0" in read_back(found)[-1]
 
 
@@ -473,7 +473,9 @@ def test_questions_to_the_wrong_kind_say_what_is_there_instead():
             ("k", "llm", 0, 1),
         ]
         assert found.categories == {"math": 0}
-        assert stored(found).sentence.startswith("3 direct scores of 2 raters are in; 1 more call failed")
+        assert stored(found).sentence.startswith(
+            "3 direct scores of 2 raters are in; 1 more without a score is not"
+        )
 
 
 def test_the_command_line_imports_and_exports_every_kind(tmp_path, capsys):

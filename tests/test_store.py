@@ -354,6 +354,28 @@ def test_threads_see_one_state_of_the_store_while_another_loads():
         assert len(store.datasets()) == 16
 
 
+def test_a_store_waits_for_another_thread_that_writes_before_it_closes():
+    store = Store.open()
+    inside, closing = threading.Event(), threading.Event()
+    committed = []
+
+    def write() -> None:
+        with store.change() as cursor:
+            inside.set()
+            closing.wait()
+            for k in range(200):
+                cursor.execute("insert into settings values (?, 'x')", [f"k{k}"])
+        committed.append(True)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    inside.wait()
+    closing.set()
+    store.close()
+    thread.join()
+    assert committed == [True]
+
+
 def test_export_has_every_column_and_failed_votes_too():
     with Store.open() as store:
         store.load(reading(FULL))

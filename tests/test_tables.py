@@ -73,3 +73,14 @@ def test_before_and_after_a_map(judged):
     row = tables.recalibrations({"boaster": (found, before, after, floor)}).iloc[0]
     assert (row["ECE after"], row["after low"], row["after high"]) == (found.after.ece, *after.ece)
     assert row["by chance up to"] == by_chance(floor)
+
+
+def test_numbers_beside_none_keep_their_digits():
+    import pandas as pd
+
+    from pages.shared.widgets import _as_numbers
+
+    mixed = _as_numbers(pd.Series([None, 0.0031, 0.273], dtype=object))
+    assert (mixed.dtype.kind, mixed.tolist()[1:]) == ("f", [0.0031, 0.273])
+    for other in (["a", None], [True, None]):
+        assert _as_numbers(pd.Series(other, dtype=object)).tolist() == other

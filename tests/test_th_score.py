@@ -105,18 +105,18 @@ def test_band_covers_the_truth():
         sure = rng.random(200) < 0.4
         right = rng.random(200) < np.where(sure, 0.8, 0.6)
         outcomes = of_votes(np.arange(400) // 2, np.repeat(np.where(sure, 0.97, 0.7), 2), np.repeat(right, 2))
-        band = th_sweep(outcomes, [0.1], rng=rng, iterations=200)
+        band = th_sweep(outcomes, [0.1])
         hits.append(band.th_low[0] <= truth <= band.th_high[0])
     assert 0.90 <= np.mean(hits) <= 0.99
 
 
-def test_band_holds_the_curve_and_is_absent_without_a_generator():
+def test_band_holds_the_curve_and_is_absent_with_one_item():
     rng = np.random.default_rng(1)
     outcomes = of_votes(range(80), rng.random(80), rng.integers(0, 2, 80))
-    found = th_sweep(outcomes, rng=rng)
+    found = th_sweep(outcomes)
     assert (found.th_low <= found.th).all()
     assert (found.th <= found.th_high).all()
     assert len(found.to_frame()) == 49
-    bare = th_sweep(outcomes)
-    assert np.isnan(bare.th_low).all()
-    np.testing.assert_array_equal(bare.th, found.th)
+    alone = th_sweep(of_votes([0] * 80, outcomes.confidence, outcomes.correct))
+    assert np.isnan([alone.th_low, alone.th_high]).all()
+    np.testing.assert_array_equal(alone.th, found.th)

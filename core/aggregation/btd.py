@@ -292,7 +292,8 @@ def fit_many(
     s, t = s[first], t[first]
     labels = by_label.sum(axis=2).T
     fewest = float(labels.sum(axis=1).min(initial=np.inf))
-    if fewest < minimum:
+    # Weights may be sums of chances, which miss a whole number by rounding.
+    if fewest < minimum - 1e-6:
         raise TooFewLabels(f"BTD needs at least {minimum} labelled comparisons to fit; there are {fewest:g}.")
 
     seen = by_label.sum(axis=0) > 0

@@ -134,7 +134,6 @@ def confidence_weighted(
     scores = held_out_scores(
         losses_by_item(rows.item, total, times),
         RULES,
-        rng=rng,
         n_splits=n_splits,
         calibration=float(np.mean([len(part) for part in chosen])),
         level=level,

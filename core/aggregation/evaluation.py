@@ -23,11 +23,11 @@ from core.aggregation.btd_solver import Loss
 from core.aggregation.shrinkage import WEAK, Prior, PriorOfSplits, ShrunkenFits, shrunken
 from core.counts import FloatArray, IntArray, VoteCounts
 from core.intervals import check_level
+from core.loss_intervals import error_intervals
 from core.splits import (
     ItemLosses,
     Splits,
     calibration_sets,
-    item_bootstrap,
     item_losses,
     sign_flip_p_value,
     splits,
@@ -58,15 +58,14 @@ METHODS: dict[str, str] = FITTED | {key: rule.name for key, rule in AGGREGATORS.
 SIGNIFICANCE = 0.05
 """τ of the top cluster (methods §3)."""
 
-BOOTSTRAP_DRAWS = 2_000
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class MethodScore:
     """One method over the splits: mean absolute error (0 to 2) and pairwise accuracy (0 to 1).
 
     *_low, *_high : mean ± z·SE over splits; splits overlap, so this is split variability, not sampling error.
-    *_item_low, *_item_high : item bootstrap.  regret : MAE minus that of BTD fitted on every label.
+    *_item_low, *_item_high : over items (`core.loss_intervals`).
+    regret : MAE minus that of BTD fitted on every label.
     top_cluster : not told apart from the best method.
     p_value : least p against the methods above it in the top cluster; None for the best, and below the first
     method that differs, where the test stops.
@@ -192,20 +191,20 @@ def evaluate(
 ) -> Evaluation:
     """Compare methods on `n_splits` random splits of the labelled comparisons, the same splits for all.
 
-    MAE = mean |ŷ − y|, PA = mean 1{ŷ = y} over the evaluation part; mean ± z·SE over splits, and an item
-    bootstrap. Top cluster: rank 1 goes down the table until the first method that differs (p ≤ .05) from any
-    already in, by paired sign flips of per-item loss, one sign an item; p = (1 + #{|T_r| ≥ |T|})/(R + 1). It
-    leaves out the variance of the calibration draw.
+    MAE = mean |ŷ − y|, PA = mean 1{ŷ = y} over the evaluation part; mean ± z·SE over splits, and an
+    interval over items. Top cluster: rank 1 goes down the table until the first method that differs (p ≤ .05)
+    from any already in, by paired sign flips of per-item loss, one sign an item;
+    p = (1 + #{|T_r| ≥ |T|})/(R + 1). Both leave out the variance of the calibration draw.
 
     methods : keys of METHODS, None for all.  given : labels by method and row of `counts` for methods that
     need confidences or lengths; without them such a method is listed in `not_applicable`.
-    resamples : sign flips R, and bootstrap draws up to 2,000 of them. 0 leaves both out, for an answer in a
+    resamples : sign flips R. 0 leaves them and the intervals over items out, for an answer in a
     fraction of the time; every other number is the same, whatever the resamples.
     prior : of shrunken BTD, see `core.aggregation.shrinkage`; one that asks for the splits has items drawn by
     name. A prior that learns its λ takes most of a second.
 
     Raises UnknownName for a method that does not exist, else as `splits` and `fit_many`.
-    Source: [BTD] §5; regret, item bootstrap and the sign-flip test are ours.
+    Source: [BTD] §5; regret, intervals over items and the sign-flip test are ours.
     """
     check_level(level)
     if resamples and resamples < 100:
@@ -270,7 +269,9 @@ def evaluate(
     if resamples:
         by_item = item_losses(drawn, errors + hits)
         estimate = np.concatenate([mae, pa], axis=1).mean(axis=0)
-        item_low, item_high = _item_intervals(by_item, estimate, level, resamples, rng)
+        most = np.repeat([2.0, 1.0], len(used))
+        ends = error_intervals(by_item, estimate, highest=most, level=level)
+        item_low, item_high = (end.tolist() for end in ends)
         on_errors = ItemLosses(loss=by_item.loss[:, : len(used)], items=by_item.items, size=by_item.size)
         top, p_values = _top_cluster(on_errors, order, resamples, rng)
         if "majority" in used and order[0] != used.index("majority"):
@@ -362,22 +363,6 @@ def _half_width(values: FloatArray, level: float) -> FloatArray:
     from scipy.special import ndtri
 
     return np.asarray(ndtri((1 + level) / 2) * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
-
-
-def _item_intervals(
-    losses: ItemLosses, estimate: FloatArray, level: float, resamples: int, rng: np.random.Generator
-) -> tuple[list[float], list[float]]:
-    """Percentile interval over items, moved so that it sits on the mean over splits, within what can be.
-
-    The first half of `estimate` are MAE, 0 to 2, the second half PA, 0 to 1.
-    """
-    drawn = item_bootstrap(losses, resamples=min(resamples, BOOTSTRAP_DRAWS), rng=rng)
-    weight = losses.items * losses.size
-    centred = drawn - weight @ losses.loss / weight.sum() + estimate
-    low, high = np.quantile(centred, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    most = np.repeat([2.0, 1.0], len(estimate) // 2)
-    inside = np.maximum(np.minimum(low, estimate), 0.0), np.minimum(np.maximum(high, estimate), most)
-    return inside[0].tolist(), inside[1].tolist()
 
 
 def _top_cluster(

@@ -9,13 +9,12 @@ import numpy as np
 
 from core.counts import FloatArray, IntArray
 from core.intervals import check_level, dense_codes
-from core.splits import ItemLosses, item_bootstrap
+from core.loss_intervals import change_intervals, error_intervals
+from core.splits import ItemLosses
 from core.votes import InvalidOption, TooFewLabels
 
 if TYPE_CHECKING:
     import pandas as pd
-
-BOOTSTRAP_DRAWS = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -25,7 +24,8 @@ class HeldOutScores:
     names : of the rules.  mae : mean absolute error in levels of the label; drps : mean DRPS, NaN for a rule
         that gives labels without probabilities.
     mae_change, drps_change : the first rule's minus this one's; below 0 the first is better. 0 for itself.
-    *_low, *_high : percentile bootstrap over items at `level`; it leaves out which items calibrate.
+    *_low, *_high : at `level` over items, as `core.loss_intervals` has them, which leaves out which items
+        calibrate. NaN with one held-out item.
     n, items : comparisons and items that were held out at least once.
     calibration : mean comparisons of a calibration set; `n_splits` sets were drawn.
     """
@@ -61,37 +61,46 @@ def held_out_scores(
     losses: ItemLosses,
     names: tuple[str, ...],
     *,
-    rng: np.random.Generator,
     n_splits: int,
     calibration: float,
+    highest: float = 2.0,
     level: float = 0.95,
-    draws: int = BOOTSTRAP_DRAWS,
 ) -> HeldOutScores:
     """Scores from per-item losses whose columns are the |errors| of the rules, then their DRPS.
 
     A mean goes over comparisons, each with its loss averaged over the splits that held it out (ours).
+    highest : largest error that a label can have. Rules with the same probabilities on every held-out
+    comparison are one rule, and their change is 0 without a doubt.
     """
     check_level(level)
     rules = len(names)
     weight = losses.items * losses.size
     value = weight @ losses.loss / weight.sum()
-    drawn = item_bootstrap(losses, resamples=draws, rng=rng)
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    mae_low, mae_high = _around(value[:rules], drawn[:, :rules], tails)
+    errors, forecasts = losses.loss[:, :rules], losses.loss[:, rules:]
+    mae_low, mae_high = error_intervals(_columns(losses, errors), value[:rules], highest=highest, level=level)
     change = value[[0, rules]].repeat(rules) - value
-    low, high = _around(change, np.repeat(drawn[:, [0, rules]], rules, axis=1) - drawn, tails)
+    ends = []
+    same = (forecasts[:, :1] == forecasts).all(axis=0)
+    for part, mean, of_labels in ((errors, change[:rules], True), (forecasts, change[rules:], False)):
+        apart = _columns(losses, part[:, :1] - part)
+        low, high = change_intervals(apart, mean, of_labels=of_labels, level=level)
+        low[same], high[same] = mean[same], mean[same]
+        # A rule beside itself.
+        low[0] = high[0] = mean[0]
+        ends.append((low, high))
+    (error_low, error_high), (forecast_low, forecast_high) = ends
     return HeldOutScores(
         names=names,
         mae=value[:rules],
         mae_low=mae_low,
         mae_high=mae_high,
         mae_change=change[:rules],
-        mae_change_low=low[:rules],
-        mae_change_high=high[:rules],
+        mae_change_low=error_low,
+        mae_change_high=error_high,
         drps=value[rules:],
         drps_change=change[rules:],
-        drps_change_low=low[rules:],
-        drps_change_high=high[rules:],
+        drps_change_low=forecast_low,
+        drps_change_high=forecast_high,
         n=int(weight.sum()),
         items=int(losses.items.sum()),
         n_splits=n_splits,
@@ -145,7 +154,6 @@ def losses_by_item(item: IntArray, total: FloatArray, times: IntArray) -> ItemLo
     )
 
 
-def _around(value: FloatArray, drawn: FloatArray, tails: list[float]) -> tuple[FloatArray, FloatArray]:
-    """Percentile interval, widened to hold the value; NaN where the value is."""
-    low, high = np.quantile(drawn, tails, axis=0)
-    return np.minimum(low, value), np.maximum(high, value)
+def _columns(losses: ItemLosses, loss: FloatArray) -> ItemLosses:
+    """Other columns of the same items."""
+    return ItemLosses(loss=loss, items=losses.items, size=losses.size)

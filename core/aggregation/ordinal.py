@@ -227,7 +227,7 @@ def ordinal(
         scores=held_out_scores(
             losses_by_item(known.item, total, times),
             RULES,
-            rng=rng,
+            highest=k - 1,
             n_splits=n_splits,
             calibration=float(np.mean([len(part) for part in chosen])),
             level=level,

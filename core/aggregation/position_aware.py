@@ -15,8 +15,8 @@ from core.aggregation.btd import Bounds, decide, drps, features, fit_many
 from core.aggregation.held_out import HeldOutScores, held_out_scores
 from core.aggregation.position_solver import DELTA_BOUNDS, chances_of, fit_orders, order_score, plain
 from core.counts import NO_GOLD, FloatArray, IntArray, OrderCounts, VoteCells, VoteCounts
-from core.intervals import check_level, resample_items
-from core.splits import Splits, item_losses, splits
+from core.intervals import check_level, dense_codes, resample_items
+from core.splits import CalibrationSets, Splits, calibration_sets, item_losses, splits
 from core.votes import InvalidOption, NoUsableVotes
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def fit(
     u = β·s + δ·(share of `ab` votes − ½), η = η₀ + γ·t; all else as [BTD] §4. δ ∈ [−10, 10]; the small term
     is a weak prior on 0. Starts are plain BTD's optimum with δ of 0 and ±1.5, and a fixed one.
 
-    tested : keep δ = 0, which is plain BTD, unless |z| ≥ 1.96, with z = −Σg/√Σg² over comparisons
-    of g = ∂DRPS/∂δ at plain BTD's optimum: its sign is that of δ.
+    tested : keep δ = 0, which is plain BTD, unless |z| ≥ 1.96, with z = −Σg/√Σ_i g_i² over items,
+    g_i the sum of an item's ∂DRPS/∂δ at plain BTD's optimum: its sign is that of δ.
 
     With every comparison balanced δ is not identified and is 0. With every share the same but not ½, δ also
     takes up how much more often A is better: said in the notes. Swapping A and B in votes, labels and orders
@@ -132,10 +132,10 @@ def fit(
     """
     votes = pooled(counts)
     known = votes.gold != NO_GOLD
-    cells, order = _cells(counts.ab.sum(axis=1)[known], votes.rows(known))
-    weights = cells.weight[None]
+    sets, order = _everything(counts.ab.sum(axis=1)[known], votes.rows(known))
+    cells, weights = sets.cells, sets.weights
     base = fit_many(cells, weights, alpha=alpha, kappa=kappa, bounds=bounds)
-    z = float(order_score(cells, order, weights, base)[0])
+    z = float(order_score(sets, order, base)[0])
     used = not tested or abs(z) >= CUT
     theta = fit_orders(cells, order, weights, base, bounds) if used else plain(base)
     s, t = features(cells, alpha=alpha, kappa=kappa)
@@ -213,7 +213,7 @@ def position_aware(
     drawn = splits(
         votes, rng=rng, n_splits=n_splits, share=share, minimum=minimum, given={"ab": counts.ab.sum(axis=1)}
     )
-    scores = _scores(drawn, rng, level, alpha, kappa, bounds)
+    scores = _scores(drawn, level, alpha, kappa, bounds)
     low, high = (0.0, 0.0)
     if free.unbalanced:
         low, high = _delta_interval(drawn, free, rng, draws, level, bounds)
@@ -266,18 +266,25 @@ def one_order(counts: OrderCounts, *, rng: np.random.Generator) -> OrderCounts:
     )
 
 
-def _cells(ab: IntArray, votes: VoteCounts) -> tuple[VoteCells, FloatArray]:
-    """Distinct (votes, gold, votes in `ab`) with their number, and share of `ab` minus ½."""
+def _everything(ab: IntArray, votes: VoteCounts) -> tuple[CalibrationSets, FloatArray]:
+    """One set of all rows, cells being distinct (votes, gold, votes in `ab`), and share of `ab` minus ½."""
     columns = np.column_stack([votes.plus, votes.tie, votes.minus, votes.gold, ab])
-    distinct, weight = np.unique(columns, axis=0, return_counts=True)
+    distinct, cell, weight = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
     plus, tie, minus, gold, ab = distinct.T
     cells = VoteCells(plus=plus, tie=tie, minus=minus, gold=gold, weight=weight.astype(np.float64))
-    return cells, ab / np.maximum(cells.n, 1) - 0.5
+    item = dense_codes(votes.item)
+    everything = CalibrationSets(
+        cells=cells,
+        set=np.zeros(len(votes), dtype=np.int64),
+        cell=cell.reshape(-1),
+        item=item,
+        n_items=np.array([int(item.max(initial=-1)) + 1]),
+    )
+    return everything, ab / np.maximum(cells.n, 1) - 0.5
 
 
 def _scores(
     drawn: Splits,
-    rng: np.random.Generator,
     level: float,
     alpha: float,
     kappa: float,
@@ -287,7 +294,8 @@ def _scores(
     order = drawn.given["ab"] / cells.n - 0.5
     base = fit_many(cells, weights, alpha=alpha, kappa=kappa, bounds=bounds)
     always, without = fit_orders(cells, order, weights, base, bounds), plain(base)
-    tested = np.where(np.abs(order_score(cells, order, weights, base))[:, None] >= CUT, always, without)
+    z = order_score(calibration_sets(drawn), order, base)
+    tested = np.where(np.abs(z)[:, None] >= CUT, always, without)
     s, t = features(cells, alpha=alpha, kappa=kappa)
     chances = [chances_of(theta, s, t, order) for theta in (tested, without, always)]
     labels = [*(decide(p) for p in chances), cells.label[None]]
@@ -296,7 +304,6 @@ def _scores(
     return held_out_scores(
         item_losses(drawn, errors + ranked),
         RULES,
-        rng=rng,
         n_splits=len(weights),
         calibration=float(weights.sum(axis=1).mean()),
         level=level,

@@ -8,6 +8,7 @@ from core.aggregation.box_newton import minimise
 from core.aggregation.btd import Bounds, BTDFits, features
 from core.aggregation.btd_solver import FIXED_START
 from core.counts import NO_GOLD, FloatArray, IntArray, VoteCells
+from core.splits import CalibrationSets
 
 DELTA_BOUNDS = (-10.0, 10.0)
 START_DELTAS = (0.0, -1.5, 1.5)
@@ -29,16 +30,25 @@ def plain(base: BTDFits) -> FloatArray:
     return np.column_stack([base.theta, np.zeros(len(base.theta))])
 
 
-def order_score(cells: VoteCells, order: FloatArray, weights: FloatArray, base: BTDFits) -> FloatArray:
-    """−Σg/√Σg² over the labelled comparisons of each set, g = ∂DRPS/∂δ at plain BTD's optimum."""
+def order_score(sets: CalibrationSets, order: FloatArray, base: BTDFits) -> FloatArray:
+    """−Σg/√Σ_i g_i² over the labelled comparisons of each set, g = ∂DRPS/∂δ at plain BTD's optimum.
+
+    g_i is the sum over the comparisons of an item, which are one observation.
+    """
+    cells = sets.cells
     s, t = features(cells, alpha=base.alpha, kappa=base.kappa)
     m, _, p = np.moveaxis(chances_of(plain(base), s, t, order), -1, 0)
     d = p - m
     slope = 2 * (p - (cells.gold == 1)) * p * (1 - d) - 2 * (m - (cells.gold == -1)) * m * (1 + d)
     g = np.where(cells.gold == NO_GOLD, 0.0, slope * order)
-    spread = np.sqrt((weights * g * g).sum(axis=1))
+    code = sets.item_of_set
+    by_item = np.bincount(code, weights=g[sets.set, sets.cell])
+    of_set = np.empty(len(by_item), dtype=np.int64)
+    of_set[code] = sets.set
+    total, squares = (np.bincount(of_set, weights=part, minlength=len(g)) for part in (by_item, by_item**2))
+    spread = np.sqrt(squares)
     # 0 − …, so that what is exactly 0 is no -0.
-    return np.asarray((0.0 - (weights * g).sum(axis=1)) / np.where(spread > 0, spread, 1.0))
+    return np.asarray((0.0 - total) / np.where(spread > 0, spread, 1.0))
 
 
 def fit_orders(

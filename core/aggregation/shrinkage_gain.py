@@ -9,10 +9,11 @@ import numpy as np
 
 from core.aggregation.btd import Bounds
 from core.aggregation.btd_solver import Loss
-from core.aggregation.evaluation import BOOTSTRAP_DRAWS, Evaluation, evaluate
+from core.aggregation.evaluation import Evaluation, evaluate
 from core.aggregation.shrinkage import WEAK, Prior, PriorOfSplits
 from core.counts import FloatArray, VoteCounts
-from core.splits import item_bootstrap
+from core.loss_intervals import change_intervals
+from core.splits import ItemLosses
 from core.votes import InvalidOption, UnknownName
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ FEWEST = 1e-9
 class PairedChange:
     """One method's mean absolute error and pairwise accuracy minus another's, on the same splits.
 
-    mae below 0, pa above 0: `key` is better than `beside`.  *_low, *_high : bootstrap of the difference by
-    item at `level`; it leaves out which items calibrate.  n, n_items : comparisons and items.
+    mae below 0, pa above 0: `key` is better than `beside`.  *_low, *_high : of the difference over items at
+    `level`; they leave out which items calibrate, and are NaN with one item.  n, n_items : comparisons and
+    items.
     """
 
     key: str
@@ -72,49 +74,37 @@ class ShrinkageGain:
         return rows.assign(calibration=self.evaluation.calibration)
 
 
-def paired_change(
-    value: Evaluation,
-    key: str,
-    beside: str,
-    *,
-    rng: np.random.Generator,
-    draws: int = BOOTSTRAP_DRAWS,
-) -> PairedChange:
+def paired_change(value: Evaluation, key: str, beside: str) -> PairedChange:
     """Difference of two methods' MAE and PA as the evaluation has them, with an interval paired by item.
 
-    Δ = MAE(key) − MAE(beside), mean over splits; percentile bootstrap of the per-item difference (each item's
-    loss averaged over the splits that hold it out), moved so that it sits on Δ.
+    Δ = MAE(key) − MAE(beside), mean over splits; the interval is that of `change_intervals`, each item's loss
+    averaged over the splits that hold it out.
 
     Raises UnknownName for a method that was not compared, InvalidOption for an evaluation without resamples.
-    Source: ours; the bootstrap is that of `evaluate`.
+    Source: ours.
     """
     for name in (key, beside):
         if name not in value.scores:
             raise UnknownName(f"{name!r} was not compared; there are {', '.join(value.scores)}.")
     if value.by_item is None:
         raise InvalidOption("An evaluation with resamples = 0 has no errors by item; use 100 or more.")
-    one, other = value.columns.index(key), value.columns.index(beside)
     methods, losses = len(value.columns), value.by_item
-    drawn = item_bootstrap(losses, resamples=draws, rng=rng)
-    weight = losses.items * losses.size
-    mean = weight @ losses.loss / weight.sum()
+    one, other = ([at, methods + at] for at in map(value.columns.index, (key, beside)))
     first, second = value.scores[key], value.scores[beside]
     mae, pa = first.mae - second.mae, first.pa - second.pa
-    ends = []
-    for estimate, shift in ((mae, 0), (pa, methods)):
-        change = drawn[:, shift + one] - drawn[:, shift + other]
-        change += estimate - (mean[shift + one] - mean[shift + other])
-        low, high = np.quantile(change, [(1 - value.level) / 2, (1 + value.level) / 2]).tolist()
-        ends.append((min(low, estimate), max(high, estimate)))
+    change = ItemLosses(
+        loss=losses.loss[:, one] - losses.loss[:, other], items=losses.items, size=losses.size
+    )
+    low, high = change_intervals(change, [mae, pa], level=value.level)
     return PairedChange(
         key=key,
         beside=beside,
         mae=mae,
-        mae_low=ends[0][0],
-        mae_high=ends[0][1],
+        mae_low=float(low[0]),
+        mae_high=float(high[0]),
         pa=pa,
-        pa_low=ends[1][0],
-        pa_high=ends[1][1],
+        pa_low=float(low[1]),
+        pa_high=float(high[1]),
         n=value.n,
         n_items=value.n_items,
         level=value.level,
@@ -155,8 +145,7 @@ def shrinkage_gain(
         prior=prior,
     )
     assert found.shrunken is not None  # it is among COMPARED
-    # One stream of draws for both, so that neither depends on the other.
-    beside = [paired_change(found, "btd_shrunk", key, rng=rng.spawn(1)[0]) for key in ("btd", "threshold")]
+    beside = [paired_change(found, "btd_shrunk", key) for key in ("btd", "threshold")]
     return ShrinkageGain(
         evaluation=found,
         beside_btd=beside[0],

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.counts import NO_GOLD, FloatArray, IntArray, OrderCounts, majority
-from core.intervals import mean_error_interval
+from core.draws import chances
+from core.intervals import mean_error_interval, mean_interval
 from core.votes import InvalidOption
 
 if TYPE_CHECKING:
@@ -28,9 +29,10 @@ class OrderBalance:
     """MAE of the majority label by the orders that its votes come from, one entry an order of `orders`.
 
     orders : `ab` only, `ba` only, `balanced` half from each, `both` all of them.  votes : votes a label.
-    mae, mae_low, mae_high : 0 to 2; NaN where it does not apply.
+    mae, mae_low, mae_high : 0 to 2; NaN where it does not apply, the ends also with one item.
     gain : mean of the two single orders minus `balanced`, at equal numbers of votes; positive: balance helps.
-        None without a balanced label of the same number of votes, with the `reason`.
+        None without a balanced label of the same number of votes, with the `reason`; gain_low and gain_high
+        also with one item, which says nothing of others.
     n, items : comparisons used and their items.  left_out : labelled ones with fewer votes in an order.
     """
 
@@ -65,7 +67,8 @@ def order_balance(
     The expectation over which of a comparison's votes are drawn (without replacement) is exact, so there is
     no seed. n is `votes`, or the largest even number up to 12 that nine tenths of the comparisons have in
     each order; 1 where they have no two. Comparisons with fewer are left out. Intervals over items (ours):
-    Wilson's for the errors, mean ± t·SE for the gain; items are independent, the four labels of a comparison
+    `mean_error_interval` for the errors, `mean_interval` for the gain, which one label more or less changes
+    by up to 1; items are independent, the four labels of a comparison
     are not, so read differences from `gain`.
 
     Returns
@@ -98,17 +101,26 @@ def order_balance(
     loss = np.stack([*per_order, half, _expected_error_of_both(ab, ba, gold, n)])[:, row.reshape(-1)]
     item = counts.item[usable]
     means = np.array([mean_error_interval(item, one, level=level) for one in loss], dtype=np.float64)
-    gain = (None, None, None) if n == 1 else _mean(item, (loss[0] + loss[1]) / 2 - loss[2], level)
+    gain = gain_low = gain_high = None
+    reason = "one vote in each order cannot be halved; it needs two or more" if n == 1 else None
+    if n > 1:
+        gain, *ends = mean_interval(
+            item, (loss[0] + loss[1]) / 2 - loss[2], ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level
+        )
+        if math.isnan(ends[0]):
+            reason = "all comparisons are of one item, which says nothing of others"
+        else:
+            gain_low, gain_high = ends
     return OrderBalance(
         orders=ORDERS,
         votes=np.array([n, n, n if n > 1 else 0, 2 * n]),
         mae=means[:, 0],
         mae_low=means[:, 1],
         mae_high=means[:, 2],
-        gain=gain[0],
-        gain_low=gain[1],
-        gain_high=gain[2],
-        reason="one vote in each order cannot be halved; it needs two or more" if n == 1 else None,
+        gain=gain,
+        gain_low=gain_low,
+        gain_high=gain_high,
+        reason=reason,
         n=int(usable.sum()),
         items=len(np.unique(item)),
         left_out=int((labelled & ~usable).sum()),
@@ -124,10 +136,7 @@ def _votes(capacity: IntArray) -> int:
 def _ways(votes: IntArray, n: int) -> tuple[IntArray, FloatArray]:
     """Ways that n votes of each row can fall, (ways, 3), and their hypergeometric chances (rows, ways)."""
     ways = np.array([(i, j, n - i - j) for i, j in product(range(n + 1), repeat=2) if i + j <= n])
-    most = int(votes.max(initial=0))
-    choose = np.array([[math.comb(a, b) for b in range(n + 1)] for a in range(most + 1)], dtype=np.float64)
-    chance = choose[votes[:, None, :], ways[None]].prod(axis=2)
-    return ways, chance / chance.sum(axis=1, keepdims=True)
+    return ways, chances(votes, ways)
 
 
 def _errors(ways: IntArray, gold: IntArray) -> FloatArray:
@@ -152,18 +161,3 @@ def _expected_error_of_both(ab: IntArray, ba: IntArray, gold: IntArray, n: int) 
         rows = gold == label
         found[rows] = ((chance_ab[rows] @ error[k]) * chance_ba[rows]).sum(axis=1)
     return found
-
-
-def _mean(item: IntArray, value: FloatArray, level: float) -> tuple[float, float, float]:
-    """Mean with a t interval over items; NaN ends for a single item, which shows no spread."""
-    from scipy.special import stdtrit
-
-    mean = float(value.mean())
-    _, row_item = np.unique(item, return_inverse=True)
-    pull = np.bincount(row_item, value - mean) / len(value)
-    items = len(pull)
-    if items < 2 or math.isnan(mean):
-        return mean, math.nan, math.nan
-    error = math.sqrt(items / (items - 1) * float((pull**2).sum()))
-    half = float(stdtrit(items - 1, (1 + level) / 2)) * error
-    return mean, mean - half, mean + half

@@ -23,8 +23,8 @@ from core.binning import (
 )
 from core.counts import FloatArray, IntArray, OutcomeCounts
 from core.intervals import (
-    basic_interval,
     design_effect_of_sums,
+    mean_interval,
     proportion,
     resample_items,
     wilson,
@@ -102,7 +102,10 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CalibrationIntervals:
-    """Bootstrap intervals by item, (low, high) each, at `level` from `iterations` resamples."""
+    """Intervals by item, (low, high) each, at `level`; ECE and ACE draw `iterations` resamples.
+
+    brier, nll : NaN with one item.
+    """
 
     ece: tuple[float, float]
     ace: tuple[float, float]
@@ -236,13 +239,15 @@ def calibration_intervals(
     level: float = 0.95,
     iterations: int = 1000,
 ) -> CalibrationIntervals:
-    """Intervals of ECE, ACE, Brier and NLL by a bootstrap over items (ours).
+    """Intervals of ECE, ACE, Brier and NLL over items (ours).
 
-    Brier and NLL: basic intervals (2·estimate − quantiles), cut at 0. ECE and ACE count noise as
-    miscalibration, so that a bootstrap of them misleads near 0: theirs are the true errors that agree with
-    the one seen (`inversion.absolute_sum_interval`), the noise of each bin drawn by resampling items. Where
-    a bin's outcomes hardly differ, its noise is that of an accuracy with two right and two wrong verdicts
-    more at n/deff (Agresti–Coull), so that a bin without an error is not taken for certain.
+    Brier and NLL: `mean_interval`, the ends being the losses of a right and a wrong verdict at the surest
+    confidence stated: a judge whose certain verdicts happen to be all right so far still errs one day, and
+    that costs much. Simulated 95 % intervals hold .94 to 1, from 20 verdicts on. ECE and ACE count
+    noise as miscalibration, so that a bootstrap of them misleads near 0: theirs are the true errors that
+    agree with the one seen (`inversion.absolute_sum_interval`), the noise of each bin drawn by resampling
+    items. Where a bin's outcomes hardly differ, its noise is that of an accuracy with two right and two wrong
+    verdicts more at n/deff (Agresti–Coull), so that a bin without an error is not taken for certain.
 
     They cover the expected gap summed over these bins, which is 0 for a calibrated judge; gaps inside a bin
     that cancel are no part of it. Simulated 95 % intervals cover true errors of 0 to .3 in .93 to 1 of
@@ -267,17 +272,23 @@ def calibration_intervals(
         noise += rng.standard_normal(noise.shape) * np.sqrt(lacking)
         return absolute_sum_interval(gap, noise, level=level)
 
-    def mean(loss: FloatArray) -> tuple[float, float]:
-        drawn = weights @ np.bincount(group, weights=loss, minlength=groups) / drawn_n
-        low, high = basic_interval(loss.sum() / total, drawn, level=level, lowest=0.0)
-        return float(low), float(high)
+    surest = 0.5 + float(np.abs(known.confidence - 0.5).max())
+    one = np.ones(2, dtype=np.int64)
+    either = OutcomeCounts(item=one, n=one, correct=np.array([1, 0]), confidence=np.full(2, surest))
 
-    brier, nll = _row_losses(known)
+    def mean(loss: FloatArray, ends: FloatArray) -> tuple[float, float]:
+        value, added = loss / np.maximum(known.n, 1), (float(ends[0]), float(ends[1]))
+        _, low, high = mean_interval(
+            known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level
+        )
+        return low, high
+
+    brier, nll = map(mean, _row_losses(known), _row_losses(either))
     return CalibrationIntervals(
         ece=absolute(bin_index(known.confidence, bins)),
         ace=absolute(equal_mass_index(known.confidence, known.n, bins)),
-        brier=mean(brier),
-        nll=mean(nll),
+        brier=brier,
+        nll=nll,
         level=level,
         iterations=iterations,
     )

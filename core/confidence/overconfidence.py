@@ -52,9 +52,9 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
 
     check_level(level)
     known = outcomes.with_confidence()
-    if not len(known):
-        return None
     n = int(known.n.sum())
+    if not n:
+        return None
     mean_confidence = float(known.n @ known.confidence) / n
     accuracy = int(known.correct.sum()) / n
     gap = mean_confidence - accuracy

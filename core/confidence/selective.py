@@ -117,10 +117,11 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
 def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -> RiskThreshold:
     """Lowest confidence above which the judge errs at most `alpha`, with probability at least 1 − `delta`.
 
-    Fixed-sequence testing: up to 20 distinct-confidence cuts, fixed without labels (those that first keep
-    1/20, 2/20 … of the verdicts), strictest first, from n ≥ ⌈ln δ/ln(1 − α)⌉ on: below that no bound passes.
-    Continue while the one-sided level-δ Clopper–Pearson bound is ≤ α; the last cut that passes is the answer,
-    and none is a valid one. Picking the best-looking cut and then bounding it fails far more often than δ.
+    Fixed-sequence testing of up to 20 distinct-confidence cuts, fixed without labels, strictest first: from
+    the first that keeps n ≥ ⌈ln δ/ln(1 − α)⌉ verdicts, below which no bound passes, in equal steps of
+    verdicts kept to the last, which keeps all. Continue while the one-sided level-δ Clopper–Pearson bound is
+    ≤ α; the last cut that passes is the answer, and none is a valid one. Picking the best-looking cut and
+    then bounding it fails far more often than δ.
 
     Items are the independent unit, so n is the effective number N²/Σnᵢ² (the verdicts if each has its own
     item) rounded down, with the errors scaled to it and rounded up. That is an approximation, good while
@@ -154,11 +155,12 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     passed = np.logical_and.accumulate(bound <= alpha + 1e-12)
     last = int(passed.sum()) - 1
     if not len(grid):
-        note = f"needs at least {needed} independent verdicts; there are {int(effective.max())}"
+        note = f"needs at least {needed:,} independent verdicts; there are {int(effective.max()):,}"
     elif last < 0:
+        share = 100 * n[grid[0]] / n[-1]
         note = (
-            f"already the strictest cut with enough verdicts, {cut[grid[0]]:.4g}, may err up to "
-            f"{bound[0]:.3f}, above {alpha:g}"
+            f"the fewest verdicts that can be tested, the {share:.3g} % of confidence {cut[grid[0]]:.4g} and "
+            f"above (n {n[grid[0]]:,}), may err up to {100 * bound[0]:.1f} %; allowed are {100 * alpha:.3g} %"
         )
     else:
         note = f"{last + 1} of {len(grid)} cuts pass"

@@ -16,11 +16,11 @@ import numpy as np
 
 from core.aggregation.btd import Bounds, BTDFit, decide, features, fit, probabilities
 from core.counts import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells, VoteCounts
+from core.draws import chances
 from core.experiments.stopping import (
     MAX_VOTES,
     PRIOR,
     Lattice,
-    chances,
     lattice_of,
     least_risk,
     posterior,

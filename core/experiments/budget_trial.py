@@ -15,11 +15,11 @@ import numpy as np
 
 from core.aggregation.btd import Bounds, decide, features, fit_many, probabilities
 from core.counts import BoolArray, FloatArray, IntArray, VoteCounts, majority
+from core.draws import chances
 from core.experiments.budget import labelled_cells, state_cells, usual_votes
 from core.experiments.stopping import (
     PRIOR,
     Lattice,
-    chances,
     lattice_of,
     least_risk,
     posterior,
@@ -28,7 +28,8 @@ from core.experiments.stopping import (
     stopping,
 )
 from core.intervals import check_level
-from core.splits import ItemLosses, Splits, item_bootstrap, item_losses, splits
+from core.loss_intervals import change_intervals
+from core.splits import item_losses, splits
 from core.votes import InvalidOption, TooFewLabels
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class TrialRow:
     """One rule on held-out comparisons, mean over splits.
 
     votes : asked for a comparison.  saved : share of n votes.  mae : 0 to 2.
-    added : MAE minus that of BTD on n votes; *_low, *_high : bootstrap over items.
+    added : MAE minus that of BTD on n votes; *_low, *_high : over items (`core.loss_intervals`), which leaves
+    out which items calibrate. NaN with one item.
     expected_votes, expected_mae : what the planner's model expected; None for other rules.
     """
 
@@ -115,7 +117,6 @@ def trial(
     bounds: Bounds | None = None,
     prior: float = PRIOR,
     level: float = 0.95,
-    resamples: int = 2_000,
 ) -> BudgetTrial:
     """Plan on the calibration part of each split, ask vote by vote on the rest, and count votes and errors.
 
@@ -163,19 +164,21 @@ def trial(
     def mean(values: FloatArray) -> float:
         return float(((evaluation * values).sum(axis=1) / size).mean())
 
-    low, high = _item_intervals(drawn, [error - reference for error, _ in outcomes], level, resamples, rng)
+    added = [mean(error - reference) for error, _ in outcomes]
+    by_item = item_losses(drawn, [error - reference for error, _ in outcomes])
+    low, high = change_intervals(by_item, added, level=level)
     rows = {}
     for i, (rule, (error, asked)) in enumerate(zip(found, outcomes, strict=True)):
-        used, added = mean(asked), mean(error - reference)
+        used, itself = mean(asked), rule.key == f"btd-{n}"
         rows[rule.key] = TrialRow(
             key=rule.key,
             name=rule.name,
             votes=used,
             saved=1 - used / n,
             mae=mean(error),
-            added=added,
-            added_low=min(added, added + low[i]),
-            added_high=max(added, added + high[i]),
+            added=added[i],
+            added_low=0.0 if itself else float(low[i]),
+            added_high=0.0 if itself else float(high[i]),
             expected_votes=rule.expected_votes,
             expected_mae=rule.expected_mae,
         )
@@ -267,14 +270,3 @@ def _on_cells(
         here = gold == y
         error[:, here] = (rule.stopped * np.abs(rule.label - y)) @ reach[here].T
     return error, (rule.stopped * lattice.n) @ reach.T
-
-
-def _item_intervals(
-    drawn: Splits, differences: list[FloatArray], level: float, resamples: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Quantiles over items drawn with replacement of the mean difference, less that mean."""
-    losses: ItemLosses = item_losses(drawn, differences)
-    weight = losses.items * losses.size
-    centred = item_bootstrap(losses, resamples=resamples, rng=rng) - weight @ losses.loss / weight.sum()
-    low, high = np.quantile(centred, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return np.asarray(low), np.asarray(high)

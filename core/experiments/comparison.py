@@ -15,12 +15,13 @@ from core.counts import NO_GOLD, BoolArray, FloatArray, VoteCounts
 from core.experiments.protocol import (
     check_rules,
     errors_and_hits,
-    item_intervals,
     losses_by_item,
     means,
     nested_splits,
+    seen_items,
 )
 from core.intervals import Proportion, check_level, clustered_proportion
+from core.loss_intervals import change_intervals
 from core.splits import Splits
 from core.votes import InvalidOption, TooFewLabels, UnknownName
 
@@ -54,7 +55,7 @@ class ComparedValue:
 class PairedDifference:
     """MAE and PA of one value minus those of the reference, on the comparisons with gold that both have.
 
-    Splits and items are the same for both; intervals are item bootstraps of the paired difference.
+    Splits and items are the same for both; intervals are over items, NaN with one (`core.loss_intervals`).
     mae, mae_reference : on these comparisons.  reason : why there is no difference; numbers are NaN then.
     """
 
@@ -131,7 +132,7 @@ def compare(
 
     Every value starts from the same state of `rng`: the numbers of one value are those of `evaluate`, and two
     values on the same comparisons have the same splits. A difference is taken on the labelled comparisons
-    that both values have, with the same items to calibrate on; its interval resamples items (ours).
+    that both values have, with the same items to calibrate on; its interval is over items (ours).
 
     counts : value → votes, with codes of one selection.  reference : value to compare with; None: the first.
 
@@ -182,7 +183,7 @@ def compare(
                 split, calibration, COMPARED, alpha=alpha, kappa=kappa, bounds=bounds
             )
             both.append((means(split, errors + hits), losses_by_item(split, errors + hits)))
-        differences += _differences(name, chosen, drawn, both, rng=rng, resamples=resamples, level=level)
+        differences += _differences(name, chosen, drawn, both, level=level)
     return Comparison(
         values=values,
         differences=tuple(differences),
@@ -230,16 +231,12 @@ def _differences(
     drawn: Splits,
     both: list[tuple[FloatArray, FloatArray]],
     *,
-    rng: np.random.Generator,
-    resamples: int,
     level: float,
 ) -> list[PairedDifference]:
     (by_split, by_item), (by_split_other, by_item_other) = both
     estimate = (by_split - by_split_other).mean(axis=0)
     size = np.bincount(drawn.item).astype(np.float64)
-    low, high = item_intervals(
-        by_item - by_item_other, size, estimate, rng=rng, resamples=resamples, level=level
-    )
+    low, high = change_intervals(seen_items(by_item - by_item_other, size), estimate, level=level)
     k = len(COMPARED)
     return [
         PairedDifference(

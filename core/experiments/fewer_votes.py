@@ -9,6 +9,8 @@ from core.votes import InvalidOption
 
 KEPT = 0.9
 """By default the most votes are the largest number that this share of the labelled comparisons has."""
+DRAWABLE = 10**9 - 1
+"""More votes of one comparison than this the generator cannot draw from."""
 
 
 def subsample(counts: VoteCounts | OrderCounts, votes: int, *, rng: np.random.Generator) -> VoteCounts:
@@ -19,6 +21,9 @@ def subsample(counts: VoteCounts | OrderCounts, votes: int, *, rng: np.random.Ge
     """
     if votes < 1:
         raise InvalidOption(f"votes = {votes}: draw 1 or more.")
+    most = max(int(part.max(initial=0)) for part in _parts(counts))
+    if most > DRAWABLE:
+        raise InvalidOption(f"A comparison has {most:,} votes; at most {DRAWABLE:,} can be drawn from.")
     short = int((votes_to_draw(counts) < votes).sum())
     if short:
         raise InvalidOption(f"votes = {votes}: {short} comparisons have fewer; leave them out first.")
@@ -36,6 +41,12 @@ def subsample(counts: VoteCounts | OrderCounts, votes: int, *, rng: np.random.Ge
         minus=drawn[:, 0],
         gold=counts.gold,
     )
+
+
+def _parts(counts: VoteCounts | OrderCounts) -> tuple[IntArray, ...]:
+    if isinstance(counts, VoteCounts):
+        return counts.minus, counts.tie + counts.plus
+    return counts.ab.sum(axis=1), counts.ba.sum(axis=1)
 
 
 def votes_to_draw(counts: VoteCounts | OrderCounts) -> IntArray:

@@ -12,7 +12,7 @@ from core.aggregation.evaluation import FITTED, METHODS
 from core.aggregation.shrinkage import WEAK, shrunken
 from core.counts import FloatArray, VoteCells, VoteCounts
 from core.intervals import dense_codes
-from core.splits import CalibrationSets, ItemLosses, Splits, item_bootstrap, item_losses
+from core.splits import CalibrationSets, ItemLosses, Splits, item_losses
 from core.votes import InvalidOption, TooFewLabels, UnknownName
 
 RULES = ("btd", "btd_shrunk", "threshold", "majority")
@@ -168,23 +168,10 @@ def losses_by_item(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
     return table
 
 
-def item_intervals(
-    loss: FloatArray,
-    size: FloatArray,
-    estimate: FloatArray,
-    *,
-    rng: np.random.Generator,
-    resamples: int,
-    level: float,
-) -> tuple[FloatArray, FloatArray]:
-    """Percentile interval over items of mean losses per comparison, moved to sit on `estimate` (ours).
+def seen_items(loss: FloatArray, size: FloatArray) -> ItemLosses:
+    """Losses of the items that a split evaluated, from (items, losses) as `losses_by_item` has them.
 
-    loss : (items, losses), NaN where an item was never evaluated; all losses are of the same items, so a
-    column may be a difference.  size : comparisons of each item.  estimate : (losses,), means over splits.
+    All losses are of the same items, so a column may be a difference.  size : comparisons of each item.
     """
     seen = ~np.isnan(loss).any(axis=1)
-    loss, size = loss[seen], size[seen]
-    by_item = ItemLosses(loss=loss, items=np.ones(len(loss), dtype=np.int64), size=size)
-    centred = item_bootstrap(by_item, resamples=resamples, rng=rng) - size @ loss / size.sum() + estimate
-    low, high = np.quantile(centred, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return np.minimum(low, estimate), np.maximum(high, estimate)
+    return ItemLosses(loss=loss[seen], items=np.ones(int(seen.sum()), dtype=np.int64), size=size[seen])

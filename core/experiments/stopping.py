@@ -7,7 +7,6 @@ first votes are so and so. All of it is ours; `core.experiments.budget` says wha
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from core.aggregation.btd import risks
 from core.counts import BoolArray, FloatArray, IntArray
+from core.draws import chances
 from core.votes import InvalidOption
 
 MAX_VOTES = 20
@@ -75,19 +75,6 @@ def lattice_of(votes: int, *, step: int = 1, minimum: int | None = None) -> Latt
     start = np.cumsum([0, *map(len, ways)]).tolist()
     back = tuple(chances(after, here) for here, after in pairwise(ways))
     return Lattice(levels=levels, votes=np.concatenate(ways), start=tuple(start), back=back)
-
-
-def chances(votes: IntArray, among: IntArray) -> FloatArray:
-    """Chance that as many votes as in `among`, drawn without replacement from `votes`, are exactly those.
-
-    Multivariate hypergeometric: Π C(votes_y, among_y) / C(Σ votes, Σ among); (rows, 3), (states, 3) →
-    (rows, states). 0 where there are too few.
-    """
-    most, size = int(votes.sum(axis=1).max(initial=0)), int(among.sum(axis=1).max(initial=0))
-    choose = np.array([[math.comb(a, b) for b in range(size + 1)] for a in range(most + 1)], dtype=np.float64)
-    ways = choose[votes[:, None, :], among[None]].prod(axis=2)
-    total = choose[votes.sum(axis=1)[:, None], among.sum(axis=1)[None]]
-    return np.asarray(ways / np.maximum(total, 1.0))
 
 
 def posterior(lattice: Lattice, weight: FloatArray, p: FloatArray, *, prior: float = PRIOR) -> FloatArray:

@@ -11,19 +11,20 @@ import numpy as np
 
 from core.aggregation.btd import MINIMUM_LABELS, Bounds
 from core.aggregation.evaluation import METHODS
-from core.counts import NO_GOLD, FloatArray, IntArray, OrderCounts, VoteCounts
+from core.counts import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, VoteCounts
 from core.experiments.fewer_votes import doubling, rows_of, subsample, votes_to_draw
 from core.experiments.protocol import (
     RULES,
     check_rules,
     errors_and_hits,
-    item_intervals,
     largest_draw,
     losses_by_item,
     means,
     nested_splits,
+    seen_items,
 )
 from core.intervals import check_level
+from core.loss_intervals import change_intervals, error_intervals
 from core.splits import splits
 from core.votes import InvalidOption, NoUsableVotes, TooFewLabels
 
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 CALIBRATION_SIZES = tuple(range(20, 201, 20))
 """Sizes of the calibration-size sweep (methods §3)."""
 
-RESAMPLES = 2_000
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sweep:
@@ -42,9 +41,10 @@ class Sweep:
 
     sizes : (sizes,).  methods : keys.  Everything else is (sizes, methods):
     mae, pa : 0 to 2 and 0 to 1.  *_low, *_high : how far the mean varies over draws (of votes, and of
-    calibration sets), not sampling error.  *_item_low, *_item_high : item bootstrap. All are
+    calibration sets), not sampling error.  *_item_low, *_item_high : over items. All are
     cut at what an error or a share can be.
-    more : MAE above that at the largest size, paired by item, with its item bootstrap interval.
+    more : MAE above that at the largest size, with an interval paired by item. Intervals over items are those
+    of `core.loss_intervals`: they leave out which items calibrate, and are NaN with one item.
     mae_all_labels : (sizes,), MAE of BTD fitted on every label, on the same evaluation sets.
     not_possible : size → why it is left out.  left_out : labelled comparisons with too few votes.
     balanced : half of the votes come from each order shown.  calibration : mean comparisons to calibrate on;
@@ -77,7 +77,6 @@ class Sweep:
     draws: int
     n_splits: int
     level: float
-    resamples: int
 
     def to_frame(self) -> pd.DataFrame:
         """One row a size and rule."""
@@ -108,7 +107,6 @@ def vote_sweep(
     kappa: float = 1.0,
     bounds: Bounds | None = None,
     level: float = 0.95,
-    resamples: int = RESAMPLES,
 ) -> Sweep:
     """MAE and PA of each rule with n votes a comparison, n = 1, 2, 4, … up to what nine tenths have.
 
@@ -123,8 +121,8 @@ def vote_sweep(
     """
     check_level(level)
     keys = check_rules(methods)
-    if subsamples < 1 or resamples < 100:
-        raise InvalidOption(f"{subsamples} subsamples, {resamples} resamples: use at least 1 and 100.")
+    if subsamples < 1:
+        raise InvalidOption(f"{subsamples} subsamples: use at least 1.")
     # Draws go by row, so the order of rows must not be the caller's.
     order = np.argsort(counts.comparison, kind="stable")
     known = order[counts.gold[order] != NO_GOLD]
@@ -173,10 +171,9 @@ def vote_sweep(
         mean=np.stack([one.mean(axis=0) for one in by_draw]),
         half=np.stack([_half(one, level, exact=subsamples > 1) for one in spread]),
         by_item=np.stack(table),
+        fixed=np.zeros(len(keys), dtype=bool),
         size=np.bincount(drawn.item).astype(np.float64),
-        rng=rng,
         level=level,
-        resamples=resamples,
         mae_all_labels=np.array(known_all),
         not_possible={},
         left_out=len(known) - len(kept),
@@ -199,7 +196,6 @@ def label_sweep(
     kappa: float = 1.0,
     bounds: Bounds | None = None,
     level: float = 0.95,
-    resamples: int = RESAMPLES,
 ) -> Sweep:
     """MAE and PA of each rule after calibration on 20, 40, … 200 labelled comparisons.
 
@@ -213,8 +209,8 @@ def label_sweep(
     check_level(level)
     keys = check_rules(methods)
     wanted = tuple(sorted(set(sizes)))
-    if n_splits < 2 or resamples < 100:
-        raise InvalidOption(f"{n_splits} splits, {resamples} resamples: use at least 2 and 100.")
+    if n_splits < 2:
+        raise InvalidOption(f"{n_splits} splits: use at least 2, so that their spread is known.")
     if not wanted or wanted[0] < MINIMUM_LABELS:
         raise InvalidOption(f"Calibration sizes {wanted}: use numbers from {MINIMUM_LABELS} up.")
     possible, labels = largest_draw(counts), int((counts.gold != NO_GOLD).sum())
@@ -243,10 +239,9 @@ def label_sweep(
         mean=per_split.mean(axis=0),
         half=np.stack([_half(per_split[:, place], level, exact=False) for place in range(len(used))]),
         by_item=np.moveaxis(by_item, 1, 0),
+        fixed=np.array([len(values) == 1 for values in errors[: len(keys)]]),
         size=np.bincount(drawn.item).astype(np.float64),
-        rng=rng,
         level=level,
-        resamples=resamples,
         mae_all_labels=np.full(len(used), best),
         not_possible={size: reason for size in wanted if size > possible},
         left_out=0,
@@ -282,10 +277,9 @@ def _sweep(
     mean: FloatArray,
     half: FloatArray,
     by_item: FloatArray,
+    fixed: BoolArray,
     size: FloatArray,
-    rng: np.random.Generator,
     level: float,
-    resamples: int,
     mae_all_labels: FloatArray,
     not_possible: dict[int, str],
     left_out: int,
@@ -295,23 +289,31 @@ def _sweep(
     draws: int,
     n_splits: int,
 ) -> Sweep:
-    """Add the item bootstrap, one for all columns, so that sizes and rules are compared on the same items.
+    """Add the intervals over items; sizes and rules are compared on the same items.
 
     mean, half : (sizes, 2 × methods), errors then hits.  by_item : (sizes, items, 2 × methods).
+    fixed : (methods,), rules that are the same at every size.
     """
     m = len(keys)
     more = mean[:, :m] - mean[-1, :m]
-    columns = np.concatenate([by_item, by_item[:, :, :m] - by_item[-1, :, :m]], axis=2)
-    estimate = np.concatenate([mean, more], axis=1)
-    flat = np.moveaxis(columns, 0, 1).reshape(columns.shape[1], -1)
-    ends = item_intervals(flat, size, estimate.ravel(), rng=rng, resamples=resamples, level=level)
-    low, high = (end.reshape(len(sizes), 3 * m) for end in ends)
-    # Moved to sit on the estimate, or symmetric about it, an end can leave what an error or a share can be.
-    most = np.repeat([2.0, 1.0, np.inf], m)
-    least = np.repeat([0.0, 0.0, -np.inf], m)
-    low, high = np.maximum(low, least), np.minimum(high, most)
+    most = np.repeat([2.0, 1.0], m)
+
+    def wide(table: FloatArray) -> FloatArray:
+        return np.moveaxis(table, 0, 1).reshape(table.shape[1], -1)
+
+    ends = error_intervals(
+        seen_items(wide(by_item), size), mean.ravel(), highest=np.tile(most, len(sizes)), level=level
+    )
+    low, high = (end.reshape(mean.shape) for end in ends)
+    apart = wide(by_item[:, :, :m] - by_item[-1, :, :m])
+    ends = change_intervals(seen_items(apart, size), more.ravel(), level=level)
+    more_low, more_high = (end.reshape(more.shape) for end in ends)
+    # A size beside itself, and a rule that has nothing to learn from the labels, differ by nothing for sure.
+    more_low[-1] = more_high[-1] = 0.0
+    more_low[:, fixed] = more_high[:, fixed] = 0.0
+    # Symmetric about the mean, an end can leave what an error or a share can be.
     over_low = np.maximum(mean - half, 0.0)
-    over_high = np.minimum(mean + half, most[: 2 * m])
+    over_high = np.minimum(mean + half, most)
     return Sweep(
         over=over,
         sizes=np.array(sizes, dtype=np.int64),
@@ -324,11 +326,11 @@ def _sweep(
         pa=mean[:, m:],
         pa_low=over_low[:, m:],
         pa_high=over_high[:, m:],
-        pa_item_low=low[:, m : 2 * m],
-        pa_item_high=high[:, m : 2 * m],
+        pa_item_low=low[:, m:],
+        pa_item_high=high[:, m:],
         more=more,
-        more_low=low[:, 2 * m :],
-        more_high=high[:, 2 * m :],
+        more_low=more_low,
+        more_high=more_high,
         mae_all_labels=mae_all_labels,
         not_possible=not_possible,
         left_out=left_out,
@@ -339,5 +341,4 @@ def _sweep(
         draws=draws,
         n_splits=n_splits,
         level=level,
-        resamples=resamples,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from core.importers.delimited import Sheet
@@ -26,8 +27,8 @@ SYNONYMS = {
     "judge": ("judge_model", "rater", "annotator", "evaluator", "judge_name"),
     "run": ("repetition",),
     "position": ("first_shown", "shown_first"),
-    "vote": ("winner", "verdict", "decision", "preference", "choice", "label"),
-    "confidence": ("judge_confidence", "confidence_score", "score_confidence", "certainty"),
+    "vote": ("winner", "verdict", "decision", "preference", "preferred", "choice", "label"),
+    "confidence": ("judge_confidence", "confidence_score", "score_confidence", "conf", "certainty"),
     "gold": (
         "gold_label",
         "ground_truth",
@@ -39,6 +40,7 @@ SYNONYMS = {
         "human_choice",
         "human_preference",
         "true_label",
+        "correct_answer",
     ),
     "prompt": ("instruction", "question"),
     "response_a": ("output_1", "response1", "response_1", "answer_a"),
@@ -48,6 +50,8 @@ SYNONYMS = {
     "score_b": ("score_2", "score2", "rating_b"),
 }
 """Other names of canonical columns, tried in this order where the canonical name itself is absent."""
+
+_PERCENT = re.compile(r"[\s_]*(?:\(%\)|\[%\]|%)$")
 
 FEW = 40
 """Columns named in a message, and distinct labels of a column that can be a judge's."""
@@ -100,12 +104,23 @@ def map_columns(
                 mapping[canonical] = match
                 taken.add(match)
                 break
+    settled = mapping.keys() | constants.keys() | absent
+    if "item_id" in known and "item_id" not in settled and (prompt := _prompt(columns, mapping, taken)):
+        mapping["item_id"] = prompt
     return {canonical: mapping[canonical] for canonical in known if canonical in mapping}, constants
 
 
+def _prompt(columns: tuple[str, ...], mapping: Mapping[str, str], taken: set[str]) -> str | None:
+    """The column of prompts, which tells items apart where no column names them."""
+    if "prompt" in mapping:
+        return mapping["prompt"]
+    names = ("prompt", *SYNONYMS["prompt"])
+    return next((c for name in names for c in columns if plain(c) == name and c not in taken), None)
+
+
 def plain(column: str) -> str:
-    """Name of a column without case, blanks and hyphens."""
-    return column.strip().casefold().replace(" ", "_").replace("-", "_")
+    """Name of a column without case, blanks, hyphens and a sign of percent behind it."""
+    return _PERCENT.sub("", column.strip().casefold()).replace(" ", "_").replace("-", "_")
 
 
 def find_layout(

@@ -44,9 +44,9 @@ def read_back(reading: Reading, n: int = 10) -> list[str]:
 
 def _sentence(row: Mapping[str, Any]) -> str:
     saw = {"ab": "saw A first and ", "ba": "saw B first and "}.get(row["position"] or "", "")
-    said = f"gave no vote ({row['status']})" if row["vote"] is None else f"said {_label(row['vote'])}"
+    said = f"gave no vote ({row['status']})" if row["vote"] is None else f"said {_label(row)}"
     confidence = f" with confidence {row['confidence']:.0%}" if row["confidence"] is not None else ""
-    gold = f"; gold says {_short(row['gold'])}" if row["gold"] is not None else ""
+    gold = f"; gold says {_short(row)}" if row["gold"] is not None else ""
     who = f"item {_name(row['item_id'])}: judge {_name(row['judge'])}"
     return f"{who} {saw}{said}{confidence}{gold} {_models(row)}"
 
@@ -99,7 +99,7 @@ def _few(rows: list[dict[str, Any]]) -> str:
 
 
 def _gold_sentence(row: Mapping[str, Any]) -> str:
-    return f"item {_name(row['item_id'])}: gold says {_short(row['gold'])} {_models(row)}"
+    return f"item {_name(row['item_id'])}: gold says {_short(row)} {_models(row)}"
 
 
 def _models(row: Mapping[str, Any]) -> str:
@@ -111,9 +111,16 @@ def _name(text: str) -> str:
     return text if text.isprintable() and len(text) <= _NAME_LIMIT else shown(text, _NAME_LIMIT)
 
 
-def _label(vote: int) -> str:
-    return {1: "A is better", 0: "it is a tie", -1: "B is better"}[vote]
+def _label(row: Mapping[str, Any]) -> str:
+    return "it is a tie" if row["vote"] == 0 else f"{_better(row, row['vote'])} is better"
 
 
-def _short(vote: int) -> str:
-    return {1: "A", 0: "tie", -1: "B"}[vote]
+def _short(row: Mapping[str, Any]) -> str:
+    return "tie" if row["gold"] == 0 else _better(row, row["gold"])
+
+
+def _better(row: Mapping[str, Any], vote: int) -> str:
+    """The model that a vote is for, with its letter; the letter alone where models have no names."""
+    letter = "A" if vote > 0 else "B"
+    name = row["model_a" if vote > 0 else "model_b"]
+    return letter if name == letter else f"{_name(name)} ({letter})"

@@ -13,7 +13,7 @@ from core.judging.job import ONE_BY_ONE, Job
 from core.judging.parsing import FLAGS
 from core.judging.protocols import orderings
 from core.judging.requests import Request
-from core.store.replies import Reply
+from core.store.reply_rows import Reply
 from core.votes import FORMS, REJECT_SCHEMA_NAMES, STATUSES, InvalidOption, Kind, Reading
 
 if TYPE_CHECKING:

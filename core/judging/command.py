@@ -110,7 +110,7 @@ def collect(options: argparse.Namespace) -> int:
 def _collect(options: argparse.Namespace, presses: _Presses) -> int:
     from core.judging.job import Budget
     from core.judging.planning import plan
-    from core.judging.runner import start
+    from core.judging.runs import start
     from core.store import Store
 
     budget = Budget(calls=options.max_calls, tokens=options.max_tokens, cost=options.max_cost)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from core.store import Store
-from core.store.replies import Call, Reply
+from core.store.reply_rows import Call, Reply
 
 
 class InFlight:

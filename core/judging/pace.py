@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from core.judging.job import Budget
-from core.store.replies import Spent
+from core.store.reply_rows import Spent
 
 
 class Room:

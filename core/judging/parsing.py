@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-LONGEST = 200_000
+LONG_REPLY = 200_000
 """Characters. A longer reply is not read, and this much of it is kept."""
 TAG = re.compile(r"\[\[\s*(\w+)\s*\]\]")
 LAST_TAG = re.compile(rf"{TAG.pattern}[\s*_.]*\Z")
@@ -203,7 +203,7 @@ def _candidate(entry: Any, labels: str) -> Ranked:
 
 
 def _unread(text: str, refused: bool) -> Parsed:
-    kept = storable(text[:LONGEST])
+    kept = storable(text[:LONG_REPLY])
     try:
         said = _after_thoughts(kept)
     except _Unreadable:
@@ -217,7 +217,7 @@ def _read(text: str, *, required: set[str], optional: set[str]) -> tuple[dict[st
 
     Raises _Unreadable if neither ends the text, or the object has other keys.
     """
-    if len(text) > LONGEST:
+    if len(text) > LONG_REPLY:
         raise _Unreadable
     body = text.strip().strip("\ufeff").strip()
     # An object may speak of thoughts in a string; what begins otherwise may begin with thoughts.

@@ -16,7 +16,8 @@ from core.judging.prompts import new_fence
 from core.judging.protocols import further, stages
 from core.judging.requests import Request
 from core.store import Store
-from core.store.replies import Comparison, Ledger, Reply
+from core.store.replies import Ledger
+from core.store.reply_rows import Comparison, Reply
 from core.votes import InvalidOption
 
 CHARACTERS_PER_TOKEN = 4

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.store.replies import Reply
+from core.store.reply_rows import Reply
 
 State = Literal["running", "stopping", "done", "stopped", "failed"]
 RECENT_SECONDS = 30.0

@@ -15,7 +15,7 @@ from core.judging.items import Item, alone
 from core.judging.job import Job, Judge
 from core.judging.prompts import Prompt, load
 from core.judging.requests import Request
-from core.store.replies import Reply
+from core.store.reply_rows import Reply
 from core.votes import NoUsableVotes, Selection, TooFewLabels
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from core.judging.items import Item
 from core.judging.job import Judge
 from core.judging.parsing import LETTERS, Parsed
 from core.judging.prompts import Prompt, messages
-from core.store.replies import Reply, Task
+from core.store.reply_rows import Reply, Task
 from core.votes import POSITIONS
 
 TOP_LOGPROBS = 20

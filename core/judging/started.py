@@ -12,7 +12,8 @@ from core.judging import client
 from core.judging.items import Item
 from core.judging.job import Budget, Job, Judge
 from core.judging.progress import Progress
-from core.judging.runner import Run, start
+from core.judging.runner import Run
+from core.judging.runs import start
 from core.store import Store, replies
 from core.votes import AppellateError
 
@@ -42,7 +43,7 @@ class Started:
 def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None = None) -> Run:
     """Start a job, or find it where it is running, and remember it until everything is answered.
 
-    Raises as `core.judging.runner.start`, before anything is sent or remembered.
+    Raises as `core.judging.runs.start`, before anything is sent or remembered.
     """
     replies.prepare(store)
     remembered: list[str] = []

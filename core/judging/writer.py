@@ -9,7 +9,8 @@ from typing import Any
 
 from core.judging.inflight import InFlight
 from core.judging.requests import Request
-from core.store.replies import Call, Ledger, Reply
+from core.store.replies import Ledger
+from core.store.reply_rows import Call, Reply
 
 LONGEST_GATHERING = 0.02
 """Seconds that replies wait for others at most, after the transaction before."""

@@ -157,7 +157,7 @@ def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | No
             Series(name="how far it varies over splits", marks=marks("splits"), look="plain"),
         ],
         styles={score.name: _style(score.key, score.dummy, theme) for score in scores},
-        x_title="mean absolute error (0 always right, 2 always the opposite)",
+        x_title="mean absolute error (0 to 2)",
         theme=theme,
         chosen=chosen,
     )

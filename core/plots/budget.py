@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.figures import COLOURS, Style, Theme, Trace, error_bars, figure, label
+from core.words.spans import span
 
 if TYPE_CHECKING:
     from core.experiments.budget_trial import BudgetTrial, TrialRow
@@ -85,7 +86,7 @@ def _series(
         | {"line": {"color": ring, "width": [3 if row.key == chosen else 1 for row in rows]}},
         "hovertext": [
             f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes a comparison, {row.saved:.1%} saved"
-            f"<br>added error {row.added:+.4f} ({row.added_low:+.4f} to {row.added_high:+.4f})"
+            f"<br>added error {row.added:+.4f} ({span(row.added_low, row.added_high, '+.4f')})"
             f"<br>MAE {row.mae:.4f}<br>n {n:,} comparisons"
             for row in rows
         ],

@@ -182,7 +182,7 @@ def th_figure(
     chosen: str | None = None,
     height: int = 440,
 ) -> Figure:
-    """TH-Score over ε with its bootstrap band, and beneath it the accuracy and share that it is made of.
+    """TH-Score over ε with its band, and beneath it the accuracy and share that it is made of.
 
     scores : at `epsilon`, with the interval of their accuracy; it must be one of the sweeps'.
     Marks stand there; their key is `cut_key(judge, 1 - epsilon)`.

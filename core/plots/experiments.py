@@ -10,6 +10,7 @@ import numpy as np
 from core.aggregation.evaluation import METHODS
 from core.figures import COLOURS, Style, Theme, Trace, error_bars, figure, label
 from core.plots.forest import Estimate, Series, forest
+from core.words.spans import span
 
 if TYPE_CHECKING:
     from core.experiments.comparison import Comparison
@@ -57,7 +58,7 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
         place = x + step * 0.12 * (m - (len(found.methods) - 1) / 2)
         hovers = [
             f"<b>{label(METHODS[key])}</b>, {size} {found.over}"
-            f"<br>MAE {value:.3f} ({a:.3f} to {b:.3f})<br>over draws {c:.3f} to {d:.3f}"
+            f"<br>MAE {value:.3f} ({span(a, b)})<br>over draws {c:.3f} to {d:.3f}"
             f"<br>PA {pa:.3f}<br>n {found.n:,} comparisons"
             for size, value, a, b, c, d, pa in zip(
                 found.sizes.tolist(),

@@ -116,8 +116,11 @@ def flips(
 def flips_by_group(
     table: FlipTable, *, style: Style, theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
-    """Flip rate (filled) and hard flip rate (hollow) of one judge by group; a mark's key is its group."""
-    names = [group or "(none)" for group in table.groups]
+    """Flip rate (filled) and hard flip rate (hollow) of one judge by group; a mark's key is its group.
+
+    Groups without a pair of orders have nothing to show and are left out.
+    """
+    names = {i: group or "(none)" for i, group in enumerate(table.groups) if table.pairs[i]}
 
     def marks(hard: bool) -> list[Estimate]:
         value, low, high = (
@@ -135,7 +138,7 @@ def flips_by_group(
                 n=f"{count[i]:,} of {table.pairs[i]:,} pairs",
                 key=name,
             )
-            for i, name in enumerate(names)
+            for i, name in names.items()
         ]
 
     return forest(
@@ -144,7 +147,6 @@ def flips_by_group(
             Series(name="A to B or back", marks=marks(True), look="hollow"),
         ],
         styles=style,
-        missing="no pair of orders",
         x_title="share of pairs that differ",
         x_range=SHARES,
         theme=theme,

@@ -12,6 +12,7 @@ from core.figures import COLOURS, Theme, Trace, figure, ideal_trace, label
 from core.plots.aggregation import MAP_PIXELS, MOST_SIGNS, SIGNS, UNSEEN, Pattern, pattern_key
 from core.plots.confusion import tint
 from core.words.sentences import SAYS
+from core.words.spans import span
 
 if TYPE_CHECKING:
     from core.aggregation.btd import DecisionMap
@@ -35,16 +36,14 @@ def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | No
     """Change of MAE by fitting on the row task instead of the column's own; key `transfer_key`.
 
     The stronger the colour, the larger the change; a fall has another colour and a minus. Cells whose change
-    is beyond both intervals have a heavier number.
+    is shown, all pairs at once, have a heavier number.
     """
     colours = COLOURS[theme]
     k = len(found.tasks)
     largest = max(float(np.abs(found.change).max()), 1e-9)
     places = [(row, column) for row in range(k) for column in range(k)]
     keys = [transfer_key(found.tasks[row], found.tasks[column]) for row, column in places]
-    shown = ((found.change_item_low > 0) & (found.change_low > 0)) | (
-        (found.change_item_high < 0) & (found.change_high < 0)
-    )
+    shown = (found.change_low > 0) | (found.change_high < 0)
     fig = figure(
         x_title="evaluated on",
         y_title="fitted on",
@@ -226,11 +225,10 @@ def _cell_hover(found: Transfer, row: int, column: int) -> str:
     n = f"n {int(found.n[column]):,} comparisons, {found.n_splits} splits"
     if row == column:
         return f"<b>{fitted}</b>, own labels<br>MAE {found.mae[row, row]:.3f}<br>{n}"
-    ends = f"{found.change_item_low[row, column]:+.3f} to {found.change_item_high[row, column]:+.3f}"
+    ends = span(found.change_low[row, column], found.change_high[row, column], "+.3f")
     return (
         f"<b>{evaluated}</b>, labels of {fitted}<br>MAE {found.mae[row, column]:.3f} instead of "
-        f"{found.mae[column, column]:.3f}<br>change {found.change[row, column]:+.3f} ({ends})<br>over splits "
-        f"{found.change_low[row, column]:+.3f} to {found.change_high[row, column]:+.3f}<br>{n}"
+        f"{found.mae[column, column]:.3f}<br>change {found.change[row, column]:+.3f} ({ends})<br>{n}"
     )
 
 

@@ -152,9 +152,8 @@ class Store:
         try:
             if place is not None and not read_only:
                 place.parent.mkdir(parents=True, exist_ok=True)
-            connection = duckdb.connect(
-                ":memory:" if place is None else str(place), read_only=read_only, config=OFFLINE
-            )
+            config = OFFLINE | ({"access_mode": "read_only"} if read_only else {})
+            connection = duckdb.connect(":memory:" if place is None else str(place), config=config)
         except (duckdb.Error, OSError) as error:
             reason = str(error).splitlines()[0]
             if "lock" in reason or "being used by another process" in reason:
@@ -184,7 +183,9 @@ class Store:
         return cls(connection, place)
 
     def close(self) -> None:
-        self._connection.close()
+        # DuckDB refuses while another thread writes, as a run that has just ended may.
+        with self._writing:
+            self._connection.close()
 
     def __enter__(self) -> Store:
         return self

@@ -13,6 +13,9 @@ from core.votes import FORMS, Kind, Reading
 if TYPE_CHECKING:
     import pandas as pd
 
+SAID: dict[Kind, str] = {"votes": "verdict", "scores": "score", "rankings": "ranking"}
+"""What a judgement of a kind lacks when its call failed or its cell is empty."""
+
 _ITEM = re.compile(r"item (?:'[^']*'|\"[^\"]*\")")
 _ROW = re.compile(r"\brow [\d,]+")
 
@@ -42,9 +45,7 @@ def stored(summary: Summary) -> Stored:
     labelled = sum(judge.labelled for judge in summary.judges)
     confident = sum(judge.with_confidence for judge in summary.judges)
     placed = sum(judge.with_position for judge in summary.judges)
-    failed = (
-        f"; {_count(summary.unparsed, 'more call')} failed and are not counted" if summary.unparsed else ""
-    )
+    failed = _left_out(summary.unparsed, "votes")
     shares = f"Gold is known for {_share(labelled, n)} of the votes, the order shown for {_share(placed, n)}"
     people = any(judge.rater_type == "human" for judge in summary.judges)
     gaps = []
@@ -71,9 +72,12 @@ def stored(summary: Summary) -> Stored:
 
 def _others(kind: Kind, raters: tuple[RaterCount, ...]) -> str:
     n, failed = sum(rater.n for rater in raters), sum(rater.failed for rater in raters)
-    more = f"; {_count(failed, 'more call')} failed and are not counted" if failed else ""
     found = f"{_count(n, FORMS[kind].unit)} of {_count(len(raters), 'rater')}"
-    return f"{found} {'is' if n == 1 else 'are'} in{more}: see the page {PAGES[kind]}."
+    return f"{found} {'is' if n == 1 else 'are'} in{_left_out(failed, kind)}: see the page {PAGES[kind]}."
+
+
+def _left_out(n: int, kind: Kind) -> str:
+    return f"; {n:,} more without a {SAID[kind]} {'is' if n == 1 else 'are'} not counted" if n else ""
 
 
 def arrived(reading: Reading) -> str:
@@ -86,19 +90,20 @@ def arrived(reading: Reading) -> str:
         n = reading.units
         raters = len(reading.votes["judge"].unique())
         items = len(reading.votes["item_id"].unique())
-        failed = _failed(reading)
+        failed = without_result(reading)
         found = (
             f"{_count(n, FORMS[reading.kind].unit)} of {_count(raters, 'rater')} on "
             f"{_count(items, 'item')} read from {_count(reading.rows, 'row')}"
         )
-        found += f", {failed:,} of them calls that failed" if failed else ""
+        found += f", {failed:,} of them without a {SAID[reading.kind]}" if failed else ""
     found += f"; {left:,} rejected" if left else "; nothing was rejected"
     return (
         found + (f"; {_count(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "") + "."
     )
 
 
-def _failed(reading: Reading) -> int:
+def without_result(reading: Reading) -> int:
+    """How many votes, scores or rankings of a reading say nothing: failed calls and empty cells."""
     import pyarrow.compute as pc
 
     if reading.kind == "votes":

@@ -1,9 +1,8 @@
 """The ledger of model replies: each is kept with its request key, and its vote with it, in one transaction.
 
 A reply in the ledger is never asked for again; another data set that needs it gets a copy. What each call
-used is kept beside, whatever came of it, so that limits hold over all runs. Votes are written without the
-general loader, whose checks cost fifty milliseconds a load: the comparisons are entered once, and a group of
-replies is a few inserts. If anything else changed the store meanwhile, it is looked at again first.
+used is kept beside, whatever came of it, so that limits hold over all runs. A group of replies is a few
+inserts; if anything else changed the store meanwhile, it is looked at again first.
 """
 
 from __future__ import annotations
@@ -11,12 +10,20 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from core.store.dictionaries import fill_names, fill_texts
-from core.votes import CONFIDENCE_KINDS, STATUSES
+from core.store.collected_votes import CollectedVotes, insert, whole_number
+from core.store.reply_rows import (
+    NAMES,
+    Call,
+    Comparison,
+    Place,
+    Reply,
+    Spent,
+    call_table,
+    reply_table,
+)
+from core.votes import CONFIDENCE_KINDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,129 +43,8 @@ create table if not exists jobs (id varchar, dataset varchar, job varchar, start
 TABLES = ("replies", "calls", "jobs")
 """Each has the name of a data set in `dataset`."""
 
-Task = Literal["vote", "score", "rank", "note"]
-"""What a reply becomes: a vote, a direct score, a ranking, or nothing but material for a later request."""
-
-Pair = tuple[str, str, str]
-"""item_id, model_a, model_b."""
-
 Ask = Callable[[str, dict[str, Any]], list[tuple[Any, ...]]]
 """Runs one statement and gives its rows."""
-
-Place = tuple[Pair, str, int, str]
-"""Where one vote may be: comparison, judge, run and order."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """A comparison to be voted on, with what each of its votes carries along."""
-
-    item_id: str
-    model_a: str
-    model_b: str
-    category: str | None = None
-    gold: int | None = None
-    prompt: str | None = None
-    response_a: str | None = None
-    response_b: str | None = None
-
-    @property
-    def pair(self) -> Pair:
-        return self.item_id, self.model_a, self.model_b
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """One answered request.
-
-    candidate : for a vote `model_a` and `model_b` of its comparison as a JSON list, for a score the model,
-        else "".  vote : canonical, None unless ok.  body : what was parsed beyond the vote, as JSON.
-    raw : the reply word for word; for `error` what the provider said.  attempts : calls made for it.
-    cost : in the currency of the price; None if the price or the tokens are unknown.
-    seconds : of the attempt that was answered.
-    """
-
-    key: str
-    task: Task
-    judge: str
-    model: str
-    item_id: str
-    candidate: str
-    position: str
-    run: int
-    status: str
-    vote: int | None = None
-    confidence: float | None = None
-    confidence_kind: str | None = None
-    rationale: str | None = None
-    body: str | None = None
-    raw: str = ""
-    prompt_hash: str | None = None
-    temperature: float | None = None
-    attempts: int = 1
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cost: float | None = None
-    seconds: float | None = None
-
-    @property
-    def pair(self) -> Pair:
-        """The comparison that a vote is on."""
-        model_a, model_b = json.loads(self.candidate)
-        return self.item_id, model_a, model_b
-
-    @property
-    def place(self) -> Place:
-        """Where the vote goes."""
-        return self.pair, self.judge, self.run, self.position
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A call that was made for a request, whatever came of it.
-
-    tokens, cost : what it used; where that is unknown, the most that it may have used. cost None: no price.
-    """
-
-    key: str
-    tokens: int
-    cost: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
-    """What all calls for one request used, at most."""
-
-    calls: int
-    tokens: int
-    cost: float
-
-
-NAMES = tuple(field.name for field in fields(Reply))
-KINDS = {kind: number for number, kind in enumerate(CONFIDENCE_KINDS)}
-VOTE_COLUMNS = (
-    "id",
-    "dataset",
-    "comparison",
-    "judge",
-    "category",
-    "run",
-    "position",
-    "vote",
-    "confidence",
-    "confidence_kind",
-    "status",
-    "human",
-)
-DETAIL_COLUMNS = (
-    "prompt",
-    "response_a",
-    "response_b",
-    "rationale",
-    "prompt_hash",
-    "temperature",
-    "cost",
-)
 
 
 class Ledger:
@@ -167,12 +53,11 @@ class Ledger:
     def __init__(self, store: Store, dataset: str, comparisons: Sequence[Comparison]) -> None:
         self._store = store
         self._dataset = dataset
-        self._comparisons = comparisons
+        self._votes = CollectedVotes(dataset, comparisons)
         self._one_at_a_time = threading.Lock()
         # The version of the store at which the numbers below, or what was looked up, were last known to hold.
         self._entered = -1
         self._looked = -1
-        self._ids: dict[str, Any] = {}
         self._held: set[str] = set()
         self._failed: set[str] = set()
         self._taken: set[Place] = set()
@@ -231,9 +116,9 @@ class Ledger:
         entered, looked, self._entered, self._looked = self._entered, self._looked, -1, -1
         judges = {reply.judge for reply in replies if reply.task == "vote"}
         with self._store.change() as cursor:
-            version = _number(cursor, "select value::bigint from settings where key = 'version'")
-            if judges and (version != entered or not judges <= self._ids["judges"].keys()):
-                self._enter(cursor, judges)
+            version = whole_number(cursor, "select value::bigint from settings where key = 'version'")
+            if judges and (version != entered or not self._votes.knows(judges)):
+                self._votes.enter(cursor, judges)
                 entered = version
             if replies and version != looked:
                 self._look_again(cursor, replies)
@@ -332,55 +217,6 @@ class Ledger:
                     and votes.confidence is distinct from s.share"""
             )
 
-    def _enter(self, cursor: Any, judges: set[str]) -> None:
-        """Number data set, items, models, judges, comparisons and texts, and remember the numbers."""
-        import pyarrow as pa
-
-        columns = [field.name for field in fields(Comparison)]
-        schema = pa.schema([(name, {"gold": pa.int8()}.get(name, pa.string())) for name in columns])
-        rows = pa.Table.from_pylist([asdict(each) for each in self._comparisons], schema=schema)
-        cursor.register("incoming", rows.append_column("dataset", pa.repeat(self._dataset, rows.num_rows)))
-        cursor.register("voters", pa.table({"name": pa.array(sorted(judges), pa.string())}))
-        cursor.execute("create temp table given as select * from incoming")
-        named = {
-            "models": "select model_a as name from given union select model_b from given",
-            "judges": "select name from voters",
-            "categories": "select category as name from given where category is not null",
-        }
-        fill_names(cursor, named, simulated=False)
-        fill_texts(cursor, ("prompt", "response_a", "response_b"))
-        known = """given g join datasets d on d.name = g.dataset
-                   join items i on i.dataset = d.id and i.name = g.item_id
-                   join models a on a.name = g.model_a join models b on b.name = g.model_b"""
-        cursor.execute(
-            f"""insert into comparisons
-                select (select coalesce(max(id), 0) from comparisons)
-                       + row_number() over (order by g.item_id, g.model_a, g.model_b),
-                       d.id, i.id, a.id, b.id, g.gold
-                from {known} where not exists (select 1 from comparisons c
-                                   where c.item = i.id and c.model_a = a.id and c.model_b = b.id)"""
-        )
-        cursor.execute(
-            f"""update comparisons set gold = k.gold
-                from (select i.id as item, a.id as model_a, b.id as model_b, g.gold from {known}) k
-                where comparisons.item = k.item and comparisons.model_a = k.model_a
-                and comparisons.model_b = k.model_b and comparisons.gold is null and k.gold is not null"""
-        )
-        found = cursor.execute(
-            f"""select g.item_id, g.model_a, g.model_b, c.id, ct.id, p.id, ra.id, rb.id
-                from {known} join comparisons c on c.item = i.id and c.model_a = a.id and c.model_b = b.id
-                left join categories ct on ct.name = g.category left join texts p on p.text = g.prompt
-                left join texts ra on ra.text = g.response_a left join texts rb on rb.text = g.response_b"""
-        ).fetchall()
-        number = cursor.execute("select id from datasets where name = ?", [self._dataset]).fetchall()
-        self._ids = {
-            "dataset": number[0][0],
-            "comparisons": {tuple(row[:3]): row[3:] for row in found},
-            "judges": dict(cursor.execute("select name, id from judges").fetchall()),
-            "vote": _number(cursor, "select max(id) from votes"),
-            "text": _number(cursor, "select max(id) from texts"),
-        }
-
     def _forget(self, cursor: Any, keys: Iterable[str]) -> set[Place]:
         """Take away the data set's replies to these requests and their votes; return the places left free."""
         given = {"keys": sorted(keys), "dataset": self._dataset}
@@ -395,79 +231,19 @@ class Ledger:
         for item_id, candidate, judge, run, position in gone:
             model_a, model_b = json.loads(candidate)
             pair = (item_id, model_a, model_b)
-            known = self._ids["comparisons"].get(pair)
-            number = self._ids["judges"].get(judge)
-            if known is None or number is None:
-                continue
-            place = [known[0], number, run, 1 if position == "ab" else -1]
-            same = "comparison = ? and judge = ? and run = ? and position = ?"
-            cursor.execute(f"delete from details where vote in (select id from votes where {same})", place)
-            cursor.execute(f"delete from votes where {same}", place)
-            freed.add((pair, judge, run, position))
+            if self._votes.remove(cursor, pair, judge, run, position):
+                freed.add((pair, judge, run, position))
         return freed
 
     def _insert(
         self, cursor: Any, fresh: Sequence[Reply], votes: Sequence[Reply], calls: Sequence[Call]
     ) -> None:
         if fresh:
-            _insert(cursor, _reply_table(self._dataset, fresh), replies="*")
+            insert(cursor, reply_table(self._dataset, fresh), replies="*")
         if votes:
-            arriving = self._vote_table(votes, self._text_ids(cursor, votes))
-            vote, detail = ", ".join(VOTE_COLUMNS), ", ".join(DETAIL_COLUMNS)
-            _insert(cursor, arriving, votes=vote, details=f"id as vote, {detail}")
+            self._votes.add(cursor, votes)
         if calls:
-            _insert(cursor, _call_table(self._dataset, calls), calls="*")
-
-    def _vote_table(self, votes: Sequence[Reply], texts: dict[str, int]) -> pa.Table:
-        """Votes and their details, in numbers."""
-        import pyarrow as pa
-
-        first = self._ids["vote"] + 1
-        self._ids["vote"] += len(votes)
-        known = [self._ids["comparisons"][reply.pair] for reply in votes]
-        columns = {
-            "id": pa.array(range(first, first + len(votes)), pa.int64()),
-            "dataset": pa.repeat(pa.scalar(self._ids["dataset"], pa.int32()), len(votes)),
-            "comparison": pa.array([place[0] for place in known], pa.int32()),
-            "judge": pa.array([self._ids["judges"][reply.judge] for reply in votes], pa.int32()),
-            "category": pa.array([place[1] for place in known], pa.int32()),
-            "run": pa.array([reply.run for reply in votes], pa.int64()),
-            "position": pa.array([1 if reply.position == "ab" else -1 for reply in votes], pa.int8()),
-            "vote": pa.array([reply.vote for reply in votes], pa.int8()),
-            "confidence": pa.array([reply.confidence for reply in votes], pa.float64()),
-            "confidence_kind": pa.array(
-                [KINDS.get(reply.confidence_kind or "") for reply in votes], pa.int8()
-            ),
-            "status": pa.array([STATUSES.index(reply.status) for reply in votes], pa.int8()),
-            "human": pa.repeat(False, len(votes)),
-            "prompt": pa.array([place[2] for place in known], pa.int32()),
-            "response_a": pa.array([place[3] for place in known], pa.int32()),
-            "response_b": pa.array([place[4] for place in known], pa.int32()),
-            "rationale": pa.array([texts.get(reply.rationale or "") for reply in votes], pa.int32()),
-            "prompt_hash": pa.array([texts.get(reply.prompt_hash or "") for reply in votes], pa.int32()),
-            "temperature": pa.array([reply.temperature for reply in votes], pa.float64()),
-            "cost": pa.array([reply.cost for reply in votes], pa.float64()),
-        }
-        return pa.table(columns)
-
-    def _text_ids(self, cursor: Any, votes: Sequence[Reply]) -> dict[str, int]:
-        """Numbers of the rationales and prompt hashes; new ones are entered."""
-        import pyarrow as pa
-
-        wanted = {text for reply in votes for text in (reply.rationale, reply.prompt_hash) if text}
-        found = cursor.execute(
-            "select text, id from texts where text in (select unnest($texts::varchar[]))",
-            {"texts": sorted(wanted)},
-        ).fetchall()
-        known = dict(found)
-        fresh = sorted(wanted - set(known))
-        if fresh:
-            first = self._ids["text"] + 1
-            self._ids["text"] += len(fresh)
-            numbers = list(range(first, first + len(fresh)))
-            _insert(cursor, pa.table({"id": pa.array(numbers, pa.int32()), "text": fresh}), texts="*")
-            known.update(zip(fresh, numbers, strict=True))
-        return known
+            insert(cursor, call_table(self._dataset, calls), calls="*")
 
 
 def prepare(store: Store) -> None:
@@ -493,11 +269,6 @@ def without_verdict(store: Store, dataset: str, judges: Sequence[str], *, limit:
            group by status, raw order by n desc, status, words limit $limit""",
         {"dataset": dataset, "judges": list(judges), "limit": limit},
     )
-
-
-def _number(cursor: Any, sql: str) -> int:
-    """The whole number that a statement gives, 0 for null; the result is read to its end."""
-    return int(cursor.execute(sql).fetchall()[0][0] or 0)
 
 
 def _of(where: Store | Snapshot) -> Ask:
@@ -529,47 +300,3 @@ def _taken(
         {"dataset": dataset, "judges": list(judges)} | ({} if items is None else {"items": list(items)}),
     )
     return {((item, a, b), judge, run, position) for item, a, b, judge, run, position in found}
-
-
-def _reply_table(dataset: str, replies: Sequence[Reply]) -> pa.Table:
-    import pyarrow as pa
-
-    columns = [[getattr(reply, name) for reply in replies] for name in NAMES]
-    table = pa.table(dict(zip(NAMES, columns, strict=True)), schema=_reply_schema())
-    now = pa.scalar(datetime.now(UTC).replace(tzinfo=None), pa.timestamp("us"))
-    table = table.append_column("dataset", pa.repeat(dataset, len(table)))
-    return table.append_column("received_at", pa.repeat(now, len(table)))
-
-
-def _call_table(dataset: str, calls: Sequence[Call]) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.table(
-        {
-            "key": [call.key for call in calls],
-            "dataset": pa.repeat(dataset, len(calls)),
-            "tokens": pa.array([call.tokens for call in calls], pa.int64()),
-            "cost": pa.array([call.cost for call in calls], pa.float64()),
-        }
-    )
-
-
-def _reply_schema() -> pa.Schema:
-    import pyarrow as pa
-
-    types = {
-        **dict.fromkeys(("run", "prompt_tokens", "completion_tokens"), pa.int64()),
-        **dict.fromkeys(("confidence", "temperature", "cost", "seconds"), pa.float64()),
-        "vote": pa.int8(),
-        "attempts": pa.int32(),
-    }
-    return pa.schema([(name, types.get(name, pa.string())) for name in NAMES])
-
-
-def _insert(cursor: Any, rows: pa.Table, **tables: str) -> None:
-    """Insert columns of the rows into each table by name; columns that are not given stay null."""
-    # Registering a frame costs as much as an insert, so one may serve several tables.
-    cursor.register("arriving", rows)
-    for table, columns in tables.items():
-        cursor.execute(f"insert into {table} by name select {columns} from arriving")
-    cursor.unregister("arriving")

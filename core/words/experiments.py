@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.aggregation.evaluation import METHODS
+from core.aggregation.evaluation import FITTED, METHODS
 from core.experiments.comparison import Comparison, PairedDifference
 from core.experiments.parameter_grid import ParameterGrid
 from core.experiments.sweeps import Sweep
 from core.experiments.task_distance import TransferPrediction
 from core.experiments.transfer import Transfer
+from core.words.signed import minus, signed, signed_span
+from core.words.spans import span
 from core.words.verdicts import ERROR_NEAR
 
 if TYPE_CHECKING:
@@ -28,7 +30,8 @@ def enough_votes(found: Sweep, rule: str = "btd") -> int:
 
     Shown: by the upper end of the interval by item of the paired difference.
     """
-    far = found.more_high[:, found.methods.index(rule)] > ERROR_NEAR
+    # Written so that an unknown end counts as far.
+    far = ~(found.more_high[:, found.methods.index(rule)] <= ERROR_NEAR)
     return int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
 
 
@@ -37,6 +40,8 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     column, name = found.methods.index(rule), METHODS[rule]
     most, enough = int(found.sizes[-1]), enough_votes(found, rule)
     on = f"on {found.n:,} labelled comparisons"
+    if rule in FITTED:
+        on += f" (intervals leave out which {found.calibration:,.0f} calibrate)"
     if len(found.sizes) == 1:
         return (
             f"{judge}: only {_votes(most)} a comparison {'was' if most == 1 else 'were'} looked at, so "
@@ -76,14 +81,14 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     first, last = int(found.sizes[0]), int(found.sizes[-1])
     if enough is None:
         said = (
-            f"{judge}: even {last} labelled comparisons leave {name} "
+            f"{judge}: even {last:,} labelled comparisons leave {name} "
             f"{found.mae[-1, column] - everything:.3f} above its error with all {found.n:,} labels: "
             f"{_over_splits(found, -1, column)} against {everything:.3f}."
         )
     else:
         place = found.sizes.tolist().index(enough)
         said = (
-            f"{judge}: {enough} labelled comparisons bring {name} within {ERROR_NEAR:g} of its error with "
+            f"{judge}: {enough:,} labelled comparisons bring {name} within {ERROR_NEAR:g} of its error with "
             f"all {found.n:,} labels: {_over_splits(found, place, column)} against {everything:.3f}."
         )
     parts = (
@@ -97,29 +102,34 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
 
 
 def transfer_answer(found: Transfer, between: str) -> str:
-    """In how many pairs of tasks a fit on one does for the other, and where it does worst."""
-    worse, better = costly(found), (found.change_item_high < 0) & (found.change_high < 0)
+    """In how many pairs of tasks a fit on one is not shown to cost more on the other, and the worst shown."""
+    worse, better = costly(found), found.change_high < 0
     k = len(found.tasks)
     pairs = k * (k - 1)
     said = (
-        f"A fit carries over in {pairs - int(worse.sum())} of {pairs} pairs of {between}: on the one, BTD "
-        "fitted on the other is not shown to err more than its own fit"
+        f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a borrowed fit is not shown to cost "
+        "more: on the one, BTD fitted on the other is not shown to err more than its own fit"
     )
     if better.any():
         said += f", and in {int(better.sum())} it errs less"
     if not worse.any():
         return f"{said}."
     row, column = np.unravel_index(int(np.where(worse, found.change, -np.inf).argmax()), (k, k))
+    ends = span(found.change_low[row, column], found.change_high[row, column])
+    larger = int((~worse & (found.change > found.change[row, column])).sum())
+    chance = ""
+    if larger:
+        pairs_rise = "1 pair rises" if larger == 1 else f"{larger} pairs rise"
+        chance = f" {pairs_rise} by more, but not shown beyond chance."
     return (
-        f"{said}. Worst: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
-        f"{found.change[row, column]:.3f} ({found.change_item_low[row, column]:.3f} to "
-        f"{found.change_item_high[row, column]:.3f}) from {found.mae[column, column]:.3f}."
+        f"{said}. Worst shown: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
+        f"{found.change[row, column]:.3f} ({ends}) from {found.mae[column, column]:.3f}.{chance}"
     )
 
 
 def costly(found: Transfer) -> BoolArray:
-    """Pairs whose error rises beyond both intervals, of splits and of items."""
-    return np.asarray((found.change_item_low > 0) & (found.change_low > 0))
+    """Pairs whose error is shown to rise, all of them tested at once."""
+    return np.asarray(found.change_low > 0)
 
 
 def prediction_answer(found: TransferPrediction) -> str:
@@ -148,7 +158,7 @@ def comparison_answer(found: Comparison, column: str, rule: str = "btd") -> str:
     """Which value of a column errs least, and whether it is shown to differ from the reference.
 
     The value named is the best of several: its interval is widened for the number of values compared with the
-    reference (Bonferroni by the ratio of normal quantiles; ours), as are those counted as shown to err more.
+    reference (Bonferroni by the ratio of t quantiles; ours), as are those counted as shown to err more.
     """
     scored = {
         name: one.evaluation.scores[rule] for name, one in found.values.items() if one.evaluation is not None
@@ -162,7 +172,7 @@ def comparison_answer(found: Comparison, column: str, rule: str = "btd") -> str:
     least = f"{best} errs least of {len(scored)} under {name}"
     said = (
         f"{least if len(scored) > 1 else f'Only {best} has labels enough; under {name} it errs'}: "
-        f"{score.mae:.3f} ({score.mae_item_low:.3f} to {score.mae_item_high:.3f})."
+        f"{score.mae:.3f} ({span(score.mae_item_low, score.mae_item_high)})."
     )
     alone = [one for one in found.differences if one.rule == rule and one.reason is None]
     paired = [_widened(one, len(alone), found.level) for one in alone]
@@ -197,7 +207,7 @@ def _votes(n: int) -> str:
 
 def _error(found: Sweep, place: int, column: int) -> str:
     low, high = found.mae_item_low[place, column], found.mae_item_high[place, column]
-    return f"{found.mae[place, column]:.3f} ({low:.3f} to {high:.3f})"
+    return f"{found.mae[place, column]:.3f} ({span(low, high)})"
 
 
 def _over_splits(found: Sweep, place: int, column: int) -> str:
@@ -209,8 +219,8 @@ def _more(found: Sweep, place: int, column: int) -> str:
     more, low, high = (float(part[place, column]) for part in (found.more, found.more_low, found.more_high))
     if low >= 0 or more > -0.0005:
         more, low, high = (round(value, 3) + 0.0 for value in (more, low, high))
-        return f"{more:.3f} more ({low:.3f} to {high:.3f})"
-    return f"{-more:.3f} less ({-high:.3f} to {-low:.3f})"
+        return f"{more:.3f} more ({minus(span(low, high))})"
+    return f"{-more:.3f} less ({minus(span(-high, -low))})"
 
 
 def _rounded(nu: float) -> str:
@@ -219,10 +229,10 @@ def _rounded(nu: float) -> str:
 
 def _widened(one: PairedDifference, values: int, level: float) -> PairedDifference:
     """Interval of the error at 1 − (1 − level)/values."""
-    from scipy.special import ndtri
+    from scipy.special import stdtrit
 
-    tail = (1 - level) / 2
-    ratio = float(ndtri(1 - tail / values) / ndtri(1 - tail))
+    tail, degrees = (1 - level) / 2, max(one.n_items - 1, 1)
+    ratio = float(stdtrit(degrees, 1 - tail / values) / stdtrit(degrees, 1 - tail))
     return replace(
         one,
         difference_low=one.difference - ratio * (one.difference - one.difference_low),
@@ -235,15 +245,18 @@ def _p(value: float) -> str:
 
 
 def _against(one: PairedDifference) -> str:
-    ends = f"{-one.difference_high:.3f} to {-one.difference_low:.3f}"
+    ends = span(-one.difference_high, -one.difference_low)
     on = f"on the {one.n:,} labelled comparisons that both have"
     if one.difference_high < 0:
         return f"That is {-one.difference:.3f} less ({ends}) than {one.reference} {on}."
+    if one.difference_low > 0:
+        more = f"{one.difference:.3f} more ({span(one.difference_low, one.difference_high)})"
+        return f"But {on} it errs {more} than {one.reference}: its lead comes from the others."
     return f"It is not shown to differ from {one.reference} (difference {_signed(one)}) {on}."
 
 
 def _signed(one: PairedDifference) -> str:
-    return f"{one.difference:+.3f}, {one.difference_low:+.3f} to {one.difference_high:+.3f}"
+    return f"{signed(one.difference, 3)}, {signed_span(one.difference_low, one.difference_high, 3)}"
 
 
 def _against_others(reference: str, paired: list[PairedDifference]) -> str:
@@ -261,6 +274,4 @@ def _against_others(reference: str, paired: list[PairedDifference]) -> str:
         if len(paired) > 1
         else f"The other, {one.value}, is shown to err more,"
     )
-    return (
-        f"{who} by {one.difference:.3f} ({one.difference_low:.3f} to {one.difference_high:.3f}, n {one.n:,})."
-    )
+    return f"{who} by {one.difference:.3f} ({span(one.difference_low, one.difference_high)}, n {one.n:,})."

@@ -12,8 +12,15 @@ from core.aggregation.confidence_weighted import ConfidenceWeighted
 from core.aggregation.held_out import HeldOutScores
 from core.aggregation.ordinal import Ordinal
 from core.aggregation.position_aware import PositionAware
-from core.words.verdicts import percent
+from core.bias.position import PositionBias
+from core.words.signed import minus, signed, signed_span
+from core.words.verdicts import POSITION_SIGNIFICANCE, percent
 
+SIMULATED_CONFIDENCE = (
+    "These votes are simulated: each states a confidence made from the very chance that it equals gold. So "
+    "weighing gains here what no real judge can be expected to give; it is no reason to weigh real votes."
+)
+"""Stands beside results of weighing on simulated data (`core.simulate`)."""
 Measure = Literal["mae", "drps"]
 Effect = Literal["lowers", "raises", "does not change"]
 
@@ -27,8 +34,12 @@ def effect(scores: HeldOutScores, measure: Measure, other: int) -> Effect:
     return "lowers" if high < 0 else "raises" if low > 0 else "does not change"
 
 
-def position_aware(judge: str, found: PositionAware) -> str:
-    """Which slot the judge leans to in the fit, and what correcting for the order does on held-out items."""
+def position_aware(judge: str, found: PositionAware, within: PositionBias | None = None) -> str:
+    """Which slot the judge leans to in the fit, and what correcting for the order does on held-out items.
+
+    within : the judge's bias in pairs of both orders. It rests on other votes than δ, which only unbalanced
+    comparisons can tell, so a lean that it shows is said where δ shows none.
+    """
     fit, scores = found.fit, found.scores
     if not fit.unbalanced:
         return (
@@ -36,10 +47,21 @@ def position_aware(judge: str, found: PositionAware) -> str:
             "as in the other, so there is nothing to correct: the fit is plain BTD."
         )
     slot = "first" if found.delta < 0 else "second"
-    span = f"δ {found.delta:.2f} ({found.delta_low:.2f} to {found.delta_high:.2f})"
+    span = f"δ {minus(f'{found.delta:.2f} ({found.delta_low:.2f} to {found.delta_high:.2f})')}"
     lean = f"it leans to the response shown {slot}"
     if found.delta_low <= 0 <= found.delta_high:
         lean = "no lean to either slot is shown"
+        if (
+            within is not None
+            and within.direction is not None
+            and within.p_value is not None
+            and within.p_value < POSITION_SIGNIFICANCE
+        ):
+            lean = (
+                "they are too few to show the lean: within pairs of both orders it favours the response "
+                f"shown {within.direction} ({within.towards_first:,} comparisons towards the first, "
+                f"{within.towards_second:,} towards the second), but δ rests on the unbalanced ones alone"
+            )
     return (
         f"{judge}: orders are unbalanced on {fit.unbalanced:,} of its {fit.n_items:,} labelled comparisons, "
         f"and {lean} ({span}). {_changed('Correcting for the order', scores, 'plain BTD')}"
@@ -49,9 +71,10 @@ def position_aware(judge: str, found: PositionAware) -> str:
 def confidence_weighted(judge: str, found: ConfidenceWeighted) -> str:
     """What weighing votes by calibrated confidence does on held-out items."""
     if not found.weighing.slope:
+        z = minus(f"{found.weighing.z:.2f}")
         return (
-            f"{judge}: its confidence does not show which votes are right (z {found.weighing.z:.2f}, 1.645 "
-            "needed), so all votes weigh alike on all labels. "
+            f"{judge}: its confidence does not show which votes are right (z {z}, 1.645 needed), so "
+            "all votes weigh alike on all labels. "
             + _changed("Weighing where a calibration set suggests it", found.scores, "equal weights")
         )
     return f"{judge}: " + _changed("weighing votes by calibrated confidence", found.scores, "equal weights")
@@ -77,8 +100,9 @@ def ordinal(judge: str, gold: str, found: Ordinal) -> str:
     does = effect(scores, "mae", best)
     size = (
         f"average error {scores.mae[0]:.3f} levels against {scores.mae[best]:.3f} "
-        f"(difference {scores.mae_change[best]:+.3f}, {scores.mae_change_low[best]:+.3f} to "
-        f"{scores.mae_change_high[best]:+.3f}, n {scores.n:,} held-out answers)"
+        f"(difference {signed(scores.mae_change[best], 3)}, "
+        f"{signed_span(scores.mae_change_low[best], scores.mae_change_high[best], 3)}, n {scores.n:,} "
+        "held-out answers)"
     )
     rule = scores.names[best][0].lower() + scores.names[best][1:]
     outcome = {
@@ -94,7 +118,7 @@ def _changed(what: str, scores: HeldOutScores, beside: str) -> str:
     error, forecast = (_change(scores, measure) for measure in MEASURES)
     return (
         f"{what} {error} and {forecast} beside {beside} on held-out items (n {scores.n:,} comparisons, "
-        f"{scores.calibration:.0f} to calibrate on). {_advice(scores)}"
+        f"{scores.calibration:,.0f} to calibrate on). {_advice(scores)}"
     )
 
 
@@ -113,4 +137,4 @@ def _change(scores: HeldOutScores, measure: Measure) -> str:
         return f"leaves the {MEASURES[measure]} as it is"
     does = effect(scores, measure, 1)
     verb = "is not shown to change" if does == "does not change" else does
-    return f"{verb} the {MEASURES[measure]} ({change:+.4f}, {low:+.4f} to {high:+.4f})"
+    return f"{verb} the {MEASURES[measure]} ({signed(change, 4)}, {signed_span(low, high, 4)})"

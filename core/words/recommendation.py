@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.aggregation.evaluation import SIGNIFICANCE, Evaluation, MethodScore
+from core.words.spans import span
 from core.words.verdicts import Grade, Verdict, percent
 
 
@@ -63,7 +64,7 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
 
 
 def _error(score: MethodScore) -> str:
-    return f"{score.mae:.3f} ({score.mae_item_low:.3f} to {score.mae_item_high:.3f})"
+    return f"{score.mae:.3f} ({span(score.mae_item_low, score.mae_item_high)})"
 
 
 def _btd(value: Evaluation, best: MethodScore) -> str:

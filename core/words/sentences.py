@@ -15,6 +15,8 @@ from core.confidence.selective import RiskCoverage, RiskThreshold
 from core.confidence.th_score import ThScore
 from core.intervals import Proportion
 from core.words import verdicts
+from core.words.signed import signed, signed_span
+from core.words.spans import span
 from core.words.verdicts import UNPAIRED, Verdict, accuracy, percent
 
 GRADES = ("ok", "unknown", "warn", "fail")
@@ -41,7 +43,7 @@ def confidence(
 def near_certain(judge: str, score: ThScore, band: tuple[float, float], *, noun: str = "votes") -> str:
     """How many verdicts are nearly certain, how often those are right, and the TH-Score that this gives.
 
-    band : interval of the score (`th_sweep` with an `rng`).
+    band : interval of the score (`th_sweep`).
     """
     where = f"confidence over {1 - score.epsilon:.2f} or under {score.epsilon:.2f}"
     if not score.n:
@@ -51,7 +53,7 @@ def near_certain(judge: str, score: ThScore, band: tuple[float, float], *, noun:
         f"{judge}: {percent(score.share)} of its {noun} are nearly certain ({where}), and "
         f"{percent(score.accuracy)} of those are right ({percent(score.accuracy_low)} to "
         f"{percent(score.accuracy_high)}, n {score.n:,}). TH-Score {score.th:.2f} "
-        f"({band[0]:.2f} to {band[1]:.2f}{half})."
+        f"({span(*band, '.2f')}{half})."
     )
 
 
@@ -153,7 +155,7 @@ def order_balance(judge: str, value: OrderBalance | None) -> str:
         return f"{judge}: no comparison has both a gold label and votes in both orders."
     ab, ba, balanced, both = (f"{one:.3f}" for one in value.mae)
     n = int(value.votes[0])
-    if value.gain is None or value.gain_low is None or value.gain_high is None:
+    if value.gain is None:
         return (
             f"{judge}: from one vote a comparison, MAE is {ab} with A first and {ba} with B first; both "
             f"votes together give {both}, at twice the price (n {value.n:,} comparisons). A fair trial of "
@@ -163,9 +165,14 @@ def order_balance(judge: str, value: OrderBalance | None) -> str:
         f"{judge}: at {n} votes a comparison, MAE is {ab} with A always first, {ba} with B always first and "
         f"{balanced} with half of each"
     )
+    if value.gain_low is None or value.gain_high is None:
+        return (
+            f"{found}: whether balance matters is not known, as {value.reason} (gain over the mean of the "
+            f"two {signed(value.gain, 3)}, n {value.n:,} comparisons)."
+        )
     interval = (
-        f"gain over the mean of the two {value.gain:+.3f}, {value.gain_low:+.3f} to {value.gain_high:+.3f}, "
-        f"n {value.n:,} comparisons"
+        f"gain over the mean of the two {signed(value.gain, 3)}, "
+        f"{signed_span(value.gain_low, value.gain_high, 3)}, n {value.n:,} comparisons"
     )
     if value.gain_low > 0:
         return f"{found}: balance helps ({interval})."
@@ -188,8 +195,8 @@ def verbosity(judge: str, value: Verbosity | None) -> str:
     if value.excess_low is None or value.excess_high is None:
         return f"{found}; too few items for an interval of the difference."
     interval = (
-        f"difference {100 * value.excess:+.1f} points, "
-        f"{100 * value.excess_low:+.1f} to {100 * value.excess_high:+.1f}"
+        f"difference {signed(100 * value.excess, 1)} points, "
+        f"{signed_span(100 * value.excess_low, 100 * value.excess_high, 1)}"
     )
     if value.excess_low > 0:
         return f"{found}: it favours length ({interval})."

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from core.aggregation.btd import Bounds, BTDFit
 from core.aggregation.priors import Offer
 from core.aggregation.shrinkage_gain import PairedChange, ShrinkageGain
+from core.words.signed import signed, signed_span
 from core.words.verdicts import percent
 
 OFTEN = 0.25
@@ -19,12 +20,12 @@ def said(judge: str, offer: Offer, gain: ShrinkageGain, few: ShrinkageGain | Non
     value = gain.evaluation
     own, leaning, rule = (value.scores[key].mae for key in ("btd", "btd_shrunk", "threshold"))
     parts = [
-        f"{judge}: with {percent(value.share)} of the items labelled ({value.calibration:.0f} comparisons), "
+        f"{judge}: with {percent(value.share)} of the items labelled ({value.calibration:,.0f} comparisons), "
         f"leaning on {offer.name} {_effect(gain.beside_btd, 'the error beside its own fit')}, from {own:.3f} "
         f"to {leaning:.3f} (n {value.n:,})."
     ]
     if few is not None:
-        size = f"{few.evaluation.calibration:.0f} labelled comparisons"
+        size = f"{few.evaluation.calibration:,.0f} labelled comparisons"
         parts.append(f"With {size} it {_effect(few.beside_btd, 'that error')}.")
     parts.append(f"Beside the plain threshold ({rule:.3f}) it {_effect(gain.beside_threshold, 'the error')}.")
     return " ".join(parts)
@@ -44,9 +45,9 @@ def bound(gain: ShrinkageGain, bounds: Bounds, whole: BTDFit | None = None) -> s
     value = gain.evaluation
     low, high = bounds.nu
     counted = (
-        f"ν, the pull towards ties, ends on a bound ({low:g} or {high:g}) in {gain.on_bound} of "
-        f"{value.n_splits} own fits on {value.calibration:.0f} labelled comparisons and in "
-        f"{gain.on_bound_shrunken} of the shrunken ones."
+        f"ν, the pull towards ties, ends on a bound ({low:g} or {high:g}) in {gain.on_bound:,} of "
+        f"{value.n_splits:,} own fits on {value.calibration:,.0f} labelled comparisons and in "
+        f"{gain.on_bound_shrunken:,} of the shrunken ones."
     )
     if gain.on_bound < OFTEN * value.n_splits:
         return f"{counted} The labels settle it mostly by themselves."
@@ -81,16 +82,16 @@ def _effect(change: PairedChange, what: str) -> str:
         return f"lowers {what} by {_number(-value)} ({_number(-high)} to {_number(-low)})"
     if low > 0:
         return f"raises {what} by {_number(value)} ({_number(low)} to {_number(high)})"
-    return f"is not shown to change {what} ({_signed(value)}, {_signed(low)} to {_signed(high)})"
+    return f"is not shown to change {what} ({signed(value, 3)}, {signed_span(low, high, 3)})"
 
 
 def _number(value: float) -> str:
-    return f"{round(value, 3) + 0.0:.3f}"
+    return f"{_rounded(value):.3f}"
 
 
-def _signed(value: float) -> str:
+def _rounded(value: float) -> float:
     # Adding 0 takes the sign from a rounded -0.
-    return f"{round(value, 3) + 0.0:+.3f}"
+    return round(value, 3) + 0.0
 
 
 def some(names: Sequence[str], *, most: int = 12) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.importers import Inspection, ReadOptions, inspect
 from core.importers.options import SCORE_COLUMNS
-from core.labels import NAMES, VOCABULARIES
+from core.labels import NAMES, VOCABULARIES, normalise
 from core.votes import COLUMNS, RANKINGS, SCORES, VOTES, AppellateError
 from pages.shared import cached
 
@@ -89,9 +89,17 @@ def look_at(file: UploadedFile, options: ReadOptions) -> Inspection | AppellateE
 
 
 def table_options(
-    file: UploadedFile, looks: Inspection, format: str, head: Any, row: Sequence[Any]
+    file: UploadedFile,
+    looks: Inspection,
+    format: str,
+    head: Any,
+    row: Sequence[Any],
+    models: Callable[[ReadOptions], frozenset[str]],
 ) -> ReadOptions | None:
-    """Options of a table from the widgets of its panel; None while a question is open."""
+    """Options of a table from the widgets of its panel; None while a question is open.
+
+    models : names of the models that the file holds under some options.
+    """
     key = file.file_id
     layout = row[1].selectbox(
         "Rows hold",
@@ -127,7 +135,7 @@ def table_options(
         if "vote" in looked.missing:
             st.text("No verdicts, but a score of one response in each row? Choose the format direct_scores.")
         return None
-    return _labels(looked, options, key)
+    return _labels(looked, options, key, models)
 
 
 def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
@@ -180,7 +188,9 @@ def column_box(name: str, looks: Inspection, place: Any, key: str) -> str:
     return chosen if not chosen or chosen in choices else f"={chosen}"
 
 
-def _labels(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions | None:
+def _labels(
+    looks: Inspection, options: ReadOptions, key: str, models: Callable[[ReadOptions], frozenset[str]]
+) -> ReadOptions | None:
     """What the labels mean and name. Whatever the file leaves open must be chosen: nothing is guessed."""
     columns = st.columns(4)
     gold_only = not {"vote", "judge", *SCORE_COLUMNS} & looks.mapping.keys() and looks.layout == "long"
@@ -253,7 +263,7 @@ def _labels(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions | 
                 "Then choose under “Columns” which column says what was shown first, or “always A first”."
             )
             return None
-    if vocabulary:
+    if vocabulary and vocabulary.name != NAMES:
         _label_table(looks, vocabulary.name, chosen.get("label_refers") == "slot", key)
     if None in chosen.values():
         if looks.labels and not looks.vocabularies and chosen.get("labels") is None:
@@ -269,7 +279,10 @@ def _labels(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions | 
             st.text(f"The verdicts hold labels such as {few}. {remedy}")
         st.text("Choose what is still open above: several readings are possible, and nothing is guessed.")
         return None
-    return replace(options, **{name: value for name, value in chosen.items() if value})
+    options = replace(options, **{name: value for name, value in chosen.items() if value})
+    if vocabulary and vocabulary.name == NAMES:
+        _name_table(looks, models(options), key)
+    return options
 
 
 def _order_matters(looks: Inspection, asked: Mapping[str, object], vocabulary: str) -> bool:
@@ -285,12 +298,28 @@ def _vocabulary_line(name: str) -> str:
 
 
 def _label_table(looks: Inspection, name: str, slots: bool, key: str) -> None:
-    import pandas as pd
-
     first, second = ("the first shown", "the second shown") if slots else ("A", "B")
     read_as = {1: f"{first} is better", 0: "tie", -1: f"{second} is better", None: "rejected"}
-    votes = [VOCABULARIES[name].vote(label) for label, _ in looks.labels]
-    said = [read_as[vote] if vote is not None or name != NAMES else "that model is better" for vote in votes]
+    _show_labels(looks, [read_as[VOCABULARIES[name].vote(label)] for label, _ in looks.labels], key)
+
+
+def _name_table(looks: Inspection, models: frozenset[str], key: str) -> None:
+    """Labels that are the better model's name; others are a tie or rejected."""
+    known, ties = {normalise(model) for model in models}, VOCABULARIES[NAMES]
+    said = [
+        "that model is better"
+        if normalise(label) in known
+        else "tie"
+        if ties.vote(label) == 0
+        else "rejected"
+        for label, _ in looks.labels
+    ]
+    _show_labels(looks, said, key)
+
+
+def _show_labels(looks: Inspection, said: list[str], key: str) -> None:
+    import pandas as pd
+
     labels = [label for label, _ in looks.labels]
     frame = pd.DataFrame({"label": labels, "n": [n for _, n in looks.labels], "read as": said})
     with st.expander(f"Labels ({len(labels):,} distinct)"):

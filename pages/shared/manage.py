@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
+OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
+"""Heads of counts that scores and rankings add to, where there are some."""
 KINDS: tuple[Kind, ...] = ("votes", "scores", "rankings")
 SAID = "said of data sets"
 
@@ -35,11 +37,18 @@ def datasets() -> None:
         st.text("There are no data sets. Load a file above; the demo comes back with a new store only.")
         return
     columns = ["name", "votes", "items", "comparisons", "judges", "files", "simulated", "loaded_at"]
-    columns[2:2] = [kind for kind in KINDS[1:] if any(getattr(each, kind) for each in found)]
+    others = [kind for kind in KINDS[1:] if any(getattr(each, kind) for each in found)]
+    columns[2:2] = others
     frame = pd.DataFrame([[getattr(each, name) for name in columns] for each in found], columns=columns)
+    frame = frame.rename(columns=HEADERS | (OF_ALL if others else {}))
     st.dataframe(
-        frame.rename(columns=HEADERS),
+        frame,
         hide_index=True,
+        column_config={
+            str(name): st.column_config.NumberColumn(format="localized")
+            for name in frame
+            if frame[name].dtype.kind == "i"
+        },
         key="datasets",
         alt="Data sets of the store",
     )
@@ -75,7 +84,13 @@ def pages_about(name: str) -> dict[str, str]:
     found = next((each for each in cached.datasets() if each.name == name), None)
     pages: dict[str, str] = {}
     if found is None or found.votes:
-        pages |= {"the Overview": "overview.py", "Calibration": "calibration.py"}
+        pages["the Overview"] = "overview.py"
+    if found and found.votes:
+        judges = cached.summary(Selection(datasets=(name,))).judges
+        if any(judge.with_confidence for judge in judges):
+            pages["Calibration"] = "calibration.py"
+        elif any(judge.with_position for judge in judges):
+            pages["Position bias"] = "position.py"
     if found and found.scores:
         pages["the Leaderboard"] = "leaderboard.py"
     if found and found.rankings:

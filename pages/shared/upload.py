@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.importers import Inspection, ReadOptions, formats, read, read_back
 from core.store.loading import LoadReport
-from core.store.receipt import arrived, reject_reasons
+from core.store.receipt import SAID, arrived, reject_reasons, without_result
 from core.votes import FORMS, AppellateError, Reading
 from pages.shared import cached, widgets
 from pages.shared.columns import look_at, table_options, words
@@ -98,6 +98,13 @@ def _results() -> dict[str, _Result]:
 
 def _show_result(dropped: Dropped, report: LoadReport) -> None:
     st.text(report.sentence[:1].upper() + report.sentence[1:] + ".")
+    reading = dropped.said.reading
+    if report.loaded and not reading.gold_only and (empty := without_result(reading)):
+        holds, is_ = ("holds", "is") if empty == 1 else ("hold", "are")
+        st.text(
+            f"{empty:,} of the {reading.units:,} {FORMS[reading.kind].units} read {holds} no "
+            f"{SAID[reading.kind]} (a failed call or an empty cell) and {is_} counted nowhere else."
+        )
     if report.conflicts > report.replaced:
         what = "votes or gold labels" if report.kind == "votes" else FORMS[report.kind].units
         st.text(f"{report.conflicts:,} {what} are stored with other content; those stay.")
@@ -136,7 +143,9 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             options = ReadOptions(format=format, mapping=_baseline(looks, row[1], key))
         else:
             chosen = (
-                table_options(file, looks, format, head, row)
+                table_options(
+                    file, looks, format, head, row, lambda asked: _models(_read(file, together, asked))
+                )
                 if looks.kind == "votes"
                 else row_options(file, looks, head, row)
             )
@@ -223,6 +232,7 @@ def _rejects(said: Said, key: str, *, expanded: bool = False) -> None:
         frame = rejects.slice(0, REJECTS_SHOWN).to_pandas()
         frame["reason"] = frame["reason"].map(words)
         st.dataframe(frame, hide_index=True, height=220, alt="Rejected rows")
+        st.caption("Row 1 is the first one below the header: row 2 of a spreadsheet.")
         if rejects.num_rows > REJECTS_SHOWN:
             st.caption(f"The first {REJECTS_SHOWN:,} rows; the files hold all of them.")
         widgets.downloads(rejects.to_pandas(), f"rejects-{key}")
@@ -242,6 +252,13 @@ def _read(
             return error
 
     return cached.kept(file.file_id, "reading", (options, tuple(other.file_id for other in beside)), reading)
+
+
+def _models(said: Said | AppellateError) -> frozenset[str]:
+    if isinstance(said, AppellateError):
+        return frozenset()
+    votes = said.reading.votes
+    return frozenset(name for side in ("model_a", "model_b") for name in votes[side].unique().to_pylist())
 
 
 def _is_test_set(file: UploadedFile) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 import streamlit as st
 
 from core.store import queries
-from core.votes import COLUMN_NAMES, AppellateError, Selection
+from core.votes import COLUMN_NAMES, AppellateError, NoUsableVotes, Selection
 from pages.shared import cached
 
 if TYPE_CHECKING:
@@ -33,8 +33,12 @@ GOING = "going to"
 OPENED = "values to set"
 SIDEBAR = ("dataset", "raters", "judges", "category", "gold")
 URL: Literal["query-params"] = "query-params"
+P_VALUE = "p"
+"""Column of p-values: to two significant digits, as 0.000 is none."""
 SIMULATED = "Simulated demo data: these judges and models do not exist"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
+ELSEWHERE = {"scores": ("the Leaderboard", "leaderboard.py"), "rankings": ("Listwise", "listwise.py")}
+"""Kinds of judgements that few pages are about, and the page that is."""
 
 
 def current_selection() -> Selection:
@@ -125,6 +129,18 @@ def errors() -> Iterator[None]:
     except AppellateError as error:
         with st.container(border=True):
             st.text(str(error))
+            if isinstance(error, NoUsableVotes):
+                _lead_elsewhere()
+
+
+def _lead_elsewhere() -> None:
+    """Buttons to the pages about what a data set without votes holds."""
+    found = next((each for each in cached.datasets() if each.name == current_dataset()), None)
+    if found is None or found.votes:
+        return
+    for kind, (name, page) in ELSEWHERE.items():
+        if getattr(found, kind):
+            goto(f"To {name}", page, key=f"elsewhere-{kind}")
 
 
 def figure(
@@ -205,16 +221,45 @@ def votes_table(mark: queries.Mark, *, name: str) -> None:
     downloads(frame, f"{name}-votes")
 
 
-def table(frame: pd.DataFrame, name: str, *, alt: str) -> None:
-    """Show a table of numbers, digits cut for reading, with downloads that hold them all."""
-    numbers = [column for column in frame.columns if frame[column].dtype.kind == "f"]
-    # Three digits of -0.0004 would read -0.000.
-    shown = frame.assign(
-        **{name: frame[name].where((frame[name] > 0) | (frame[name].round(3) != 0), 0.0) for name in numbers}
-    )
-    form = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers}
-    st.dataframe(shown, hide_index=True, column_config=form, placeholder="–", alt=alt)
+def table(
+    frame: pd.DataFrame,
+    name: str,
+    *,
+    alt: str,
+    columns: Sequence[str] | None = None,
+    significant: Sequence[str] = (),
+) -> None:
+    """Show a table of numbers, digits cut for reading, with downloads that hold them all.
+
+    columns : shown, in this order; the others are in the downloads only.
+    significant : columns of several units, with three significant digits in place of three decimals.
+    """
+    shown = frame.assign(**{column: _as_numbers(frame[column]) for column in frame.columns})
+    form = {}
+    for column in shown.columns:
+        kind = shown[column].dtype.kind
+        if kind == "f" and (column in significant or column == P_VALUE):
+            form[column] = st.column_config.NumberColumn(format="%.2g" if column == P_VALUE else "%.3g")
+        elif kind == "f":
+            # Three digits of -0.0004 would read -0.000.
+            unsigned = (shown[column] > 0) | (shown[column].round(3) != 0)
+            shown[column] = shown[column].where(unsigned | shown[column].isna(), 0.0)
+            form[column] = st.column_config.NumberColumn(format="%.3f")
+        elif kind in "iu":
+            form[column] = st.column_config.NumberColumn(format="localized")
+    st.dataframe(shown, hide_index=True, column_config=form, column_order=columns, placeholder="–", alt=alt)
     downloads(frame, name)
+
+
+def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """A column of numbers and None as numbers; pandas keeps one that starts with None as objects."""
+    import pandas as pd
+
+    if column.dtype != object or not all(
+        value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in column
+    ):
+        return column
+    return pd.to_numeric(column)
 
 
 def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
@@ -265,7 +310,15 @@ def _preamble(selection: Selection) -> str:
 
 def goto(text: str, page: str, *, key: str, **state: Any) -> None:
     """Button that opens a page (`calibration.py`) with widgets there or in the sidebar set to `state`."""
-    st.button(text, key=key, type="tertiary", on_click=_go, args=(page, state))
+    st.button(
+        text,
+        key=key,
+        type="tertiary",
+        icon=":material/arrow_forward:",
+        icon_position="right",
+        on_click=_go,
+        args=(page, state),
+    )
 
 
 def _go(page: str, state: dict[str, Any]) -> None:

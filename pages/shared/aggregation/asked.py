@@ -68,12 +68,6 @@ def ask() -> Asked:
         "Judge", list(of_judge), list(of_judge).index(hardest), key="rater", bind=widgets.URL, width=260
     )
     counts = of_judge[judge]
-    alpha = controls.slider(
-        "α, smoothing of the margin", 0.1, 5.0, 1.0, 0.1, key="alpha", bind=widgets.URL, width=170
-    )
-    kappa = controls.slider(
-        "κ, smoothing of ties", 0.1, 5.0, 1.0, 0.1, key="kappa_ties", bind=widgets.URL, width=170
-    )
     labelled, labelled_cells, cells = cached.computed(
         "cells",
         (selection, judge),
@@ -85,6 +79,12 @@ def ask() -> Asked:
             "nothing can be calibrated. Load true or human labels of 20 comparisons or more: a column gold "
             "with the votes, or a second file on the Data page."
         )
+    alpha = controls.slider(
+        "α, smoothing of the margin", 0.1, 5.0, 1.0, 0.1, key="alpha", bind=widgets.URL, width=170
+    )
+    kappa = controls.slider(
+        "κ, smoothing of ties", 0.1, 5.0, 1.0, 0.1, key="kappa_ties", bind=widgets.URL, width=170
+    )
     with controls.popover("Bounds, loss"):
         bounds, loss = _bounds(), _loss()
     options: dict[str, Any] = {"alpha": alpha, "kappa": kappa, "loss": loss}

@@ -9,7 +9,7 @@ import streamlit as st
 from core.aggregation.confidence_weighted import ConfidenceWeighted, confidence_weighted
 from core.plots.held_out import changes_figure, weights_figure
 from core.votes import AppellateError
-from core.words.held_out import across_judges
+from core.words.held_out import SIMULATED_CONFIDENCE, across_judges
 from core.words.held_out import confidence_weighted as weighed
 from pages.shared import cached, widgets
 from pages.shared.aggregation.asked import Asked
@@ -39,6 +39,8 @@ def confidence_tab(asked: Asked) -> None:
     else:
         with asked.said.container():
             widgets.answer(weighed(asked.judge, one), part="-confidence")
+            if any(each.simulated and each.name == widgets.current_dataset() for each in cached.datasets()):
+                st.text(SIMULATED_CONFIDENCE)
     if found:
         _drawn(asked, found, one)
         widgets.table(_judges(found), "weighed-judges", alt="Effect of weighing by judge")
@@ -46,7 +48,8 @@ def confidence_tab(asked: Asked) -> None:
         st.caption(RULES_CAPTION)
         rules = one.to_frame()[list(RULES)].rename(columns=RULES)
         widgets.table(rules, "weighed-rules", alt="Held-out errors")
-    widgets.without_result(failed)
+    # The chosen judge has been told of above.
+    widgets.without_result({name: why for name, why in failed.items() if name != asked.judge})
     if one is not None:
         _copy(asked, share)
 
@@ -63,7 +66,7 @@ def _drawn(asked: Asked, found: dict[str, ConfidenceWeighted], one: ConfidenceWe
         widgets.how_to_read(
             "Left of the line weighing helps. In each of 100 random splits the weights and the fit are "
             "learned on the calibration comparisons alone; the rest is scored, beside BTD on the same votes "
-            "unweighted. Bars are bootstrap intervals by item. A vote weighs by the log odds that it is "
+            "unweighted. Bars are intervals by item. A vote weighs by the log odds that it is "
             "right, from a logistic regression of right on stated confidence; where a calibration set does "
             "not show that confidence tells right from wrong (z below 1.645) all its votes weigh alike. "
             "Repeated votes that nearly always agree, as at a low temperature, say little by their number: "

@@ -66,7 +66,7 @@ def likert_tab() -> None:
             "the judge's scores take both raters to use the scale alike. *Ordinal BTD* learns from the "
             "calibration set how far the judge's scores lean and spread, and where the other rater's levels "
             "begin: it pays where one rater is kinder or uses less of the scale, and costs a little where "
-            "they agree. Errors are on held-out answers, bars bootstrap intervals by item. The shares are "
+            "they agree. Errors are on held-out answers, bars intervals by item. The shares are "
             "of the fit on all labels."
         )
         for note in found.fit.notes:

@@ -170,7 +170,7 @@ def _errors(asked: Asked, found: Evaluation, *, done: bool) -> str | None:
         "is large enough; *BTD* turns votes into probabilities of A, tie and B. Both learn from the "
         "calibration set, as *constant*, always one label, does. *Soft-SC* and *CI-SC* weigh votes "
         "by confidence. Hollow marks use no vote.\n\n"
-        "Wide bars are sampling error (bootstrap by item). Narrow bars are how far the mean over "
+        "Wide bars are sampling error (by item). Narrow bars are how far the mean over "
         f"{found.n_splits} random calibration sets varies; those overlap, so that is split "
         "variability, not sampling error. *Top cluster*: not told apart from the best by sign flips "
         "of the difference by item (p > .05; tested down to the first that differs), which leaves "

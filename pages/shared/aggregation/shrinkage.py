@@ -63,8 +63,8 @@ def shrinkage_tab(asked: Asked) -> None:
         widgets.figure(fig, "shrinkage-errors", alt="MAE of four rules")
     widgets.how_to_read(
         "Left: error (MAE) is the mean distance between a label and gold; wide bars are sampling error "
-        "(bootstrap by item), narrow bars how far the mean varies over random calibration sets. Right: error "
-        "of shrunken BTD minus that of BTD on the same splits, with its bootstrap interval by item; left of "
+        "(by item), narrow bars how far the mean varies over random calibration sets. Right: error "
+        "of shrunken BTD minus that of BTD on the same splits, with its interval by item; left of "
         "the line leaning helps. Filled: calibrated on the chosen share of the items, hollow: on 20 "
         "comparisons, or what whole items make of 20. A prior from other tasks has seen all labels there, "
         "and none of an item of this task; one from other judges sees the calibration comparisons of each "

@@ -62,6 +62,9 @@ class Asked:
 def ask() -> Asked:
     """Draw the controls; refuse a selection in which no judge can be measured."""
     selection = widgets.current_selection()
+    # Pairs of votes have a confidence only if votes have: without any, the rule has nothing to decide.
+    if not _known(selection, "single")[0]:
+        raise NoUsableVotes(NEEDS)
     slots = st.columns([3, 4, 4], gap="medium", vertical_alignment="bottom")
     chosen = widgets.choice(
         "Right or wrong by",
@@ -73,9 +76,7 @@ def ask() -> Asked:
         "only if the two verdicts together point to gold; confidence is their mean.",
     )
     rule = RULES[chosen]
-    outcomes, reasons = cached.computed(
-        "with confidence", (selection, rule), lambda: _with_confidence(selection, rule)
-    )
+    outcomes, reasons = _known(selection, rule)
     if not outcomes:
         raise NoUsableVotes(NEEDS)
     judge = slots[1].selectbox(
@@ -97,6 +98,10 @@ def ask() -> Asked:
         styles=cached.styles(widgets.current_dataset(), look),
         look=look,
     )
+
+
+def _known(selection: Selection, rule: CorrectnessRule) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
+    return cached.computed("with confidence", (selection, rule), lambda: _with_confidence(selection, rule))
 
 
 def _with_confidence(

@@ -12,7 +12,7 @@ from core.plots.calibration import cut_key, th_figure
 from core.store.queries import Mark
 from core.words import sentences
 from pages.shared import widgets
-from pages.shared.calibration.asked import JUST_BELOW, Asked, of_each, seeded, subject
+from pages.shared.calibration.asked import JUST_BELOW, Asked, of_each, subject
 
 
 def near_certain_tab(asked: Asked, tab: Any) -> None:
@@ -24,7 +24,7 @@ def near_certain_tab(asked: Asked, tab: Any) -> None:
         return
     judge = subject(asked)
     every = of_each(asked, "th score", (scale, epsilon), lambda known: th_score(known, epsilon, scale=scale))
-    swept = of_each(asked, "th sweep", (scale,), lambda known: th_sweep(known, scale=scale, rng=seeded()))
+    swept = of_each(asked, "th sweep", (scale,), lambda known: th_sweep(known, scale=scale))
     scores = {name: every[name] for name in asked.shown}
     sweeps = {name: swept[name] for name in asked.shown}
     at = SWEEP_EPSILONS.index(epsilon)
@@ -59,14 +59,12 @@ def near_certain_tab(asked: Asked, tab: Any) -> None:
         tables.near_certain(scores, bands), "th-score", alt="TH-Score of each judge at the chosen ε"
     )
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.confidence.th_score import th_score, th_sweep
+        f"""from core.confidence.th_score import th_score, th_sweep
 
 outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
 found = th_score(outcomes, {epsilon}, scale={scale!r})
 print(found.th, found.share, found.accuracy, found.accuracy_low, found.accuracy_high, found.n)
-print(th_sweep(outcomes, scale={scale!r}, rng=default_rng(0)).to_frame())"""
+print(th_sweep(outcomes, scale={scale!r}).to_frame())"""
     )
 
 

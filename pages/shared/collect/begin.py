@@ -56,7 +56,7 @@ def copy(asked: Asked) -> None:
 from core.judging.items import items_of, lists_of, read_items
 from core.judging.job import Budget, Job, Judge
 from core.judging.planning import plan
-from core.judging.runner import start
+from core.judging.runs import start
 
 job = Job(
     dataset={job.dataset!r},

@@ -6,7 +6,8 @@ import streamlit as st
 
 from core.judging.job import Job
 from core.judging.planning import plan
-from core.judging.runner import Run, runs
+from core.judging.runner import Run
+from core.judging.runs import runs
 from core.judging.sentences import described, outcome, proposed, voters
 from core.judging.started import Started, complete, forget, resume, started
 from core.store.replies import without_verdict

@@ -12,7 +12,7 @@ from core.experiments.budget_trial import BudgetTrial, trial
 from core.figures import Style, Theme
 from core.plots.budget import budget_figure
 from core.votes import Selection
-from core.words.budget import outlook, saving
+from core.words.budget import answer, outlook
 from core.words.sentences import SAYS
 from pages.shared import cached, widgets
 
@@ -66,8 +66,8 @@ def budget_tab(selection: Selection, judge: str, style: Style, look: Theme) -> N
     with widgets.errors():
         found, budget = _results(selection, judge, counts, tolerance, step)
         with said:
-            widgets.answer(saving(judge, found, tolerance), part="budget")
-            st.text(outlook(budget, ahead, call=call))
+            widgets.answer(*answer(judge, found, tolerance), part="budget")
+            st.text(outlook(budget, ahead, call=call, found=found))
         _drawn(found, budget, tolerance, style, look)
         widgets.copy_as_python(
             f"""from numpy.random import default_rng
@@ -107,7 +107,7 @@ def _drawn(found: BudgetTrial, budget: BudgetPlan, tolerance: float, style: Styl
             "their number, and stops where it no longer pays. It learns how votes fall, and what gold then "
             f"is, from a calibration part of {found.calibration:.0f} comparisons that keep all their votes; "
             "the figure shows the others, mean over random splits and exactly over the orders of a "
-            "comparison's votes. *Added error* is the MAE above that of BTD on all votes; bars are bootstrap "
+            "comparison's votes. *Added error* is the MAE above that of BTD on all votes; bars are "
             "intervals by item. The rightmost mark of the planner gives the same labels as all votes. Hollow "
             "squares: the same number of votes on every comparison. Crosses: stop if the first 2, 3 or 4 "
             "votes agree, else ask all."

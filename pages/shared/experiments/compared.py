@@ -54,6 +54,8 @@ def compared_tab(asked: Asked) -> None:
         bind=widgets.URL,
         width=220,
     )
+    if column == JUDGE:
+        st.caption("All judges are compared; the judge above is whose votes other columns divide.")
     values, code = _values(asked, column)
     most = max(values, key=lambda value: len(values[value].labelled()))
     reference = controls.selectbox(
@@ -69,7 +71,7 @@ def compared_tab(asked: Asked) -> None:
     _drawn(found, asked, column)
     widgets.how_to_read(
         "Upper mark: BTD, calibrated on 5 % of the items; lower mark, hollow: majority. Bars are 95 % "
-        "bootstrap intervals by item, of each value on all its labelled comparisons. *MAE minus "
+        "intervals by item, of each value on all its labelled comparisons. *MAE minus "
         "reference*: the difference in error on the comparisons that both judged, the same items to "
         "calibrate on; its interval is often much narrower than the bars, which share their items. Each "
         "interval is of one difference: of many values the best is partly luck."

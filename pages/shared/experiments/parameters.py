@@ -66,6 +66,9 @@ def parameters_tab(asked: Asked) -> None:
             "labels do not settle it."
         )
         frame = found.to_frame()[list(COLUMNS)].rename(columns=COLUMNS)
+        whole = frame["calibrated on"].round()
+        if np.allclose(whole, frame["calibrated on"]):
+            frame["calibrated on"] = whole.astype(int)
         widgets.table(frame, "parameters-grid", alt="BTD parameters of every category and judge")
     widgets.left_out(
         {

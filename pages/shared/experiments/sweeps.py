@@ -33,7 +33,7 @@ COLUMNS = {
 MARKS = (
     "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the opposite. "
     "*Majority* takes the commonest vote; *threshold* and *BTD* are calibrated on labels. The dotted line "
-    "is BTD fitted on every label. Thin bars are sampling error (95 %, bootstrap by item). Thick bars are "
+    "is BTD fitted on every label. Thin bars are sampling error (95 %, by item). Thick bars are "
     "how far the mean varies over "
 )
 

@@ -27,10 +27,8 @@ COLUMNS = {
     "n": "n",
     "mae": "MAE",
     "change": "change",
-    "change_item_low": "low",
-    "change_item_high": "high",
-    "change_low": "split low",
-    "change_high": "split high",
+    "change_low": "low",
+    "change_high": "high",
 }
 PREDICTED = {
     "target": "predicted",
@@ -68,8 +66,9 @@ def transfer_tab(asked: Asked) -> None:
     widgets.left_out(found.not_possible)
     widgets.how_to_read(
         "BTD is fitted on labels of the row and used on the column: the number is the rise in error (MAE) "
-        "above that of the column's own fit; the diagonal is that error itself. Bold: beyond both intervals, "
-        f"of the column's items (bootstrap) and of the {found.n_splits} splits. Each task is calibrated on "
+        "above that of the column's own fit; the diagonal is that error itself. Bold: its interval "
+        "excludes 0. That counts the luck of both tasks' labels and of the column's items, and the intervals "
+        f"of all pairs hold at once ({found.n_splits} splits a task). Each task is calibrated on "
         "5 % of its items, so a task with more labels can serve another better than its own few: a cell "
         "below 0."
     )

@@ -71,7 +71,14 @@ def ask() -> Asked:
         placeholder=f"all {len(judges)}, pooled" if len(judges) > 1 else "the only one",
     )
     interval = widgets.choice(
-        "95 % interval", [PUBLISHED, CORRECTED], default=PUBLISHED, key="interval", place=slots[2]
+        "95 % interval",
+        [PUBLISHED, CORRECTED],
+        default=PUBLISHED,
+        key="interval",
+        place=slots[2],
+        help="The one that the board's sentence, figure and table show. Published takes every prompt for won "
+        "or lost; corrected allows for ties and averaged votes, which vary less, and decides tiers and "
+        "whether a model leads",
     )
     with slots[3].popover("Options", width="stretch"):
         prior: Prior = widgets.choice("Prior", get_args(Prior), default="jeffreys", key="prior")

@@ -25,20 +25,22 @@ COLUMNS = {
     "elo": number("Elo", "%+.0f"),
     "elo_low": number("low", "%+.0f", "95 % credible interval, as published"),
     "elo_high": number("high", "%+.0f", "95 % credible interval, as published"),
-    "elo_low_corrected": number("low, corrected", "%+.0f", "with the variance that was seen"),
-    "elo_high_corrected": number("high, corrected", "%+.0f", "with the variance that was seen"),
+    "elo_low_corrected": number("low", "%+.0f", "with the variance that was seen"),
+    "elo_high_corrected": number("high", "%+.0f", "with the variance that was seen"),
     "p": number("wins %", "%.1f", "win probability, a tie being half a win"),
     "p_low": number("low %", "%.1f"),
     "p_high": number("high %", "%.1f"),
-    "p_low_corrected": number("low %, corrected", "%.1f"),
-    "p_high_corrected": number("high %, corrected", "%.1f"),
+    "p_low_corrected": number("low %", "%.1f"),
+    "p_high_corrected": number("high %", "%.1f"),
 }
+ALWAYS = ("tier", "model", "n", "elo", "p")
+"""Columns of the board whichever interval is asked for."""
 
 
 def board_tab(asked: Asked) -> None:
     """The board as a figure and as a table."""
     found, judges = asked.board, judged(asked)
-    drawn, measured = st.columns([3, 2], gap="medium")
+    drawn, measured = st.columns([5, 4], gap="medium")
     shown = None
     most = FIRST_WITH_JUDGES if judges else FIRST_SHOWN
     if len(found.rows) > most and not measured.toggle(
@@ -73,7 +75,7 @@ def board_tab(asked: Asked) -> None:
             "own board."
         )
     with measured:
-        _table(found)
+        _table(found, corrected=asked.corrected)
     if chosen:
         widgets.votes_table(marks[chosen], name="model")
 
@@ -88,9 +90,20 @@ def _marks(asked: Asked, judges: dict[str, Board]) -> dict[str, Mark]:
     return marks
 
 
-def _table(found: Board) -> None:
+def _table(found: Board, *, corrected: bool) -> None:
+    """The board with the interval that the figure draws; the downloads have all intervals."""
     frame = found.to_frame()
-    st.dataframe(_shown_numbers(frame), hide_index=True, column_config=COLUMNS, alt="Board")
+    st.dataframe(
+        _shown_numbers(frame),
+        hide_index=True,
+        column_config=COLUMNS,
+        column_order=[
+            *ALWAYS[:-1],
+            *(f"elo_{end}{'_corrected' * corrected}" for end in ("low", "high")),
+            "p",
+        ],
+        alt="Board",
+    )
     widgets.downloads(frame, "leaderboard")
     for said in (mid_region(found), *found.notes):
         st.text(said)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
@@ -88,7 +90,9 @@ def scores_tab(asked: Asked) -> None:
     anchor = asked.anchor
     if anchor not in offered:
         st.text(f"{anchor} was not scored beside another model: these scores need an anchor of their own.")
-        anchor = st.selectbox("Anchor of the scores", offered, key="scores_anchor", bind=widgets.URL)
+        anchor = st.selectbox(
+            "Anchor of the scores", offered, _middling(judged, offered), key="scores_anchor", bind=widgets.URL
+        )
     voters = asked.judges if asked.judge is None else [asked.judge]
     votes = {
         name: board(asked.pairs[name], anchor, prior=asked.prior)
@@ -112,9 +116,24 @@ def only_scores(selection: Selection, *, no_board: bool = False) -> bool:
     if not offered:
         _only_statistics(selection, judged, place=said)
         return True
-    chosen = st.selectbox("Anchor", offered, key="scores_anchor", bind=widgets.URL)
+    chosen = st.selectbox(
+        "Anchor", offered, _middling(judged, offered), key="scores_anchor", bind=widgets.URL
+    )
     _compared(selection, judged, chosen, {}, None, None, place=said)
     return True
+
+
+def _middling(judged: dict[str, DirectScores], offered: Sequence[str]) -> int:
+    """Place of the model of middling mean score: against the best one, nobody wins."""
+    means: dict[str, list[float]] = {name: [] for name in offered}
+    for scores in judged.values():
+        # Judges' scales differ, so each is brought to its own mean first.
+        centred = scores.score - scores.score.mean() if len(scores) else scores.score
+        for code in np.unique(scores.model).tolist():
+            if (name := scores.models[code]) in means:
+                means[name].append(float(centred[scores.model == code].mean()))
+    ranked = sorted(offered, key=lambda name: (float(np.mean(means[name])), name))
+    return offered.index(ranked[(len(ranked) - 1) // 2])
 
 
 def _only_statistics(
@@ -226,13 +245,24 @@ def _dispersion_table(found: Dispersion) -> None:
     by_measure, by_model = st.columns(2, gap="medium")
     with by_measure:
         frame = measures_frame(found)[list(SPREAD)].rename(columns=HEADS)
-        widgets.table(frame, "dispersion", alt="Dispersion across judges by measure")
+        widgets.table(
+            frame,
+            "dispersion",
+            alt="Dispersion across judges by measure",
+            # Elo points stand in the same columns as shares.
+            significant=[str(column) for column in frame if column != "SD / spread of models"],
+        )
         for reason in dict.fromkeys(row.reason for row in found.measures if row.reason):
             missing = ", ".join(row.measure for row in found.measures if row.reason == reason)
             st.text(f"{missing}: {reason}")
     with by_model:
         frame = found.to_frame().rename(columns=HEADS)
-        widgets.table(frame, "dispersion-by-model", alt="Dispersion across judges by model")
+        widgets.table(
+            frame,
+            "dispersion-by-model",
+            alt="Dispersion across judges by model",
+            significant=[str(column) for column in frame],
+        )
     st.caption(
         "SD, SE = SD/√judges and CV = SD/mean across judges. Elo has no CV: its 0 is the anchor, not "
         "nothing. CVs of scores and of p are on different scales: compare the SDs of p, or the SD by the "

@@ -16,6 +16,13 @@ CAPTIONS: dict[Literal["category", "margin"], str] = {
     "category": "By category",
     "margin": "By how decided the other judges are",
 }
+UNKNOWN = {"category": "", "margin": "no other judge"}
+"""The group of comparisons that have no category, or no other judge."""
+WHY_NOT = {
+    "category": "no comparison judged in both orders has a category. Load a column category with the votes.",
+    "margin": "no other judge voted on the comparisons judged in both orders, so how decided others are is "
+    "unknown. Load or select votes of another judge.",
+}
 
 
 def change_section(asked: Asked) -> None:
@@ -39,6 +46,10 @@ def _by_group(asked: Asked, by: Literal["category", "margin"]) -> None:
     """One figure, and the votes behind the chosen group's flips."""
     counts, key = asked.positions[asked.judge], f"flips_by_{by}"
     table = flips_by(counts, by)
+    with_pairs = {name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if pairs}
+    if with_pairs <= {UNKNOWN[by]}:
+        widgets.not_applicable(WHY_NOT[by])
+        return
     names = [name or "(none)" for name in table.groups]
     flipped = [name for name, n in zip(names, table.flips.tolist(), strict=True) if n]
     fig = flips_by_group(

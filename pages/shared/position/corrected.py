@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -20,7 +22,10 @@ ALL, ONE = "as they are", "one order each"
 
 
 def corrected_tab(asked: Asked, answer: DeltaGenerator) -> None:
-    """One judge in words, into `answer`; all drawn, and the rules of one."""
+    """One judge in words, into `answer`, under the page's own answer; all drawn, and the rules of one."""
+    with answer:
+        kind: Literal["finding", "warning"] = "finding" if asked.verdict.verdict == "ok" else "warning"
+        widgets.answer(f"{asked.judge}: {asked.verdict.sentence}", kind)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     votes = widgets.choice(
         "Votes",
@@ -49,7 +54,9 @@ def corrected_tab(asked: Asked, answer: DeltaGenerator) -> None:
         widgets.not_applicable(failed.get(asked.judge, f"{asked.judge} has no vote with a known order."))
         return
     with answer:
-        widgets.answer(said(asked.judge, found[asked.judge]), part="-corrected")
+        widgets.answer(
+            said(asked.judge, found[asked.judge], asked.results.get(asked.judge)), part="-corrected"
+        )
     unbalanced = {name: one.scores for name, one in found.items() if one.fit.unbalanced}
     if unbalanced:
         fig = changes_figure(unbalanced, styles=asked.styles, theme=asked.look)
@@ -57,9 +64,10 @@ def corrected_tab(asked: Asked, answer: DeltaGenerator) -> None:
         widgets.how_to_read(
             "Left of the line the correction helps. Each judge's votes are fitted with and without a term "
             "δ·(share of votes with A first − ½) on the same random calibration sets, and both fits are "
-            "judged on the other comparisons; bars are bootstrap intervals by item. δ enters only where a "
+            "judged on the other comparisons; bars are intervals by item. δ enters only where a "
             "calibration set shows that the order matters (|z| ≥ 1.96): *untested* in the table always uses "
-            "it. δ below 0 takes back a lean to the response shown first. With balanced orders there is "
+            "it. So the error can change for a judge that the fit on all labels leaves uncorrected. "
+            "δ below 0 takes back a lean to the response shown first. With balanced orders there is "
             "nothing to correct: try one order each to see what asking once would have cost."
         )
     widgets.table(_judges(found), "corrected-judges", alt="Parameter of the order by judge")
@@ -105,7 +113,7 @@ def _judges(found: dict[str, PositionAware]) -> pd.DataFrame:
                 "low": one.delta_low,
                 "high": one.delta_high,
                 "z": one.fit.z,
-                "corrected": "yes" if one.fit.delta else "no",
+                "corrected on all labels": "yes" if one.fit.delta else "no",
                 "MAE change": one.scores.mae_change[1],
                 "MAE low": one.scores.mae_change_low[1],
                 "MAE high": one.scores.mae_change_high[1],

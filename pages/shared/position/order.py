@@ -27,7 +27,13 @@ def order_section(asked: Asked) -> None:
         widgets.votes_table(flip, name="flip")
     if warning := sentences.unbalanced(asked.results):
         st.text(warning)
-    widgets.table(tables.positions(asked.results), "position", alt="Position figures of each judge")
+    widgets.table(
+        tables.positions(asked.results),
+        "position",
+        alt="Position figures of each judge",
+        columns=tables.POSITIONS_SHOWN,
+    )
+    st.caption("The downloads have every interval.")
 
 
 def _leans(asked: Asked) -> Mark | None:

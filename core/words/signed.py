@@ -1,0 +1,27 @@
+"""How a number with a sign is written in a sentence: with a true minus, and none before a rounded 0."""
+
+from __future__ import annotations
+
+from core.words.spans import span
+
+
+def signed(value: float, digits: int) -> str:
+    """+0.012 or −0.012."""
+    return minus(f"{_rounded(value, digits):+.{digits}f}")
+
+
+def signed_span(low: float | None, high: float | None, digits: int) -> str:
+    """Both ends so, or that there is no interval (`core.words.spans`)."""
+    if low is None or high is None:
+        return span(low, high)
+    return minus(span(_rounded(low, digits), _rounded(high, digits), f"+.{digits}f"))
+
+
+def minus(number: str) -> str:
+    """A number as text, its hyphen made a minus; not for text with names, whose hyphens are their own."""
+    return number.replace("-", "−")
+
+
+def _rounded(value: float, digits: int) -> float:
+    # Adding 0 takes the sign from a rounded -0.
+    return round(value, digits) + 0.0
