@@ -222,6 +222,7 @@ def test_a_reader_that_has_gone_stops_the_run_and_loses_nothing(items):
             server.release(through)
         assert process.wait(LONG) == 3
         stopped = server.calls
+        server.release()
         with Store.open(items.with_name("votes.duckdb")) as store:
             assert len(store.export()) == stopped < 40
         assert main(arguments(items, server)) == 0
