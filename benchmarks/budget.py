@@ -99,7 +99,7 @@ def main() -> None:
     print(
         f"\nMean over {one.n_splits} random splits by item; {one.share:.0%} of the items calibrate and keep "
         f"all {one.votes} votes, which `saved` leaves out. Exact over the orders of the votes. Intervals: "
-        "bootstrap over items."
+        "t over items."
     )
 
 
