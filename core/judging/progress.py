@@ -109,7 +109,10 @@ class Tally:
                 reply.status != "error" and reply.prompt_tokens is None and reply.attempts > 0
             )
             self.without_confidence += wants_confidence and reply.status == "ok" and reply.confidence is None
-        self._recent.append((time.monotonic(), len(replies)))
+        now = time.monotonic()
+        self._recent.append((now, len(replies)))
+        while self._recent[0][0] <= now - RECENT_SECONDS:
+            self._recent.popleft()
 
     def rate(self) -> float:
         """Answers a second, over the last half minute of this run."""
@@ -120,8 +123,3 @@ class Tally:
             return 0.0
         # The first group opens the window: it came from before.
         return sum(n for _, n in recent[1:]) / max(now - recent[0][0], 1e-3)
-
-    def forget_old(self) -> None:
-        """Drop what the rate no longer looks at."""
-        while self._recent and self._recent[0][0] < time.monotonic() - RECENT_SECONDS:
-            self._recent.popleft()

@@ -14,10 +14,10 @@ from core.plots.rows import (
     elo_axis,
     marker,
     rows_figure,
-    signed,
     undimmed,
     zero_line,
 )
+from core.words.signed import signed_elo
 
 if TYPE_CHECKING:
     from core.figures import Figure
@@ -149,7 +149,7 @@ def swap_figure(
             customdata=[[key] for key in keys],
             hovertext=[
                 f"{_hover(row, corrected)}<br>against {label(known.anchor)}"
-                f"<br>centred {signed(row.elo - mean)}"
+                f"<br>centred {signed_elo(row.elo - mean)}"
                 for row in rows
             ],
             hoverinfo="text",
@@ -216,7 +216,7 @@ def _hover(row: BoardRow, corrected: bool) -> str:
     low, high = _limits(row, corrected)
     p_low, p_high = (row.p_low_corrected, row.p_high_corrected) if corrected else (row.p_low, row.p_high)
     return (
-        f"<b>{label(row.model)}</b><br>Elo {signed(row.elo)} ({signed(low)} to {signed(high)})"
+        f"<b>{label(row.model)}</b><br>Elo {signed_elo(row.elo)} ({signed_elo(low)} to {signed_elo(high)})"
         f"<br>win probability {row.p:.3f} ({p_low:.3f} to {p_high:.3f})"
         f"<br>n {row.n:,} prompts, tier {row.tier}"
     )

@@ -19,11 +19,11 @@ from core.plots.rows import (
     elo_axis,
     marker,
     rows_figure,
-    signed,
     undimmed,
     zero_line,
 )
 from core.words.raee import METHOD_NAMES
+from core.words.signed import signed_elo
 
 if TYPE_CHECKING:
     from core.figures import Figure
@@ -123,8 +123,8 @@ def tasks_figure(
             name=label(task or "no category", limit=NAME_LIMIT),
             customdata=[[key] for key in keys],
             hovertext=[
-                f"<b>{label(row.model)}</b><br>{label(task or 'no category')}<br>Elo {signed(row.elo)} "
-                f"({signed(row.elo_low_corrected)} to {signed(row.elo_high_corrected)})"
+                f"<b>{label(row.model)}</b><br>{label(task or 'no category')}<br>Elo {signed_elo(row.elo)} "
+                f"({signed_elo(row.elo_low_corrected)} to {signed_elo(row.elo_high_corrected)})"
                 f"<br>n {row.n:,} prompts"
                 for row in kept
             ],
@@ -178,7 +178,7 @@ def outside_figure(
         name="models",
         customdata=[[name] for name in names],
         hovertext=[
-            f"<b>{label(name)}</b><br>here {signed(a)} Elo<br>there {signed(b)} Elo (score {score:g})"
+            f"<b>{label(name)}</b><br>here {signed_elo(a)} Elo<br>there {signed_elo(b)} Elo (score {score:g})"
             for name, a, b, score in zip(names, x, y, found.outside_score[keep], strict=True)
         ],
         hoverinfo="text",
@@ -214,8 +214,8 @@ def _add(
         name=label(name, limit=NAME_LIMIT),
         customdata=[[key] for key in keys],
         hovertext=[
-            f"<b>{label(mark.model)}</b><br>{label(name)}<br>Elo {signed(mark.elo)} "
-            f"({signed(mark.low)} to {signed(mark.high)})<br>{mark.hover}"
+            f"<b>{label(mark.model)}</b><br>{label(name)}<br>Elo {signed_elo(mark.elo)} "
+            f"({signed_elo(mark.low)} to {signed_elo(mark.high)})<br>{mark.hover}"
             for mark in marks
         ],
         hoverinfo="text",

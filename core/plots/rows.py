@@ -9,6 +9,7 @@ import numpy as np
 
 from core.figures import COLOURS, Style, Theme, figure, ideal_line, label
 from core.leaderboard.raee import ELO_PER_NAT
+from core.words.signed import signed_elo
 
 if TYPE_CHECKING:
     from core.figures import Figure
@@ -67,14 +68,10 @@ def elo_axis(fig: Figure, low: float, high: float, *, probabilities: bool) -> No
         tickangle=0,
         tickvals=ticks,
         ticktext=[
-            f"{signed(tick)}<br>{100 * share:.0f} %" if probabilities else signed(tick)
+            f"{signed_elo(tick)}<br>{100 * share:.0f} %" if probabilities else signed_elo(tick)
             for tick, share in zip(ticks, p, strict=True)
         ],
     )
-
-
-def signed(elo: float) -> str:
-    return f"{elo:+.0f}" if round(elo) else "0"
 
 
 def marker(

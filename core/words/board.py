@@ -12,6 +12,7 @@ import numpy as np
 from core.counts import PairScores
 from core.leaderboard.anchors import Triangles
 from core.leaderboard.raee import MID_REGION, Board, BoardRow, board, limits
+from core.words.signed import signed_elo
 from core.words.standings import MID_REGION_WANTED, Lead, Standings, most_reversing
 from core.words.verdicts import percent
 
@@ -203,7 +204,7 @@ def _share(row: BoardRow, corrected: bool = False) -> str:
     low, high, elo_low, elo_high = _limits(row, corrected)
     return (
         f"{percent(row.p)} ({percent(low).removesuffix(' %')} to {percent(high)}, {row.n:,} prompts), "
-        f"{_signed(row.elo)} Elo ({_signed(elo_low)} to {_signed(elo_high)})"
+        f"{signed_elo(row.elo)} Elo ({signed_elo(elo_low)} to {signed_elo(elo_high)})"
     )
 
 
@@ -211,7 +212,3 @@ def _limits(row: BoardRow, corrected: bool) -> tuple[float, float, float, float]
     if corrected:
         return row.p_low_corrected, row.p_high_corrected, row.elo_low_corrected, row.elo_high_corrected
     return row.p_low, row.p_high, row.elo_low, row.elo_high
-
-
-def _signed(elo: float) -> str:
-    return f"{elo:+.0f}" if round(elo) else "0"

@@ -17,6 +17,11 @@ def signed_span(low: float | None, high: float | None, digits: int) -> str:
     return minus(span(_rounded(low, digits), _rounded(high, digits), f"+.{digits}f"))
 
 
+def signed_elo(elo: float) -> str:
+    """Whole points with a sign, none before 0; with a hyphen, as figures write it beside the sentence."""
+    return f"{elo:+.0f}" if round(elo) else "0"
+
+
 def minus(number: str) -> str:
     """A number as text, its hyphen made a minus; not for text with names, whose hyphens are their own."""
     return number.replace("-", "−")
