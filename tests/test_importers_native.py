@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from core.errors import InvalidOption, UnreadableFile
 from core.importers import ReadOptions, inspect, read
-from core.votes import InvalidOption, UnreadableFile
 
 NATIVE = Path(__file__).parent / "data" / "native"
 SAME = ("dataset", "category", "model_a", "model_b", "run", "vote", "gold", "rater_type")
