@@ -278,6 +278,7 @@ def test_simulate_then_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert found["anchor_swap"]
 
 
+@pytest.mark.slow
 def test_the_summary_shows_the_pooled_board(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "demo.csv"
     assert run(capsys, "simulate", out, "--items", 20)[0] == 0

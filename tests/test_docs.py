@@ -65,6 +65,7 @@ def test_the_python_of_the_readme_runs() -> None:
     assert "BTDFit(" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_csv_and_commands_of_the_readme_run(tmp_path: Path) -> None:
     (csv,) = re.findall(r"```csv\n(.*?)```", README, flags=re.DOTALL)
     (tmp_path / "votes.csv").write_text(csv, encoding="utf-8")

@@ -19,7 +19,8 @@ from core.interpretation.leaderboard import (
 )
 from core.leaderboard.anchored import board
 from core.leaderboard.anchors import anchor_swap, anchors, triangles
-from core.leaderboard.standings import Standings, lead, met, most_reversing, standings
+from core.leaderboard.rating_methods import met
+from core.leaderboard.standings import Standings, lead, most_reversing, standings
 from core.plots.base import rater_styles
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
 from core.records import PairScores
@@ -101,6 +102,7 @@ def demo() -> dict[str | None, PairScores]:
 # ---- what is said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("models", [3, 10, 30])
 def test_the_best_of_equal_models_rarely_leads(models):
     """Of thirty models that equal the anchor one is above it at 95 % in more than half of the boards."""
@@ -122,6 +124,7 @@ def test_the_best_of_equal_models_rarely_leads(models):
     assert led / 200 <= 0.05
 
 
+@pytest.mark.slow
 def test_the_planted_circle_is_named_and_nothing_else_is_intransitive(demo):
     found, told, _ = judged(demo[None], "sim-anchor-one")
     circles = [triangle for triangle in told if triangle.intransitive]
@@ -171,6 +174,7 @@ def test_a_lead_excludes_zero_exactly_when_the_second_starts_a_tier(seed):
     assert first.low <= first.difference <= first.high
 
 
+@pytest.mark.slow
 def test_models_that_are_alike_are_not_said_to_depend_on_the_anchor():
     """Twelve equal models that all met each other: hardly any draw is called reversed or intransitive."""
     names = [f"m{i:02d}" for i in range(12)]

@@ -162,6 +162,7 @@ def test_the_figures_of_a_real_file_are_there_to_the_digit(
     assert ">0.727</data>" in judgebench
 
 
+@pytest.mark.slow
 def test_every_board_and_swap_of_the_demo_is_there() -> None:
     from core.importers import read
 
@@ -225,6 +226,7 @@ def test_only_the_two_scripts_named_by_their_hashes_may_run(hostile: tuple[Audit
     assert {how.get("type") for tag, how in page.elements if tag == "script" and how} == {"application/json"}
 
 
+@pytest.mark.slow
 def test_the_same_audit_gives_the_same_bytes(hostile: tuple[Audit, str], tmp_path: Path) -> None:
     assert report(hostile_audit()) == hostile[1]
     votes = tmp_path / "votes.csv"
