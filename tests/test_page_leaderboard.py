@@ -424,12 +424,15 @@ def test_page_names_the_triangle_and_shows_its_votes(app, demo):
     assert all(len(pair) == 2 and pair < CYCLE for pair in shown)
 
 
-def test_page_without_an_anchor_says_why(tmp_path, monkeypatch, shared_data):
+def test_page_without_an_anchor_says_why(tmp_path, monkeypatch, native):
+    """In JudgeBench a model's two responses meet, so that each has met one other."""
     from core.importers import read
 
-    path = shared_data / "votes" / "judgebench.csv.gz"
+    path = next(native.glob("judgebench/*judge-1*"))
+    one = path.read_text(encoding="utf-8")
+    both = one + one.replace("model-x", "model-y").replace("made-up-", "another-")
     with Store.open(tmp_path / "votes.duckdb") as store:
-        for reading in read([(path.name, path)]):
+        for reading in read([(path.name, both.encode())]):
             store.load(reading)
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
     app = opened(AppTest.from_file(str(MAIN), default_timeout=LONG))
