@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from patience import LONG
-from test_import_graph import CORE, METHODS, core_name
+from test_import_graph import CORE, METHODS
+from test_import_graph import part as core_name
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")

@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest
 
-from core.bias.order_balance import order_balance
-from core.bias.position import flips_by, position_bias
-from core.bias.verbosity import verbosity
-from core.counts import NO_GOLD, LengthCounts, OrderCounts, majority
-from core.figures import rater_styles
+from core.bias.length import verbosity
+from core.bias.position import flips_by, order_balance, position_bias
+from core.errors import InvalidOption
+from core.interpretation import sentences, verdicts
 from core.plots import position as plots
+from core.plots.base import rater_styles
 from core.plots.forest import Estimate, Series, forest
-from core.simulate import DEMO_DATASET
+from core.records import NO_GOLD, LengthCounts, OrderCounts, majority
+from core.schema import Selection
+from core.simulate.votes import DEMO_DATASET
 from core.store import Store
-from core.store.queries import Mark, length_counts, order_counts, positions, votes_behind
-from core.votes import InvalidOption, Selection
-from core.words import sentences, verdicts
+from core.store.vote_queries import Mark, length_counts, order_counts, positions, votes_behind
 from tests.readings import reading
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from core.agreement.kappa import agreement_matrix
-from core.agreement.repeatability import icc
+from core.agreement.reliability import icc
 from core.bias.position import position_bias
-from core.confidence.calibration import calibration, noise_floor
-from core.confidence.overconfidence import ConfidenceGap, confidence_gap
-from core.counts import NO_GOLD, OutcomeCounts, PositionCounts, VoteCounts
-from core.intervals import Proportion
-from core.words import verdicts
+from core.confidence.calibration_error import ConfidenceGap, calibration, confidence_gap, noise_floor
+from core.interpretation import verdicts
+from core.records import NO_GOLD, OutcomeCounts, PositionCounts, VoteCounts
+from core.stats.intervals import Proportion
 
 
 def proportion(value: float, low: float, high: float, n: int = 500) -> Proportion:

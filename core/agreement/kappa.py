@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.counts import IntArray, VoteCounts
-from core.intervals import Proportion, clustered_proportion
-from core.votes import VOTE_LABELS, InvalidOption
+from ..errors import InvalidOption
+from ..records import IntArray, VoteCounts
+from ..schema import VOTE_LABELS
+from ..stats.intervals import Proportion, clustered_proportion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +85,7 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
 
     A judge's label of a comparison is the majority of its votes there, no unique mode is 0 (ours); only
     comparisons that both labelled count. A judge against itself is no part of this: see
-    `core.agreement.repeatability`.
+    `core.agreement.reliability`.
 
     Parameters
     ----------

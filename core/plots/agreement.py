@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from core.figures import COLOURS, Style, Theme, figure, label
-from core.plots.confusion import tint
-from core.plots.forest import Estimate, Series, estimate, forest
+from .base import COLOURS, Style, Theme, figure, label
+from .confusion import tint
+from .forest import Estimate, Series, estimate, forest
 
 if TYPE_CHECKING:
-    from core.agreement.alpha import Concord
-    from core.agreement.kappa import AgreementMatrix, JudgePair
-    from core.agreement.leave_one_out import Contest
-    from core.agreement.repeatability import Repeatability
-    from core.figures import Figure
+    from ..agreement.judge_vs_human import Contest
+    from ..agreement.kappa import AgreementMatrix, JudgePair
+    from ..agreement.reliability import Concord, Repeatability
+    from .base import Figure
 
 MOST_RATERS = 16
 """Raters in one matrix: more cells are too small to read or to hit; the table has every pair."""

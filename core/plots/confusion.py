@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core.figures import COLOURS, Style, Theme, figure
-from core.plots.forest import Estimate, Series, estimate, forest
-from core.words.sentences import SAYS
-from core.words.verdicts import percent
+from ..interpretation.sentences import SAYS
+from ..interpretation.verdicts import percent
+from .base import COLOURS, Style, Theme, figure
+from .forest import Estimate, Series, estimate, forest
 
 if TYPE_CHECKING:
-    from core.agreement.confusion import Confusion
-    from core.figures import Figure
+    from ..agreement.confusion_matrix import Confusion
+    from .base import Figure
 
 ORDER = (1, 0, -1)
 """Labels from left to right and from top to bottom."""

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.consensus.listwise import Improvements
-from core.consensus.listwise_orders import OrderSensitivity, OrderSweep, SlotTable
-from core.figures import COLOURS, Style, Theme, error_bars, figure
-from core.plots.forest import Estimate, Series, forest
+from ..consensus.listwise import Improvements, OrderSensitivity, OrderSweep, SlotTable
+from .base import COLOURS, Style, Theme, error_bars, figure
+from .forest import Estimate, Series, forest
 
 if TYPE_CHECKING:
-    from core.figures import Figure
+    from .base import Figure
 
 
 def improvements_figure(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from core.figures import Style, Theme
-from core.plots.forest import Estimate, Series, estimate, forest
+from .base import Style, Theme
+from .forest import Estimate, Series, estimate, forest
 
 if TYPE_CHECKING:
-    from core.bias.order_balance import OrderBalance
-    from core.bias.position import FlipTable, PositionBias
-    from core.figures import Figure
+    from ..bias.position import FlipTable, OrderBalance, PositionBias
+    from .base import Figure
 
 SHARES = (-0.03, 1.03)
 """A mark at 0 or 1 is not cut in half by the edge."""
