@@ -10,7 +10,7 @@ from . import core
 from .core import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .core import *
+    from .core import *  # noqa: F403
 
 __all__ = core.__all__
 
