@@ -41,7 +41,8 @@ from .leaderboard.anchors import AnchorSwap, anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
 from .records import NO_GOLD, OutcomeCounts, PairScores, SingleVotes, VoteCounts
 from .schema import CorrectnessRule, Selection
-from .stats.intervals import Proportion, check_level, clustered_proportion
+from .stats.estimate import Estimate
+from .stats.intervals import check_level, clustered_proportion
 from .store import vote_queries as queries
 from .store.browse import JudgeSummary, Summary, summary
 
@@ -203,7 +204,7 @@ class JudgeAudit:
     judge: str
     rater_type: str
     votes: JudgeSummary
-    accuracy: Proportion | None
+    accuracy: Estimate | None
     calibration: Calibration | None
     floor: NoiseFloor | None
     gap: ConfidenceGap | None
@@ -391,7 +392,7 @@ def people_kappa(agreed: AgreementMatrix, humans: frozenset[str]) -> float | Non
     return sum(kappas) / len(kappas) if kappas else None
 
 
-def _accuracy(outcomes: OutcomeCounts | None, options: AuditOptions) -> Proportion | None:
+def _accuracy(outcomes: OutcomeCounts | None, options: AuditOptions) -> Estimate | None:
     if outcomes is None or not len(outcomes):
         return None
     return clustered_proportion(outcomes.item, outcomes.n, outcomes.correct, level=options.level)

@@ -29,7 +29,8 @@ from ..records import (
     VoteCounts,
 )
 from ..schema import VOTE_LABELS
-from ..stats.intervals import Proportion, clustered_proportion
+from ..stats.estimate import Estimate
+from ..stats.intervals import clustered_proportion
 from .btd import CHANCES, BTDFit, apply, decide, features, probabilities
 from .shrinkage import shrunken_fit
 
@@ -411,7 +412,7 @@ def _label_by_derived(
             labels[rule] = said.label[row]
 
 
-def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Proportion, ...]]:
+def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Estimate, ...]]:
     """Share of -1, 0, +1 among the labels of each source, with Wilson intervals clustered by item (ours)."""
     one = np.ones(len(item), dtype=np.int64)
     return {

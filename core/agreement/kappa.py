@@ -12,7 +12,8 @@ import numpy as np
 from ..errors import InvalidOption
 from ..records import IntArray, VoteCounts
 from ..schema import VOTE_LABELS
-from ..stats.intervals import Proportion, clustered_proportion
+from ..stats.estimate import Estimate
+from ..stats.intervals import clustered_proportion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,7 +187,7 @@ def _pair(
 
 
 def _kappa_ends(
-    kappa: float, raw: Proportion, label_1: IntArray, label_2: IntArray, item: IntArray
+    kappa: float, raw: Estimate, label_1: IntArray, label_2: IntArray, item: IntArray
 ) -> tuple[float, float]:
     """κ ± t·SE from the pull of each item on it; by the ends of raw agreement where no item pulls."""
     from scipy.special import stdtrit

@@ -15,14 +15,8 @@ from ..aggregation.btd import CHANCES, apply, features, fit, probabilities
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
 from ..stats.binning import EDGE_TOLERANCE, rank_values, usable
-from ..stats.intervals import (
-    Proportion,
-    clopper_pearson,
-    clustered_proportion,
-    dense_codes,
-    design_effect,
-    wilson,
-)
+from ..stats.estimate import Estimate
+from ..stats.intervals import clopper_pearson, clustered_proportion, dense_codes, design_effect, wilson
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -260,9 +254,9 @@ class Guarantee:
     """
 
     threshold: float | None
-    kept: Proportion | None
-    wrong: Proportion | None
-    everything: Proportion
+    kept: Estimate | None
+    wrong: Estimate | None
+    everything: Estimate
     alpha: float
     delta: float
     sureness: Sureness
@@ -387,7 +381,7 @@ def guarantee(
     test = threshold_for_risk(verdicts, alpha=alpha, delta=delta)
     kept = wrong = None
 
-    def share(rows: np.ndarray, hit: np.ndarray) -> Proportion:
+    def share(rows: np.ndarray, hit: np.ndarray) -> Estimate:
         item, one = decisions.item[rows], np.ones(int(rows.sum()), dtype=np.int64)
         return clustered_proportion(item, one, hit[rows].astype(np.int64), level=level)
 

@@ -19,7 +19,8 @@ from ..confidence.calibration_error import Calibration, calibration
 from ..confidence.th_scores import ThScore, th_score
 from ..errors import AppellateError, InvalidOption, NoUsableVotes, UnknownName
 from ..records import NO_GOLD, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
-from ..stats.intervals import Proportion, clustered_proportion, mean_interval
+from ..stats.estimate import Estimate
+from ..stats.intervals import clustered_proportion, mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -316,7 +317,7 @@ class EnsembleScore:
     member: str | None
     fitted: bool
     n: int
-    accuracy: Proportion
+    accuracy: Estimate
     calibration: Calibration | None
     th: ThScore | None
     against: str | None

@@ -19,14 +19,8 @@ import numpy as np
 from ..bias.position import sign_test
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, InvalidCounts, ListRankings
-from ..stats.intervals import (
-    Proportion,
-    clustered_proportion,
-    dense_codes,
-    design_effect,
-    mean_interval,
-    wilson,
-)
+from ..stats.estimate import Estimate
+from ..stats.intervals import clustered_proportion, dense_codes, design_effect, mean_interval, wilson
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,9 +131,9 @@ class Improvement:
 
     category: str
     n: int
-    direct: Proportion
-    single: Proportion
-    consensus: Proportion
+    direct: Estimate
+    single: Estimate
+    consensus: Estimate
     gain: float
     gain_low: float
     gain_high: float
@@ -382,7 +376,7 @@ def improvement(
     )
 
 
-def mean_worth(value: FloatArray, *, level: float = 0.95) -> Proportion:
+def mean_worth(value: FloatArray, *, level: float = 0.95) -> Estimate:
     """Mean over items of a worth in [0, 1], with a Wilson interval at n/f (ours).
 
     f = min(1, (Σwᵢ² − n·w̄² + ¼)/(n·w̄(1 − w̄) + ¼)): shared first places vary less than right and wrong do.
@@ -392,9 +386,7 @@ def mean_worth(value: FloatArray, *, level: float = 0.95) -> Proportion:
     spread = float((value**2).sum()) - n * mean**2 + 0.25
     f = min(1.0, spread / (n * mean * (1 - mean) + 0.25))
     low, high = wilson(min(total, n), n, level=level, deff=f)
-    return Proportion(
-        value=mean, low=float(low), high=float(high), n=n, level=level, deff=f, method="Wilson at n/f"
-    )
+    return Estimate(value=mean, low=float(low), high=float(high), n=n, level=level, deff=f)
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -480,7 +472,7 @@ class OrderSensitivity:
     pairs : mean over those items of the share of pairs of orders that put other candidates first.
     """
 
-    changed: Proportion
+    changed: Estimate
     pairs: float
     slots: SlotTable
 

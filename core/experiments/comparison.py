@@ -16,7 +16,8 @@ from ..aggregation.btd import MINIMUM_LABELS, PARAMETERS, Bounds
 from ..aggregation.evaluation import METHODS, Evaluation, ParameterTable, evaluate
 from ..errors import InvalidOption, TooFewLabels, UnknownName
 from ..records import NO_GOLD, BoolArray, FloatArray, VoteCounts
-from ..stats.intervals import Proportion, check_level, clustered_proportion
+from ..stats.estimate import Estimate
+from ..stats.intervals import check_level, clustered_proportion
 from ..stats.splits import Splits, change_intervals
 from .protocol import (
     check_rules,
@@ -45,8 +46,8 @@ class ComparedValue:
     reason : why there is no evaluation.  n_votes, n : votes and comparisons.  n_labelled : those with gold.
     """
 
-    tie_votes: Proportion
-    tie_gold: Proportion | None
+    tie_votes: Estimate
+    tie_gold: Estimate | None
     evaluation: Evaluation | None
     reason: str | None
     n_votes: int

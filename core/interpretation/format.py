@@ -5,7 +5,7 @@ How an interval is written, also where there is none.
 
 from __future__ import annotations
 
-from math import isnan
+from math import isfinite, isnan
 
 
 def span(low: float | None, high: float | None, form: str = ".3f") -> str:
@@ -40,3 +40,13 @@ def minus(number: str) -> str:
 def _rounded(value: float, digits: int) -> float:
     # Adding 0 takes the sign from a rounded -0.
     return round(value, digits) + 0.0
+
+
+def number(value: float | None, form: str = ".3f") -> str:
+    """A number as a table writes it: a dash where it is unknown, no sign before a rounded 0."""
+    if value is None or not isfinite(value):
+        return "–"
+    if form.endswith("d"):
+        return format(int(value), form)
+    sign, rest = (form[0], form[1:]) if form[:1] in ("+", "-") else ("", form)
+    return format(float(value), f"{sign}z{rest}")

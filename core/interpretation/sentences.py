@@ -21,7 +21,7 @@ from ..confidence.recalibration import Recalibration
 from ..confidence.selective import Guarantee, RiskCoverage, RiskThreshold, Sureness
 from ..confidence.th_scores import ThScore
 from ..leaderboard.debiased import DebiasedRate, RoganGladen
-from ..stats.intervals import Proportion
+from ..stats.estimate import Estimate
 from . import verdicts
 from .format import signed, signed_span, span
 from .verdicts import UNPAIRED, Verdict, accuracy, percent
@@ -120,14 +120,13 @@ def confusion(judge: str, value: Confusion, *, noun: str = "votes") -> Verdict:
         unit += " on untied comparisons"
     rate = None
     if value.accuracy is not None and value.accuracy_low is not None and value.accuracy_high is not None:
-        rate = Proportion(
+        rate = Estimate(
             value=value.accuracy,
             low=value.accuracy_low,
             high=value.accuracy_high,
             n=value.n,
             level=value.level,
             deff=value.deff,
-            method="Wilson at n/deff",
         )
     found = accuracy(judge, rate, value.constant, unit=unit)
     worst = commonest_error(value)

@@ -18,7 +18,8 @@ from ..agreement.reliability import Repeatability
 from ..bias.position import PositionBias
 from ..confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor, by_chance
 from ..records import NO_GOLD, VoteCounts
-from ..stats.intervals import Proportion, clustered_proportion
+from ..stats.estimate import Estimate
+from ..stats.intervals import clustered_proportion
 
 Grade = Literal["ok", "warn", "fail", "unknown"]
 CHECKS = (
@@ -86,7 +87,7 @@ def _points(value: float) -> str:
     return f"{100 * abs(value):.1f}"
 
 
-def accuracy(judge: str, value: Proportion | None, constant: float | None, *, unit: str = "votes") -> Verdict:
+def accuracy(judge: str, value: Estimate | None, constant: float | None, *, unit: str = "votes") -> Verdict:
     """Accuracy against gold, beside the best constant answer (the share of gold's commonest label).
 
     Worse than it: by √2 times the half-width of the interval, as the constant's share comes from the same

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..interpretation.sentences import SAYS
 from .base import COLOURS, MAX_POINTS, Style, Theme, Trace, error_bars, figure, label
-from .forest import Estimate, Series, forest
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..aggregation.ordinal_model import Ordinal
     from ..aggregation.shrinkage import ShrunkenFits
     from ..aggregation.shrinkage_trial import ShrinkageGain
-    from ..stats.intervals import Proportion
+    from ..stats.estimate import Estimate
     from ..stats.splits import HeldOutScores
     from .base import Figure
 
@@ -151,9 +151,9 @@ def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | No
     """
     scores = list(value.scores.values())
 
-    def marks(kind: Literal["item", "splits"]) -> Sequence[Estimate]:
+    def marks(kind: Literal["item", "splits"]) -> Sequence[ForestMark]:
         return [
-            Estimate(
+            ForestMark(
                 row=score.name,
                 value=score.mae,
                 low=score.mae_item_low if kind == "item" else score.mae_low,
@@ -177,7 +177,7 @@ def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | No
 
 
 def shares_figure(
-    shares: Mapping[str, Sequence[Proportion]], *, theme: Theme = "light", chosen: str | None = None
+    shares: Mapping[str, Sequence[Estimate]], *, theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
     """Share of each label by source (gold, majority, calibrated), with intervals; key `share_key`."""
     colours = COLOURS[theme]
@@ -251,7 +251,7 @@ def changes_figure(
             name=name,
             look=look,
             marks=[
-                Estimate(
+                ForestMark(
                     row=judge,
                     value=float(getattr(one, f"{measure}_change")[1]),
                     low=float(getattr(one, f"{measure}_change_low")[1]),
@@ -269,7 +269,7 @@ def changes_figure(
 def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, theme: Theme = "light") -> Figure:
     """MAE of each rule with its interval by item."""
     marks = [
-        Estimate(
+        ForestMark(
             row=name,
             value=float(scores.mae[i]),
             low=float(scores.mae_low[i]),
@@ -356,7 +356,7 @@ def priors_figure(
             name=size,
             look="hollow" if place else "filled",
             marks=[
-                Estimate(
+                ForestMark(
                     row=name,
                     value=gain.beside_btd.mae,
                     low=gain.beside_btd.mae_low,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .base import COLOURS, Style, Theme, figure, label
 from .confusion import tint
-from .forest import Estimate, Series, estimate, forest
+from .forest import ForestMark, Series, forest, forest_mark
 
 if TYPE_CHECKING:
     from ..agreement.judge_vs_human import Contest
@@ -45,7 +45,9 @@ def repeatability_figure(
     series = []
     for name, field, look in (("ICC(3,k)", "icc_3_k", "filled"), ("ICC(3,1)", "icc_3_1", "hollow")):
         marks = [
-            estimate(one, field, row=judge, n=f"{one.n_comparisons:,} comparisons, {one.k} runs", key=judge)
+            forest_mark(
+                one, field, row=judge, n=f"{one.n_comparisons:,} comparisons, {one.k} runs", key=judge
+            )
             for judge, one in results.items()
         ]
         series.append(Series(name=name, marks=marks, look=look))
@@ -170,7 +172,7 @@ def concord_figure(
             name=name,
             look=look,
             marks=[
-                Estimate(
+                ForestMark(
                     row=group,
                     value=getattr(found, field),
                     low=getattr(found, f"{field}_low"),
@@ -209,7 +211,7 @@ def contest_figure(
             name=f"{rule} labels",
             look=look,
             marks=[
-                Estimate(
+                ForestMark(
                     row=one.human,
                     value=one.difference,
                     low=one.difference_low,

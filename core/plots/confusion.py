@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..interpretation.sentences import SAYS
 from ..interpretation.verdicts import percent
 from .base import COLOURS, Style, Theme, figure
-from .forest import Estimate, Series, estimate, forest
+from .forest import ForestMark, Series, forest, forest_mark
 
 if TYPE_CHECKING:
     from ..agreement.confusion_matrix import Confusion
@@ -94,11 +94,11 @@ def accuracies(
     """
     known = {judge: table for judge, table in tables.items() if table.accuracy is not None}
     right = [
-        estimate(table, "accuracy", row=judge, n=f"n {table.n:,} {table.unit}", key=judge)
+        forest_mark(table, "accuracy", row=judge, n=f"n {table.n:,} {table.unit}", key=judge)
         for judge, table in known.items()
     ]
     constant = [
-        Estimate(row=judge, value=table.constant, low=None, high=None, n="always the commonest gold label")
+        ForestMark(row=judge, value=table.constant, low=None, high=None, n="always the commonest gold label")
         for judge, table in known.items()
     ]
     return forest(

@@ -25,7 +25,7 @@ from .base import (
     ideal_trace,
     label,
 )
-from .forest import Estimate, Series, forest
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
     from .base import Figure
@@ -43,7 +43,7 @@ def accuracies_figure(
             name=name,
             look=look,
             marks=[
-                Estimate(
+                ForestMark(
                     row=score.name,
                     value=score.accuracy.value,
                     low=score.accuracy.low,
@@ -81,7 +81,7 @@ def without_figure(
     members = [score.name for score in found.scores.values() if score.kind == "member"]
     gaps = found.without[found.rules.index(rule)]
     marks = [
-        Estimate(
+        ForestMark(
             row=name,
             value=100 * gap.value,
             low=100 * gap.low,

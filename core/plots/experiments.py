@@ -19,7 +19,7 @@ from ..interpretation.sentences import SAYS
 from .aggregation import MAP_PIXELS, MOST_SIGNS, SIGNS, UNSEEN, Pattern, pattern_key
 from .base import COLOURS, Style, Theme, Trace, error_bars, figure, ideal_trace, label
 from .confusion import tint
-from .forest import Estimate, Series, forest
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
@@ -132,7 +132,7 @@ def compared_figure(
         for name, one in found.values.items():
             score = one.evaluation.scores[rule] if one.evaluation else None
             marks.append(
-                Estimate(
+                ForestMark(
                     row=name,
                     value=score.mae if score else None,
                     low=score.mae_item_low if score else None,
@@ -155,7 +155,7 @@ def ties_figure(
 ) -> Figure:
     """Share of ties among the votes of each value, and among the gold labels of what it judged."""
     votes = [
-        Estimate(
+        ForestMark(
             row=name,
             value=one.tie_votes.value,
             low=one.tie_votes.low,
@@ -165,7 +165,7 @@ def ties_figure(
         for name, one in found.values.items()
     ]
     gold = [
-        Estimate(
+        ForestMark(
             row=name,
             value=one.tie_gold.value,
             low=one.tie_gold.low,
@@ -204,7 +204,7 @@ def parameters_figure(
         # The mean of a skewed ν can lie beyond its quartiles, but a mark stands in its interval.
         middle = float(np.sqrt(low * high))
         marks.append(
-            Estimate(row=row, value=middle, low=low, high=high, n=f"{table.regime}, mean {mean:,.1f}")
+            ForestMark(row=row, value=middle, low=low, high=high, n=f"{table.regime}, mean {mean:,.1f}")
         )
     fig = forest(
         [Series(name="ν from Q1 to Q3 over splits", marks=marks)],

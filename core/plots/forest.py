@@ -13,6 +13,7 @@ import numpy as np
 
 from ..interpretation.format import signed_elo
 from ..leaderboard.anchored import ELO_PER_NAT
+from ..stats.estimate import Estimate
 from .base import COLOURS, Style, Theme, error_bars, figure, ideal_line, label
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ APART = 0.26
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class ForestMark:
     """One mark: a value with its interval (None or NaN: unknown), what it rests on, and its key, if any."""
 
     row: str
@@ -38,10 +39,13 @@ class Estimate:
     key: str | None = None
 
 
-def estimate(result: object, name: str, *, row: str, n: str, key: str | None = None) -> Estimate:
-    """The mark of a result's field `name`, with the interval in its fields `name_low` and `name_high`."""
-    value, low, high = (getattr(result, name + end) for end in ("", "_low", "_high"))
-    return Estimate(row=row, value=value, low=low, high=high, n=n, key=key)
+def forest_mark(result: object, name: str, *, row: str, n: str, key: str | None = None) -> ForestMark:
+    """The mark of a result's field `name`: an `Estimate`, or a number with `name_low` and `name_high`."""
+    value = getattr(result, name)
+    if isinstance(value, Estimate):
+        return ForestMark(row=row, value=value.value, low=value.low, high=value.high, n=n, key=key)
+    low, high = (getattr(result, f"{name}_{end}", None) for end in ("low", "high"))
+    return ForestMark(row=row, value=value, low=low, high=high, n=n, key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +53,7 @@ class Series:
     """Marks of one quantity: filled, `hollow`, or `plain` (a small neutral bar, no judge's marker)."""
 
     name: str
-    marks: Sequence[Estimate]
+    marks: Sequence[ForestMark]
     look: str = "filled"
 
 
@@ -157,7 +161,7 @@ def _two_lines(name: str) -> str:
     return f"{label(text[:cut])}<br>{label(text[cut:], limit=NAME_LIMIT)}"
 
 
-def _known(one: Series) -> list[Estimate]:
+def _known(one: Series) -> list[ForestMark]:
     return [mark for mark in one.marks if mark.value is not None and not np.isnan(mark.value)]
 
 
@@ -168,13 +172,13 @@ def _symbol(style: Style, look: str) -> str:
     return f"{symbol}-open" if look == "hollow" or style.symbol.endswith("-open") else symbol
 
 
-def _line(mark: Estimate, look: str, chosen: str | None) -> float:
+def _line(mark: ForestMark, look: str, chosen: str | None) -> float:
     if mark.key is not None and mark.key == chosen:
         return 3
     return 0 if look == "filled" else 2
 
 
-def _hover(name: str, mark: Estimate) -> str:
+def _hover(name: str, mark: ForestMark) -> str:
     interval = ""
     if mark.low is not None and mark.high is not None and not np.isnan(mark.low):
         interval = f" ({mark.low:.3f} to {mark.high:.3f})"

@@ -37,11 +37,11 @@ from .base import (
 )
 from .forest import (
     NAME_LIMIT,
-    Estimate,
+    ForestMark,
     Series,
     elo_axis,
-    estimate,
     forest,
+    forest_mark,
     marker,
     rows_figure,
     undimmed,
@@ -474,11 +474,11 @@ def debiased_figure(
     for row in found.rows[:shown]:
         rate, n = row.rate, f"{row.rate.n_labelled:,} labelled, {row.rate.n_unlabelled:,} not"
         ends = {"low": rate.low, "high": rate.high}
-        debiased.append(Estimate(row=row.model, value=rate.value, n=f"n {n}", key=row.model, **ends))
+        debiased.append(ForestMark(row=row.model, value=rate.value, n=f"n {n}", key=row.model, **ends))
         labels.append(
-            estimate(rate, "labels", row=row.model, n=f"n {rate.n_labelled:,} labelled", key=row.model)
+            forest_mark(rate, "labels", row=row.model, n=f"n {rate.n_labelled:,} labelled", key=row.model)
         )
-        judge.append(Estimate(row=row.model, value=rate.judge, low=None, high=None, n=f"n {n}"))
+        judge.append(ForestMark(row=row.model, value=rate.judge, low=None, high=None, n=f"n {n}"))
     series = [
         Series(name="as gold would judge", marks=debiased),
         Series(name="labels alone", marks=labels, look="hollow"),

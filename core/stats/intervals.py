@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidOption
+from .estimate import Estimate
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 FloatArray = NDArray[np.float64]
@@ -21,28 +21,6 @@ Side = Literal["two-sided", "lower", "upper"]
 
 MAX_RESAMPLED_GROUPS = 2000
 """More items than this are resampled in random groups, so that a bootstrap costs the same at any size."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Proportion:
-    """A rate with its interval: `value` = correct / n, `low` to `high` at `level`, from n / deff verdicts.
-
-    All three are NaN if n is 0: nothing was seen.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
-    level: float
-    deff: float
-    method: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(self)])
 
 
 def check_level(level: float) -> None:
@@ -222,24 +200,14 @@ def design_effect_of_sums(
     return np.where(n > 0, np.maximum(1.0, deff), 1.0)
 
 
-def proportion(k: int, n: int, *, level: float = 0.95, deff: float = 1.0) -> Proportion:
+def proportion(k: int, n: int, *, level: float = 0.95, deff: float = 1.0) -> Estimate:
     """One rate with its Wilson interval at n/deff; NaN if n = 0."""
     low, high = wilson(k, n, level=level, deff=deff)
     value = k / n if n else float("nan")
-    return Proportion(
-        value=value,
-        low=float(low),
-        high=float(high),
-        n=int(n),
-        level=level,
-        deff=deff,
-        method="Wilson at n/deff",
-    )
+    return Estimate(value, float(low), float(high), n=int(n), level=level, deff=deff)
 
 
-def clustered_proportion(
-    item: IntArray, n: IntArray, correct: IntArray, *, level: float = 0.95
-) -> Proportion:
+def clustered_proportion(item: IntArray, n: IntArray, correct: IntArray, *, level: float = 0.95) -> Estimate:
     """Rate Σcorrect/Σn with a Wilson interval at n/deff, deff from `design_effect` (ours)."""
     return proportion(int(np.sum(correct)), int(np.sum(n)), level=level, deff=design_effect(item, n, correct))
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.confidence.calibration_error import ConfidenceGap, calibration_intervals, reliability
 from core.plots.calibration import reliability_diagram
-from core.plots.forest import Estimate, Series, forest
+from core.plots.forest import ForestMark, Series, forest
 from core.reporting import tables
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import (
@@ -91,8 +91,8 @@ def _gaps(asked: Asked) -> Mark | None:
     return Mark(judge=chosen, correct=False, rule=asked.rule) if chosen else None
 
 
-def _estimate(asked: Asked, name: str, gap: ConfidenceGap) -> Estimate:
-    return Estimate(
+def _estimate(asked: Asked, name: str, gap: ConfidenceGap) -> ForestMark:
+    return ForestMark(
         row=name,
         value=gap.gap,
         low=gap.gap_low,

@@ -17,7 +17,7 @@ from core.leaderboard.robustness import (
 )
 from core.plots.base import COLOURS, Style
 from core.plots.ensembles import abstention_figure, subsample_figure
-from core.plots.forest import Estimate, Series, forest
+from core.plots.forest import ForestMark, Series, forest
 from core.store.model_queries import pair_doubts
 from core.store.vote_queries import Mark
 from pages.sections.leaderboard.controls import MODEL, Asked, in_url, number
@@ -100,7 +100,7 @@ def _abstention(asked: Asked) -> None:
     with drawn:
         if changed:
             estimates = [
-                Estimate(
+                ForestMark(
                     row=one.model,
                     value=100 * one.delta,
                     low=100 * one.delta_low,

@@ -9,7 +9,8 @@ import streamlit as st
 
 from core.errors import NoUsableVotes
 from core.interpretation import leaderboard as say
-from core.leaderboard.anchored import Board, board, met
+from core.leaderboard.anchored import Board, board
+from core.leaderboard.rating_methods import met
 from core.leaderboard.score_board import ScoreBoards, score_boards, scored_anchors
 from core.leaderboard.score_dispersion import Dispersion, dispersion, measures_frame
 from core.leaderboard.scores import DirectStatistics, direct_statistics, pairs_frame
