@@ -1,4 +1,4 @@
-"""The tables of docs/results.md: aggregators on RewardBench 2 pairs by judge and category, 5 % of items to calibrate.
+"""Tables of docs/results.md: aggregators on RewardBench 2 pairs by judge and category, 5 % of items to fit.
 
     python -m benchmarks.rewardbench2 [rewardbench2_pairs.csv.gz]
     python -m benchmarks.rewardbench2 --temperature [rewardbench2_temperature.csv.gz]
