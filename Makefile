@@ -35,7 +35,7 @@ bench: .venv/.dev
 
 # The site of docs/ in site/, built without the network; a broken link or an unknown name fails the build.
 docs: .venv-docs/.done
-	.venv-docs/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
 
 # Exact, hashed sets for every platform and Python version we support.
 lock:
