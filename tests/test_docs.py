@@ -19,6 +19,8 @@ from patience import LONG
 
 import core
 
+api = pytest.mark.skipif(not hasattr(core, "__all__"), reason="core has no public API yet")
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 DOCUMENTS = [
     REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")
@@ -79,6 +81,7 @@ def test_the_site_lists_every_document() -> None:
         assert re.search(rf"^ +- {re.escape(path.name)}$", listed, flags=re.MULTILINE), path.name
 
 
+@api
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_file_that_is_named_exists(name: str) -> None:
     made = {"data/votes.duckdb"}
@@ -181,12 +184,11 @@ def test_every_option_that_is_named_exists() -> None:
                 assert option in known, f"{name}: {option}"
 
 
+@api
 @pytest.mark.parametrize(
     "name", [name for name in TEXTS if name != "CONTRIBUTING.md" and blocks(name, "python")]
 )
 def test_python_that_is_shown_runs(name: str) -> None:
-    if not hasattr(core, "__all__"):
-        pytest.skip("core has no public API yet")
     for code in blocks(name, "python"):
         done = subprocess.run(
             [sys.executable, "-c", code],
@@ -206,6 +208,7 @@ def test_the_python_of_the_readme_is_short() -> None:
     assert len([line for line in code.splitlines() if line.strip()]) <= 6
 
 
+@api
 def test_the_worked_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """CONTRIBUTING's metric: its tests pass on its function, and the pages' part is Python."""
     golden, function, law, *pages = blocks("CONTRIBUTING.md", "python")
@@ -228,9 +231,8 @@ def test_the_worked_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         test()
 
 
+@api
 def test_every_public_name_is_in_the_api() -> None:
-    if not hasattr(core, "__all__"):
-        pytest.skip("core has no public API yet")
     listed = re.findall(r"^::: core\.(\w+)$", TEXTS["docs/api.md"], flags=re.MULTILINE)
     assert sorted(listed) == sorted(set(core.__all__) - {"__version__"})
 
