@@ -164,6 +164,7 @@ def helped(command: str) -> str:
     return done.stdout
 
 
+@api
 def test_every_option_that_is_named_exists() -> None:
     """Options in the prose of documents are options of some command, or of the servers named beside them."""
     known = {
