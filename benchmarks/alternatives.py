@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, log_loss
 
 from core.aggregation.btd import Bounds
-from core.counts import FloatArray, IntArray, VoteCells, VoteCounts
+from core.records import FloatArray, IntArray, VoteCells, VoteCounts
 
 KEY = ["judge", "item_id", "model_a", "model_b"]
 STARTS = 5

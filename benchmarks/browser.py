@@ -20,8 +20,8 @@ import numpy as np
 
 from benchmarks.files import REPOSITORY
 from benchmarks.timing import Row, Skipped, Timing
+from core.simulate.columns import as_reading, random_votes
 from core.store import Store
-from core.synthetic import as_reading, random_votes
 
 WHAT = "**key press to new figure, Calibration page**"
 GOAL_RATIO = 1.5

@@ -17,8 +17,9 @@ import numpy as np
 from benchmarks.rewardbench2 import VOTES
 from core.experiments.budget_trial import BudgetTrial, TrialRow, trial
 from core.importers import ReadOptions, read
-from core.store import Store, queries
-from core.votes import Selection
+from core.schema import Selection
+from core.store import Store
+from core.store import vote_queries as queries
 
 Found = Mapping[tuple[str, str], BudgetTrial]
 

@@ -61,14 +61,14 @@ def rows(path: Path = VOTES, *, repeats: int = 5) -> list[Row | Skipped]:
 def importing(*, repeats: int = 9) -> Row:
     """Import time within a fresh process, without the interpreter's own start."""
     mine, other = [], []
-    for modules, found in ((("core.audit",), mine), (("numpy", "duckdb"), other)):
+    for modules, found in ((("core.auditing",), mine), (("numpy", "duckdb"), other)):
         _import(modules)
         found.clear()
     for _ in range(repeats):
-        mine.append(_import(("core.audit",)))
+        mine.append(_import(("core.auditing",)))
         other.append(_import(("numpy", "duckdb")))
     return Row(
-        what="**import core.audit**",
+        what="**import core.auditing**",
         ours=Timing(runs=tuple(mine)),
         instead="import numpy, duckdb",
         theirs=Timing(runs=tuple(other)),

@@ -19,13 +19,13 @@ from pathlib import Path
 from benchmarks.files import REPOSITORY
 from benchmarks.timing import Row, Skipped, Timing
 from core.judging import client
-from core.judging.destination import destination
-from core.judging.gate import PERMIT, Permit, origin
+from core.judging.client import PERMIT, Permit, origin
+from core.judging.endpoint import destination
 from core.judging.items import Item
 from core.judging.job import Job, Judge
 from core.judging.prompts import new_fence
 from core.judging.protocols import stages
-from core.judging.runs import start
+from core.judging.registry import start
 from core.store import Store
 
 SERVER = REPOSITORY / "tests" / "judging_server.py"

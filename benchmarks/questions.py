@@ -6,16 +6,16 @@ import numpy as np
 
 from benchmarks import alternatives
 from benchmarks.timing import Row, alone, in_turns
-from core.aggregation.btd import decision_map, fit
-from core.aggregation.crossfit import held_out_labels
+from core.aggregation.btd import decision_map, fit, held_out_labels
 from core.aggregation.evaluation import evaluate
-from core.confidence.calibration import calibration, reliability
-from core.counts import OutcomeCounts, VoteCounts
-from core.figures import rater_styles
+from core.confidence.calibration_error import calibration, reliability
+from core.plots.base import rater_styles
 from core.plots.calibration import reliability_diagram
-from core.store import Store, queries
-from core.synthetic import as_reading, random_votes
-from core.votes import Selection
+from core.records import OutcomeCounts, VoteCounts
+from core.schema import Selection
+from core.simulate.columns import as_reading, random_votes
+from core.store import Store
+from core.store import vote_queries as queries
 
 STEP_MS, SPLITS_MS = 15.0, 150.0
 VOTES_A_COMPARISON = 12

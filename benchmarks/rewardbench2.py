@@ -18,10 +18,11 @@ import numpy as np
 from core.aggregation.btd import fit
 from core.aggregation.evaluation import METHODS, Evaluation, MethodScore, evaluate
 from core.aggregation.shrinkage import WEAK, Prior, pool
-from core.counts import VoteCounts
 from core.importers import ReadOptions, read
-from core.store import Store, queries
-from core.votes import Selection
+from core.records import VoteCounts
+from core.schema import Selection
+from core.store import Store
+from core.store import vote_queries as queries
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "votes"
 VOTES = FOLDER / "rewardbench2_pairs.csv.gz"

@@ -15,15 +15,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.judging.command import add_arguments, collect
-from core.votes import FORMS, AppellateError, InvalidOption, NoUsableVotes, Selection
+from .errors import AppellateError, InvalidOption, NoUsableVotes
+from .judging.cli import add_arguments, collect
+from .schema import FORMS, Selection
 
 if TYPE_CHECKING:
-    from core.audit import Audit
-    from core.importers import ReadOptions
-    from core.store import Store
-    from core.store.readings import Held
-    from core.votes import Reading
+    from .auditing import Audit
+    from .importers import ReadOptions
+    from .schema import Reading
+    from .store import Store
+    from .store.export import Held
 
 DONE, GATE_FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
@@ -59,9 +60,9 @@ def _complain(message: str) -> None:
 
 
 def _audit(options: argparse.Namespace) -> int:
-    from core.document import to_json
-    from core.gates import failed_gates, parse_gate
-    from core.summary import to_text
+    from .reporting.document import to_json
+    from .reporting.text import to_text
+    from .thresholds import failed_gates, parse_gate
 
     gates = [parse_gate(text) for text in options.fail_if or ()]
     result = _audited(options)
@@ -85,7 +86,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from core.report import report
+    from .reporting import report
 
     _write(Path(options.html), report(_audited(options)))
     print(_one_line(options.html))
@@ -94,8 +95,8 @@ def _report(options: argparse.Namespace) -> int:
 
 def _audited(options: argparse.Namespace) -> Audit:
     """Audit the files that are named, as the options say."""
-    from core.audit import AuditOptions, audit
-    from core.store import Store
+    from .auditing import AuditOptions, audit
+    from .store import Store
 
     settings = AuditOptions(
         bins=options.bins,
@@ -125,8 +126,8 @@ def _audited(options: argparse.Namespace) -> Audit:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from core.store import Store, default_path
-    from core.store.readings import is_database
+    from .store import Store, default_path
+    from .store.export import is_database
 
     target = Path(options.store or default_path())
     stores = [name for name in options.files if is_database(Path(name))]
@@ -152,8 +153,8 @@ def _import(options: argparse.Namespace) -> int:
 
 def _held(name: str, target: Path, options: argparse.Namespace) -> list[Held]:
     """What another store holds."""
-    from core.importers import ReadOptions
-    from core.store.readings import read_store
+    from .importers import ReadOptions
+    from .store.export import read_store
 
     if target.exists() and target.samefile(name):
         raise InvalidOption(f"{name}: is the store itself; name another with --store")
@@ -176,8 +177,8 @@ def _load(store: Store, reading: Reading, options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from core.store import Store, default_path
-    from core.store.export import write_file
+    from .store import Store, default_path
+    from .store.export import write_file
 
     path = Path(options.store or default_path())
     if not path.exists():
@@ -194,8 +195,8 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    from core.simulate import write_demo
-    from core.simulate_tables import write_demo_rankings, write_demo_scores
+    from .simulate.tables import write_demo_rankings, write_demo_scores
+    from .simulate.votes import write_demo
 
     write = {"votes": write_demo, "scores": write_demo_scores, "rankings": write_demo_rankings}[options.what]
     rows = write(Path(options.out), seed=options.seed, items=options.items)
@@ -204,7 +205,7 @@ def _simulate(options: argparse.Namespace) -> int:
 
 
 def _readings(options: argparse.Namespace) -> list[Reading]:
-    from core.importers import read
+    from .importers import read
 
     if not options.files:
         # An option that takes several values takes a file after it for one of them.
@@ -213,7 +214,7 @@ def _readings(options: argparse.Namespace) -> list[Reading]:
 
 
 def _read_options(options: argparse.Namespace) -> ReadOptions:
-    from core.importers import ReadOptions
+    from .importers import ReadOptions
 
     return ReadOptions(
         format=options.format,
@@ -353,7 +354,7 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:
-    from core.importers import formats
+    from .importers import formats
 
     parser.add_argument("--format", default="auto", help="auto (default), " + ", ".join(formats()))
     parser.add_argument("--map", action="extend", nargs="+", metavar="CANONICAL=THEIRS", help="name columns")

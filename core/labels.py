@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from core.votes import AmbiguousLabels, UnknownName
+from .errors import AmbiguousLabels, UnknownName
 
 TIE_WORDS = frozenset(
     (

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.sections.aggregation.confidence import confidence_tab
+from pages.sections.aggregation.controls import ask
+from pages.sections.aggregation.likert import likert_tab
+from pages.sections.aggregation.rules import rules_tab
+from pages.sections.aggregation.shrinkage import shrinkage_tab
 from pages.shared import widgets
-from pages.shared.aggregation.asked import ask
-from pages.shared.aggregation.confidence import confidence_tab
-from pages.shared.aggregation.likert import likert_tab
-from pages.shared.aggregation.rules import rules_tab
-from pages.shared.aggregation.shrinkage import shrinkage_tab
 
 TABS: dict[str, Callable[[], None]] = {
     "Rules": lambda: rules_tab(ask()),

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.agreement.alpha import Concord, concord, split_comparisons
+from core.agreement.judge_vs_human import leave_one_out
 from core.agreement.kappa import agreement_matrix, disagreements
-from core.agreement.leave_one_out import leave_one_out
-from core.agreement.repeatability import icc
-from core.audit import closest_partner, people_kappa
-from core.counts import IntArray
+from core.agreement.reliability import Concord, concord, icc, split_comparisons
+from core.auditing import closest_partner, people_kappa
+from core.interpretation import agreement as accord
+from core.interpretation.sentences import GRADES
+from core.interpretation.verdicts import ICC_STRONG
 from core.leaderboard.anchors import anchors as models_that_anchor
 from core.plots.agreement import (
     MOST_RATERS,
@@ -20,10 +21,8 @@ from core.plots.agreement import (
     repeatability_figure,
     shown_pairs,
 )
-from core.store.queries import Mark
-from core.words import agreement as accord
-from core.words.sentences import GRADES
-from core.words.verdicts import ICC_STRONG
+from core.records import IntArray
+from core.store.vote_queries import Mark
 from pages.shared import cached, theme, widgets
 
 REPEATS = {

@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from core.votes import NoUsableVotes
-from core.words import sentences
+from core.errors import NoUsableVotes
+from core.interpretation import sentences
+from pages.sections.calibration.comparisons import without_confidence
+from pages.sections.calibration.controls import ask, calibrations, gaps, noise_floors, subject
+from pages.sections.calibration.near_certain import near_certain_tab
+from pages.sections.calibration.recalibration import recalibration_tab
+from pages.sections.calibration.reliability import reliability_tab
+from pages.sections.calibration.threshold import threshold_tab
 from pages.shared import widgets
-from pages.shared.calibration.asked import ask, calibrations, gaps, noise_floors, subject
-from pages.shared.calibration.comparisons import without_confidence
-from pages.shared.calibration.near_certain import near_certain_tab
-from pages.shared.calibration.recalibration import recalibration_tab
-from pages.shared.calibration.reliability import reliability_tab
-from pages.shared.calibration.threshold import threshold_tab
 
 TABS = ("Reliability", "Near-certain votes", "Threshold", "Recalibration")
 

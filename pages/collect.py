@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from core.judging.sentences import proposed
-from core.votes import AppellateError
+from core.errors import AppellateError
+from core.judging.plan import proposed
+from pages.sections.collect import controls as form
+from pages.sections.collect import runs as going
+from pages.sections.collect.endpoint import where_to
+from pages.sections.collect.launch import copy, prompt, start
 from pages.shared import widgets
-from pages.shared.collect import asked as form
-from pages.shared.collect import going
-from pages.shared.collect.begin import copy, prompt, start
-from pages.shared.collect.where import where_to
 
 widgets.title("Collect", "Which model shall judge what, and what will it take?")
 going_on = going.going()

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.aggregation.crossfit import held_out_labels
-from core.agreement.confusion import Confusion, TieRule, commonest_error, confusion
-from core.counts import IntArray, VoteCounts
+from core.aggregation.btd import held_out_labels
+from core.agreement.confusion_matrix import Confusion, TieRule, commonest_error, confusion
+from core.errors import NoUsableVotes, TooFewLabels
+from core.interpretation import sentences
 from core.plots.confusion import accuracies, cell_key, confusion_matrix
-from core.store.queries import Mark
-from core.votes import VOTE_LABELS, NoUsableVotes, TooFewLabels
-from core.words import sentences
+from core.records import IntArray, VoteCounts
+from core.schema import VOTE_LABELS
+from core.store.vote_queries import Mark
 from pages.shared import cached, theme, widgets
 
 COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"}

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
+from core.errors import NoUsableVotes
 from core.importers import template
-from core.store.receipt import stored
-from core.votes import NoUsableVotes
-from pages.shared import cached, manage, upload, widgets
+from core.store.browse import stored
+from pages.sections.data import manage, upload
+from pages.shared import cached, widgets
 
 widgets.title("Data", "Is my data in, and right?")
 try:

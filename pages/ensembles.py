@@ -6,12 +6,21 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.consensus.ensemble_scores import EPSILON, EnsembleTable, compare
-from core.consensus.ensembles import RULES, Members, fuser_verdicts, likely_jury, members
+from core.consensus.ensembles import (
+    EPSILON,
+    RULES,
+    EnsembleTable,
+    Members,
+    compare,
+    fuser_verdicts,
+    likely_jury,
+    members,
+)
+from core.errors import InvalidOption
+from core.interpretation.ensembles import answer, rules_departures, without
 from core.plots.ensembles import accuracies_figure, without_figure
-from core.store.queries import Mark
-from core.votes import InvalidOption, Selection
-from core.words.ensembles import answer, rules_departures, without
+from core.schema import Selection
+from core.store.vote_queries import Mark
 from pages.shared import cached, theme, widgets
 
 # Judges that read other judgements: no members, unless they are chosen.

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.sections.experiments.budget import budget_tab
+from pages.sections.experiments.comparison import compared_tab
+from pages.sections.experiments.controls import Asked, ask
+from pages.sections.experiments.parameters import parameters_tab
+from pages.sections.experiments.sweeps import labels_tab, votes_tab
+from pages.sections.experiments.transfer import transfer_tab
 from pages.shared import widgets
-from pages.shared.experiments.asked import Asked, ask
-from pages.shared.experiments.budget import budget_tab
-from pages.shared.experiments.compared import compared_tab
-from pages.shared.experiments.parameters import parameters_tab
-from pages.shared.experiments.sweeps import labels_tab, votes_tab
-from pages.shared.experiments.transfer import transfer_tab
 
 TABS: dict[str, Callable[[Asked], None]] = {
     "How many votes": votes_tab,

@@ -2,20 +2,19 @@
 
 import streamlit as st
 
-from core.votes import NoUsableVotes
-from core.words.board import answer, sound
+from core.errors import NoUsableVotes
+from core.interpretation.leaderboard import answer, sound
+from pages.sections.leaderboard.board import board_tab
+from pages.sections.leaderboard.controls import all_triangles, ask, standing
+from pages.sections.leaderboard.debiased import debiased_tab
+from pages.sections.leaderboard.judges import judges_tab
+from pages.sections.leaderboard.outside import outside_tab
+from pages.sections.leaderboard.prompts import prompts_tab
+from pages.sections.leaderboard.ratings import ratings_tab
+from pages.sections.leaderboard.scores import only_scores, scores_tab
+from pages.sections.leaderboard.swap import swap_section, triangles_section
+from pages.sections.leaderboard.tasks import tasks_tab
 from pages.shared import widgets
-from pages.shared.leaderboard.asked import all_triangles, ask, standing
-from pages.shared.leaderboard.board import board_tab
-from pages.shared.leaderboard.debiased import debiased_tab
-from pages.shared.leaderboard.judges import judges_tab
-from pages.shared.leaderboard.outside import outside_tab
-from pages.shared.leaderboard.prompts import prompts_tab
-from pages.shared.leaderboard.ratings import ratings_tab
-from pages.shared.leaderboard.scores import only_scores, scores_tab
-from pages.shared.leaderboard.swap import swap_section
-from pages.shared.leaderboard.tasks import tasks_tab
-from pages.shared.leaderboard.triangles import triangles_section
 
 widgets.title("Leaderboard", "Which model is better, against which anchor?")
 if only_scores(widgets.current_selection()):

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from core.words import listwise as list_sentences
+from core.interpretation import listwise as list_sentences
+from pages.sections.listwise.controls import ask, improvements, sensitivities
+from pages.sections.listwise.tabs import consensus_tab, judges_tab, orders_tab, slots_tab
 from pages.shared import widgets
-from pages.shared.listwise.asked import ask, improvements, sensitivities
-from pages.shared.listwise.tabs import consensus_tab, judges_tab, orders_tab, slots_tab
 
 widgets.title("Listwise", "Does the order of candidates decide?")
 said = st.container()

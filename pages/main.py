@@ -4,7 +4,7 @@ import streamlit as st
 from streamlit.auth_util import get_secrets_auth_section
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.votes import Selection
+from core.schema import Selection
 from pages.shared import cached, theme, widgets
 
 SECTIONS = {

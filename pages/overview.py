@@ -3,10 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from core.aggregation.dummies import dummies
-from core.audit import AuditOptions, audit
-from core.report import SIGNS, report
-from core.words.findings import answer, missing, overall, worst
+from core.aggregation.rules import dummies
+from core.auditing import AuditOptions, audit
+from core.interpretation.verdicts import answer, missing, overall, worst
+from core.reporting import SIGNS, report
 from pages.shared import cached, widgets
 
 FIRST = 8  # raters whose worst findings are in view; those of more are folded
@@ -131,7 +131,7 @@ if lacking:
     for sentence in lacking:
         st.text(sentence)
 widgets.copy_as_python(
-    """from core.audit import AuditOptions, audit
+    """from core.auditing import AuditOptions, audit
 
 for verdict in audit(store, selection, AuditOptions(splits=0)).verdicts:
     print(verdict.judge, verdict.check, verdict.verdict, verdict.sentence)"""

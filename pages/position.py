@@ -2,13 +2,10 @@
 
 import streamlit as st
 
+from pages.sections.position.controls import ask
+from pages.sections.position.corrected import corrected_tab
+from pages.sections.position.order import balance_section, change_section, length_section, order_section
 from pages.shared import widgets
-from pages.shared.position.asked import ask
-from pages.shared.position.balance import balance_section
-from pages.shared.position.change import change_section
-from pages.shared.position.corrected import corrected_tab
-from pages.shared.position.length import length_section
-from pages.shared.position.order import order_section
 
 widgets.title("Position bias", "Does order decide?")
 said = st.container()

@@ -13,8 +13,8 @@ from patience import LONG
 
 from core.judging.items import Item
 from core.judging.job import Job, Judge
-from core.judging.progress import Progress
-from core.judging.runs import start
+from core.judging.plan import Progress
+from core.judging.registry import start
 from core.store import Store
 
 PATIENCE = 0.02

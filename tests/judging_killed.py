@@ -6,7 +6,7 @@ from judging_jobs import pairs
 
 from core.judging import client
 from core.judging.job import Job, Judge
-from core.judging.runs import start
+from core.judging.registry import start
 from core.store import Store
 
 ITEMS, VOTES, CONCURRENCY = 250, 8, 16

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from core.counts import OutcomeCounts
+from core.records import OutcomeCounts
 
 
 def of_votes(item, confidence, right) -> OutcomeCounts:

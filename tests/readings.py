@@ -5,7 +5,7 @@ import hashlib
 import pandas as pd
 import pyarrow as pa
 
-from core.votes import Reading, vote_schema
+from core.schema import Reading, vote_schema
 
 
 def reading(frame: pd.DataFrame | list[dict], *, name: str = "votes.csv", gold_only: bool = False) -> Reading:

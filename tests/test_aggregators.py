@@ -7,23 +7,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.aggregation.aggregators import (
+from core.aggregation.evaluation import evaluate
+from core.aggregation.rules import (
     AGGREGATORS,
     DERIVED,
     REASONS,
     confidence_labels,
     derived_name,
+    given_labels,
     greedy_pair,
     longest,
     one_hot,
     thresholds,
 )
-from core.aggregation.evaluation import evaluate
-from core.aggregation.labelling import given_labels
-from core.counts import NO_SIDE, SingleVotes, VoteCells, VoteCounts
-from core.store import Store, queries
-from core.synthetic import as_reading, random_votes
-from core.votes import InvalidOption, Selection
+from core.errors import InvalidOption
+from core.records import NO_SIDE, SingleVotes, VoteCells, VoteCounts
+from core.schema import Selection
+from core.simulate.columns import as_reading, random_votes
+from core.store import Store
+from core.store import vote_queries as queries
 from tests.test_evaluation import simulated
 
 

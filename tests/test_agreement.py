@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agreement.kappa import agreement_matrix, cohen_kappa, reliability_factor
-from core.agreement.repeatability import icc
-from core.counts import NO_GOLD, RatingTable, VoteCounts
-from core.votes import InvalidOption
+from core.agreement.reliability import icc
+from core.errors import InvalidOption
+from core.records import NO_GOLD, RatingTable, VoteCounts
 
 SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float

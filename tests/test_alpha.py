@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agreement.alpha import Concord, concord, label_table, split_comparisons
-from core.counts import NO_GOLD, VoteCounts
-from core.votes import InvalidOption
+from core.agreement.reliability import Concord, concord, label_table, split_comparisons
+from core.errors import InvalidOption
+from core.records import NO_GOLD, VoteCounts
 
 MISSING = 9
 

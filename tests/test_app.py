@@ -13,11 +13,11 @@ from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.confidence.calibration import calibration
-from core.figures import COLOURS
+from core.confidence.calibration_error import calibration
+from core.plots.base import COLOURS
+from core.schema import Selection
 from core.store import Store
-from core.store.queries import Mark, outcomes, votes_behind
-from core.votes import Selection
+from core.store.vote_queries import Mark, outcomes, votes_behind
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 TITLES = {
@@ -220,8 +220,8 @@ def test_a_key_means_one_thing_on_every_page() -> None:
 
 
 def test_the_worst_findings_of_a_judge_are_in_full_beneath_the_table(app):
-    from core.audit import AuditOptions, audit
-    from core.words.findings import worst
+    from core.auditing import AuditOptions, audit
+    from core.interpretation.verdicts import worst
     from pages.shared.cached import get_store
 
     page = opened(app, "overview")

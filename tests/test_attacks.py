@@ -16,9 +16,9 @@ from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.__main__ import main
+from core.errors import AppellateError, UnreadableFile
 from core.importers import read
 from core.store import Store
-from core.votes import AppellateError, UnreadableFile
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 VOTES = b"item_id,judge,vote,gold,confidence\n" + b"".join(
@@ -271,7 +271,7 @@ def test_a_store_without_room_says_so_and_stays_as_it_was(
         cursor.execute("insert into models values (9, 'half loaded')")
         raise kind("No space left on device\nand lines of advice")
 
-    monkeypatch.setattr("core.store.database.load_reading", no_room)
+    monkeypatch.setattr("core.store.connection.load_reading", no_room)
     with Store.open() as store:
         before = store.version
         with pytest.raises(AppellateError, match=r"cannot be written \(No space left on device\)"):

@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.leaderboard.anchored import board
 from core.leaderboard.anchors import anchors, triangles
-from core.leaderboard.pooling import mean_of_judges
-from core.leaderboard.raee import board
-from core.leaderboard.rating_spread import rating_spread
-from core.simulate import demo_world, simulate
+from core.leaderboard.judges import mean_of_judges
+from core.leaderboard.order_ratings import rating_spread
+from core.leaderboard.standings import met
+from core.schema import Selection
+from core.simulate.columns import as_reading
+from core.simulate.votes import demo_world, simulate
 from core.store import Store
-from core.store.queries import pair_scores
-from core.synthetic import as_reading
-from core.votes import Selection
-from core.words.standings import met
+from core.store.vote_queries import pair_scores
 
 
 def scores_of(path: Path):

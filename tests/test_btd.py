@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy import optimize
 from threadpoolctl import threadpool_limits
 
-from core.aggregation import btd, btd_solver
-from core.counts import NO_GOLD, FloatArray, VoteCells
-from core.votes import InvalidOption, TooFewLabels
+from core.aggregation import btd
+from core.aggregation import solver as btd_solver
+from core.errors import InvalidOption, TooFewLabels
+from core.records import NO_GOLD, FloatArray, VoteCells
 
 
 @pytest.fixture(autouse=True)
@@ -332,7 +333,7 @@ def test_unlabelled_comparisons_do_not_change_a_fit():
 
 
 def test_a_fit_that_does_not_converge_is_an_error(monkeypatch):
-    monkeypatch.setattr(btd_solver, "MAX_STEPS", 1)
+    monkeypatch.setattr(btd_solver, "MAX_NEWTON_STEPS", 1)
     with pytest.raises(btd.NotConverged, match="1 of 1"):
         btd.fit(random_cells(8))
 

@@ -13,23 +13,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.aggregation.btd import BTDFit, decide, features, fit, probabilities
-from core.counts import NO_GOLD, IntArray, VoteCells, VoteCounts
-from core.experiments.budget import PRICES, BudgetPlan, advise, learn, plan, price_table, state_cells
-from core.experiments.budget_trial import BudgetTrial, trial
-from core.experiments.stopping import (
+from core.errors import InvalidOption, TooFewLabels
+from core.experiments.budget import (
+    PRICES,
+    BudgetPlan,
+    advise,
     chances,
     lattice_of,
+    learn,
     least_risk,
+    plan,
     posterior,
     price_for,
+    price_table,
+    state_cells,
     still_open,
     stopping,
 )
-from core.figures import Style
-from core.plots.budget import budget_figure
-from core.votes import InvalidOption, TooFewLabels
-from core.words.budget import answer, not_kept, outlook, saving, simpler
-from core.words.signed import signed, signed_span
+from core.experiments.budget_trial import BudgetTrial, trial
+from core.interpretation.experiments import answer, not_kept, outlook, saving, simpler
+from core.interpretation.format import signed, signed_span
+from core.plots.base import Style
+from core.plots.experiments import budget_figure
+from core.records import NO_GOLD, IntArray, VoteCells, VoteCounts
 
 
 def known_fit(beta: float = 1.3, eta0: float = 1.5, gamma: float = 0.8) -> BTDFit:

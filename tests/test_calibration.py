@@ -6,19 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss
 
-from core.binning import BLOCK, bin_index, equal_mass_index, rank_values
-from core.confidence.calibration import (
+from core.confidence.calibration_error import (
     NLL_CLIP,
     calibration,
     calibration_intervals,
     noise_floor,
     reliability,
 )
-from core.confidence.th_score import th_sweep
-from core.counts import OutcomeCounts
-from core.intervals import clustered_proportion
-from core.inversion import absolute_sum_interval
-from core.votes import InvalidOption, NoUsableVotes
+from core.confidence.th_scores import th_sweep
+from core.errors import InvalidOption, NoUsableVotes
+from core.records import OutcomeCounts
+from core.stats.binning import BLOCK, bin_index, equal_mass_index, rank_values
+from core.stats.ece_interval import absolute_sum_interval
+from core.stats.intervals import clustered_proportion
 from tests.outcomes import of_judge, of_votes
 
 SKYWORK = "Skywork_Skywork-Reward-Gemma-2-27B [reward_model]"

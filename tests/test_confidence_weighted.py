@@ -7,10 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.aggregation import btd
-from core.aggregation.confidence_weighted import RULES, confidence_weighted
-from core.aggregation.weighing import CLIP, fit_weighted, learn_weighings
-from core.counts import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
-from core.votes import InvalidOption, NoUsableVotes, TooFewLabels
+from core.aggregation.confidence_weights import (
+    CLIP,
+    RULES,
+    confidence_weighted,
+    fit_weighted,
+    learn_weighings,
+)
+from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
+from core.records import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
 
 
 def records(vote, confidence, gold, *, per_item: int = 1) -> tuple[VoteCounts, SingleVotes]:
@@ -107,7 +112,7 @@ def test_weights_are_those_of_scipy_on_the_same_likelihood():
 
 def test_the_fit_is_that_of_the_full_solver():
     """Five starts reach what the solver of plain BTD finds by scanning the box, on sets of 20 to 60."""
-    from core.aggregation.btd_solver import Problem, solve
+    from core.aggregation.solver import Problem, solve
 
     rng = np.random.default_rng(9)
     box = np.array([(1e-3, 5.0), (np.log(1e-4), np.log(1e3)), (-10.0, 10.0)])

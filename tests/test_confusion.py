@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agreement.confusion import confusion
-from core.counts import NO_GOLD, VoteCounts
-from core.votes import InvalidOption
+from core.agreement.confusion_matrix import confusion
+from core.errors import InvalidOption
+from core.records import NO_GOLD, VoteCounts
 
 
 def make(rows: list[tuple[int, int, int, int]], item: list[int] | None = None) -> VoteCounts:

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.agreement.repeatability import icc
-from core.confidence.guarantee import Decisions, guarantee
-from core.counts import NO_GOLD, PairScores, RatingTable, VoteCounts
-from core.intervals import clustered_proportion, jeffreys, wilson
+from core.agreement.reliability import icc
+from core.confidence.selective import Decisions, guarantee
+from core.leaderboard.anchored import board
 from core.leaderboard.anchors import triangles
 from core.leaderboard.debiased import debiased_rate, rogan_gladen
-from core.leaderboard.raee import board
+from core.records import NO_GOLD, PairScores, RatingTable, VoteCounts
+from core.stats.intervals import clustered_proportion, jeffreys, wilson
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results.md"
 LEVEL = 0.95

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.counts import NO_GOLD, VoteCounts
+from core.errors import InvalidOption, TooFewLabels
+from core.interpretation.sentences import corrected, debiased
 from core.leaderboard.debiased import debiased_rate, oriented, rogan_gladen
-from core.votes import InvalidOption, TooFewLabels
-from core.words.gold import corrected, debiased
+from core.records import NO_GOLD, VoteCounts
 
 
 def counts_of(plus, tie, minus, gold, item=None) -> VoteCounts:

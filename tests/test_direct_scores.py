@@ -10,13 +10,21 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score
 
-from core.counts import DirectScores
-from core.intervals import mean_interval
-from core.leaderboard.direct_scores import direct_statistics, pairs_frame
-from core.leaderboard.proportional_odds import BOUND, MAX_LEVELS, Levels, below, chances, fit
-from core.leaderboard.score_board import score_boards, scored_anchors
-from core.votes import InvalidOption, NoUsableVotes
-from core.words.scores import alone
+from core.errors import InvalidOption, NoUsableVotes
+from core.interpretation.leaderboard import alone
+from core.leaderboard.score_board import (
+    BOUND,
+    MAX_LEVELS,
+    Levels,
+    below,
+    chances,
+    fit,
+    score_boards,
+    scored_anchors,
+)
+from core.leaderboard.scores import direct_statistics, pairs_frame
+from core.records import DirectScores
+from core.stats.intervals import mean_interval
 
 CUTS = np.linspace(-3, 3, 9)
 

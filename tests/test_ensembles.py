@@ -7,24 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.aggregation.crossfit import held_out_labels
-from core.consensus.ensemble_scores import compare, drop, paired
+from core.aggregation.btd import held_out_labels
 from core.consensus.ensembles import (
     RULES,
     Verdicts,
     applicable,
     btd_verdicts,
     combine,
+    compare,
+    drop,
     entropy_weight,
     fuser_verdicts,
     likely_jury,
     members,
+    paired,
 )
-from core.counts import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
+from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.importers import read
-from core.store import Store, queries
-from core.votes import InvalidOption, NoUsableVotes, Selection, UnknownName
-from core.words.ensembles import answer, points, widened, without
+from core.interpretation.ensembles import answer, points, widened, without
+from core.records import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
+from core.schema import Selection
+from core.store import Store
+from core.store import vote_queries as queries
 
 
 def judge(labels, confidence=None, gold=None, comparison=None):

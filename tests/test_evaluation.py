@@ -10,12 +10,10 @@ from scipy import stats
 
 from core.aggregation import btd
 from core.aggregation.evaluation import METHODS, apply, evaluate, label_distributions, regime, splits
-from core.aggregation.held_out import held_out_scores
-from core.counts import NO_GOLD, VoteCells, VoteCounts
-from core.loss_intervals import change_intervals
-from core.splits import ItemLosses, item_losses, sign_flip_p_value
-from core.votes import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
-from core.words.held_out import _changed, effect
+from core.errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
+from core.interpretation.aggregation import _changed, effect
+from core.records import NO_GOLD, VoteCells, VoteCounts
+from core.stats.splits import ItemLosses, change_intervals, held_out_scores, item_losses, sign_flip_p_value
 
 CATEGORIES = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
 # The reference of the data's README: MAE of BTD and SC for gpt-5.4 [base], ± .02.

@@ -10,21 +10,18 @@ from hypothesis import strategies as st
 
 from core.aggregation import btd
 from core.aggregation.evaluation import evaluate
-from core.counts import NO_GOLD, OrderCounts, VoteCounts
-from core.experiments.comparison import compare
-from core.experiments.fewer_votes import doubling, subsample
-from core.experiments.parameter_grid import parameter_grid
+from core.errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
+from core.experiments.comparison import compare, parameter_grid
+from core.experiments.parameter_transfer import KINDS, task_distances, transfer, transfer_prediction
 from core.experiments.protocol import largest_draw, nested_splits
-from core.experiments.sweeps import label_sweep, vote_sweep
-from core.experiments.task_distance import KINDS, task_distances, transfer_prediction
-from core.experiments.transfer import transfer
+from core.experiments.sweeps import doubling, label_sweep, subsample, vote_sweep
 from core.importers import read
-from core.splits import splits
+from core.interpretation.experiments import comparison_answer, costly, parameters_answer, votes_answer
+from core.records import NO_GOLD, OrderCounts, VoteCounts
+from core.schema import Selection
+from core.stats.splits import splits
 from core.store import Store
-from core.store.by_value import vote_counts_by
-from core.store.queries import vote_counts
-from core.votes import InvalidOption, NoUsableVotes, Selection, TooFewLabels, UnknownName
-from core.words.experiments import comparison_answer, costly, parameters_answer, votes_answer
+from core.store.vote_queries import vote_counts, vote_counts_by
 
 NAMES = ("comparison", "item", "plus", "tie", "minus", "gold")
 

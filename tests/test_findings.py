@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.aggregation.dummies import dummies
-from core.counts import NO_GOLD, LengthCounts, VoteCounts
-from core.words.findings import answer, missing, overall, worst
-from core.words.verdicts import CHECKS, Grade, Verdict
+from core.aggregation.rules import dummies
+from core.interpretation.verdicts import CHECKS, Grade, Verdict, answer, missing, overall, worst
+from core.records import NO_GOLD, LengthCounts, VoteCounts
 
 
 def checks(judge: str = "j", **grades: Grade) -> list[Verdict]:

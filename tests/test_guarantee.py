@@ -9,13 +9,19 @@ import pytest
 from scipy import stats
 
 from core.aggregation.btd import fit
-from core.aggregation.btd_solver import probabilities
-from core.confidence.guarantee import Decisions, by_btd, by_share, by_stated_confidence, guarantee
-from core.confidence.selective import threshold_for_risk
-from core.counts import NO_GOLD, OutcomeCounts, SingleVotes, VoteCounts
-from core.synthetic import simulate_counts
-from core.votes import InvalidOption, NoUsableVotes, TooFewLabels
-from core.words.gold import guaranteed
+from core.aggregation.solver import probabilities
+from core.confidence.selective import (
+    Decisions,
+    by_btd,
+    by_share,
+    by_stated_confidence,
+    guarantee,
+    threshold_for_risk,
+)
+from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
+from core.interpretation.sentences import guaranteed
+from core.records import NO_GOLD, OutcomeCounts, SingleVotes, VoteCounts
+from core.simulate.columns import simulate_counts
 
 ALPHA, DELTA = 0.12, 0.1
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.errors import AmbiguousLabels, AppellateError, UnreadableFile
 from core.importers import ReadOptions, inspect, read
 from core.importers.columns import CELL_LIMIT
-from core.votes import AmbiguousLabels, AppellateError, UnreadableFile
 
 HEAD = b"item_id,judge,vote\n"
 GOOD = HEAD + b"1,j,1\n2,j,-1\n"

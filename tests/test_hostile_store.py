@@ -8,9 +8,9 @@ import pytest
 from test_hostile_files import HOSTILE_TEXTS, REFUSED, REJECTED
 
 from core.__main__ import main
+from core.errors import UnknownName
 from core.importers import ReadOptions, read
 from core.store import Store
-from core.votes import UnknownName
 
 BEFORE = b"item_id,judge,vote,gold\n1,kept,1,1\n2,kept,-1,1\n"
 

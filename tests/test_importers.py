@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.errors import AmbiguousLabels, InvalidOption, UnknownName, UnreadableFile
 from core.importers import Inspection, ReadOptions, formats, inspect, read, read_back, template
 from core.importers.source import stem
+from core.schema import COLUMN_NAMES, vote_schema
 from core.store.export import write_csv
-from core.votes import COLUMN_NAMES, AmbiguousLabels, InvalidOption, UnknownName, UnreadableFile, vote_schema
 
 
 def read_one(text, name="votes.csv", **options):

@@ -6,8 +6,8 @@ import json
 import pandas as pd
 import pytest
 
+from core.errors import InvalidOption, UnreadableFile
 from core.importers import ReadOptions, inspect, read
-from core.votes import InvalidOption, UnreadableFile
 
 SAME = ("dataset", "category", "model_a", "model_b", "run", "vote", "gold", "rater_type")
 

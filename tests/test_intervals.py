@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.intervals import (
+from core.errors import InvalidOption
+from core.stats.intervals import (
     beta_interval,
     clopper_pearson,
     clustered_proportion,
@@ -22,7 +23,6 @@ from core.intervals import (
     resample_items,
     wilson,
 )
-from core.votes import InvalidOption
 
 COUNTS = [(0, 1), (1, 1), (0, 10), (3, 10), (10, 10), (453, 700), (1, 5000)]
 

@@ -18,20 +18,12 @@ from aiohttp import web
 from judging_jobs import collect, job, pairs
 from judging_server import Server
 
+from core.errors import InvalidOption
 from core.judging import client
 from core.judging.client import CallFailed
-from core.judging.destination import (
-    HOSTS,
-    NO_KEY,
-    Destination,
-    NotConfirmed,
-    destination,
-    key_variable,
-    scrub,
-)
+from core.judging.endpoint import HOSTS, NO_KEY, Destination, NotConfirmed, destination, key_variable, scrub
 from core.judging.job import Judge
 from core.store import Store
-from core.votes import InvalidOption
 
 # The client ignores these for the process; here they would be errors.
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")

@@ -10,10 +10,10 @@ import pytest
 from judging_jobs import lists, pairs
 from readings import reading
 
+from core.errors import InvalidOption, NoUsableVotes, UnreadableFile
 from core.judging.items import Item, items_of, lists_of, read_file, read_items
 from core.judging.job import Budget, Job, Judge
 from core.store import Store
-from core.votes import InvalidOption, NoUsableVotes, UnreadableFile
 
 
 def file(tmp_path: Path, text: str) -> Path:

@@ -13,10 +13,11 @@ import pytest
 from judging_jobs import PATIENCE, collect, job, pairs, until
 from judging_server import LONG, Server
 
+from core.errors import InvalidOption
 from core.judging.job import Budget, Judge
-from core.judging.runs import start
+from core.judging.registry import start
+from core.schema import Selection
 from core.store import Store
-from core.votes import InvalidOption, Selection
 
 
 @pytest.fixture

@@ -9,9 +9,10 @@ from judging_jobs import collect, job, pairs
 from judging_server import JUDGES, Server
 
 from core.bias.position import position_bias
-from core.confidence.overconfidence import confidence_gap
-from core.store import Store, queries
-from core.votes import Selection
+from core.confidence.calibration_error import confidence_gap
+from core.schema import Selection
+from core.store import Store
+from core.store import vote_queries as queries
 
 ITEMS, VOTES = 120, 8
 

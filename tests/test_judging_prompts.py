@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging_jobs import pairs
 
+from core.errors import InvalidOption, TooFewLabels, UnreadableFile
 from core.judging.job import Job, Judge
 from core.judging.prompts import FOLDER, NAMES, load, messages
 from core.judging.protocols import examples_of, judged, orderings, stages
 from core.store import Store
-from core.votes import InvalidOption, TooFewLabels, UnreadableFile
 
 FENCE = "0123456789abcdef"
 

@@ -12,13 +12,14 @@ from judging_jobs import collect, job, lists, pairs
 from judging_server import JUDGES, Server, answer_text
 from readings import reading
 
+from core.errors import InvalidOption, UnknownName
 from core.judging.items import Item
 from core.judging.job import Budget, Job, Judge
-from core.judging.planning import plan, upwards
+from core.judging.plan import plan, upwards
 from core.judging.prompts import FOLDER
 from core.judging.protocols import orderings
+from core.schema import Selection
 from core.store import Store
-from core.votes import InvalidOption, Selection, UnknownName
 
 
 @pytest.fixture

@@ -14,14 +14,15 @@ from judging_jobs import PATIENCE, collect, job, pairs, until
 from judging_server import Server
 from patience import LONG
 
+from core.errors import InvalidOption
 from core.judging.client import retry_after
-from core.judging.destination import NO_KEY, NotConfirmed, destination, scrub
+from core.judging.endpoint import NO_KEY, NotConfirmed, destination, scrub
 from core.judging.job import Budget, Judge
-from core.judging.pace import Load, Pace, Purse
-from core.judging.planning import plan
-from core.judging.runs import running, start
+from core.judging.limits import Load, Pace, Purse
+from core.judging.plan import plan
+from core.judging.registry import running, start
+from core.schema import Selection
 from core.store import Store
-from core.votes import InvalidOption, Selection
 
 
 def replies(store: Store) -> list[dict]:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.importers.cells import BadCell, confidence_scale, parse_confidence, parse_float, parse_int
+from core.errors import AmbiguousLabels, UnknownName
+from core.importers.columns import BadCell, confidence_scale, parse_confidence, parse_float, parse_int
 from core.labels import VOCABULARIES, candidates, decide, normalise, vocabulary
-from core.votes import AmbiguousLabels, UnknownName
 
 MEANINGS = {
     "1/0/-1": {"1": 1, "+1": 1, "1.0": 1, "0": 0, "-1": -1, "-1.0": -1, "−1": -1},

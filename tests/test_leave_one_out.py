@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from core.aggregation.crossfit import held_out_labels
-from core.agreement.leave_one_out import leave_one_out
-from core.counts import NO_GOLD, VoteCounts
-from core.votes import UnknownName
+from core.aggregation.btd import held_out_labels
+from core.agreement.judge_vs_human import leave_one_out
+from core.errors import UnknownName
+from core.records import NO_GOLD, VoteCounts
 
 SEED = 0
 

@@ -9,14 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bias.position import sign_test
-from core.consensus.listwise import COMPONENTS, Weights, consensus, improvement
-from core.consensus.listwise_orders import order_sensitivity, order_sweep
-from core.counts import InvalidCounts, ListRankings
-from core.votes import InvalidOption, NoUsableVotes
-from core.words.ensembles import points
-from core.words.listwise import enough, gained
-from core.words.listwise import slots as slots_said
-from core.words.verdicts import percent
+from core.consensus.listwise import (
+    COMPONENTS,
+    Weights,
+    consensus,
+    improvement,
+    order_sensitivity,
+    order_sweep,
+)
+from core.errors import InvalidOption, NoUsableVotes
+from core.interpretation.ensembles import points
+from core.interpretation.listwise import enough, gained
+from core.interpretation.listwise import slots as slots_said
+from core.interpretation.verdicts import percent
+from core.records import InvalidCounts, ListRankings
 
 
 def rankings(rows, *, candidates=("a", "b", "c", "d"), categories=("",)):

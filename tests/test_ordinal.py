@@ -8,22 +8,28 @@ from hypothesis import strategies as st
 
 from core.aggregation import btd
 from core.aggregation.evaluation import evaluate
-from core.aggregation.levels import LevelCounts, of_scores, of_votes
-from core.aggregation.ordinal import (
+from core.aggregation.ordinal_model import (
+    GAP_PRECISION,
     RULES,
+    SLOPE_PRECISION,
+    LevelCounts,
+    Sets,
     apply,
+    chances_below,
     cuts_of,
     drps,
     features,
     fit,
+    fit_sets,
     median_level,
+    of_scores,
+    of_votes,
     ordinal,
     plain_levels,
     probabilities,
 )
-from core.aggregation.ordinal_solver import GAP_PRECISION, SLOPE_PRECISION, Sets, chances_below, fit_sets
-from core.counts import NO_GOLD, DirectScores, InvalidCounts, VoteCounts
-from core.votes import InvalidOption, NoUsableVotes, TooFewLabels
+from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
+from core.records import NO_GOLD, DirectScores, InvalidCounts, VoteCounts
 
 
 def rated(seed: int, rows: int, k: int, n: int, *, shift: float = 0.0, stretch: float = 1.0) -> LevelCounts:

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from core.confidence.calibration import calibration
-from core.confidence.overconfidence import confidence_gap
-from core.counts import OutcomeCounts
+from core.confidence.calibration_error import calibration, confidence_gap
+from core.records import OutcomeCounts
 
 
 def outcomes(item: list[int], confidence: list[float], n: list[int], correct: list[int]) -> OutcomeCounts:

@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from core.aggregation.btd import Bounds, apply, decision_map, fit
 from core.aggregation.evaluation import Evaluation, evaluate
-from core.aggregation.labelling import given_labels, label_shares, label_table, rule_labels
-from core.audit import AuditOptions, audit
-from core.counts import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
-from core.intervals import clustered_proportion
+from core.aggregation.rules import given_labels, label_shares, label_table, rule_labels
+from core.auditing import AuditOptions, audit
+from core.errors import UnknownName
+from core.interpretation.aggregation import recommend
 from core.plots.aggregation import (
     MOST_VOTES,
     decision_figure,
@@ -23,12 +23,13 @@ from core.plots.aggregation import (
     share_key,
     shares_figure,
 )
-from core.simulate import DEMO_DATASET
-from core.splits import splits
+from core.records import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
+from core.schema import Selection
+from core.simulate.votes import DEMO_DATASET
+from core.stats.intervals import clustered_proportion
+from core.stats.splits import splits
 from core.store import Store
-from core.store.queries import comparison_names, single_votes, vote_counts
-from core.votes import Selection, UnknownName
-from core.words.recommendation import recommend
+from core.store.vote_queries import comparison_names, single_votes, vote_counts
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 JUDGE = "sim-judge-decisive"
@@ -208,7 +209,7 @@ def test_downloaded_labels_name_every_comparison(app: AppTest) -> None:
     store = demo_store()
     counts = vote_counts(store, DEMO)[JUDGE]
     names = comparison_names(store, DEMO).to_pandas()
-    from core.store.queries import Mark, votes_behind
+    from core.store.vote_queries import Mark, votes_behind
 
     for code in (0, 17, len(names) - 1):
         votes = votes_behind(store, DEMO, mark=Mark(comparisons=(code,))).to_pandas()

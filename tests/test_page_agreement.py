@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import audit
-from core.agreement.alpha import concord
+from core import auditing as audit
+from core.agreement.judge_vs_human import Contest, leave_one_out
 from core.agreement.kappa import agreement_matrix, disagreements
-from core.agreement.leave_one_out import Contest, leave_one_out
-from core.agreement.repeatability import icc
-from core.counts import NO_GOLD, VoteCounts
-from core.figures import rater_styles
+from core.agreement.reliability import concord, icc
+from core.interpretation import agreement as accord
 from core.plots.agreement import (
     MOST_RATERS,
     concord_figure,
@@ -21,10 +19,11 @@ from core.plots.agreement import (
     shown_pairs,
     shown_raters,
 )
-from core.simulate import DEMO_DATASET
-from core.store.queries import vote_counts
-from core.votes import Selection
-from core.words import agreement as accord
+from core.plots.base import rater_styles
+from core.records import NO_GOLD, VoteCounts
+from core.schema import Selection
+from core.simulate.votes import DEMO_DATASET
+from core.store.vote_queries import vote_counts
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 DEMO = Selection(datasets=(DEMO_DATASET,))
@@ -127,7 +126,7 @@ def test_a_cell_leads_to_the_disagreements(app: AppTest, other: str) -> None:
     counts = demo_counts()
     codes = disagreements(counts[judge], counts.get(other))
     shown = page.dataframe[0].value
-    from core.store.queries import Mark, votes_behind
+    from core.store.vote_queries import Mark, votes_behind
     from pages.shared.cached import get_store
 
     mark = Mark(judge=judge if other == "gold" else None, comparisons=tuple(codes[:200].tolist()))

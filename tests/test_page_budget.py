@@ -6,11 +6,11 @@ from streamlit.testing.v1 import AppTest
 
 from core.experiments.budget import learn, plan
 from core.experiments.budget_trial import trial
-from core.simulate import DEMO_DATASET
-from core.store import queries
-from core.votes import Selection
-from core.words.budget import answer, outlook
-from pages.shared.experiments.budget import CURVE, STOPS
+from core.interpretation.experiments import answer, outlook
+from core.schema import Selection
+from core.simulate.votes import DEMO_DATASET
+from core.store import vote_queries as queries
+from pages.sections.experiments.budget import CURVE, STOPS
 
 JUDGE = "sim-judge-careful"
 

@@ -9,13 +9,18 @@ from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.confidence.calibration import calibration, calibration_intervals, noise_floor, reliability
-from core.confidence.overconfidence import confidence_gap
+from core.confidence.calibration_error import (
+    calibration,
+    calibration_intervals,
+    confidence_gap,
+    noise_floor,
+    reliability,
+)
 from core.confidence.recalibration import recalibrate
 from core.confidence.selective import risk_coverage, threshold_for_risk
-from core.confidence.th_score import SWEEP_EPSILONS, th_score, th_sweep
-from core.counts import OutcomeCounts
-from core.figures import rater_styles
+from core.confidence.th_scores import SWEEP_EPSILONS, th_score, th_sweep
+from core.interpretation import sentences, verdicts
+from core.plots.base import rater_styles
 from core.plots.calibration import (
     before_and_after,
     bin_key,
@@ -24,11 +29,11 @@ from core.plots.calibration import (
     risk_figure,
     th_figure,
 )
-from core.simulate import DEMO_DATASET
+from core.records import OutcomeCounts
+from core.schema import CorrectnessRule, Selection
+from core.simulate.votes import DEMO_DATASET
 from core.store import Store
-from core.store.queries import outcomes
-from core.votes import CorrectnessRule, Selection
-from core.words import sentences, verdicts
+from core.store.vote_queries import outcomes
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = '<a href="javascript:alert(1)">x</a>\n<b>%{x}'
@@ -99,7 +104,7 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
 
 
 def test_audit_and_page_agree(app: AppTest) -> None:
-    from core.audit import AuditOptions, audit
+    from core.auditing import AuditOptions, audit
     from pages.shared.cached import get_store
 
     opened(app, stated_by=BOASTER)

@@ -12,17 +12,15 @@ from judging_server import Server
 from patience import LONG
 from streamlit.testing.v1 import AppTest
 
-from core.judging.destination import provider_variable
+from core.errors import InvalidOption
+from core.judging.endpoint import provider_variable
 from core.judging.items import items_of
 from core.judging.job import Budget, Job, Judge
-from core.judging.planning import plan
+from core.judging.plan import described, outcome, plan, proposed
 from core.judging.prompts import FOLDER
-from core.judging.runs import runs
-from core.judging.sentences import described, outcome, proposed
-from core.judging.started import Terms, begin, complete, resume, started
+from core.judging.registry import Terms, begin, complete, resume, runs, started
 from core.store import Store
-from core.store.replies import without_verdict
-from core.votes import InvalidOption
+from core.store.ledger import without_verdict
 
 DEMO = "demo (simulated)"
 KEY = "sk-planted-4f1d8a77c2e94b06"

@@ -7,18 +7,18 @@ import pytest
 from sklearn.metrics import confusion_matrix as oracle
 from streamlit.testing.v1 import AppTest
 
-from core.aggregation.btd import apply, fit
-from core.aggregation.crossfit import held_out_labels
-from core.agreement.confusion import commonest_error, confusion
-from core.counts import NO_GOLD, VoteCounts
-from core.figures import rater_styles
-from core.intervals import clustered_proportion
+from core.aggregation.btd import apply, fit, held_out_labels
+from core.agreement.confusion_matrix import commonest_error, confusion
+from core.errors import InvalidOption, TooFewLabels
+from core.interpretation import sentences
+from core.plots.base import rater_styles
 from core.plots.confusion import ORDER, accuracies, cell_key, confusion_matrix
-from core.simulate import DEMO_DATASET
+from core.records import NO_GOLD, VoteCounts
+from core.schema import Selection
+from core.simulate.votes import DEMO_DATASET
+from core.stats.intervals import clustered_proportion
 from core.store import Store
-from core.store.queries import Mark, vote_counts, votes_behind
-from core.votes import InvalidOption, Selection, TooFewLabels
-from core.words import sentences
+from core.store.vote_queries import Mark, vote_counts, votes_behind
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -11,9 +11,9 @@ from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.importers import ReadOptions, inspect, read, read_back, template
+from core.schema import Selection
 from core.store import Store
-from core.store.receipt import arrived, reject_reasons, stored
-from core.votes import Selection
+from core.store.browse import arrived, reject_reasons, stored
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> =1+1"
@@ -430,7 +430,7 @@ def test_receipt_never_rounds_a_share_up_to_all_or_down_to_none(tmp_path):
     text = "item_id,judge,vote,gold,confidence\n" + "\n".join(rows)
     with Store.open(None) as store:
         store.load(read([("x.csv", text.encode())])[0])
-        from core.store.queries import summary
+        from core.store.vote_queries import summary
 
         said = stored(summary(store, Selection()))
     assert "Gold is known for 99 % of the votes" in said.sentence
@@ -447,7 +447,7 @@ def test_a_column_can_be_left_out_and_the_first_shown_named_in_words():
 
 
 def test_receipt_counts_what_says_nothing_in_the_singular_and_the_plural(tmp_path):
-    from core.store.queries import summary
+    from core.store.vote_queries import summary
 
     for empty, said in ((1, "1 more without a verdict is not"), (2, "2 more without a verdict are not")):
         rows = "".join(f"{k},j,{'' if k < empty else 1}\n" for k in range(4))

@@ -8,16 +8,17 @@ from patience import LONG
 from streamlit.testing.v1 import AppTest
 from test_direct_scores import drawn, scored
 
-from core.figures import rater_styles
 from core.importers import read
-from core.leaderboard.direct_scores import direct_statistics
-from core.leaderboard.dispersion import MEASURES, dispersion, measures_frame
-from core.leaderboard.raee import Board, board
+from core.interpretation import leaderboard as score_sentences
+from core.leaderboard.anchored import Board, board
 from core.leaderboard.score_board import score_boards
-from core.plots.scores import scores_figure
-from core.store import Store, queries
-from core.votes import Selection
-from core.words import scores as score_sentences
+from core.leaderboard.score_dispersion import MEASURES, dispersion, measures_frame
+from core.leaderboard.scores import direct_statistics
+from core.plots.base import rater_styles
+from core.plots.leaderboard import scores_figure
+from core.schema import Selection
+from core.store import Store
+from core.store import vote_queries as queries
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 DEMO = "demo (simulated)"
@@ -39,7 +40,7 @@ def texts(app: AppTest) -> list[str]:
 
 def votes_of(p: dict[str, dict[str, float]], n: int = 400) -> dict[str, Board]:
     """Boards of judges from (judge → model → share of wins against m0)."""
-    from core.counts import PairScores
+    from core.records import PairScores
 
     boards = {}
     for judge, shares in p.items():
@@ -145,14 +146,14 @@ def test_words_follow_from_the_board():
     assert said.startswith("By direct scores m1 leads: its score beats that of m0 with probability ")
     assert "150 items, judge" in said
     assert "is more than chance" in said
-    assert score_sentences.sound(boards, statistics) == "finding"
+    assert score_sentences.scores_kind(boards, statistics) == "finding"
     assert score_sentences.leader(score_boards(clear, "m1").mean).startswith(
         "By direct scores no model beats"
     )
     equal = {"judge": drawn(rng, items=40, beta=(0.0, 0.0, 0.0))}
     boards = score_boards(equal, "m0")
     assert "not shown to be better than the anchor" in score_sentences.leader(boards.mean)
-    assert score_sentences.sound(boards, direct_statistics(equal)) == "warning"
+    assert score_sentences.scores_kind(boards, direct_statistics(equal)) == "warning"
 
 
 def test_the_best_of_equal_models_rarely_leads():
@@ -170,7 +171,7 @@ def test_a_crowded_top_is_said():
     generous = {"kind": scored(np.where(np.random.default_rng(3).random((60, 2, 1)) < 0.8, 10.0, 9.0))}
     said = score_sentences.crowded(direct_statistics(generous))
     assert said.startswith("Little room at the top: share of scores at the highest given, 10: kind ")
-    assert score_sentences.sound(score_boards(generous, "m0"), direct_statistics(generous)) == "warning"
+    assert score_sentences.scores_kind(score_boards(generous, "m0"), direct_statistics(generous)) == "warning"
     spread = {"judge": drawn(np.random.default_rng(4), items=60, beta=(0.0, 0.5))}
     assert score_sentences.crowded(direct_statistics(spread)) is None
 

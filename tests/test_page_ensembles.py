@@ -5,13 +5,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_ensembles import simulated
 
-from core.consensus.ensemble_scores import Difference, compare
-from core.consensus.ensembles import members
-from core.figures import rater_styles
+from core.consensus.ensembles import Difference, compare, members
+from core.interpretation.ensembles import answer, departures, points, rules_departures, widened, without
+from core.plots.base import rater_styles
 from core.plots.ensembles import accuracies_figure, without_figure
-from core.store import Store, queries
-from core.votes import Selection
-from core.words.ensembles import answer, departures, points, rules_departures, widened, without
+from core.schema import Selection
+from core.store import Store
+from core.store import vote_queries as queries
 
 
 @pytest.fixture

@@ -9,21 +9,10 @@ from streamlit.testing.v1 import AppTest
 from test_experiments import noisier, simulated, tasks_of
 
 from core.aggregation.btd import decision_map
-from core.counts import NO_GOLD, VoteCounts
-from core.experiments.comparison import compare
-from core.experiments.fewer_votes import votes_source
-from core.experiments.parameter_grid import parameter_grid
-from core.experiments.sweeps import label_sweep, vote_sweep
-from core.experiments.task_distance import task_distances, transfer_prediction
-from core.experiments.transfer import transfer
-from core.figures import rater_styles
-from core.plots.experiments import compared_figure, parameters_figure, sweep_figure, ties_figure
-from core.plots.transfer import borrowed_figure, distance_figure, transfer_figure, transfer_key
-from core.simulate import DEMO_DATASET
-from core.store.by_value import vote_counts_by
-from core.store.queries import order_counts, vote_counts
-from core.votes import Selection
-from core.words.experiments import (
+from core.experiments.comparison import compare, parameter_grid
+from core.experiments.parameter_transfer import task_distances, transfer, transfer_prediction
+from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
+from core.interpretation.experiments import (
     comparison_answer,
     costly,
     enough_labels,
@@ -34,6 +23,21 @@ from core.words.experiments import (
     transfer_answer,
     votes_answer,
 )
+from core.plots.base import rater_styles
+from core.plots.experiments import (
+    borrowed_figure,
+    compared_figure,
+    distance_figure,
+    parameters_figure,
+    sweep_figure,
+    ties_figure,
+    transfer_figure,
+    transfer_key,
+)
+from core.records import NO_GOLD, VoteCounts
+from core.schema import Selection
+from core.simulate.votes import DEMO_DATASET
+from core.store.vote_queries import order_counts, vote_counts, vote_counts_by
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"

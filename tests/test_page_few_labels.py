@@ -12,26 +12,33 @@ from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.confidence.guarantee import (
+from core.confidence.selective import (
     by_btd,
     by_share,
     by_stated_confidence,
     guarantee,
     kept_comparisons,
     label_outcomes,
+    risk_coverage,
 )
-from core.confidence.selective import risk_coverage
-from core.counts import NO_GOLD, VoteCounts
-from core.figures import COLOURS, Style
-from core.leaderboard.debiased import debiased_rate, oriented
-from core.leaderboard.debiased_board import debiased_board, hide_gold, most_misjudged, pooled
-from core.plots.calibration import cut_key
-from core.plots.debiased import debiased_figure
-from core.plots.guarantee import guarantee_figure
-from core.simulate import DEMO_DATASET
-from core.store import Store, queries
-from core.votes import InvalidOption, NoUsableVotes, Selection, UnknownName
-from core.words.gold import SURENESS_NAMES, corrected, debiased, guaranteed
+from core.errors import InvalidOption, NoUsableVotes, UnknownName
+from core.interpretation.sentences import SURENESS_NAMES, corrected, debiased, guaranteed
+from core.leaderboard.debiased import (
+    debiased_board,
+    debiased_rate,
+    hide_gold,
+    most_misjudged,
+    oriented,
+    pooled,
+)
+from core.plots.base import COLOURS, Style
+from core.plots.calibration import cut_key, guarantee_figure
+from core.plots.leaderboard import debiased_figure
+from core.records import NO_GOLD, VoteCounts
+from core.schema import Selection
+from core.simulate.votes import DEMO_DATASET
+from core.store import Store
+from core.store import vote_queries as queries
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 JUDGE, ANCHOR = "sim-judge-careful", "sim-birch"

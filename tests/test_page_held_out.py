@@ -9,24 +9,23 @@ from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.aggregation.confidence_weighted import confidence_weighted
-from core.aggregation.held_out import HeldOutScores
-from core.aggregation.levels import of_scores
-from core.aggregation.ordinal import ordinal
-from core.aggregation.position_aware import one_order, position_aware
+from core.aggregation.confidence_weights import confidence_weighted
+from core.aggregation.ordinal_model import of_scores, ordinal
+from core.aggregation.position_aware_btd import one_order, position_aware
 from core.bias.position import position_bias
-from core.counts import PositionCounts
-from core.figures import Style, rater_styles
-from core.plots.held_out import changes_figure, levels_figure, rules_figure, weights_figure
-from core.simulate import DEMO_DATASET
+from core.interpretation import verdicts
+from core.interpretation.aggregation import SIMULATED_CONFIDENCE, across_judges, effect
+from core.interpretation.aggregation import confidence_weighted as weighed_words
+from core.interpretation.aggregation import ordinal as ordinal_words
+from core.interpretation.aggregation import position_aware as order_words
+from core.plots.aggregation import changes_figure, levels_figure, rules_figure, weights_figure
+from core.plots.base import Style, rater_styles
+from core.records import PositionCounts
+from core.schema import Selection
+from core.simulate.votes import DEMO_DATASET
+from core.stats.splits import HeldOutScores
 from core.store import Store
-from core.store.queries import direct_scores, order_counts, positions, single_votes, vote_counts
-from core.votes import Selection
-from core.words import verdicts
-from core.words.held_out import SIMULATED_CONFIDENCE, across_judges, effect
-from core.words.held_out import confidence_weighted as weighed_words
-from core.words.held_out import ordinal as ordinal_words
-from core.words.held_out import position_aware as order_words
+from core.store.vote_queries import direct_scores, order_counts, positions, single_votes, vote_counts
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -9,16 +9,23 @@ import streamlit as st
 from patience import LONG
 from streamlit.testing.v1 import AppTest
 
-from core.counts import PairScores
-from core.figures import rater_styles
+from core.interpretation.leaderboard import (
+    answer,
+    mid_region,
+    no_board,
+    sound,
+    triangle_words,
+    triangles_frame,
+)
+from core.leaderboard.anchored import board
 from core.leaderboard.anchors import anchor_swap, anchors, triangles
-from core.leaderboard.raee import board
+from core.leaderboard.standings import Standings, lead, met, most_reversing, standings
+from core.plots.base import rater_styles
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
+from core.records import PairScores
+from core.schema import Selection
 from core.store import Store
-from core.store.queries import pair_scores
-from core.votes import Selection
-from core.words.board import answer, mid_region, no_board, sound, triangle_words, triangles_frame
-from core.words.standings import Standings, lead, met, most_reversing, standings
+from core.store.vote_queries import pair_scores
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -13,23 +13,27 @@ from patience import LONG
 from streamlit.testing.v1 import AppTest
 from test_page_leaderboard import HOSTILE, MAIN, opened, scored, texts
 
-from core.agreement.repeatability import icc
-from core.counts import PairDoubt, PairScores
-from core.leaderboard.abstention import Abstained, Abstention, abstention, changes
-from core.leaderboard.between_tasks import between_tasks
+from core.agreement.reliability import icc
+from core.interpretation import leaderboard as said
+from core.leaderboard.anchored import board
+from core.leaderboard.judges import mean_of_judges, pooling, screening
+from core.leaderboard.order_ratings import rating_spread
 from core.leaderboard.outside import compare_outside, read_outside
-from core.leaderboard.pooling import mean_of_judges, pooling
-from core.leaderboard.raee import board
-from core.leaderboard.rating_spread import rating_spread
-from core.leaderboard.screening import screening
-from core.leaderboard.subsampling import subsample_errors
-from core.plots.juries import abstention_figure, pooling_figure, screening_figure, subsample_figure
-from core.plots.ratings import outside_figure, ratings_figure, task_key, tasks_figure
+from core.leaderboard.robustness import (
+    Abstained,
+    Abstention,
+    abstention,
+    between_tasks,
+    changes,
+    subsample_errors,
+)
+from core.plots.ensembles import abstention_figure, pooling_figure, screening_figure, subsample_figure
+from core.plots.leaderboard import outside_figure, ratings_figure, task_key, tasks_figure
+from core.records import PairDoubt, PairScores
+from core.schema import Selection
 from core.store import Store
-from core.store.queries import pair_scores, ratings
-from core.store.runs import pair_doubts
-from core.votes import Selection
-from core.words import raee as said
+from core.store.model_queries import pair_doubts
+from core.store.vote_queries import pair_scores, ratings
 
 ANCHOR = "sim-anchor-one"
 TABS = ("Other ratings", "Judges", "Abstention", "Categories", "Outside board")

@@ -5,14 +5,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_listwise import planted
 
-from core.consensus.listwise import Weights, improvement
-from core.consensus.listwise_orders import order_sensitivity, order_sweep
-from core.figures import rater_styles
+from core.consensus.listwise import Weights, improvement, order_sensitivity, order_sweep
+from core.interpretation import listwise as list_sentences
+from core.interpretation.verdicts import percent
+from core.plots.base import rater_styles
 from core.plots.listwise import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
-from core.store import Store, queries
-from core.votes import Selection
-from core.words import listwise as list_sentences
-from core.words.verdicts import percent
+from core.schema import Selection
+from core.store import Store
+from core.store import vote_queries as queries
 
 STYLE = rater_styles(["judge"])["judge"]
 

@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest
 
-from core.bias.order_balance import order_balance
-from core.bias.position import flips_by, position_bias
-from core.bias.verbosity import verbosity
-from core.counts import NO_GOLD, LengthCounts, OrderCounts, majority
-from core.figures import rater_styles
+from core.bias.length import verbosity
+from core.bias.position import flips_by, order_balance, position_bias
+from core.errors import InvalidOption
+from core.interpretation import sentences, verdicts
 from core.plots import position as plots
-from core.plots.forest import Estimate, Series, forest
-from core.simulate import DEMO_DATASET
+from core.plots.base import rater_styles
+from core.plots.forest import ForestMark, Series, forest
+from core.records import NO_GOLD, LengthCounts, OrderCounts, majority
+from core.schema import Selection
+from core.simulate.votes import DEMO_DATASET
 from core.store import Store
-from core.store.queries import Mark, length_counts, order_counts, positions, votes_behind
-from core.votes import InvalidOption, Selection
-from core.words import sentences, verdicts
+from core.store.vote_queries import Mark, length_counts, order_counts, positions, votes_behind
 from tests.readings import reading
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
@@ -433,7 +433,7 @@ def test_excess_interval_covers_the_truth() -> None:
 
 def test_long_names_break_at_a_word_and_keep_their_end() -> None:
     name = "Skywork_Skywork-Reward-Gemma-2-27B <b>"
-    one = Estimate(row=name, value=0.1, low=0.0, high=0.2, n="n 5")
+    one = ForestMark(row=name, value=0.1, low=0.0, high=0.2, n="n 5")
     fig = forest([Series(name="x", marks=[one])], styles=rater_styles([name]), x_title="x")
     assert fig.layout.yaxis.ticktext == ("Skywork_Skywork-Reward-<br>Gemma-2-27B &lt;b&gt;",)
 

@@ -9,8 +9,8 @@ from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.importers import read, read_back
+from core.schema import Selection
 from core.store import Store, default_path
-from core.votes import Selection
 from pages.shared import cached
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"

@@ -14,17 +14,36 @@ from threadpoolctl import threadpool_limits
 
 from core.aggregation.btd import Bounds, fit
 from core.aggregation.evaluation import evaluate
-from core.aggregation.labelling import label_table
-from core.aggregation.priors import NAMES, Kind, Offer, by_item_name, offers
-from core.aggregation.shrinkage import STRENGTHS, WEAK, Prior, pool, same_items, shrunken_fit
-from core.aggregation.shrinkage_gain import FEWEST, PairedChange, ShrinkageGain, paired_change, shrinkage_gain
-from core.counts import VoteCounts
-from core.plots.shrinkage import priors_figure, weights_figure
-from core.simulate import DEMO_DATASET
-from core.store import Store, queries
-from core.store.by_value import vote_counts_by
-from core.votes import InvalidOption, Selection, UnknownName
-from core.words.shrinkage import bound, helps, said, some, weighed
+from core.aggregation.rules import label_table
+from core.aggregation.shrinkage import (
+    NAMES,
+    STRENGTHS,
+    WEAK,
+    Kind,
+    Offer,
+    Prior,
+    by_item_name,
+    offers,
+    pool,
+    same_items,
+    shrunken_fit,
+)
+from core.aggregation.shrinkage_trial import (
+    FEWEST,
+    PairedChange,
+    ShrinkageGain,
+    paired_change,
+    shrinkage_gain,
+)
+from core.errors import InvalidOption, UnknownName
+from core.interpretation.aggregation import bound, helps, said, some, weighed
+from core.plots.aggregation import prior_weights_figure, priors_figure
+from core.records import VoteCounts
+from core.schema import Selection
+from core.simulate.votes import DEMO_DATASET
+from core.store import Store
+from core.store import vote_queries as queries
+from core.store.vote_queries import vote_counts_by
 from tests.test_evaluation import simulated
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
@@ -307,7 +326,7 @@ def test_figures_show_what_core_found() -> None:
     assert list(filled.marker.line.width) == [0, 3]
     prior = Prior(theta0=WEAK.theta0, precision=WEAK.precision, source="any")
     fits = small_gain(prior).evaluation.shrunken
-    bars = weights_figure(fits).data[0]
+    bars = prior_weights_figure(fits).data[0]
     assert list(bars.y) == fits.weight.mean(axis=0).tolist()
     assert list(bars.x) == ["0 (own fit)", "0.1", "30", "100", "∞ (prior alone)"]
     assert len(STRENGTHS) == 5
@@ -428,7 +447,7 @@ def test_math_of_rewardbench_2_gains(shared_data: Path) -> None:
 
 def test_downloaded_labels_are_those_of_the_shrunken_fit(app: AppTest) -> None:
     opened(app, rater=JUDGE, lean_task="Math", lean_on=NAMES["own"])
-    from pages.shared.aggregation.shrinkage import labels_frame
+    from pages.sections.aggregation.shrinkage import labels_frame
 
     found, counts = demo_offers("Math")
     leaning = shrunken_fit(counts, found["own"].whole, rng=seeded())

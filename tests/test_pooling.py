@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.agreement.repeatability import icc
-from core.counts import PairDoubt, PairScores, RatingTable
-from core.leaderboard.abstention import RULES, abstention, changes
-from core.leaderboard.pooling import mean_of_judges, pooling, predicted_variance
-from core.leaderboard.raee import board
-from core.leaderboard.screening import screening
+from core.agreement.reliability import icc
+from core.errors import InvalidOption, NoUsableVotes
+from core.leaderboard.anchored import board
+from core.leaderboard.judges import mean_of_judges, pooling, predicted_variance, screening
+from core.leaderboard.robustness import RULES, abstention, changes
+from core.records import PairDoubt, PairScores, RatingTable
+from core.schema import Selection
 from core.store import Store
-from core.store.queries import pair_scores, ratings
-from core.store.runs import pair_doubts
-from core.votes import InvalidOption, NoUsableVotes, Selection
+from core.store.model_queries import pair_doubts
+from core.store.vote_queries import pair_scores, ratings
 
 DEMO = Path(__file__).resolve().parent.parent / "data" / "demo_votes.csv.gz"
 ANCHOR = "sim-anchor-one"
@@ -261,7 +261,7 @@ def test_doubts_of_the_demo_are_plain_means_and_deviations(demo):
 
 
 def test_orders_are_never_taken_for_runs():
-    from core.synthetic import as_reading, coded_words, vote_table
+    from core.simulate.columns import as_reading, coded_words, vote_table
 
     votes = [  # item, run, position, vote
         *(("both", run, "ab", 1) for run in range(2)), *(("both", run, "ba", -1) for run in range(2)),

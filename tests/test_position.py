@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bias.position import PositionBias, flips_by, position_bias
-from core.counts import PositionCounts
-from core.votes import InvalidOption
+from core.errors import InvalidOption
+from core.records import PositionCounts
 
 TALLIES = ("first", "second", "tie", "pairs", "flips", "hard_flips")
 REPEATS = ("same_order_pairs", "same_order_disagreements")

@@ -9,20 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.aggregation import btd
-from core.aggregation.position_aware import (
+from core.aggregation.position_aware_btd import (
+    PRECISION,
     RULES,
     apply,
+    chances_of,
     fit,
+    fit_orders,
+    order_score,
     pooled,
     position_aware,
     probabilities,
     share_ab,
     thin,
 )
-from core.aggregation.position_solver import PRECISION, chances_of, fit_orders, order_score
-from core.counts import NO_GOLD, OrderCounts, VoteCells
-from core.splits import CalibrationSets
-from core.votes import InvalidOption, NoUsableVotes, TooFewLabels
+from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
+from core.records import NO_GOLD, OrderCounts, VoteCells
+from core.stats.splits import CalibrationSets
 
 
 def judged(seed: int, items: int, *, bias: float, ab: str, n: int = 8, per_item: int = 1) -> OrderCounts:

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.counts import NO_GOLD
+from core.errors import InvalidOption, NoUsableVotes, UnknownName
+from core.records import NO_GOLD
+from core.schema import Selection
 from core.store import Store
-from core.store.queries import (
+from core.store.vote_queries import (
     Mark,
     filter_columns,
     outcomes,
@@ -24,7 +26,6 @@ from core.store.queries import (
     vote_counts,
     votes_behind,
 )
-from core.votes import InvalidOption, NoUsableVotes, Selection, UnknownName
 from tests.readings import reading
 
 ALL = Selection()

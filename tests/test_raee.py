@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.counts import InvalidCounts, PairScores
+from core.errors import InvalidOption, NoUsableVotes, UnknownName
+from core.leaderboard.anchored import ELO_PER_NAT, board, elo_of_p, standard_error
 from core.leaderboard.anchors import anchor_swap, anchors, triangles
-from core.leaderboard.raee import ELO_PER_NAT, board, elo_of_p, standard_error
-from core.leaderboard.subsampling import subsample_errors
-from core.votes import InvalidOption, NoUsableVotes, UnknownName
+from core.leaderboard.robustness import subsample_errors
+from core.records import InvalidCounts, PairScores
 
 
 def make(scores: dict[tuple[str, str], dict[int, float]], ties: bool = False) -> PairScores:

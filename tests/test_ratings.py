@@ -12,12 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from core.counts import PairScores
-from core.leaderboard.order_ratings import _glicko_player, _trueskill_pass, glicko2, rate, trueskill
-from core.leaderboard.raee import ELO_PER_NAT, board
-from core.leaderboard.rating_spread import rating_spread
-from core.leaderboard.ratings import METHODS, bradley_terry
-from core.votes import InvalidOption, NoUsableVotes, UnknownName
+from core.errors import InvalidOption, NoUsableVotes, UnknownName
+from core.leaderboard.anchored import ELO_PER_NAT, board
+from core.leaderboard.order_ratings import (
+    _glicko_player,
+    _trueskill_pass,
+    glicko2,
+    rate,
+    rating_spread,
+    trueskill,
+)
+from core.leaderboard.rating_methods import METHODS, bradley_terry
+from core.records import PairScores
 
 
 def scores_of(games: list[tuple[int, int, int, float]], models: int = 5) -> PairScores:

@@ -6,9 +6,9 @@ from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from core.confidence.calibration import calibration
+from core.confidence.calibration_error import calibration
 from core.confidence.recalibration import recalibrate
-from core.votes import InvalidOption, TooFewLabels
+from core.errors import InvalidOption, TooFewLabels
 from tests.outcomes import of_judge, of_votes
 
 METHODS = ("temperature", "platt", "isotonic", "histogram")

@@ -13,13 +13,13 @@ import pytest
 from readings import reading
 
 from core.__main__ import main
-from core.audit import Audit, AuditOptions, audit
-from core.document import to_document
-from core.figures import drawing_library
-from core.report import report
-from core.report.markup import number, p_value, text
+from core.auditing import Audit, AuditOptions, audit
+from core.plots.base import drawing_library
+from core.reporting import report
+from core.reporting.document import to_document
+from core.reporting.html import number, p_value, text
+from core.schema import Selection
 from core.store import Store
-from core.votes import Selection
 
 VOID = {"meta"}
 KNOWN = {

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.__main__ import main
+from core.errors import AmbiguousLabels, AppellateError, NoUsableVotes, UnknownName
 from core.importers import ReadOptions, inspect, read, read_back
-from core.importers.choices import parse_permutation
-from core.store import queries
-from core.store.database import SCHEMA, Store
+from core.importers.rankings import parse_permutation
+from core.schema import RANKINGS, Selection
+from core.store import vote_queries as queries
+from core.store.browse import arrived, stored
+from core.store.connection import SCHEMA, Store
 from core.store.export import write_file
-from core.store.receipt import arrived, stored
-from core.votes import RANKINGS, AmbiguousLabels, AppellateError, NoUsableVotes, Selection, UnknownName
 from tests.readings import reading as votes_reading
 
 ALL = Selection()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from core.confidence.selective import GRID_CUTS, risk_coverage, threshold_for_risk
-from core.votes import InvalidOption, NoUsableVotes
+from core.errors import InvalidOption, NoUsableVotes
 from tests.outcomes import of_judge, of_votes
 
 verdicts = st.lists(

@@ -11,9 +11,9 @@ from core.aggregation import btd
 from core.aggregation.btd import Bounds, drps, features, fit, fit_many, probabilities
 from core.aggregation.evaluation import evaluate
 from core.aggregation.shrinkage import WEAK, WEAK_PRECISION, Prior, pool, same_items, shrunken, shrunken_fit
-from core.counts import FloatArray, VoteCells, VoteCounts
-from core.splits import CalibrationSets, Splits, calibration_sets, everything, splits
-from core.votes import InvalidOption, TooFewLabels
+from core.errors import InvalidOption, TooFewLabels
+from core.records import FloatArray, VoteCells, VoteCounts
+from core.stats.splits import CalibrationSets, Splits, calibration_sets, everything, splits
 from tests.test_btd import HIGH, LOW, calibration_set, collapsed, plain_objective
 from tests.test_evaluation import simulated, with_gold
 
@@ -249,8 +249,9 @@ def test_twenty_labels_go_further_with_other_judges(shared_data: Path):
     """RewardBench 2, 20 comparisons (24, as items are whole): lower held-out DRPS for all three judges."""
     from benchmarks.rewardbench2 import VOTES
     from core.importers import read
-    from core.store import Store, queries
-    from core.votes import Selection
+    from core.schema import Selection
+    from core.store import Store
+    from core.store import vote_queries as queries
 
     assert shared_data.exists()
     with Store.open(None) as store:

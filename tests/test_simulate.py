@@ -15,7 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.simulate import (
+from core.errors import InvalidOption
+from core.schema import COLUMN_NAMES, STATUSES, vote_schema
+from core.simulate.columns import as_reading, random_votes, simulate_counts
+from core.simulate.votes import (
     DEMO_DATASET,
     Category,
     JudgeParameters,
@@ -26,8 +29,6 @@ from core.simulate import (
     tie_threshold,
     write_demo,
 )
-from core.synthetic import as_reading, random_votes, simulate_counts
-from core.votes import COLUMN_NAMES, STATUSES, InvalidOption, vote_schema
 
 DEMO = Path(__file__).resolve().parent.parent / "data" / "demo_votes.csv.gz"
 COMPARISON = ["item_id", "model_a", "model_b"]
@@ -430,9 +431,9 @@ def test_demo_file_loads_as_what_was_simulated():
 
 
 def test_boards_of_the_product_recover_the_planted_order(loaded, demo):
-    from core.leaderboard.raee import board
-    from core.store.queries import pair_scores
-    from core.votes import Selection
+    from core.leaderboard.anchored import board
+    from core.schema import Selection
+    from core.store.vote_queries import pair_scores
 
     truth = dict(demo_world().strengths)
     llm = tuple(judge.name for judge in demo_world().judges if judge.rater_type == "llm")
@@ -449,8 +450,8 @@ def test_boards_of_the_product_recover_the_planted_order(loaded, demo):
 
 def test_anchor_swap_of_the_product_flags_the_cycle_first(loaded):
     from core.leaderboard.anchors import triangles
-    from core.store.queries import pair_scores
-    from core.votes import Selection
+    from core.schema import Selection
+    from core.store.vote_queries import pair_scores
 
     pairs = pair_scores(loaded, Selection(), pooled=True)[None]
     found = triangles(pairs)
@@ -466,9 +467,9 @@ def test_anchor_swap_of_the_product_flags_the_cycle_first(loaded):
 
 def test_position_verdict_finds_the_biased_judge_and_not_the_careful_one(loaded):
     from core.bias.position import position_bias
-    from core.store.queries import positions
-    from core.votes import Selection
-    from core.words import verdicts
+    from core.interpretation import verdicts
+    from core.schema import Selection
+    from core.store.vote_queries import positions
 
     found = {name: position_bias(counts) for name, counts in positions(loaded, Selection()).items()}
     assert verdicts.position("first", found["sim-judge-first-slot"]).verdict == "fail"
@@ -478,9 +479,9 @@ def test_position_verdict_finds_the_biased_judge_and_not_the_careful_one(loaded)
 
 
 def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_judge(loaded):
-    from core.confidence.calibration import calibration, noise_floor
-    from core.store.queries import outcomes
-    from core.votes import Selection
+    from core.confidence.calibration_error import calibration, noise_floor
+    from core.schema import Selection
+    from core.store.vote_queries import outcomes
 
     found = outcomes(loaded, Selection())
     careful, boaster = (found[f"sim-judge-{name}"].with_confidence() for name in ("careful", "boaster"))

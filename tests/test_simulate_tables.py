@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.consensus.listwise import improvement
-from core.consensus.listwise_orders import order_sensitivity
+from core.consensus.listwise import improvement, order_sensitivity
+from core.errors import InvalidOption
 from core.importers import read
-from core.simulate import demo_world
-from core.simulate_tables import write_demo_rankings, write_demo_scores
-from core.store import Store, queries
-from core.votes import InvalidOption, Selection
+from core.schema import Selection
+from core.simulate.tables import write_demo_rankings, write_demo_scores
+from core.simulate.votes import demo_world
+from core.store import Store
+from core.store import vote_queries as queries
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 

@@ -12,22 +12,21 @@ import numpy as np
 import pytest
 from readings import reading
 
-from core.agreement.repeatability import icc
-from core.audit import AuditOptions, audit
-from core.bias.order_balance import order_balance
-from core.bias.position import position_bias
-from core.confidence.overconfidence import confidence_gap
-from core.counts import OrderCounts, OutcomeCounts, PairScores, PositionCounts
-from core.document import to_json
+from core.agreement.reliability import icc
+from core.auditing import AuditOptions, audit
+from core.bias.position import order_balance, position_bias
+from core.confidence.calibration_error import confidence_gap
 from core.importers import read
-from core.intervals import clustered_proportion
-from core.leaderboard.raee import board
+from core.interpretation import verdicts
+from core.interpretation.leaderboard import mid_region
+from core.interpretation.verdicts import missing
+from core.leaderboard.anchored import board
+from core.leaderboard.standings import lead
+from core.records import OrderCounts, OutcomeCounts, PairScores, PositionCounts
+from core.reporting.document import to_json
+from core.schema import Reading, Selection
+from core.stats.intervals import clustered_proportion
 from core.store import Store
-from core.votes import Reading, Selection
-from core.words import verdicts
-from core.words.board import mid_region
-from core.words.findings import missing
-from core.words.standings import lead
 
 REASONS = {
     ("judges", "*", "accuracy"): "no accuracy",

@@ -10,18 +10,12 @@ import pyarrow as pa
 import pytest
 from patience import LONG
 
+from core.errors import InvalidOption, NoUsableVotes, StoreInUse, UnknownName, UnreadableFile
 from core.importers import read
-from core.store import Store, default_path, queries
+from core.schema import COLUMN_NAMES, Selection
+from core.store import Store, default_path
+from core.store import vote_queries as queries
 from core.store.export import write_csv, write_file, write_parquet
-from core.votes import (
-    COLUMN_NAMES,
-    InvalidOption,
-    NoUsableVotes,
-    Selection,
-    StoreInUse,
-    UnknownName,
-    UnreadableFile,
-)
 from tests.readings import reading
 
 VOTE = {"dataset": "d", "item_id": "i1", "model_a": "x", "model_b": "y", "judge": "j", "run": 0, "vote": 1}

@@ -13,9 +13,9 @@ from readings import reading
 
 from core.__main__ import main
 from core.importers import read
+from core.schema import Selection
 from core.store import Store
-from core.store.database import ROWS_SCHEMA
-from core.votes import Selection
+from core.store.connection import ROWS_SCHEMA
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DEMO = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in ("scores", "rankings")]

@@ -3,13 +3,18 @@
 import numpy as np
 import pytest
 
-from core import tables
-from core.confidence.calibration import by_chance, calibration, calibration_intervals, noise_floor
-from core.confidence.overconfidence import confidence_gap
+from core.confidence.calibration_error import (
+    by_chance,
+    calibration,
+    calibration_intervals,
+    confidence_gap,
+    noise_floor,
+)
 from core.confidence.recalibration import recalibrate
 from core.confidence.selective import risk_coverage, threshold_for_risk
-from core.confidence.th_score import th_score
-from core.counts import OutcomeCounts
+from core.confidence.th_scores import th_score
+from core.records import OutcomeCounts
+from core.reporting import tables
 from tests.outcomes import of_votes
 
 

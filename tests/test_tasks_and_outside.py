@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from core.counts import PairScores
-from core.leaderboard.between_tasks import between_tasks, heterogeneity
+from core.errors import InvalidOption, NoUsableVotes, UnreadableFile
+from core.interpretation.leaderboard import outside
+from core.leaderboard.anchored import ELO_PER_NAT, board
 from core.leaderboard.outside import _kendalls, _spearmans, compare_outside, rank_agreement, read_outside
-from core.leaderboard.raee import ELO_PER_NAT, board
-from core.votes import InvalidOption, NoUsableVotes, UnreadableFile
-from core.words.raee import outside
+from core.leaderboard.robustness import between_tasks, heterogeneity
+from core.records import PairScores
 
 BCG = (
     (4, 119, 11, 128), (6, 300, 29, 274), (3, 228, 11, 209), (62, 13536, 248, 12619), (33, 5036, 47, 5761),

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.confidence.th_score import th_from_rates, th_score, th_sweep
-from core.votes import InvalidOption
+from core.confidence.th_scores import th_from_rates, th_score, th_sweep
+from core.errors import InvalidOption
 from tests.outcomes import of_judge, of_votes
 
 verdicts = st.lists(

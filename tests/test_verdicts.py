@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 
 from core.agreement.kappa import agreement_matrix
-from core.agreement.repeatability import icc
+from core.agreement.reliability import icc
 from core.bias.position import position_bias
-from core.confidence.calibration import calibration, noise_floor
-from core.confidence.overconfidence import ConfidenceGap, confidence_gap
-from core.counts import NO_GOLD, OutcomeCounts, PositionCounts, VoteCounts
-from core.intervals import Proportion
-from core.words import verdicts
+from core.confidence.calibration_error import ConfidenceGap, calibration, confidence_gap, noise_floor
+from core.interpretation import verdicts
+from core.records import NO_GOLD, OutcomeCounts, PositionCounts, VoteCounts
+from core.stats.estimate import Estimate
 
 
-def proportion(value: float, low: float, high: float, n: int = 500) -> Proportion:
-    return Proportion(value=value, low=low, high=high, n=n, level=0.95, deff=1.0, method="wilson")
+def proportion(value: float, low: float, high: float, n: int = 500) -> Estimate:
+    return Estimate(value=value, low=low, high=high, n=n, level=0.95)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +31,7 @@ def proportion(value: float, low: float, high: float, n: int = 500) -> Proportio
         (None, "unknown"),
     ],
 )
-def test_accuracy_is_graded_against_the_best_constant_answer(value: Proportion | None, grade: str) -> None:
+def test_accuracy_is_graded_against_the_best_constant_answer(value: Estimate | None, grade: str) -> None:
     assert verdicts.accuracy("j", value, 0.55).verdict == grade
 
 

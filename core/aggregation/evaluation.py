@@ -8,31 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.aggregation.aggregators import AGGREGATORS, REASONS, one_hot
-from core.aggregation.btd import (
-    PARAMETERS,
-    Bounds,
-    BTDFit,
-    apply,
-    decide,
-    features,
-    fit_many,
-    probabilities,
-)
-from core.aggregation.btd_solver import Loss
-from core.aggregation.shrinkage import WEAK, Prior, PriorOfSplits, ShrunkenFits, shrunken
-from core.counts import FloatArray, IntArray, VoteCounts
-from core.intervals import check_level
-from core.loss_intervals import error_intervals
-from core.splits import (
+from ..errors import InvalidOption, NoUsableVotes, UnknownName
+from ..records import FloatArray, IntArray, VoteCounts
+from ..stats.intervals import check_level
+from ..stats.splits import (
     ItemLosses,
     Splits,
     calibration_sets,
+    error_intervals,
     item_losses,
     sign_flip_p_value,
     splits,
 )
-from core.votes import InvalidOption, NoUsableVotes, UnknownName
+from .btd import PARAMETERS, Bounds, BTDFit, apply, decide, features, fit_many, probabilities
+from .rules import AGGREGATORS, REASONS, one_hot
+from .shrinkage import WEAK, Prior, PriorOfSplits, ShrunkenFits, shrunken
+from .solver import Loss
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +55,7 @@ class MethodScore:
     """One method over the splits: mean absolute error (0 to 2) and pairwise accuracy (0 to 1).
 
     *_low, *_high : mean ± z·SE over splits; splits overlap, so this is split variability, not sampling error.
-    *_item_low, *_item_high : over items (`core.loss_intervals`).
+    *_item_low, *_item_high : over items (`core.stats.splits`).
     regret : MAE minus that of BTD fitted on every label.
     top_cluster : not told apart from the best method.
     p_value : least p against the methods above it in the top cluster; None for the best, and below the first

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.counts import IntArray, VoteCounts
-from core.intervals import Proportion, clustered_proportion
-from core.votes import VOTE_LABELS, InvalidOption
+from ..errors import InvalidOption
+from ..records import IntArray, VoteCounts
+from ..schema import VOTE_LABELS
+from ..stats.estimate import Estimate
+from ..stats.intervals import clustered_proportion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +86,7 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
 
     A judge's label of a comparison is the majority of its votes there, no unique mode is 0 (ours); only
     comparisons that both labelled count. A judge against itself is no part of this: see
-    `core.agreement.repeatability`.
+    `core.agreement.reliability`.
 
     Parameters
     ----------
@@ -185,7 +187,7 @@ def _pair(
 
 
 def _kappa_ends(
-    kappa: float, raw: Proportion, label_1: IntArray, label_2: IntArray, item: IntArray
+    kappa: float, raw: Estimate, label_1: IntArray, label_2: IntArray, item: IntArray
 ) -> tuple[float, float]:
     """κ ± t·SE from the pull of each item on it; by the ends of raw agreement where no item pulls."""
     from scipy.special import stdtrit

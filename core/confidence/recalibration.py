@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.binning import bin_index, usable
-from core.confidence.calibration import NLL_CLIP, Calibration, calibration
-from core.counts import FloatArray, OutcomeCounts
-from core.intervals import dense_codes
-from core.votes import AppellateError, InvalidOption, TooFewLabels
+from ..errors import AppellateError, InvalidOption, TooFewLabels
+from ..records import FloatArray, OutcomeCounts
+from ..stats.binning import bin_index, usable
+from ..stats.intervals import dense_codes
+from .calibration_error import NLL_CLIP, Calibration, calibration
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,20 +1,26 @@
-"""Which verdicts to keep: risk against coverage, and a confidence threshold with a guarantee."""
+"""Which verdicts to keep: risk against coverage, and a confidence threshold with a guarantee.
+
+Which comparisons can be left to a judge: a threshold on how sure its label is, with a guarantee.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import ceil, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.binning import EDGE_TOLERANCE, rank_values, usable
-from core.counts import BoolArray, FloatArray, IntArray, OutcomeCounts
-from core.intervals import clopper_pearson, design_effect, wilson
-from core.votes import InvalidOption
+from ..aggregation.btd import CHANCES, apply, features, fit, probabilities
+from ..errors import InvalidOption, NoUsableVotes
+from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
+from ..stats.binning import EDGE_TOLERANCE, rank_values, usable
+from ..stats.estimate import Estimate
+from ..stats.intervals import clopper_pearson, clustered_proportion, dense_codes, design_effect, wilson
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 GRID_CUTS = 20
 
@@ -126,7 +132,7 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     Items are the independent unit, so n is the effective number N²/Σnᵢ² (the verdicts if each has its own
     item) rounded down, with the errors scaled to it and rounded up. That is an approximation, good while
     items have about as many verdicts each; where a few items hold most verdicts it can promise too much, and
-    `core.confidence.guarantee`, which draws one comparison an item, does not.
+    `core.confidence.selective`, which draws one comparison an item, does not.
 
     Raises
     ------
@@ -206,3 +212,242 @@ def _squared_item_totals(known: OutcomeCounts) -> FloatArray:
     seen = np.flatnonzero(np.bincount(code, weights=known.n))[::-1]
     total: FloatArray = growth[seen].cumsum()
     return total
+
+
+Sureness = Literal["share", "stated", "btd"]
+"""How sure a label is: the share of votes for it, their mean stated confidence, or BTD's probability."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Decisions:
+    """One label a comparison, how sure it is by a rule of `Sureness` (0 to 1, or NaN), and gold."""
+
+    comparison: IntArray
+    item: IntArray
+    label: IntArray
+    confidence: FloatArray
+    gold: IntArray
+    sureness: Sureness
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a comparison; gold is missing where it is unknown or was used up by a fit."""
+        import pandas as pd
+
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        gold = pd.array(self.gold, dtype="Int64")
+        gold[self.gold == NO_GOLD] = pd.NA
+        return pd.DataFrame(columns | {"gold": gold})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Guarantee:
+    """The lowest sureness from which on labels are wrong at most in `alpha`, with probability 1 − `delta`.
+
+    threshold : None if no cut passes, which `note` then explains.
+    kept : share of all comparisons at or above it, labelled or not.  wrong : share of wrong labels among the
+    labelled ones kept.  everything : the same with all kept.  Intervals are clustered by item.
+    n_items : labelled items, of which one comparison each was tested; `test` has the cuts and their bounds.
+    n_labelled, n : comparisons with gold, and all.
+    """
+
+    threshold: float | None
+    kept: Estimate | None
+    wrong: Estimate | None
+    everything: Estimate
+    alpha: float
+    delta: float
+    sureness: Sureness
+    n: int
+    n_labelled: int
+    n_items: int
+    note: str
+    test: RiskThreshold
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row; shares with their intervals."""
+        import pandas as pd
+
+        row: dict[str, object] = {"sureness": self.sureness, "threshold": self.threshold}
+        shares = {"kept": self.kept, "wrong": self.wrong, "wrong without threshold": self.everything}
+        for name, share in shares.items():
+            for end, field in (("", "value"), (" low", "low"), (" high", "high")):
+                row[name + end] = None if share is None else getattr(share, field)
+        names = ("alpha", "delta", "n", "n_labelled", "n_items")
+        return pd.DataFrame([row | {name: getattr(self, name) for name in names}])
+
+
+def by_share(counts: VoteCounts) -> Decisions:
+    """Majority label of each comparison, as sure as the share of votes for it.
+
+    Without a unique mode the label is 0, and its share is that of the votes for 0, which may be none.
+    """
+    label = counts.label
+    return _decisions(counts, label, _votes_for(counts, label) / _votes(counts), "share")
+
+
+def by_stated_confidence(counts: VoteCounts, votes: SingleVotes) -> Decisions:
+    """Majority label of each comparison, as sure as the votes for it state on average.
+
+    NaN where no vote for the label states a confidence; such a comparison can be neither kept nor tested.
+    votes : of the same judge and selection; votes on other comparisons are left out.
+    """
+    label = counts.label
+    order = np.argsort(counts.comparison, kind="stable")
+    place = np.searchsorted(counts.comparison, votes.comparison, sorter=order)
+    row = order[np.minimum(place, len(counts) - 1)] if len(counts) else place
+    use = (counts.comparison[row] == votes.comparison) & ~np.isnan(votes.confidence)
+    use &= votes.vote == label[row]
+    n = np.bincount(row[use], minlength=len(counts))
+    total = np.bincount(row[use], weights=votes.confidence[use], minlength=len(counts))
+    stated = np.divide(total, n, out=np.full(len(counts), np.nan), where=n > 0)
+    return _decisions(counts, label, stated, "stated")
+
+
+def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
+    """BTD label of each comparison, as sure as the fitted probability of that label.
+
+    BTD is fitted on a random half of the labelled items. Their gold is then used up: it is missing in the
+    result, so that a threshold is tested on items that the fit has not seen, for the very fit that will be
+    used (ours).
+
+    Raises
+    ------
+    TooFewLabels : fewer than 20 labelled comparisons in that half.
+
+    Source: [BTD] §4 for the fit.
+    """
+    known = counts.gold != NO_GOLD
+    items = np.unique(counts.item[known])
+    fitted_on = rng.permutation(items)[: len(items) // 2]
+    used = known & np.isin(counts.item, fitted_on)
+    found = fit(counts.rows(used).cells()[0])
+    label = apply(found, counts)
+    s, t = features(counts, alpha=found.alpha, kappa=found.kappa)
+    p = probabilities(np.array([found.beta, found.eta0, found.gamma]), s, t)
+    sure = p[np.arange(len(label)), label + len(CHANCES) // 2]
+    decided = _decisions(counts, label, sure, "btd")
+    names = {field.name: getattr(decided, field.name) for field in fields(decided)}
+    return Decisions(**names | {"gold": np.where(used, NO_GOLD, counts.gold)})
+
+
+def guarantee(
+    decisions: Decisions,
+    *,
+    alpha: float,
+    delta: float,
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> Guarantee:
+    """Lowest sureness from which on at most `alpha` of the labels are wrong, with probability ≥ 1 − `delta`.
+
+    A label is wrong if it differs from gold. Comparisons of one item are not independent, so one labelled
+    comparison of each item is drawn at random, without looking at labels or sureness, and the cuts are
+    tested on those alone, as `core.confidence.selective.threshold_for_risk` does: independent draws, exact
+    bounds. The promise is for a comparison drawn at random from an item like these, if it is kept; where all
+    items have as many comparisons that is the share of wrong labels among all that are kept. To take the
+    comparisons for independent would break it, and weighing by an effective number breaks it where few items
+    have many.
+
+    Parameters
+    ----------
+    decisions : labels with their sureness. It must not have been fitted to the gold that is in it.
+    alpha, delta : share of wrong labels allowed, probability of a broken promise allowed.
+    rng : draws the comparison of each item; with one comparison an item nothing is left to chance.
+    level : of the intervals of the shares, which are over all comparisons.
+
+    Raises
+    ------
+    NoUsableVotes : no comparison has both gold and a sureness.  InvalidOption : alpha, delta outside (0, 1).
+
+    Source: methods §9 (ours), by §5's fixed-sequence test; Angelopoulos et al. (2021) §3.2.
+    """
+    sure = ~np.isnan(decisions.confidence)
+    tested = sure & (decisions.gold != NO_GOLD)
+    if not tested.any():
+        raise NoUsableVotes(
+            "A threshold needs comparisons that have gold and a label with a sureness; this judge has none."
+        )
+    right = (decisions.label == decisions.gold).astype(np.int64)
+    drawn = _one_of_each_item(decisions, tested, rng)
+    verdicts = OutcomeCounts(
+        item=decisions.item[drawn],
+        confidence=decisions.confidence[drawn],
+        n=np.ones(len(drawn), dtype=np.int64),
+        correct=right[drawn],
+    )
+    test = threshold_for_risk(verdicts, alpha=alpha, delta=delta)
+    kept = wrong = None
+
+    def share(rows: np.ndarray, hit: np.ndarray) -> Estimate:
+        item, one = decisions.item[rows], np.ones(int(rows.sum()), dtype=np.int64)
+        return clustered_proportion(item, one, hit[rows].astype(np.int64), level=level)
+
+    if test.threshold is not None:
+        above = sure & (decisions.confidence >= test.threshold - 1e-9)
+        kept = share(np.ones(len(decisions), dtype=bool), above)
+        wrong = share(above & tested, 1 - right)
+    return Guarantee(
+        threshold=test.threshold,
+        kept=kept,
+        wrong=wrong,
+        everything=share(tested, 1 - right),
+        alpha=alpha,
+        delta=delta,
+        sureness=decisions.sureness,
+        n=len(decisions),
+        n_labelled=int(tested.sum()),
+        n_items=len(drawn),
+        note=test.note,
+        test=test,
+    )
+
+
+def label_outcomes(decisions: Decisions) -> OutcomeCounts:
+    """Right and wrong labels of all comparisons with gold, for a risk–coverage curve beside the threshold."""
+    rows = np.flatnonzero(decisions.gold != NO_GOLD)
+    return OutcomeCounts(
+        item=decisions.item[rows],
+        confidence=decisions.confidence[rows],
+        n=np.ones(len(rows), dtype=np.int64),
+        correct=(decisions.label == decisions.gold)[rows].astype(np.int64),
+    )
+
+
+def kept_comparisons(decisions: Decisions, found: Guarantee) -> IntArray:
+    """Codes of the comparisons at or above the threshold, the surest first; none without a threshold."""
+    if found.threshold is None:
+        return np.zeros(0, dtype=np.int64)
+    order = np.argsort(-decisions.confidence, kind="stable")
+    above = decisions.confidence[order] >= found.threshold - 1e-9
+    return decisions.comparison[order][above]
+
+
+def _one_of_each_item(decisions: Decisions, tested: np.ndarray, rng: np.random.Generator) -> IntArray:
+    """A random row of each item among those to test; the order of rows does not matter."""
+    rows = np.flatnonzero(tested)
+    rows = rows[np.lexsort((decisions.comparison[rows], decisions.item[rows]))]
+    each = np.bincount(dense_codes(decisions.item[rows]))
+    first = each.cumsum() - each
+    return rows[first + np.floor(rng.random(len(each)) * each).astype(np.int64)]
+
+
+def _decisions(counts: VoteCounts, label: IntArray, sure: FloatArray, sureness: Sureness) -> Decisions:
+    return Decisions(
+        comparison=counts.comparison,
+        item=counts.item,
+        label=label,
+        confidence=sure,
+        gold=counts.gold,
+        sureness=sureness,
+    )
+
+
+def _votes(counts: VoteCounts) -> IntArray:
+    return counts.plus + counts.tie + counts.minus
+
+
+def _votes_for(counts: VoteCounts, label: IntArray) -> IntArray:
+    return np.where(label == 1, counts.plus, np.where(label == -1, counts.minus, counts.tie))

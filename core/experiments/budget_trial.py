@@ -13,24 +13,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.aggregation.btd import Bounds, decide, features, fit_many, probabilities
-from core.counts import BoolArray, FloatArray, IntArray, VoteCounts, majority
-from core.draws import chances
-from core.experiments.budget import labelled_cells, state_cells, usual_votes
-from core.experiments.stopping import (
+from ..aggregation.btd import Bounds, decide, features, fit_many, probabilities
+from ..errors import InvalidOption, TooFewLabels
+from ..records import BoolArray, FloatArray, IntArray, VoteCounts, majority
+from ..stats.intervals import check_level
+from ..stats.splits import change_intervals, item_losses, splits
+from .budget import (
     PRIOR,
     Lattice,
+    labelled_cells,
     lattice_of,
     least_risk,
     posterior,
     price_for,
+    state_cells,
     still_open,
     stopping,
+    usual_votes,
 )
-from core.intervals import check_level
-from core.loss_intervals import change_intervals
-from core.splits import item_losses, splits
-from core.votes import InvalidOption, TooFewLabels
+from .protocol import chances
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,7 @@ class TrialRow:
     """One rule on held-out comparisons, mean over splits.
 
     votes : asked for a comparison.  saved : share of n votes.  mae : 0 to 2.
-    added : MAE minus that of BTD on n votes; *_low, *_high : over items (`core.loss_intervals`), which leaves
+    added : MAE minus that of BTD on n votes; *_low, *_high : over items (`core.stats.splits`), which leaves
     out which items calibrate. NaN with one item.
     expected_votes, expected_mae : what the planner's model expected; None for other rules.
     """
@@ -126,7 +127,7 @@ def trial(
     Rules: the planner at each of `tolerances` (rows `planner-0.002` …; 0 gives the labels of n votes);
     `btd-k`, `majority-k`, `posterior-k`: k votes always, with BTD fitted on k votes, the majority, or the
     planner's own label; `unanimous-m`: stop if the first m votes agree, else ask all n, planner's label.
-    votes, step, minimum, prior : as `core.experiments.budget.learn`; the others as `core.splits.splits`.
+    votes, step, minimum, prior : as `core.experiments.budget.learn`; the others as `splits.splits`.
 
     Raises InvalidOption and TooFewLabels as those. Source: ours, methods §9.6.
     """

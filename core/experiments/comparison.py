@@ -1,4 +1,7 @@
-"""Does another temperature, prompt or judge do better? Judges side by side, and on what they both judged."""
+"""Does another temperature, prompt or judge do better? Judges side by side, and on what they both judged.
+
+How do the parameters of BTD differ between tasks and judges? One table of them all, with regimes.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.aggregation.btd import MINIMUM_LABELS, Bounds
-from core.aggregation.evaluation import METHODS, Evaluation, evaluate
-from core.counts import NO_GOLD, BoolArray, FloatArray, VoteCounts
-from core.experiments.protocol import (
+from ..aggregation.btd import MINIMUM_LABELS, PARAMETERS, Bounds
+from ..aggregation.evaluation import METHODS, Evaluation, ParameterTable, evaluate
+from ..errors import InvalidOption, TooFewLabels, UnknownName
+from ..records import NO_GOLD, BoolArray, FloatArray, VoteCounts
+from ..stats.estimate import Estimate
+from ..stats.intervals import check_level, clustered_proportion
+from ..stats.splits import Splits, change_intervals
+from .protocol import (
     check_rules,
     errors_and_hits,
     losses_by_item,
@@ -20,13 +27,10 @@ from core.experiments.protocol import (
     nested_splits,
     seen_items,
 )
-from core.intervals import Proportion, check_level, clustered_proportion
-from core.loss_intervals import change_intervals
-from core.splits import Splits
-from core.votes import InvalidOption, TooFewLabels, UnknownName
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 COMPARED = ("btd", "majority")
 """Rules that judges are compared under."""
@@ -42,8 +46,8 @@ class ComparedValue:
     reason : why there is no evaluation.  n_votes, n : votes and comparisons.  n_labelled : those with gold.
     """
 
-    tie_votes: Proportion
-    tie_gold: Proportion | None
+    tie_votes: Estimate
+    tie_gold: Estimate | None
     evaluation: Evaluation | None
     reason: str | None
     n_votes: int
@@ -55,7 +59,7 @@ class ComparedValue:
 class PairedDifference:
     """MAE and PA of one value minus those of the reference, on the comparisons with gold that both have.
 
-    Splits and items are the same for both; intervals are over items, NaN with one (`core.loss_intervals`).
+    Splits and items are the same for both; intervals are over items, NaN with one (`core.stats.splits`).
     mae, mae_reference : on these comparisons.  reason : why there is no difference; numbers are NaN then.
     """
 
@@ -276,4 +280,71 @@ def _unknown(value: str, reference: str, rule: str, common: VoteCounts, reason: 
         n=len(common),
         n_items=len(np.unique(common.item)),
         reason=reason,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ParameterGrid:
+    """BTD parameters of many groups: (name, name) → mean, quartiles, regime; and why some have none."""
+
+    tables: dict[tuple[str, str], ParameterTable]
+    calibration: dict[tuple[str, str], float]
+    n: dict[tuple[str, str], int]
+    not_possible: dict[tuple[str, str], str]
+    n_splits: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a group."""
+        import pandas as pd
+
+        rows = []
+        for (task, judge), table in self.tables.items():
+            row: dict[str, object] = {"task": task, "judge": judge}
+            for place, name in enumerate(PARAMETERS):
+                row |= {f"{name}_{part}": getattr(table, part)[place] for part in ("mean", "q1", "q3")}
+            key = (task, judge)
+            rows.append(
+                row | {"regime": table.regime, "calibration": self.calibration[key], "n": self.n[key]}
+            )
+        return pd.DataFrame(rows)
+
+
+def parameter_grid(
+    groups: Mapping[tuple[str, str], VoteCounts],
+    *,
+    rng: np.random.Generator,
+    n_splits: int = 100,
+    share: float = 0.05,
+    minimum: int = MINIMUM_LABELS,
+    alpha: float = 1.0,
+    kappa: float = 1.0,
+    bounds: Bounds | None = None,
+) -> ParameterGrid:
+    """Mean and quartiles of β, ν, γ over the splits of each (task, judge), and the regime that ν shows.
+
+    Every group starts from the same state of `rng`, so its numbers are those of `evaluate` on it alone. A
+    group too small to split is listed with the reason. Source: [BTD] Table 9.
+    """
+    tables, calibration, n, not_possible = {}, {}, {}, {}
+    for key, counts in groups.items():
+        try:
+            found = evaluate(
+                counts,
+                rng=copy.deepcopy(rng),
+                methods=("btd",),
+                n_splits=n_splits,
+                share=share,
+                minimum=minimum,
+                alpha=alpha,
+                kappa=kappa,
+                bounds=bounds,
+                resamples=0,
+            )
+        except TooFewLabels as error:
+            not_possible[key] = str(error)
+            continue
+        assert found.parameters is not None  # BTD is among the methods
+        tables[key], calibration[key], n[key] = found.parameters, found.calibration, found.n
+    return ParameterGrid(
+        tables=tables, calibration=calibration, n=n, not_possible=not_possible, n_splits=n_splits
     )

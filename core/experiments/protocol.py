@@ -1,4 +1,7 @@
-"""What every experiment shares: calibration items drawn by name, what each rule then says, losses by item."""
+"""What every experiment shares: calibration items drawn by name, what each rule then says, losses by item.
+
+How votes fall that are drawn without replacement.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.aggregation.aggregators import AGGREGATORS, one_hot
-from core.aggregation.btd import MINIMUM_LABELS, Bounds, decide, features, fit_many, probabilities
-from core.aggregation.evaluation import FITTED, METHODS
-from core.aggregation.shrinkage import WEAK, shrunken
-from core.counts import FloatArray, VoteCells, VoteCounts
-from core.intervals import dense_codes
-from core.splits import CalibrationSets, ItemLosses, Splits, item_losses
-from core.votes import InvalidOption, TooFewLabels, UnknownName
+from ..aggregation.btd import MINIMUM_LABELS, Bounds, decide, features, fit_many, probabilities
+from ..aggregation.evaluation import FITTED, METHODS
+from ..aggregation.rules import AGGREGATORS, one_hot
+from ..aggregation.shrinkage import WEAK, shrunken
+from ..errors import InvalidOption, TooFewLabels, UnknownName
+from ..records import FloatArray, IntArray, VoteCells, VoteCounts
+from ..stats.intervals import dense_codes
+from ..stats.splits import CalibrationSets, ItemLosses, Splits, item_losses
 
 RULES = ("btd", "btd_shrunk", "threshold", "majority")
 """Rules that experiments compare unless told otherwise."""
@@ -175,3 +178,23 @@ def seen_items(loss: FloatArray, size: FloatArray) -> ItemLosses:
     """
     seen = ~np.isnan(loss).any(axis=1)
     return ItemLosses(loss=loss[seen], items=np.ones(int(seen.sum()), dtype=np.int64), size=size[seen])
+
+
+def chances(votes: IntArray, among: IntArray) -> FloatArray:
+    """Chance that as many votes as in `among`, drawn without replacement from `votes`, are exactly those.
+
+    Multivariate hypergeometric: Π C(votes_y, among_y) / C(Σ votes, Σ among); (rows, 3), (states, 3) →
+    (rows, states). 0 where there are too few.
+    """
+    ways = _choose(votes[:, None, :], among[None]).prod(axis=2)
+    total = _choose(votes.sum(axis=1)[:, None], among.sum(axis=1)[None])
+    return np.asarray(ways / np.maximum(total, 1.0))
+
+
+def _choose(n: IntArray, k: IntArray) -> FloatArray:
+    """Binomial coefficients, broadcast; the table has a row for each distinct n, as n may be a million."""
+    distinct, place = np.unique(n, return_inverse=True)
+    table = np.ones((len(distinct), int(k.max(initial=0)) + 1))
+    for i in range(table.shape[1] - 1):
+        table[:, i + 1] = table[:, i] * (distinct - i) / (i + 1)
+    return np.asarray(table[place.reshape(n.shape), k])

@@ -10,26 +10,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.importers import alpacaeval, arenahard, direct, judgebench, mtbench, pandalm
-from core.importers.choices import read_choices
-from core.importers.delimited import Sheet, read_delimited
-from core.importers.lists import read_rankings
-from core.importers.options import Inspection, Question, ReadOptions
-from core.importers.planning import head, plan
-from core.importers.records import (
+from ..errors import InvalidOption, UnreadableFile
+from ..labels import candidates
+from ..schema import Reading
+from . import scores as direct
+from .layouts import DIRECT, LISTS, PICKS, SHAPES, Layout, Shape, lay_out, recognise
+from .native import alpacaeval, arenahard, judgebench, mtbench, pandalm
+from .options import Inspection, Question, ReadOptions
+from .plan import head, plan
+from .preview import TEMPLATE, read_back
+from .rankings import read_choices, read_rankings
+from .source import Source, open_source
+from .tables import (
     Record,
     Records,
+    Sheet,
     looks_like_json,
+    read_delimited,
     read_parquet,
     read_records,
     sheet_of_records,
 )
-from core.importers.shapes import DIRECT, LISTS, PICKS, SHAPES, Layout, Shape, lay_out, recognise
-from core.importers.source import Source, open_source
-from core.importers.tabular import read_table
-from core.importers.wording import TEMPLATE, read_back
-from core.labels import candidates
-from core.votes import InvalidOption, Reading, UnreadableFile
+from .votes import read_table
 
 __all__ = ("Inspection", "Question", "ReadOptions", "formats", "inspect", "read", "read_back", "template")
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from core.labels import vocabulary
-from core.votes import COLUMN_NAMES, RANKINGS, RATER_TYPES, SCORES, InvalidOption, Kind, UnknownName
+from ..errors import InvalidOption, UnknownName
+from ..labels import vocabulary
+from ..schema import COLUMN_NAMES, RANKINGS, RATER_TYPES, SCORES, Kind
 
 SCORE_COLUMNS = ("score_a", "score_b")
 CHOICE_COLUMNS = ("permutation", "pick_slot", "pick_candidate", "gold_slot", "gold_candidate", "correct")

@@ -9,7 +9,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.votes import UnreadableFile
+from ..errors import UnreadableFile
 
 # The most regular votes pack about 100 to 1; gzip reaches 1,030 to 1 only on what says nothing.
 _RATIO = 200

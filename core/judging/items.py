@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.votes import InvalidOption, NoUsableVotes, Selection, UnreadableFile
+from ..errors import InvalidOption, NoUsableVotes, UnreadableFile
+from ..schema import Selection
 
 if TYPE_CHECKING:
-    from core.store import Store
+    from ..store import Store
 
 PAIR = ("response_a", "response_b")
 RESPONSE = re.compile(r"(?:response|candidate)_(\w+)\Z")
@@ -188,7 +189,7 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
 
     Raises NoUsableVotes if none has.
     """
-    from core.store.export import export_votes
+    from ..store.export import export_votes
 
     with store.snapshot() as moment:
         votes = export_votes(moment, Selection(datasets=(dataset,)))

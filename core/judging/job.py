@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from core.judging.items import Item, alone, listed, paired
-from core.judging.parsing import LETTERS
-from core.votes import InvalidOption
+from ..errors import InvalidOption
+from .items import Item, alone, listed, paired
+from .parsing import LETTERS
 
 Protocol = Literal["pairwise", "greedy", "score", "listwise", "usc", "gsa", "apoc", "fuser"]
 Orders = Literal["balanced", "ab"]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.votes import InvalidOption, UnreadableFile
+from ..errors import InvalidOption, UnreadableFile
 
 FOLDER = Path(__file__).resolve().parent / "prompts"
 NAMES = ("pairwise", "score", "listwise", "usc", "gsa", "fuser", "key", "keyed")

@@ -15,22 +15,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from core.judging import client
-from core.judging.client import Answer, CallFailed
-from core.judging.collected import load_rows
-from core.judging.inflight import in_flight, place
-from core.judging.job import Budget, Job, Judge
-from core.judging.pace import Load, Pace, Purse, Room
-from core.judging.parsing import LONG_REPLY
-from core.judging.planning import Plan, done, ledger_of, load_of
-from core.judging.progress import Progress, State, Tally
-from core.judging.prompts import new_fence
-from core.judging.protocols import conclusions, stages
-from core.judging.requests import Request
-from core.judging.writer import Writer
-from core.store import Store
-from core.store.reply_rows import Call, Reply, Spent
-from core.votes import AppellateError, InvalidOption
+from ..errors import AppellateError, InvalidOption
+from ..store import Store
+from ..store.ledger import Call, Reply, Spent
+from . import client
+from .client import Answer, CallFailed
+from .job import Budget, Job, Judge
+from .ledger_rows import Writer, load_rows
+from .limits import Load, Pace, Purse, Room, in_flight, place
+from .parsing import LONG_REPLY
+from .plan import Plan, Progress, State, Tally, done, ledger_of, load_of
+from .prompts import new_fence
+from .protocols import Request, conclusions, stages
 
 ATTEMPTS = 6
 """Calls for one request before it is kept as a failed one, to be asked again by the next run."""

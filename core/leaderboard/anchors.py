@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.counts import BoolArray, FloatArray, IntArray, PairScores
-from core.intervals import check_level
-from core.leaderboard.raee import ELO_PER_NAT, Prior, dispersion_factor, elo_of_p, win_probability
-from core.votes import InvalidOption, UnknownName
+from ..errors import InvalidOption, UnknownName
+from ..records import BoolArray, FloatArray, IntArray, PairScores
+from ..stats.intervals import check_level
+from .anchored import ELO_PER_NAT, Prior, dispersion_factor, elo_of_p, win_probability
 
 if TYPE_CHECKING:
     import pandas as pd

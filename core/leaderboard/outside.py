@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from core.counts import FloatArray, IntArray
-from core.leaderboard.raee import ELO_PER_NAT, Board, elo_of_p
-from core.votes import InvalidOption, UnreadableFile
+from ..errors import InvalidOption, UnreadableFile
+from ..records import FloatArray, IntArray
+from .anchored import ELO_PER_NAT, Board, elo_of_p
 
 if TYPE_CHECKING:
     import pandas as pd

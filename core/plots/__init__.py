@@ -1,1 +1,1 @@
-"""One module a page: a result in, a figure out, built on `core.figures`."""
+"""One module a page: a result in, a figure out, built on `core.plots.base`."""

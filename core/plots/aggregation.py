@@ -1,19 +1,32 @@
-"""Figures of the Aggregation page: decision maps to click on, errors of the rules, shares of labels."""
+"""Figures of the Aggregation page: decision maps to click on, errors of the rules, shares of labels.
+
+Figures of rules judged on held-out items: change of each judge's loss, errors of the rules, weights.
+
+Figures of shrinkage: what each prior changes, and how much weight cross-validation gave it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from core.figures import COLOURS, MAX_POINTS, Style, Theme, Trace, error_bars, figure, label
-from core.plots.forest import Estimate, Series, forest
-from core.words.sentences import SAYS
+import numpy as np
+
+from ..interpretation.sentences import SAYS
+from .base import COLOURS, MAX_POINTS, Style, Theme, Trace, error_bars, figure, label
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
-    from core.aggregation.btd import DecisionMap
-    from core.aggregation.evaluation import Evaluation
-    from core.figures import Figure
-    from core.intervals import Proportion
+    from ..aggregation.btd import DecisionMap
+    from ..aggregation.confidence_weights import ConfidenceWeighted
+    from ..aggregation.evaluation import Evaluation
+    from ..aggregation.ordinal_model import Ordinal
+    from ..aggregation.shrinkage import ShrunkenFits
+    from ..aggregation.shrinkage_trial import ShrinkageGain
+    from ..stats.estimate import Estimate
+    from ..stats.splits import HeldOutScores
+    from .base import Figure
+
 
 Pattern = tuple[int, int, int]
 """Votes for A, ties, votes for B."""
@@ -138,9 +151,9 @@ def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | No
     """
     scores = list(value.scores.values())
 
-    def marks(kind: Literal["item", "splits"]) -> Sequence[Estimate]:
+    def marks(kind: Literal["item", "splits"]) -> Sequence[ForestMark]:
         return [
-            Estimate(
+            ForestMark(
                 row=score.name,
                 value=score.mae,
                 low=score.mae_item_low if kind == "item" else score.mae_low,
@@ -164,7 +177,7 @@ def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | No
 
 
 def shares_figure(
-    shares: Mapping[str, Sequence[Proportion]], *, theme: Theme = "light", chosen: str | None = None
+    shares: Mapping[str, Sequence[Estimate]], *, theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
     """Share of each label by source (gold, majority, calibrated), with intervals; key `share_key`."""
     colours = COLOURS[theme]
@@ -227,3 +240,179 @@ def _style(key: str, dummy: bool, theme: Theme) -> Style:
     if dummy:
         return Style(colour=colours.neutral, symbol="diamond-open", dash="dash")
     return Style(colour=colours.text, symbol="square")
+
+
+def changes_figure(
+    found: Mapping[str, HeldOutScores], *, styles: Mapping[str, Style], theme: Theme = "light"
+) -> Figure:
+    """Change of MAE (filled) and DRPS (hollow) by the first rule over the second, one row a judge."""
+    series = [
+        Series(
+            name=name,
+            look=look,
+            marks=[
+                ForestMark(
+                    row=judge,
+                    value=float(getattr(one, f"{measure}_change")[1]),
+                    low=float(getattr(one, f"{measure}_change_low")[1]),
+                    high=float(getattr(one, f"{measure}_change_high")[1]),
+                    n=f"{one.n:,} comparisons, {one.calibration:.0f} to calibrate on",
+                )
+                for judge, one in found.items()
+            ],
+        )
+        for measure, name, look in (("mae", "error (MAE)", "filled"), ("drps", "forecast (DRPS)", "hollow"))
+    ]
+    return forest(series, styles=styles, x_title="change of held-out loss", reference=0, theme=theme)
+
+
+def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, theme: Theme = "light") -> Figure:
+    """MAE of each rule with its interval by item."""
+    marks = [
+        ForestMark(
+            row=name,
+            value=float(scores.mae[i]),
+            low=float(scores.mae_low[i]),
+            high=float(scores.mae_high[i]),
+            n=f"{scores.n:,} held out",
+        )
+        for i, name in enumerate(scores.names)
+    ]
+    return forest([Series(name="MAE", marks=marks)], styles=style, x_title=x_title, theme=theme)
+
+
+def weights_figure(found: ConfidenceWeighted, *, style: Style, theme: Theme = "light") -> Figure:
+    """Weight of a vote by its stated confidence; the mean vote weighs 1."""
+    colours = COLOURS[theme]
+    curve = {
+        "type": "scatter",
+        "x": found.confidence,
+        "y": found.weight,
+        "mode": "lines",
+        "name": "weight",
+        "line": {"color": style.colour, "width": 2, "dash": style.dash},
+        "hovertemplate": "confidence %{x:.2f}<br>weight %{y:.2f}<extra></extra>",
+    }
+    alike = {
+        "type": "scatter",
+        "x": (0, 1),
+        "y": (1, 1),
+        "mode": "lines",
+        "name": "all alike",
+        "hoverinfo": "skip",
+        "line": {"color": colours.neutral, "width": 1, "dash": "dot"},
+    }
+    return figure(
+        x_title="stated confidence",
+        y_title="weight of a vote",
+        theme=theme,
+        height=260,
+        traces=[alike, curve],
+        x_axis={"range": [-0.02, 1.02]},
+        y_axis={"rangemode": "tozero"},
+    )
+
+
+def levels_figure(found: Ordinal, *, style: Style, theme: Theme = "light") -> Figure:
+    """Share of labelled answers on each level, by gold and by the fit on all labels."""
+    colours = COLOURS[theme]
+    levels = [f"{x:g}" for x in found.fit.scale]
+    bars = [
+        {
+            "type": "bar",
+            "x": levels,
+            "y": share,
+            "name": name,
+            "marker": {"color": colour},
+            "hovertemplate": f"level %{{x}}<br>{name} %{{y:.3f}}<extra></extra>",
+        }
+        for name, share, colour in (
+            ("gold", found.gold_share, colours.neutral),
+            ("calibrated", found.said_share, style.colour),
+        )
+    ]
+    return figure(
+        x_title="level",
+        y_title="share of answers",
+        theme=theme,
+        height=260,
+        traces=bars,
+        x_axis={"type": "category"},
+    )
+
+
+def priors_figure(
+    found: Mapping[str, Mapping[str, ShrinkageGain]],
+    *,
+    theme: Theme = "light",
+    chosen: str | None = None,
+) -> Figure:
+    """Change of MAE by leaning on each prior, one row a prior, one series a size of calibration set.
+
+    found : by size of set, then by name of the prior, which is the key of its marks.
+    """
+    series = [
+        Series(
+            name=size,
+            look="hollow" if place else "filled",
+            marks=[
+                ForestMark(
+                    row=name,
+                    value=gain.beside_btd.mae,
+                    low=gain.beside_btd.mae_low,
+                    high=gain.beside_btd.mae_high,
+                    n=f"error {gain.evaluation.scores['btd_shrunk'].mae:.3f}, n {gain.beside_btd.n:,} "
+                    f"comparisons, {gain.evaluation.calibration:.0f} to calibrate on",
+                    key=name,
+                )
+                for name, gain in by_prior.items()
+            ],
+        )
+        for place, (size, by_prior) in enumerate(found.items())
+    ]
+    return forest(
+        series,
+        styles=Style(colour=COLOURS[theme].accent, symbol="circle"),
+        x_title="change of error (below 0: better)",
+        reference=0,
+        theme=theme,
+        chosen=chosen,
+    )
+
+
+def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figure:
+    """Weight of each λ, mean over the calibration sets, bars from the first to the third quartile."""
+    colours = COLOURS[theme]
+    mean = fits.weight.mean(axis=0)
+    low, high = np.quantile(fits.weight, [0.25, 0.75], axis=0)
+    names = [strength_name(one) for one in fits.strengths.tolist()]
+    bars = {
+        "type": "bar",
+        "x": names,
+        "y": mean,
+        "marker": {"color": colours.accent},
+        "error_y": error_bars(mean, np.minimum(low, mean), np.maximum(high, mean), colours.text),
+        "hovertext": [
+            f"<b>λ {name}</b><br>weight {one:.3f}<br>quartiles {a:.3f} to {b:.3f}"
+            f"<br>n {len(fits.weight):,} calibration sets"
+            for name, one, a, b in zip(names, mean, low, high, strict=True)
+        ],
+        "hoverinfo": "text",
+    }
+    return figure(
+        x_title="λ, how stiffly the fit is held to the prior",
+        y_title="weight in the shrunken fit",
+        theme=theme,
+        height=260,
+        legend=False,
+        traces=[bars],
+        x_axis={"type": "category"},
+        y_axis={"range": [0, 1.05]},
+    )
+
+
+def strength_name(strength: float) -> str:
+    """λ as an axis shows it, its ends in words."""
+    if strength == 0:
+        return "0 (own fit)"
+    return "∞ (prior alone)" if np.isinf(strength) else f"{strength:g}"

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from core.figures import COLOURS, Style, Theme, figure, label
-from core.plots.confusion import tint
-from core.plots.forest import Estimate, Series, estimate, forest
+from .base import COLOURS, Style, Theme, figure, label
+from .confusion import tint
+from .forest import ForestMark, Series, forest, forest_mark
 
 if TYPE_CHECKING:
-    from core.agreement.alpha import Concord
-    from core.agreement.kappa import AgreementMatrix, JudgePair
-    from core.agreement.leave_one_out import Contest
-    from core.agreement.repeatability import Repeatability
-    from core.figures import Figure
+    from ..agreement.judge_vs_human import Contest
+    from ..agreement.kappa import AgreementMatrix, JudgePair
+    from ..agreement.reliability import Concord, Repeatability
+    from .base import Figure
 
 MOST_RATERS = 16
 """Raters in one matrix: more cells are too small to read or to hit; the table has every pair."""
@@ -46,7 +45,9 @@ def repeatability_figure(
     series = []
     for name, field, look in (("ICC(3,k)", "icc_3_k", "filled"), ("ICC(3,1)", "icc_3_1", "hollow")):
         marks = [
-            estimate(one, field, row=judge, n=f"{one.n_comparisons:,} comparisons, {one.k} runs", key=judge)
+            forest_mark(
+                one, field, row=judge, n=f"{one.n_comparisons:,} comparisons, {one.k} runs", key=judge
+            )
             for judge, one in results.items()
         ]
         series.append(Series(name=name, marks=marks, look=look))
@@ -171,7 +172,7 @@ def concord_figure(
             name=name,
             look=look,
             marks=[
-                Estimate(
+                ForestMark(
                     row=group,
                     value=getattr(found, field),
                     low=getattr(found, f"{field}_low"),
@@ -210,7 +211,7 @@ def contest_figure(
             name=f"{rule} labels",
             look=look,
             marks=[
-                Estimate(
+                ForestMark(
                     row=one.human,
                     value=one.difference,
                     low=one.difference_low,

@@ -1,4 +1,7 @@
-"""Figures of the Calibration page: reliability, TH-Score over ε, risk against coverage, before and after."""
+"""Figures of the Calibration page: reliability, TH-Score over ε, risk against coverage, before and after.
+
+Figure of the guaranteed threshold: error rate of labels against the share of comparisons kept.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.figures import (
+from .base import (
     COLOURS,
     SAME_WHEN_SELECTED,
     Style,
@@ -21,12 +24,13 @@ from core.figures import (
 )
 
 if TYPE_CHECKING:
-    from core.confidence.calibration import Reliability
-    from core.confidence.recalibration import Recalibration
-    from core.confidence.selective import RiskCoverage, RiskThreshold
-    from core.confidence.th_score import ThScore, ThSweep
-    from core.counts import FloatArray
-    from core.figures import Figure
+    from ..confidence.calibration_error import Reliability
+    from ..confidence.recalibration import Recalibration
+    from ..confidence.selective import Guarantee, RiskCoverage, RiskThreshold
+    from ..confidence.th_scores import ThScore, ThSweep
+    from ..records import FloatArray
+    from .base import Figure
+
 
 STRIP = 0.13
 """Share of a figure's height that the strip of counts beneath takes."""
@@ -433,3 +437,22 @@ def _band(x: FloatArray, low: FloatArray, high: FloatArray, colour: str, *, lege
 def _faint(colour: str, opacity: float) -> str:
     r, g, b = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return f"rgba({r},{g},{b},{opacity:g})"
+
+
+def guarantee_figure(
+    curves: Mapping[str, RiskCoverage],
+    found: Mapping[str, Guarantee],
+    *,
+    styles: Mapping[str, Style],
+    theme: Theme = "light",
+    chosen: str | None = None,
+) -> Figure:
+    """Curves over all labelled comparisons; marks are the cuts, on the one of each item that was tested.
+
+    Keys of marks are `core.plots.calibration.cut_key` of judge and cut.
+    """
+    tests = {judge: one.test for judge, one in found.items()}
+    fig = risk_figure(dict(curves), tests, styles=dict(styles), theme=theme, chosen=chosen)
+    fig.update_xaxes(title_text="share of comparisons kept, the surest first")
+    fig.update_yaxes(title_text="wrong labels among those kept")
+    return fig

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core.figures import COLOURS, Style, Theme, figure
-from core.plots.forest import Estimate, Series, estimate, forest
-from core.words.sentences import SAYS
-from core.words.verdicts import percent
+from ..interpretation.sentences import SAYS
+from ..interpretation.verdicts import percent
+from .base import COLOURS, Style, Theme, figure
+from .forest import ForestMark, Series, forest, forest_mark
 
 if TYPE_CHECKING:
-    from core.agreement.confusion import Confusion
-    from core.figures import Figure
+    from ..agreement.confusion_matrix import Confusion
+    from .base import Figure
 
 ORDER = (1, 0, -1)
 """Labels from left to right and from top to bottom."""
@@ -94,11 +94,11 @@ def accuracies(
     """
     known = {judge: table for judge, table in tables.items() if table.accuracy is not None}
     right = [
-        estimate(table, "accuracy", row=judge, n=f"n {table.n:,} {table.unit}", key=judge)
+        forest_mark(table, "accuracy", row=judge, n=f"n {table.n:,} {table.unit}", key=judge)
         for judge, table in known.items()
     ]
     constant = [
-        Estimate(row=judge, value=table.constant, low=None, high=None, n="always the commonest gold label")
+        ForestMark(row=judge, value=table.constant, low=None, high=None, n="always the commonest gold label")
         for judge, table in known.items()
     ]
     return forest(

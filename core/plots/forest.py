@@ -1,4 +1,7 @@
-"""A forest: one row a judge or group, a mark for each estimate with its interval."""
+"""A forest: one row a judge or group, a mark for each estimate with its interval.
+
+What figures with one row a model and Elo along the axis are made of.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.figures import COLOURS, Style, Theme, error_bars, figure, label
+from ..interpretation.format import signed_elo
+from ..leaderboard.anchored import ELO_PER_NAT
+from ..stats.estimate import Estimate
+from .base import COLOURS, Style, Theme, error_bars, figure, ideal_line, label
 
 if TYPE_CHECKING:
-    from core.figures import Figure
+    from .base import Figure
+
 
 NAME_LIMIT = 24
 """Characters a line, of two, of a name beside the axis: a phone has no room for more; hover texts do."""
@@ -21,7 +28,7 @@ APART = 0.26
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class ForestMark:
     """One mark: a value with its interval (None or NaN: unknown), what it rests on, and its key, if any."""
 
     row: str
@@ -32,10 +39,13 @@ class Estimate:
     key: str | None = None
 
 
-def estimate(result: object, name: str, *, row: str, n: str, key: str | None = None) -> Estimate:
-    """The mark of a result's field `name`, with the interval in its fields `name_low` and `name_high`."""
-    value, low, high = (getattr(result, name + end) for end in ("", "_low", "_high"))
-    return Estimate(row=row, value=value, low=low, high=high, n=n, key=key)
+def forest_mark(result: object, name: str, *, row: str, n: str, key: str | None = None) -> ForestMark:
+    """The mark of a result's field `name`: an `Estimate`, or a number with `name_low` and `name_high`."""
+    value = getattr(result, name)
+    if isinstance(value, Estimate):
+        return ForestMark(row=row, value=value.value, low=value.low, high=value.high, n=n, key=key)
+    low, high = (getattr(result, f"{name}_{end}", None) for end in ("low", "high"))
+    return ForestMark(row=row, value=value, low=low, high=high, n=n, key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +53,7 @@ class Series:
     """Marks of one quantity: filled, `hollow`, or `plain` (a small neutral bar, no judge's marker)."""
 
     name: str
-    marks: Sequence[Estimate]
+    marks: Sequence[ForestMark]
     look: str = "filled"
 
 
@@ -151,7 +161,7 @@ def _two_lines(name: str) -> str:
     return f"{label(text[:cut])}<br>{label(text[cut:], limit=NAME_LIMIT)}"
 
 
-def _known(one: Series) -> list[Estimate]:
+def _known(one: Series) -> list[ForestMark]:
     return [mark for mark in one.marks if mark.value is not None and not np.isnan(mark.value)]
 
 
@@ -162,16 +172,97 @@ def _symbol(style: Style, look: str) -> str:
     return f"{symbol}-open" if look == "hollow" or style.symbol.endswith("-open") else symbol
 
 
-def _line(mark: Estimate, look: str, chosen: str | None) -> float:
+def _line(mark: ForestMark, look: str, chosen: str | None) -> float:
     if mark.key is not None and mark.key == chosen:
         return 3
     return 0 if look == "filled" else 2
 
 
-def _hover(name: str, mark: Estimate) -> str:
+def _hover(name: str, mark: ForestMark) -> str:
     interval = ""
     if mark.low is not None and mark.high is not None and not np.isnan(mark.low):
         interval = f" ({mark.low:.3f} to {mark.high:.3f})"
     return (
         f"<b>{label(mark.row, limit=80)}</b><br>{label(name)} {mark.value:.3f}{interval}<br>{label(mark.n)}"
     )
+
+
+"""Characters of a model's name beside the axis: what a phone has room for; the hover text has the rest."""
+LEGEND_ENTRY = 16
+"""Between one line an entry, as on a phone, and two entries a line."""
+TICK_STEPS = (10, 25, 50, 100, 200, 400, 1000)
+
+
+def rows_figure(
+    models: Sequence[str], *, x_title: str, row_height: int, theme: Theme, entries: int
+) -> Figure:
+    fig = figure(
+        x_title=x_title,
+        y_title="",
+        theme=theme,
+        height=max(200, 100 + row_height * len(models) + LEGEND_ENTRY * entries),
+        legend=entries > 0,
+    )
+    fig.update_layout(margin_t=8)
+    fig.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(models))),
+        ticktext=[label(shortened(name)) for name in models],
+        tickfont={"size": 12},
+        range=[len(models) - 0.4, -0.6],
+        showgrid=False,
+        ticks="",
+    )
+    return fig
+
+
+def shortened(name: str) -> str:
+    """Cut the middle of a long name: versions, which tell models apart, stand at the end."""
+    text = " ".join(name.split())
+    return text if len(text) <= NAME_LIMIT else f"{text[: NAME_LIMIT - 11]}…{text[-10:]}"
+
+
+def zero_line(fig: Figure, length: int, theme: Theme) -> None:
+    ideal_line(fig, x=(0, 0), y=(-0.6, length - 0.4), name="0", theme=theme)
+    fig.data[-1].showlegend = False
+
+
+def elo_axis(fig: Figure, low: float, high: float, *, probabilities: bool) -> None:
+    """Few round ticks that a phone has room for; under each Elo the win probability that it stands for."""
+    pad = 0.05 * (high - low) + 5
+    span = high - low + 2 * pad
+    step = next((step for step in TICK_STEPS if span / step <= 5), TICK_STEPS[-1])
+    ticks = np.arange(np.ceil((low - pad) / step), np.floor((high + pad) / step) + 1) * step
+    p = 1 / (1 + np.exp(-ticks / ELO_PER_NAT))
+    fig.update_xaxes(
+        range=[low - pad, high + pad],
+        tickmode="array",
+        tickangle=0,
+        tickvals=ticks,
+        ticktext=[
+            f"{signed_elo(tick)}<br>{100 * share:.0f} %" if probabilities else signed_elo(tick)
+            for tick, share in zip(ticks, p, strict=True)
+        ],
+    )
+
+
+def marker(
+    style: Style, size: int, keys: Sequence[str], chosen: str | None, theme: Theme, *, opacity: float = 1.0
+) -> dict[str, object]:
+    open_symbol = style.symbol.endswith("-open")
+    return {
+        "symbol": style.symbol,
+        "color": style.colour,
+        "size": size,
+        "opacity": opacity,
+        "line": {
+            "color": style.colour if open_symbol else COLOURS[theme].text,
+            "width": [3 if key == chosen else 1.5 if open_symbol else 0 for key in keys],
+        },
+    }
+
+
+def undimmed(opacity: float) -> dict[str, object]:
+    """Streamlit dims what is not selected; the ring says what is."""
+    look = {"marker": {"opacity": opacity}}
+    return {"selected": look, "unselected": look}

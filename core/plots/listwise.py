@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.consensus.listwise import Improvements
-from core.consensus.listwise_orders import OrderSensitivity, OrderSweep, SlotTable
-from core.figures import COLOURS, Style, Theme, error_bars, figure
-from core.plots.forest import Estimate, Series, forest
+from ..consensus.listwise import Improvements, OrderSensitivity, OrderSweep, SlotTable
+from .base import COLOURS, Style, Theme, error_bars, figure
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
-    from core.figures import Figure
+    from .base import Figure
 
 
 def improvements_figure(
@@ -25,7 +24,7 @@ def improvements_figure(
             name=name,
             look=look,
             marks=[
-                Estimate(
+                ForestMark(
                     row=judge, value=rate.value, low=rate.low, high=rate.high, n=f"{one.overall.n:,} items"
                 )
                 for judge, one in found.items()
@@ -46,7 +45,7 @@ def sensitivities_figure(
 ) -> Figure:
     """Share of items on which the order of candidates decides who comes first, a row a judge."""
     marks = [
-        Estimate(
+        ForestMark(
             row=judge,
             value=one.changed.value,
             low=one.changed.low,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from core.figures import Style, Theme
-from core.plots.forest import Estimate, Series, estimate, forest
+from .base import Style, Theme
+from .forest import ForestMark, Series, forest, forest_mark
 
 if TYPE_CHECKING:
-    from core.bias.order_balance import OrderBalance
-    from core.bias.position import FlipTable, PositionBias
-    from core.figures import Figure
+    from ..bias.position import FlipTable, OrderBalance, PositionBias
+    from .base import Figure
 
 SHARES = (-0.03, 1.03)
 """A mark at 0 or 1 is not cut in half by the edge."""
@@ -44,9 +43,9 @@ def leans(
     paired, raw = [], []
     for judge, one in results.items():
         key = lean_key(judge, leaning(one))
-        paired.append(estimate(one, "bias_pairs", row=judge, n=f"{one.pairs:,} pairs", key=key))
+        paired.append(forest_mark(one, "bias_pairs", row=judge, n=f"{one.pairs:,} pairs", key=key))
         raw.append(
-            estimate(
+            forest_mark(
                 one,
                 "bias_decided",
                 row=judge,
@@ -84,15 +83,15 @@ def flips(
     for judge, one in results.items():
         pairs = f"of {one.pairs:,} pairs"
         change.append(
-            estimate(one, "flip_rate", row=judge, n=f"{one.flips:,} {pairs}", key=flip_key(judge, "flip"))
+            forest_mark(one, "flip_rate", row=judge, n=f"{one.flips:,} {pairs}", key=flip_key(judge, "flip"))
         )
         hard.append(
-            estimate(
+            forest_mark(
                 one, "hard_flip_rate", row=judge, n=f"{one.hard_flips:,} {pairs}", key=flip_key(judge, "hard")
             )
         )
         same.append(
-            estimate(
+            forest_mark(
                 one, "same_order_disagreement", row=judge, n=f"of {one.same_order_pairs:,} pairs of repeats"
             )
         )
@@ -122,7 +121,7 @@ def flips_by_group(
     """
     names = {i: group or "(none)" for i, group in enumerate(table.groups) if table.pairs[i]}
 
-    def marks(hard: bool) -> list[Estimate]:
+    def marks(hard: bool) -> list[ForestMark]:
         value, low, high = (
             (table.hard_rate, table.hard_rate_low, table.hard_rate_high)
             if hard
@@ -130,7 +129,7 @@ def flips_by_group(
         )
         count = table.hard_flips if hard else table.flips
         return [
-            Estimate(
+            ForestMark(
                 row=name,
                 value=float(value[i]),
                 low=float(low[i]),
@@ -157,7 +156,7 @@ def flips_by_group(
 def order_errors(result: OrderBalance, *, style: Style, theme: Theme = "light") -> Figure:
     """MAE of the majority label by the orders that its votes come from."""
     marks = [
-        Estimate(
+        ForestMark(
             row=f"{ORDER_NAMES[order]} ({int(result.votes[i])})" if result.votes[i] else ORDER_NAMES[order],
             value=float(result.mae[i]),
             low=float(result.mae_low[i]),

@@ -1,5 +1,5 @@
 """Votes as integer keys in DuckDB: loading them, and every question that is asked of them."""
 
-from core.store.database import DatasetInfo, Snapshot, Store, default_path
+from .connection import DatasetInfo, Snapshot, Store, default_path
 
 __all__ = ["DatasetInfo", "Snapshot", "Store", "default_path"]

@@ -12,7 +12,8 @@ from typing import TypeVar, cast
 
 import streamlit as st
 
-from core.counts import (
+from core.plots.base import Style, Theme, rater_styles
+from core.records import (
     DirectScores,
     LengthCounts,
     ListRankings,
@@ -24,9 +25,10 @@ from core.counts import (
     SingleVotes,
     VoteCounts,
 )
-from core.figures import Style, Theme, rater_styles
-from core.store import DatasetInfo, Store, by_value, default_path, queries
-from core.votes import CorrectnessRule, Selection
+from core.schema import CorrectnessRule, Selection
+from core.store import DatasetInfo, Store, default_path
+from core.store import vote_queries as by_value
+from core.store import vote_queries as queries
 
 Result = TypeVar("Result")
 
@@ -84,7 +86,7 @@ def _answer(
 
 
 def _answered(question: Callable[..., Result], selection: Selection, **options: Hashable) -> Result:
-    """What `core.store.queries` answers about a selection, asked once for each state of the store."""
+    """What `core.store.vote_queries` answers about a selection, asked once for each state of the store."""
     store = get_store()
     found = _answer(
         store.version,

@@ -1,4 +1,9 @@
-"""The questions about a dropped table: which column is what, and what its labels mean and name."""
+"""The questions about a dropped table: which column is what, and what its labels mean and name.
+
+Columns of a table of rules judged on held-out items, as several pages show it; Δ: first minus this.
+
+The questions about a dropped table of direct scores, rankings or choices: which column is what.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
+from core.errors import AppellateError
 from core.importers import Inspection, ReadOptions, inspect
+from core.importers.layouts import SHAPES
 from core.importers.options import SCORE_COLUMNS
 from core.labels import NAMES, VOCABULARIES, normalise
-from core.votes import COLUMNS, RANKINGS, SCORES, VOTES, AppellateError
+from core.schema import COLUMNS, RANKINGS, SCORES, VOTES
 from pages.shared import cached
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
+
 
 LAYOUTS = {"long": "one row a vote", "wide": "a column a judge", "scores": "two scores a row"}
 FIRST_IS_A = "=ab"
@@ -324,3 +332,56 @@ def _show_labels(looks: Inspection, said: list[str], key: str) -> None:
     frame = pd.DataFrame({"label": labels, "n": [n for _, n in looks.labels], "read as": said})
     with st.expander(f"Labels ({len(labels):,} distinct)"):
         st.dataframe(frame, hide_index=True, key=f"{key}-label-table", alt="Labels and how they are read")
+
+
+RULES = {
+    "rule": "rule",
+    "n": "n",
+    "mae": "MAE",
+    "mae_low": "low",
+    "mae_high": "high",
+    "mae_change": "ΔMAE",
+    "mae_change_low": "ΔMAE low",
+    "mae_change_high": "ΔMAE high",
+    "drps": "DRPS",
+    "drps_change": "ΔDRPS",
+    "drps_change_low": "ΔDRPS low",
+    "drps_change_high": "ΔDRPS high",
+}
+RULES_CAPTION = (
+    "Rules on the same held-out comparisons; Δ is the first rule minus this one, below 0 the first is better"
+)
+
+
+def row_options(file: UploadedFile, looks: Inspection, head: Any, row: Sequence[Any]) -> ReadOptions | None:
+    """Options of such a table from the widgets of its panel; None while a column is missing."""
+    import pandas as pd
+
+    key = file.file_id
+    shape = SHAPES[looks.format]
+    head.caption(f"Recognised: {shape.line}. If these are votes on pairs, choose the format canonical.")
+    options = ReadOptions(format=looks.format)
+    if "rater_type" not in looks.mapping:
+        rater = row[2].selectbox(
+            "Raters are", list(RATERS), format_func=RATERS.__getitem__, key=f"{key}-rater"
+        )
+        options = replace(options, rater_type=rater)
+    asked = tuple(dict.fromkeys((*shape.required, *shape.any_of, "run", "category")))
+    with st.expander("Columns", expanded=bool(looks.missing)):
+        mapping = {}
+        for start in range(0, len(asked), 4):
+            for place, name in zip(st.columns(4), asked[start : start + 4], strict=False):
+                mapping[name] = column_box(name, looks, place, key)
+        frame = pd.DataFrame([list(cells) for cells in looks.head], columns=list(looks.columns))
+        st.dataframe(frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file")
+    changed = tuple((name, to) for name, to in mapping.items() if to != looks.mapping.get(name, ""))
+    options = replace(options, mapping=changed)
+    looked = look_at(file, options)
+    if isinstance(looked, AppellateError):
+        st.text(words(looked))
+        return None
+    if looked.missing:
+        wanted = ", ".join(TITLES.get(name, name) for name in looked.missing)
+        st.text(f"Choose under “Columns” which column is: {wanted}.")
+        return None
+    return options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.figures import Theme
+from core.plots.base import Theme
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-left: 3rem; padding-right: 3rem; max-width: 88rem; }

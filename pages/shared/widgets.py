@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import streamlit as st
 
-from core.store import queries
-from core.votes import COLUMN_NAMES, AppellateError, NoUsableVotes, Selection
+from core.errors import AppellateError, NoUsableVotes
+from core.schema import COLUMN_NAMES, Selection
+from core.store import vote_queries as queries
 from pages.shared import cached
 
 if TYPE_CHECKING:
@@ -302,7 +303,7 @@ def _preamble(selection: Selection) -> str:
     )
     return (
         "from core.store import Store, default_path, queries\n"
-        "from core.votes import Selection\n\n"
+        "from core.schema import Selection\n\n"
         "store = Store.open(default_path())  # one process at a time: stop the app first\n"
         f"selection = Selection({', '.join(given)})"
     )

@@ -1,0 +1,375 @@
+"""BTD on votes that count more where the judge's confidence has been right: does confidence help aggregate?
+
+A vote counts w(c), the evidence of its calibrated confidence; w is learned on calibration labels only.
+
+What votes of a judge weigh by their confidence, and BTD on votes so weighed, for many calibration sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import InvalidOption, NoUsableVotes
+from ..records import BoolArray, FloatArray, IntArray, SingleVotes, VoteCounts
+from ..stats.splits import HeldOutScores, calibration_rows, held_out_scores, losses_by_item
+from .btd import MINIMUM_LABELS, Bounds, decide, drps, fit_many, probabilities
+from .position_aware_btd import chances_of, drps_in_u_and_eta
+from .rules import confidence_labels
+from .solver import FIXED_START, minimise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+CLIP = 0.01
+"""Confidences within this of 0 or 1 count as it: a stated certainty is no infinite evidence (ours)."""
+PRECISIONS = (1.0, 0.1)
+"""Weights of slope²/2 and intercept²/2 against one comparison's likelihood: a weak prior on equal weights."""
+CUT = 1.645
+"""A smaller score statistic, one-sided at 5 %, leaves all weights equal (ours)."""
+MAX_SLOPE = 20.0
+STARTS = (FIXED_START, (0.5, 0.0, 0.5), (3.0, 4.0, 2.0), (2.0, -1.0, 0.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighing:
+    """w(c) = max(0, ln p(c)/(1 − p(c)) + ln 2)/scale, p(c) = σ(slope·(logit c − centre) + intercept).
+
+    p(c) is the calibrated chance that a vote with stated confidence c is right, and ln p/(1 − p) + ln 2 its
+    log odds against each of the two other labels if errors fall on both alike: what a vote adds to its label.
+    `scale` makes the mean weight of the judge's votes 1; 0 stands for equal weights.  z : score statistic of
+    the slope, standard normal where confidence says nothing about which votes are right.
+    """
+
+    slope: float
+    intercept: float
+    centre: float
+    scale: float
+    z: float
+
+    def __call__(self, confidence: FloatArray) -> FloatArray:
+        evidence = _evidence(self.slope * (_logit(confidence) - self.centre) + self.intercept)
+        return np.ones_like(evidence) if self.scale == 0 else np.asarray(evidence / self.scale)
+
+
+def learn_weighings(
+    confidence: FloatArray, right: FloatArray, comparison: IntArray, taught: Sequence[IntArray]
+) -> list[Weighing]:
+    """Learn w from the votes of each set of comparisons.
+
+    Slope and intercept by logistic regression with the prior precisions 1 and 0.1, over comparisons. The
+    slope is 0, all votes alike, unless z = Σg/√Σg² over comparisons reaches 1.645, g = Σ(logit c − centre)·
+    (right − share right) over the votes of one: a confidence that says nothing must not decide between equal
+    votes.
+
+    confidence, right, comparison : (votes,), `right` 1 or 0 and `comparison` from 0 up without gaps; only
+    its set's own votes are learned from, the others' confidences enter the scale.
+    """
+    value, code = np.unique(confidence, return_inverse=True)
+    logit = _logit(value)
+    comparisons = int(comparison.max()) + 1
+    n, k = (np.empty((len(taught), len(value))) for _ in range(2))
+    centre, z = np.empty(len(taught)), np.empty(len(taught))
+    for i, rows in enumerate(taught):
+        inside = np.zeros(comparisons, dtype=bool)
+        inside[rows] = True
+        votes = np.flatnonzero(inside[comparison])
+        own, hits = code[votes], right[votes]
+        n[i] = np.bincount(own, minlength=len(value))
+        k[i] = np.bincount(own, weights=hits, minlength=len(value))
+        centre[i] = n[i] @ logit / len(votes)
+        g = np.bincount(comparison[votes], weights=(logit[own] - centre[i]) * (hits - hits.mean()))
+        spread = np.sqrt((g * g).sum())
+        z[i] = g.sum() / spread if spread > 0 else 0.0
+    sizes = np.array([len(rows) for rows in taught], dtype=np.float64)
+    slope, intercept = _logistic(logit - centre[:, None], n, k, sizes, z >= CUT).T
+    log_odds = slope[:, None] * (logit - centre[:, None]) + intercept[:, None]
+    scale = _evidence(log_odds) @ np.bincount(code) / len(code)
+    return [
+        Weighing(slope=a, intercept=b, centre=c, scale=d if a else 0.0, z=e)
+        for a, b, c, d, e in np.column_stack([slope, intercept, centre, scale, z]).tolist()
+    ]
+
+
+def fit_weighted(
+    s: Sequence[FloatArray],
+    t: Sequence[FloatArray],
+    gold: Sequence[IntArray],
+    base: FloatArray,
+    bounds: Bounds | None,
+) -> FloatArray:
+    """(β, η₀, γ) of least mean DRPS for sets of comparisons with features of their own, (sets, 3).
+
+    base : (sets, 3), fits of the same comparisons with equal weights, as a start beside four fixed ones.
+    Equal shares of ties leave γ unknown and equal sums for A and B leave β unknown, as in
+    `core.aggregation.btd.fit_many`.
+    """
+    bounds = bounds or Bounds()
+    box = np.array([bounds.beta, np.log(bounds.nu), bounds.gamma])
+    sets, width = len(s), max(len(own) for own in s)
+    own_s, own_t, by_label = np.zeros((sets, width)), np.zeros((sets, width)), np.zeros((3, sets, width))
+    low, high = np.tile(box[:, 0], (sets, 1)), np.tile(box[:, 1], (sets, 1))
+    for i, (margin, ties, labels) in enumerate(zip(s, t, gold, strict=True)):
+        own_s[i, : len(margin)], own_t[i, : len(ties)] = margin, ties
+        by_label[labels + 1, i, np.arange(len(labels))] = 1 / len(labels)
+        if np.ptp(ties) <= 1e-12:
+            low[i, 2] = high[i, 2] = np.clip(0.0, *bounds.gamma)
+        if np.abs(margin).max() <= 1e-12:
+            low[i, 0] = high[i, 0] = np.clip(1.0, *bounds.beta)
+
+    def derivatives(theta: FloatArray, row: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        s, t = own_s[row], own_t[row]
+        chances = chances_of(np.column_stack([theta, np.zeros(len(theta))]), s, t, np.zeros_like(s))
+        value, g_u, g_eta, h_uu, h_cross, h_eta = drps_in_u_and_eta(chances, by_label[:, row])
+        gradient = np.stack([(g_u * s).sum(axis=1), g_eta.sum(axis=1), (g_eta * t).sum(axis=1)], axis=1)
+        hessian = np.empty((len(theta), 3, 3))
+        for (i, j), part in {
+            (0, 0): h_uu * s * s,
+            (0, 1): h_cross * s,
+            (0, 2): h_cross * s * t,
+            (1, 1): h_eta,
+            (1, 2): h_eta * t,
+            (2, 2): h_eta * t * t,
+        }.items():
+            hessian[:, i, j] = hessian[:, j, i] = part.sum(axis=1)
+        return value, gradient, hessian
+
+    fixed = np.tile(np.array(STARTS)[:, None], (1, sets, 1))
+    return minimise(derivatives, np.concatenate([base[None], fixed]), low, high)[0]
+
+
+def _logistic(
+    x: FloatArray, n: FloatArray, k: FloatArray, comparisons: FloatArray, free: BoolArray
+) -> FloatArray:
+    """Slope and intercept of each set, (sets, 2): k of n votes right at x, all (sets, values)."""
+    total = n.sum(axis=1)
+    # Votes of one comparison are not independent, so the prior is set against comparisons, not votes.
+    ridge = np.array(PRECISIONS) / comparisons[:, None]
+
+    def derivatives(theta: FloatArray, row: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        design = np.stack([x[row], np.ones_like(x[row])], axis=1)
+        log_odds = theta[:, :1] * x[row] + theta[:, 1:]
+        p = 1 / (1 + np.exp(-log_odds))
+        many = total[row]
+        value = (n[row] * np.logaddexp(0, log_odds) - k[row] * log_odds).sum(axis=1) / many
+        value += (ridge[row] * theta**2).sum(axis=1) / 2
+        gradient = np.einsum("fv,fiv->fi", n[row] * p - k[row], design) / many[:, None] + ridge[row] * theta
+        bend = n[row] * p * (1 - p)
+        hessian = np.einsum("fv,fiv,fjv->fij", bend, design, design) / many[:, None, None]
+        return value, gradient, hessian + ridge[row][:, :, None] * np.eye(2)
+
+    sets = len(x)
+    low = np.tile([0.0, -MAX_SLOPE], (sets, 1))
+    high = np.column_stack([np.where(free, MAX_SLOPE, 0.0), np.full(sets, MAX_SLOPE)])
+    return minimise(derivatives, np.zeros((1, sets, 2)), low, high)[0]
+
+
+def _logit(confidence: FloatArray) -> FloatArray:
+    clipped = np.clip(confidence, CLIP, 1 - CLIP)
+    return np.asarray(np.log(clipped) - np.log1p(-clipped))
+
+
+def _evidence(log_odds: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(0.0, log_odds + np.log(2)))
+
+
+GRID_POINTS = 101
+RULES = ("Confidence-weighted BTD", "BTD", "CI-SC", "Majority (SC)")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ConfidenceWeighted:
+    """What weighing votes by confidence gains on held-out items, and the weights learned on all labels.
+
+    scores : confidence-weighted BTD, plain BTD, CI-SC and majority, all on the votes with a confidence.
+    confidence, weight : w(c) on a grid of stated confidences, from all labels; the mean vote has weight 1.
+    slope : of w's logistic; 0 where confidence says nothing about which votes are right.
+    beta, nu, gamma : of BTD on the weighted votes, from all labels.
+    votes, without : votes used, and votes left out because they carry no confidence.
+    votes_per_comparison : mean of those used.  unanimous : share of the comparisons with two of them or more
+        on which all are equal, NaN if there is none: high at a low temperature.
+    """
+
+    scores: HeldOutScores
+    confidence: FloatArray
+    weight: FloatArray
+    weighing: Weighing
+    beta: float
+    nu: float
+    gamma: float
+    votes: int
+    without: int
+    votes_per_comparison: float
+    unanimous: float
+    alpha: float
+    kappa: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a rule, as `scores`."""
+        return self.scores.to_frame()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Rows:
+    """Labelled comparisons and their votes with a confidence; `row` is the comparison of each vote."""
+
+    item: IntArray
+    gold: IntArray
+    row: IntArray
+    vote: IntArray
+    confidence: FloatArray
+    without: int
+
+    def counted(self, weight: FloatArray) -> FloatArray:
+        """Sum of weights of the votes -1, 0, +1 on each comparison, (3, rows)."""
+        place = (self.vote + 1) * len(self.gold) + self.row
+        summed = np.bincount(place, weights=weight, minlength=3 * len(self.gold))
+        return np.asarray(summed.reshape(3, -1), dtype=np.float64)
+
+
+def confidence_weighted(
+    counts: VoteCounts,
+    votes: SingleVotes,
+    *,
+    rng: np.random.Generator,
+    n_splits: int = 100,
+    share: float = 0.05,
+    minimum: int = MINIMUM_LABELS,
+    alpha: float = 1.0,
+    kappa: float = 1.0,
+    bounds: Bounds | None = None,
+    level: float = 0.95,
+) -> ConfidenceWeighted:
+    """Compare BTD on votes weighted by calibrated confidence with BTD on the same votes unweighted.
+
+    In each split the weights (`Weighing`) and the fit are learned on the calibration comparisons alone; the
+    other comparisons are decided and scored. Votes without a confidence are left out for every rule.
+    counts, votes : of one judge and one selection. If all confidences are equal so are the weights, and the
+    two rules are the same.
+
+    Raises
+    ------
+    NoUsableVotes : nothing has gold, or no vote on it has a confidence.
+    TooFewLabels : as `core.stats.splits.splits`.  InvalidOption : `minimum` below 20.
+
+    Source: ours, methods §9.4.
+    """
+    if minimum < MINIMUM_LABELS:
+        raise InvalidOption(f"minimum = {minimum}: BTD needs at least {MINIMUM_LABELS} labelled comparisons")
+    rows = _rows(counts, votes)
+    chosen = calibration_rows(rows.item, rng=rng, n_splits=n_splits, share=share, minimum=minimum)
+    ones = np.ones(len(rows.vote))
+    minus, tie, plus = rows.counted(ones).astype(np.int64)
+    unweighted = VoteCounts(
+        comparison=np.arange(len(rows.gold)), item=rows.item, plus=plus, tie=tie, minus=minus, gold=rows.gold
+    )
+    cells, cell = unweighted.cells()
+    held = np.stack([np.bincount(cell[part], minlength=len(cells)) for part in chosen]).astype(np.float64)
+    base = fit_many(cells, held, alpha=alpha, kappa=kappa, bounds=bounds)
+    s, t = _features(rows.counted(ones), alpha, kappa)
+    by_confidence = confidence_labels(rows.row, rows.vote, rows.confidence, rows=len(rows.gold), weigh="sum")
+    fixed = [np.abs(label - rows.gold) for label in (by_confidence, unweighted.label)]
+
+    total, times = np.zeros((len(rows.gold), 2 * len(RULES))), np.zeros(len(rows.gold), dtype=np.int64)
+    total[:, len(RULES) + 2 :] = np.nan
+    weighings, theta = _learn(rows, chosen, base.theta, alpha, kappa, bounds)
+    for part, weighing, plain, own in zip(chosen, weighings, base.theta, theta, strict=True):
+        p = p_base = probabilities(plain, s, t)
+        # Equal weights are plain BTD itself: a second solve could round an exact ½ the other way.
+        if weighing.scale:
+            p = probabilities(own, *_features(rows.counted(weighing(rows.confidence)), alpha, kappa))
+        losses = [np.abs(decide(chances) - rows.gold) for chances in (p, p_base)] + fixed
+        losses += [drps(p, rows.gold), drps(p_base, rows.gold)]
+        away = np.ones(len(rows.gold), dtype=bool)
+        away[part] = False
+        total[away, : len(losses)] += np.stack(losses, axis=1)[away]
+        times += away
+    scores = held_out_scores(
+        losses_by_item(rows.item, total, times),
+        RULES,
+        n_splits=n_splits,
+        calibration=float(np.mean([len(part) for part in chosen])),
+        level=level,
+    )
+    everything = fit_many(cells, cells.weight[None], alpha=alpha, kappa=kappa, bounds=bounds).theta
+    (weighing,), ((beta, eta0, gamma),) = _learn(
+        rows, [np.arange(len(rows.gold))], everything, alpha, kappa, bounds
+    )
+    grid = np.linspace(0, 1, GRID_POINTS)
+    return ConfidenceWeighted(
+        scores=scores,
+        confidence=grid,
+        weight=weighing(grid),
+        weighing=weighing,
+        beta=float(beta),
+        nu=float(np.exp(eta0)),
+        gamma=float(gamma),
+        votes=len(rows.vote),
+        without=rows.without,
+        votes_per_comparison=len(rows.vote) / len(rows.gold),
+        unanimous=_unanimous(unweighted),
+        alpha=alpha,
+        kappa=kappa,
+    )
+
+
+def _rows(counts: VoteCounts, votes: SingleVotes) -> _Rows:
+    known = counts.labelled()
+    if not len(known):
+        raise NoUsableVotes("No comparison has a gold label, so no confidence can be held against it.")
+    row = np.minimum(np.searchsorted(known.comparison, votes.comparison), len(known) - 1)
+    labelled = known.comparison[row] == votes.comparison
+    stated = labelled & ~np.isnan(votes.confidence)
+    if not stated.any():
+        raise NoUsableVotes(
+            "Weighing by confidence needs the confidence of votes on comparisons with gold; none was given."
+        )
+    kept, row = np.unique(row[stated], return_inverse=True)
+    return _Rows(
+        item=known.item[kept],
+        gold=known.gold[kept],
+        row=row,
+        vote=votes.vote[stated],
+        confidence=votes.confidence[stated],
+        without=int((labelled & ~stated).sum()),
+    )
+
+
+def _unanimous(counts: VoteCounts) -> float:
+    votes = np.stack([counts.plus, counts.tie, counts.minus])
+    repeated = votes.sum(axis=0) > 1
+    return (
+        float((votes.max(axis=0) == votes.sum(axis=0))[repeated].mean()) if repeated.any() else float("nan")
+    )
+
+
+def _learn(
+    rows: _Rows,
+    chosen: list[IntArray],
+    base: FloatArray,
+    alpha: float,
+    kappa: float,
+    bounds: Bounds | None,
+) -> tuple[list[Weighing], FloatArray]:
+    """Weights and (β, η₀, γ) from the comparisons of each set; those of `base` where weights are equal."""
+    right = (rows.vote == rows.gold[rows.row]).astype(np.float64)
+    weighings = learn_weighings(rows.confidence, right, rows.row, chosen)
+    theta = base.copy()
+    unequal = [i for i, one in enumerate(weighings) if one.scale]
+    if unequal:
+        parts = [chosen[i] for i in unequal]
+        made = [_features(rows.counted(weighings[i](rows.confidence)), alpha, kappa) for i in unequal]
+        s = [one[0][part] for one, part in zip(made, parts, strict=True)]
+        t = [one[1][part] for one, part in zip(made, parts, strict=True)]
+        theta[unequal] = fit_weighted(s, t, [rows.gold[part] for part in parts], base[unequal], bounds)
+    return weighings, theta
+
+
+def _features(votes: FloatArray, alpha: float, kappa: float) -> tuple[FloatArray, FloatArray]:
+    """Those of `core.aggregation.btd.features`, for counts that are no whole numbers: (3, rows) → s, t."""
+    minus, tie, plus = votes
+    return 0.5 * np.log((plus + alpha) / (minus + alpha)), np.log((tie + kappa) / (votes.sum(axis=0) + kappa))

@@ -1,0 +1,421 @@
+"""Every rule other than BTD that turns the votes of a comparison into one label, in one registry.
+
+A rule answers with a forecast: the probability that it says -1, 0, +1. Most rules are sure; the random dummy
+is not, and its expected error is then exact. Rules that need more than counts get their labels from outside.
+
+What no judge at all would reach: constant, random and longest-answer labels, as rows beside the judges.
+
+The labels that a rule gives, comparison by comparison: to hand out, to look into, to count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ..errors import InvalidOption, UnknownName
+from ..records import (
+    NO_GOLD,
+    NO_SIDE,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LengthCounts,
+    SingleVotes,
+    VoteCells,
+    VoteCounts,
+)
+from ..schema import VOTE_LABELS
+from ..stats.estimate import Estimate
+from ..stats.intervals import clustered_proportion
+from .btd import CHANCES, BTDFit, apply, decide, features, probabilities
+from .shrinkage import shrunken_fit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Needs = Literal["votes", "labels", "orders", "derived", "lengths", "confidence"]
+REASONS: dict[str, str] = {
+    "orders": "needs a vote in each order of every comparison; the orders were not given",
+    "derived": "needs the votes of a judge named for it, as usc(judge) or gsa(judge); none were given",
+    "lengths": "needs the lengths of both answers; none were given",
+    "confidence": "needs the confidence of each vote; none was given",
+}
+
+Forecast = Callable[[VoteCells, FloatArray], FloatArray]
+"""(cells, calibration weights (sets, cells)) → probabilities of -1, 0, +1, shape (sets or 1, cells, 3)."""
+
+VOTE_WEIGHTS = ("min", "mean", "product", "sum")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregator:
+    """One rule. `forecast` is None where labels must be given, by comparison; `dummy` marks baseline rows."""
+
+    key: str
+    name: str
+    source: str
+    needs: Needs = "votes"
+    forecast: Forecast | None = None
+    dummy: bool = False
+
+
+def one_hot(labels: IntArray) -> FloatArray:
+    """Forecast that is sure of its labels: (…,) in {-1, 0, +1} → (…, 3)."""
+    return np.eye(3)[labels + 1]
+
+
+def _majority(cells: VoteCells, calibration: FloatArray) -> FloatArray:
+    return one_hot(cells.label)[None]
+
+
+def thresholds(cells: VoteCells, calibration: FloatArray) -> FloatArray:
+    """τ of the threshold rule for each calibration set, shape (sets,), in [0, 1).
+
+    The rule says sign(m) where |m| > τ, else 0, with m the mean vote. Between neighbouring values of |m| (0
+    and those observed in the set) the calibration MAE is constant; τ is the middle of the widest run of such
+    stretches that has the least MAE. Equal widths: the lowest run. Source: ours, methods §2.
+    """
+    mean = (cells.plus - cells.minus) / cells.n
+    size = np.abs(mean)
+    cuts = np.unique(np.append(size, 0.0))
+    loss = np.where(
+        size[:, None] > cuts, np.abs(np.sign(mean) - cells.gold)[:, None], np.abs(cells.gold)[:, None]
+    )
+    largest = np.where(calibration > 0, size, 0.0).max(axis=1)
+    inside = cuts < largest[:, None]
+    error = np.where(inside, calibration @ loss, np.inf)
+    # Weights are whole numbers of comparisons, so equal errors are equal in floating point too.
+    least = inside & (error == error.min(axis=1, keepdims=True))
+    sets = len(calibration)
+    start, width, best_start, best_width = np.zeros(sets), np.zeros(sets), np.zeros(sets), np.zeros(sets)
+    for j in range(len(cuts) - 1):
+        goes_on = least[:, j] & least[:, j - 1] if j else np.zeros(sets, dtype=bool)
+        start = np.where(goes_on, start, cuts[j])
+        width = np.where(least[:, j], np.where(goes_on, width, 0.0) + cuts[j + 1] - cuts[j], 0.0)
+        wider = width > best_width + 1e-12
+        best_start, best_width = np.where(wider, start, best_start), np.where(wider, width, best_width)
+    return np.asarray(best_start + best_width / 2)
+
+
+def _threshold(cells: VoteCells, calibration: FloatArray) -> FloatArray:
+    mean = (cells.plus - cells.minus) / cells.n
+    decided = np.abs(mean) > thresholds(cells, calibration)[:, None]
+    return one_hot(np.where(decided, np.sign(mean), 0).astype(np.int64))
+
+
+def _constant(cells: VoteCells, calibration: FloatArray) -> FloatArray:
+    """The one label with the least calibration MAE; equal ones: 0 first, then +1."""
+    candidates = np.array([0, 1, -1])
+    error = calibration @ np.abs(candidates - cells.gold[:, None])
+    label = candidates[error.argmin(axis=1)]
+    return np.broadcast_to(one_hot(label)[:, None], (len(label), len(cells), 3))
+
+
+def _random(cells: VoteCells, calibration: FloatArray) -> FloatArray:
+    return np.full((1, len(cells), 3), 1 / 3)
+
+
+def greedy_pair(first_ab: IntArray, first_ba: IntArray) -> IntArray:
+    """Label of two votes, one in each order: their median, rounded away from zero.
+
+    (0, +1) → +1, (+1, −1) → 0: the sign of the sum. Votes are canonical, whatever order was shown.
+    Source: [BTD] §5 (GD, FS).
+    """
+    label: IntArray = np.sign(first_ab + first_ba).astype(np.int64)
+    return label
+
+
+DERIVED = ("usc", "gsa")
+"""Rules by which another model call reads a judge's votes and decides (universal self-consistency; generative
+self-aggregation). What it decides arrives as votes of a judge of its own. Source: [BTD] §5."""
+
+
+def derived_name(rule: str, judge: str) -> str:
+    """Name of the judge that carries what a rule of DERIVED decided from a judge's votes: `usc(judge)`."""
+    return f"{rule}({judge})"
+
+
+def longest(length_a: IntArray, length_b: IntArray) -> IntArray:
+    """Label of the longest-answer dummy: the longer answer wins, equal lengths tie (ours)."""
+    label: IntArray = np.sign(length_a - length_b).astype(np.int64)
+    return label
+
+
+def confidence_labels(
+    row: IntArray, vote: IntArray, confidence: FloatArray, *, rows: int, weigh: str
+) -> IntArray:
+    """Label of each comparison by the confidences of its votes: the largest of three scores wins.
+
+    The score of a label is the `min`, `mean` or `product` (Soft-SC) or the `sum` (CI-SC) of the confidences
+    of its votes; a label without a vote has none. Equal largest scores: 0 (ours).
+    row : comparison of each vote, 0 … rows − 1; every comparison needs a vote.
+    confidence : in [0, 1], no gaps.
+    Source: [BTD] §5.
+    """
+    if weigh not in VOTE_WEIGHTS:
+        raise InvalidOption(f"weigh {weigh!r}: choose from {', '.join(VOTE_WEIGHTS)}.")
+    if np.isnan(confidence).any():
+        raise InvalidOption("A vote without confidence cannot be weighed; leave such comparisons out.")
+    place = (row, vote + 1)
+    n = np.zeros((rows, 3))
+    np.add.at(n, place, 1.0)
+    if weigh == "min":
+        score = np.full((rows, 3), np.inf)
+        np.minimum.at(score, place, confidence)
+    elif weigh == "product":
+        score = np.ones((rows, 3))
+        np.multiply.at(score, place, confidence)
+    else:
+        score = np.zeros((rows, 3))
+        np.add.at(score, place, confidence)
+        score = score / np.maximum(n, 1) if weigh == "mean" else score
+    score = np.where(n > 0, score, -1.0)
+    best = score >= score.max(axis=1, keepdims=True) - 1e-12
+    return np.where(best.sum(axis=1) == 1, best.argmax(axis=1) - 1, 0).astype(np.int64)
+
+
+AGGREGATORS: dict[str, Aggregator] = {
+    rule.key: rule
+    for rule in (
+        Aggregator(key="majority", name="Majority (SC)", source="[BTD] §5", forecast=_majority),
+        Aggregator(key="threshold", name="Threshold", source="ours", needs="labels", forecast=_threshold),
+        Aggregator(key="greedy_pair", name="Greedy pair (GD, FS)", source="[BTD] §5", needs="orders"),
+        Aggregator(key="usc", name="USC", source="[BTD] §5", needs="derived"),
+        Aggregator(key="gsa", name="GSA", source="[BTD] §5", needs="derived"),
+        Aggregator(key="soft_sc_min", name="Soft-SC (min)", source="[BTD] §5", needs="confidence"),
+        Aggregator(key="soft_sc_mean", name="Soft-SC (mean)", source="[BTD] §5", needs="confidence"),
+        Aggregator(key="soft_sc_product", name="Soft-SC (product)", source="[BTD] §5", needs="confidence"),
+        Aggregator(key="ci_sc", name="CI-SC", source="[BTD] §5", needs="confidence"),
+        Aggregator(
+            key="constant", name="Constant", source="ours", needs="labels", forecast=_constant, dummy=True
+        ),
+        Aggregator(key="random", name="Random", source="ours", forecast=_random, dummy=True),
+        Aggregator(key="longest", name="Longest answer", source="ours", needs="lengths", dummy=True),
+    )
+}
+"""Rules by key, in the order of tables."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Dummy:
+    """Accuracy of one dummy on `n` labelled comparisons; of `random` it is the expectation, without interval.
+
+    name : as in the registry of aggregators, whose rules these are (ours).
+    """
+
+    name: str
+    accuracy: float
+    low: float
+    high: float
+    n: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(self)])
+
+
+def dummies(
+    counts: Mapping[str, VoteCounts], lengths: Mapping[str, LengthCounts], *, level: float = 0.95
+) -> tuple[Dummy, ...]:
+    """Accuracy of the dummies on every comparison with gold that any judge saw, each counted once.
+
+    constant : gold's commonest label, chosen with all labels known, so a ceiling for every constant.
+    random : each label with probability ⅓, hence ⅓ exactly.
+    longest : the longer response; only on comparisons whose responses have known, different lengths, and left
+        out where there are none. Intervals: Wilson clustered by item. Empty without gold. Source: methods §2.
+    """
+    item, gold = _distinct([(c.comparison, c.item, c.gold) for c in counts.values()])
+    if not len(gold):
+        return ()
+    commonest = max(VOTE_LABELS, key=lambda label: int((gold == label).sum()))
+    found = [_scored("constant", item, gold == commonest, level)]
+    third = 1 / len(VOTE_LABELS)
+    name = AGGREGATORS["random"].name
+    found.append(Dummy(name=name, accuracy=third, low=np.nan, high=np.nan, n=len(gold)))
+    item, longer_is = _distinct([(c.comparison, c.item, c.gold) for c in lengths.values()])
+    if len(longer_is):
+        found.append(_scored("longest", item, longer_is == 1, level))
+    return tuple(found)
+
+
+def _scored(key: str, item: IntArray, correct: BoolArray, level: float) -> Dummy:
+    one = np.ones(len(item), np.int64)
+    share = clustered_proportion(item, one, correct.astype(np.int64), level=level)
+    name = AGGREGATORS[key].name
+    return Dummy(name=name, accuracy=share.value, low=share.low, high=share.high, n=share.n)
+
+
+def _distinct(columns: list[tuple[IntArray, IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
+    """Item and gold of the labelled comparisons of several judges, each comparison once."""
+    if not columns:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    comparison, item, gold = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    labelled = gold != NO_GOLD
+    _, first = np.unique(comparison[labelled], return_index=True)
+    return item[labelled][first], gold[labelled][first]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LabelTable:
+    """Majority and calibrated label of each row of `counts`, and p(-1), p(0), p(+1), shape (rows, 3)."""
+
+    counts: VoteCounts
+    calibrated: IntArray
+    p: FloatArray
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a comparison; gold is missing where it is unknown."""
+        import pandas as pd
+
+        counts = self.counts
+        gold = pd.array(counts.gold, dtype="Int64")
+        gold[counts.gold == NO_GOLD] = pd.NA
+        columns = {name: getattr(counts, name) for name in ("comparison", "plus", "tie", "minus")}
+        columns |= {"gold": gold, "majority": counts.label, "calibrated": self.calibrated}
+        return pd.DataFrame(columns | dict(zip(CHANCES, self.p.T, strict=True)))
+
+
+def label_table(counts: VoteCounts, fit: BTDFit) -> LabelTable:
+    """Calibrated label of every comparison, labelled or not; p sums to 1. Source: [BTD] §4."""
+    s, t = features(counts, alpha=fit.alpha, kappa=fit.kappa)
+    p = probabilities(np.array([fit.beta, fit.eta0, fit.gamma]), s, t)
+    return LabelTable(counts=counts, calibrated=decide(p), p=p)
+
+
+def rule_labels(key: str, counts: VoteCounts, fit: BTDFit) -> IntArray | None:
+    """Label that a rule gives each comparison when it is calibrated on every label that there is.
+
+    key : `btd`, which is `fit`, `btd_shrunk`, which leans on the weak prior with the smoothing and loss of
+    `fit`, or a rule of AGGREGATORS. None for a rule that is not sure of its labels (random) or needs more
+    than counts. Raises UnknownName for any other key.
+    """
+    if key == "btd":
+        return apply(fit, counts)
+    if key == "btd_shrunk":
+        return apply(shrunken_fit(counts, alpha=fit.alpha, kappa=fit.kappa, loss=fit.loss), counts)
+    if key not in AGGREGATORS:
+        known = ", ".join(["btd", "btd_shrunk", *AGGREGATORS])
+        raise UnknownName(f"There is no aggregator {key!r}; choose from {known}.")
+    forecast = AGGREGATORS[key].forecast
+    if forecast is None:
+        return None
+    cells, cell = counts.cells()
+    chance = forecast(cells, np.where(cells.gold == NO_GOLD, 0.0, cells.weight)[None])[0]
+    if (chance.max(axis=1) < 1).any():
+        return None
+    label: IntArray = chance.argmax(axis=1) - 1
+    return label[cell]
+
+
+NO_VOTE = -9
+
+WEIGHINGS = {"soft_sc_min": "min", "soft_sc_mean": "mean", "soft_sc_product": "product", "ci_sc": "sum"}
+
+
+def given_labels(
+    counts: VoteCounts,
+    votes: SingleVotes,
+    *,
+    judge: str | None = None,
+    judges: Mapping[str, VoteCounts] | None = None,
+) -> tuple[dict[str, IntArray], dict[str, str]]:
+    """Labels by rules that need more than counts, one a row of `counts`, and why others have none.
+
+    A rule needs its input on every comparison of `counts`, so that all rules are judged on the same ones.
+    votes : of the same judge and selection; votes on other comparisons are left out.
+    judge, judges : its name and the votes of all judges, among whom USC and GSA are sought as `usc(judge)`
+    and `gsa(judge)`.
+    """
+    row = np.searchsorted(counts.comparison, votes.comparison)
+    row[row == len(counts)] = 0
+    kept = counts.comparison[row] == votes.comparison
+    row, vote, confidence, side = row[kept], votes.vote[kept], votes.confidence[kept], votes.side[kept]
+    labels: dict[str, IntArray] = {}
+    reasons: dict[str, str] = {}
+    without = int(np.isnan(confidence).sum())
+    for key, weigh in WEIGHINGS.items():
+        if without:
+            some = "none of its votes has one" if without == len(vote) else f"{without:,} votes have none"
+            reasons[key] = f"needs the confidence of each vote; {some}"
+        else:
+            labels[key] = confidence_labels(row, vote, confidence, rows=len(counts), weigh=weigh)
+    _label_by_orders(votes, kept, row, counts, labels, reasons)
+    if judge is not None and judges is not None:
+        _label_by_derived(judge, judges, counts, labels, reasons)
+    longest = np.full(len(counts), NO_SIDE)
+    known = side != NO_SIDE
+    # The first vote with known lengths speaks for the comparison: later writes win, so in reverse.
+    longest[row[known][::-1]] = side[known][::-1]
+    missing = int((longest == NO_SIDE).sum())
+    if missing:
+        some = "none is known" if missing == len(counts) else f"{missing:,} comparisons lack them"
+        reasons["longest"] = f"needs the lengths of both answers; {some}"
+    else:
+        labels["longest"] = longest
+    return labels, reasons
+
+
+def _label_by_orders(
+    votes: SingleVotes,
+    kept: BoolArray,
+    row: IntArray,
+    counts: VoteCounts,
+    labels: dict[str, IntArray],
+    reasons: dict[str, str],
+) -> None:
+    """Greedy pair: the first run in each order; equal runs of one order: the vote stored first."""
+    if votes.shown is None or votes.run is None:
+        return
+    shown, run, vote = votes.shown[kept], votes.run[kept], votes.vote[kept]
+    first = {}
+    for order in (1, -1):
+        rows = np.flatnonzero(shown == order)
+        rows = rows[np.lexsort([rows, run[rows], row[rows]])]
+        seen, start = np.unique(row[rows], return_index=True)
+        first[order] = np.full(len(counts), NO_VOTE)
+        first[order][seen] = vote[rows[start]]
+    missing = int(((first[1] == NO_VOTE) | (first[-1] == NO_VOTE)).sum())
+    if missing:
+        some = "none has both" if missing == len(counts) else f"{missing:,} comparisons lack one"
+        reasons["greedy_pair"] = f"needs a vote in each order (column position); {some}"
+    else:
+        labels["greedy_pair"] = greedy_pair(first[1], first[-1])
+
+
+def _label_by_derived(
+    judge: str,
+    judges: Mapping[str, VoteCounts],
+    counts: VoteCounts,
+    labels: dict[str, IntArray],
+    reasons: dict[str, str],
+) -> None:
+    """USC and GSA: what the judge derived from this one says; of several votes the majority."""
+    for rule in DERIVED:
+        name = derived_name(rule, judge)
+        if name not in judges:
+            reasons[rule] = f"needs votes of the judge {name}, which another model call makes; there are none"
+            continue
+        said = judges[name]
+        row = np.searchsorted(said.comparison, counts.comparison)
+        row[row == len(said)] = 0
+        missing = int((said.comparison[row] != counts.comparison).sum()) if len(said) else len(counts)
+        if missing:
+            reasons[rule] = f"needs a vote of {name} on every comparison; {missing:,} have none"
+        else:
+            labels[rule] = said.label[row]
+
+
+def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Estimate, ...]]:
+    """Share of -1, 0, +1 among the labels of each source, with Wilson intervals clustered by item (ours)."""
+    one = np.ones(len(item), dtype=np.int64)
+    return {
+        source: tuple(clustered_proportion(item, one, (label == y).astype(np.int64)) for y in VOTE_LABELS)
+        for source, label in labels.items()
+    }

@@ -1,0 +1,492 @@
+"""One call: store, selection and options in, every result of every judge out.
+
+`audit` holds no statistics of its own. It asks the queries for counts, hands them to the methods with the
+options given and gathers what comes back, so that page, command line and report show the same figures.
+
+Why a number of an audit is unknown: one note for every null of the document (ours).
+
+An audit never writes 0 for what it cannot know. Where a result is None or NaN, its reason is here, in words
+that name the judges concerned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from .aggregation.btd import MINIMUM_LABELS, BTDFit, fit
+from .aggregation.evaluation import Evaluation, evaluate
+from .aggregation.rules import given_labels
+from .agreement.confusion_matrix import Confusion, confusion
+from .agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
+from .agreement.reliability import Repeatability, icc
+from .bias.position import PositionBias, position_bias
+from .confidence.calibration_error import (
+    Calibration,
+    ConfidenceGap,
+    NoiseFloor,
+    calibration,
+    confidence_gap,
+    noise_floor,
+)
+from .confidence.th_scores import ThScore, th_score
+from .errors import InvalidOption, TooFewLabels
+from .interpretation import verdicts
+from .interpretation.verdicts import Verdict
+from .leaderboard.anchored import Board, board
+from .leaderboard.anchors import AnchorSwap, anchor_swap
+from .leaderboard.anchors import anchors as models_that_anchor
+from .records import NO_GOLD, OutcomeCounts, PairScores, SingleVotes, VoteCounts
+from .schema import CorrectnessRule, Selection
+from .stats.estimate import Estimate
+from .stats.intervals import check_level, clustered_proportion
+from .store import vote_queries as queries
+from .store.browse import JudgeSummary, Summary, summary
+
+if TYPE_CHECKING:
+    from .importers import ReadOptions
+    from .schema import Reading
+    from .store import Store
+
+
+NAMED = 5
+"""More pairs of judges than this are counted, not listed."""
+
+
+def unknowns(
+    judges: Sequence[JudgeAudit], agreed: AgreementMatrix, swap: AnchorSwap | None, options: AuditOptions
+) -> tuple[str, ...]:
+    """One sentence a reason with the judges that it concerns, then those on pairs of judges and on anchors.
+
+    `options` name the anchors that were used. Calibration and BTD that are missing altogether are noted where
+    they are tried, with their counts.
+    """
+    who: dict[str, list[str]] = {}
+    for judge in judges:
+        for what, why in _of_judge(judge, options):
+            who.setdefault(f"no {what}, because {why}.", []).append(judge.judge)
+    notes = [f"{_names(names, len(judges))}: {reason}" for reason, names in who.items()]
+    return (*notes, *_of_pairs(agreed), *_of_anchors(swap))
+
+
+def _of_judge(judge: JudgeAudit, options: AuditOptions) -> Iterator[tuple[str, str]]:
+    if not judge.votes.n:
+        yield "accuracy, no confusion table, no position figures and no repeatability", "no output has a vote"
+        return
+    if judge.accuracy is None:
+        paired = options.correctness == "both_orders" and judge.confusion is not None
+        asked = (
+            "with gold was judged in both orders of one run" if paired else "that it judged has a gold label"
+        )
+        yield "accuracy", f"no comparison {asked}"
+    if judge.confusion is None:
+        yield "confusion table", "no comparison that it judged has a gold label"
+    if judge.calibration is not None:
+        empty = int((judge.calibration.reliability.n == 0).sum())
+        if empty:
+            yield (
+                f"confidence and accuracy in {empty} of {len(judge.calibration.reliability.n)} bins",
+                "no verdict has such a confidence",
+            )
+        for score in judge.th:
+            if score.n == 0:
+                yield f"accuracy at ε {score.epsilon:g}", "no confidence is that near to 0 or 1"
+    yield from _of_position(judge)
+    if judge.btd is not None and not options.splits:
+        yield "splits", "none were asked for"
+    yield from _of_repeats(judge, bool(options.anchors))
+
+
+def _of_position(judge: JudgeAudit) -> Iterator[tuple[str, str]]:
+    found = judge.position
+    if found is None:
+        yield "position figures", "none of its votes says which response was shown first"
+        return
+    if found.bias_decided is None:
+        yield "bias of decided votes", "all its votes with a known position are ties"
+    if found.flip_rate is None:
+        yield "flip rates and p-value", "no comparison was judged in both orders of one run"
+    if found.same_order_disagreement is None:
+        yield "same-order disagreement", "no comparison was judged twice in the same order"
+
+
+def _of_repeats(judge: JudgeAudit, anchored: bool) -> Iterator[tuple[str, str]]:
+    found = judge.repeatability
+    if found is None:
+        where = " against an anchor" if anchored else ""
+        yield "repeatability", f"it judged no comparison{where} twice in the same way"
+    elif found.icc_3_k is None:
+        yield "ICC", (found.reason or "it is undefined").rstrip(".")
+    elif found.icc_3_k_low is None:
+        yield "interval of the ICC", (found.reason or "it is undefined").rstrip(".")
+
+
+def _of_pairs(agreed: AgreementMatrix) -> Iterator[str]:
+    reasons: dict[str, list[str]] = {}
+    for pair in agreed.pairs:
+        if pair.kappa is None:
+            what = "agreement" if pair.raw is None else "κ"
+            sentence = f"no {what}: {pair.reason or 'it is undefined.'}"
+            reasons.setdefault(sentence, []).append(f"{pair.judge_1} and {pair.judge_2}")
+    for reason, pairs in reasons.items():
+        named = "; ".join(pairs) if len(pairs) <= NAMED else f"{len(pairs)} pairs of judges"
+        yield f"{named}: {reason}"
+
+
+def _of_anchors(swap: AnchorSwap | None) -> Iterator[str]:
+    for row in swap.rows if swap else ():
+        boards = f"Anchors {row.anchor_1} and {row.anchor_2}"
+        if row.mean_abs_centred_shift is None:
+            yield f"{boards}: no Kendall τ and no shift, because no third model is on both boards."
+        elif row.kendall_tau is None:
+            one = "only one third model is on both boards"
+            why = "one board ties them all" if len(row.models) > 1 else one
+            yield f"{boards}: no Kendall τ, because {why}."
+
+
+def _names(names: Sequence[str], judges: int) -> str:
+    return "Every judge" if len(names) == judges > 1 else ", ".join(names)
+
+
+MOST_SPLITS = 10_000
+
+AGAINST_GOLD = ("accuracy", "calibration", "overconfidence", "ties")
+"""Checks that compare a judge with gold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """How to audit. `anchors` None: every model that met at least three others. `splits` 0: none."""
+
+    bins: int = 10
+    epsilons: tuple[float, ...] = (0.05, 0.10, 0.15)
+    correctness: CorrectnessRule = "single"
+    alpha: float = 1.0
+    kappa: float = 1.0
+    calibration_share: float = 0.05
+    splits: int = 100
+    level: float = 0.95
+    anchors: tuple[str, ...] | None = None
+    pool: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        # Methods check what they get, but a judge without such votes never reaches them.
+        check_level(self.level)
+        rules = get_args(CorrectnessRule)
+        for fine, told in (
+            (1 <= self.bins <= 1000, f"bins {self.bins}: use 1 to 1,000."),
+            (
+                all(0 < e < 0.5 for e in self.epsilons),
+                f"epsilon {self.epsilons}: use values between 0 and 0.5.",
+            ),
+            (self.correctness in rules, f"correctness {self.correctness!r}: use {' or '.join(rules)}."),
+            (
+                self.alpha > 0 and self.kappa > 0,
+                f"alpha {self.alpha:g}, kappa {self.kappa:g}: use more than 0.",
+            ),
+            (0 < self.calibration_share < 1, f"calibration share {self.calibration_share:g}: use 0 to 1."),
+            (0 <= self.splits <= MOST_SPLITS, f"splits {self.splits}: use 0 (none) to {MOST_SPLITS:,}."),
+            (self.pool is None or self.pool > 0, f"pool {self.pool}: use the number of prompts in the pool."),
+            (self.seed >= 0, f"seed {self.seed}: use a whole number from 0 up."),
+        ):
+            if not fine:
+                raise InvalidOption(told)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JudgeAudit:
+    """Every result of one judge; None where its votes cannot tell, with the reason in the audit's notes."""
+
+    judge: str
+    rater_type: str
+    votes: JudgeSummary
+    accuracy: Estimate | None
+    calibration: Calibration | None
+    floor: NoiseFloor | None
+    gap: ConfidenceGap | None
+    th: tuple[ThScore, ...]
+    position: PositionBias | None
+    confusion: Confusion | None
+    btd: BTDFit | None
+    splits: Evaluation | None
+    repeatability: Repeatability | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JudgedBoard:
+    """A leaderboard and whose votes made it; `judge` None is all judges pooled."""
+
+    judge: str | None
+    board: Board
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Audit:
+    """All that an audit found. `boards` by anchor; `notes` say what could not be computed and why."""
+
+    selection: Selection
+    options: AuditOptions
+    readings: tuple[Reading, ...]
+    reading_options: ReadOptions | None
+    summary: Summary
+    judges: tuple[JudgeAudit, ...]
+    agreement: AgreementMatrix
+    boards: dict[str, tuple[JudgedBoard, ...]]
+    anchor_swap: AnchorSwap | None
+    verdicts: tuple[Verdict, ...]
+    notes: tuple[str, ...]
+
+
+def audit(
+    store: Store,
+    selection: Selection,
+    options: AuditOptions | None = None,
+    *,
+    readings: Sequence[Reading] = (),
+    reading_options: ReadOptions | None = None,
+) -> Audit:
+    """Audit the judges of a selection.
+
+    Raises UnknownName for a judge, data set or anchor that is not there, NoUsableVotes if nothing is
+    selected, and InvalidOption for an option outside what its method allows.
+    """
+    options = options or AuditOptions()
+    notes: list[str] = []
+    # One state of the store for all counts, so that a load meanwhile cannot mix two.
+    with store.snapshot() as moment:
+        found = summary(moment, selection)
+        counts = queries.vote_counts(moment, selection)
+        outcomes = queries.outcomes(moment, selection, rule=options.correctness)
+        positions = queries.positions(moment, selection)
+        pairs = queries.pair_scores(moment, selection, pooled=True)
+        anchors = _anchors(pairs[None], options, notes)
+        ratings = queries.ratings(moment, selection, anchors=anchors)
+        single = queries.single_votes(moment, selection) if options.splits else {}
+    if ratings and not anchors:
+        notes.append(
+            "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B orientation."
+        )
+
+    judges = []
+    for about in found.judges:
+        name = about.name
+        confidence, floor, gap, th = _calibrate(name, outcomes.get(name), options, notes)
+        fitted, splits = _aggregate(name, counts, single.get(name), options, notes)
+        judges.append(
+            JudgeAudit(
+                judge=name,
+                rater_type=about.rater_type,
+                votes=about,
+                accuracy=_accuracy(outcomes.get(name), options),
+                calibration=confidence,
+                floor=floor,
+                gap=gap,
+                th=th,
+                position=position_bias(positions[name], level=options.level) if name in positions else None,
+                confusion=_confusion(counts.get(name), options),
+                btd=fitted,
+                splits=splits,
+                repeatability=icc(ratings[name], level=options.level) if name in ratings else None,
+            )
+        )
+    agreed = agreement_matrix(counts, level=options.level)
+    boards = _boards(pairs, anchors, options, notes)
+    swap = anchor_swap(pairs[None], anchors=anchors) if len(boards) > 1 else None
+    humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
+    used = replace(options, anchors=anchors)
+    notes.extend(unknowns(judges, agreed, swap, used))
+    own = [judge.judge for judge in judges if makes_gold(judge, selection.gold)]
+    if own:
+        notes.append(
+            f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion and BTD "
+            "against it flatter them."
+        )
+    return Audit(
+        selection=selection,
+        options=used,
+        readings=tuple(readings),
+        reading_options=reading_options,
+        summary=found,
+        judges=tuple(judges),
+        agreement=agreed,
+        boards=boards,
+        anchor_swap=swap,
+        verdicts=tuple(
+            verdict
+            for judge in judges
+            for verdict in judge_verdicts(
+                judge, counts.get(judge.judge), agreed, humans, options, gold=selection.gold
+            )
+        ),
+        notes=tuple(notes),
+    )
+
+
+def judge_verdicts(
+    judge: JudgeAudit,
+    counts: VoteCounts | None,
+    agreed: AgreementMatrix,
+    humans: frozenset[str],
+    options: AuditOptions,
+    *,
+    gold: str = "given",
+) -> list[Verdict]:
+    """One verdict a check, in the order of `verdicts.CHECKS`; `gold` is the selection's.
+
+    Whoever gold is made of is not graded against it: its own votes would be right by construction.
+    """
+    labelled = None if counts is None else counts.labelled()
+    constant = None if judge.confusion is None else judge.confusion.constant
+    labelled_items = 0 if labelled is None else len(np.unique(labelled.item))
+    unit = "votes" if options.correctness == "single" else "both-order pairs"
+    partner = closest_partner(judge.judge, agreed, humans)
+    name = judge.judge
+    found = [
+        verdicts.accuracy(name, judge.accuracy, constant, unit=unit),
+        verdicts.calibration(name, judge.calibration, judge.floor),
+        verdicts.overconfidence(name, judge.gap),
+        verdicts.position(name, judge.position),
+        verdicts.ties(name, counts),
+        verdicts.repeatability(name, judge.repeatability),
+        verdicts.agreement(name, partner, len(agreed.judges) - 1, people_kappa(agreed, humans)),
+        verdicts.data(name, judge.votes.n, judge.votes.failed, labelled_items),
+    ]
+    if not makes_gold(judge, gold):
+        return found
+    whose = "human votes, its own among them" if gold == "humans" else "its own votes"
+    own = f"{verdicts.NOT_GRADED}: gold is made of {whose}."
+    return [
+        replace(verdict, verdict="unknown", sentence=own) if verdict.check in AGAINST_GOLD else verdict
+        for verdict in found
+    ]
+
+
+def makes_gold(judge: JudgeAudit, gold: str) -> bool:
+    """Whether gold, as a selection forms it, holds the judge's own votes."""
+    return gold == judge.judge or (gold == "humans" and judge.rater_type == "human")
+
+
+def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str]) -> JudgePair | None:
+    """The pair with the human that shares most comparisons with it; without humans, with the judge that does.
+
+    Equal numbers: the middle one by κ (the lower of two), so that neither a name nor an odd rater decides.
+    """
+
+    def closeness(pair: JudgePair) -> tuple[bool, int]:
+        return not humans.isdisjoint({pair.judge_1, pair.judge_2} - {judge}), pair.n
+
+    shared = [pair for pair in agreed.pairs if judge in (pair.judge_1, pair.judge_2) and pair.n]
+    closest = max(map(closeness, shared), default=None)
+    level = [pair for pair in shared if closeness(pair) == closest]
+    by_kappa = sorted((pair for pair in level if pair.kappa is not None), key=lambda pair: pair.kappa or 0.0)
+    return by_kappa[(len(by_kappa) - 1) // 2] if by_kappa else next(iter(level), None)
+
+
+def people_kappa(agreed: AgreementMatrix, humans: frozenset[str]) -> float | None:
+    """Mean κ of the pairs of humans; None without such a pair."""
+    kappas = [p.kappa for p in agreed.pairs if humans >= {p.judge_1, p.judge_2} and p.kappa is not None]
+    return sum(kappas) / len(kappas) if kappas else None
+
+
+def _accuracy(outcomes: OutcomeCounts | None, options: AuditOptions) -> Estimate | None:
+    if outcomes is None or not len(outcomes):
+        return None
+    return clustered_proportion(outcomes.item, outcomes.n, outcomes.correct, level=options.level)
+
+
+def _confusion(counts: VoteCounts | None, options: AuditOptions) -> Confusion | None:
+    if counts is None or not (counts.gold != NO_GOLD).any():
+        return None
+    return confusion(counts, level=options.level)
+
+
+def _calibrate(
+    name: str, outcomes: OutcomeCounts | None, options: AuditOptions, notes: list[str]
+) -> tuple[Calibration | None, NoiseFloor | None, ConfidenceGap | None, tuple[ThScore, ...]]:
+    known = None if outcomes is None else outcomes.with_confidence()
+    if known is None or not len(known):
+        notes.append(f"{name}: no calibration, because no verdict has both a confidence and a gold label.")
+        return None, None, None, ()
+    rng = np.random.default_rng(options.seed)
+    return (
+        calibration(known, bins=options.bins, level=options.level),
+        noise_floor(known, bins=options.bins, level=options.level, rng=rng),
+        confidence_gap(known, level=options.level),
+        tuple(th_score(known, epsilon) for epsilon in options.epsilons),
+    )
+
+
+def _aggregate(
+    name: str,
+    counts: Mapping[str, VoteCounts],
+    votes: SingleVotes | None,
+    options: AuditOptions,
+    notes: list[str],
+) -> tuple[BTDFit | None, Evaluation | None]:
+    labelled = counts[name].labelled() if name in counts else None
+    n = 0 if labelled is None else len(labelled)
+    if labelled is None or n < MINIMUM_LABELS:
+        notes.append(
+            f"{name}: no BTD fit, which needs at least {MINIMUM_LABELS} labelled comparisons; it has {n}."
+        )
+        return None, None
+    fitted = fit(labelled.cells()[0], alpha=options.alpha, kappa=options.kappa)
+    notes.extend(f"{name}: {note}" for note in fitted.notes)
+    if votes is None:
+        return fitted, None
+    given, reasons = given_labels(labelled, votes, judge=name, judges=counts)
+    try:
+        splits = evaluate(
+            labelled,
+            given=given,
+            n_splits=options.splits,
+            share=options.calibration_share,
+            alpha=options.alpha,
+            kappa=options.kappa,
+            level=options.level,
+            rng=np.random.default_rng(options.seed),
+        )
+    except TooFewLabels as error:
+        notes.append(f"{name}: no splits. {error}")
+        return fitted, None
+    return fitted, replace(splits, not_applicable=splits.not_applicable | reasons)
+
+
+def _anchors(pooled: PairScores, options: AuditOptions, notes: list[str]) -> tuple[str, ...]:
+    if options.anchors is not None:
+        return options.anchors
+    found = models_that_anchor(pooled)
+    if not found:
+        notes.append(
+            "No leaderboard: no model met at least three others. Name an anchor to see a smaller board."
+        )
+    return found
+
+
+def _boards(
+    pairs: Mapping[str | None, PairScores], anchors: tuple[str, ...], options: AuditOptions, notes: list[str]
+) -> dict[str, tuple[JudgedBoard, ...]]:
+    """Boards of all judges pooled, then of each judge that saw the anchor."""
+    boards = {}
+    for anchor in anchors:
+        rows = []
+        for judge, scores in sorted(pairs.items(), key=lambda named: (named[0] is not None, named[0])):
+            if judge is not None and not _met(scores, anchor):
+                notes.append(f"{judge}: no board against {anchor}, which it never judged.")
+                continue
+            rows.append(
+                JudgedBoard(judge=judge, board=board(scores, anchor, level=options.level, pool=options.pool))
+            )
+        boards[anchor] = tuple(rows)
+    return boards
+
+
+def _met(pairs: PairScores, anchor: str) -> bool:
+    if anchor not in pairs.models:
+        return False
+    code = pairs.models.index(anchor)
+    return bool(((pairs.model_1 == code) | (pairs.model_2 == code)).any())

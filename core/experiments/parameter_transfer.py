@@ -1,0 +1,395 @@
+"""Can labels of one task calibrate another? Fit on one, evaluate on the other, beside the other's own fit.
+
+Will labels of one task do for another? How far tasks lie apart, and whether that predicts transfer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import permutations
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ..aggregation.btd import (
+    MINIMUM_LABELS,
+    Bounds,
+    BTDFit,
+    decide,
+    drps,
+    features,
+    fit,
+    fit_many,
+    probabilities,
+)
+from ..aggregation.rules import one_hot
+from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
+from ..records import NO_GOLD, FloatArray, IntArray, VoteCells, VoteCounts
+from ..stats.intervals import check_level
+from ..stats.splits import change_intervals, splits
+from .protocol import losses_by_item, seen_items
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Transfer:
+    """Cost of calibrating one task with the labels of another; matrices are (fitted on, evaluated on).
+
+    mae : MAE on the column task, mean over splits.  change : mae minus that of the column's own fit.
+    change_low, change_high : over the labels that both tasks happen to have and the column's items; `level`
+        is the chance that those of all pairs hold at once.
+    loss_change : DRPS of the row's fit on every label, on all labelled comparisons of the column, minus that
+        of the column's own fit: what differs between the tasks, without the luck of a small calibration set.
+    mae_majority : (tasks,), MAE of the majority label on the same evaluation sets.
+    theta : (tasks, splits, 3), fits as β, η₀, γ.  fits : on every label of each task.
+    n, n_items : (tasks,), labelled comparisons and their items.  not_possible : task → why it is left out.
+    """
+
+    tasks: tuple[str, ...]
+    mae: FloatArray
+    change: FloatArray
+    change_low: FloatArray
+    change_high: FloatArray
+    loss_change: FloatArray
+    mae_majority: FloatArray
+    theta: FloatArray
+    fits: dict[str, BTDFit]
+    not_possible: dict[str, str]
+    n: IntArray
+    n_items: IntArray
+    n_splits: int
+    share: float
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a pair of tasks."""
+        import pandas as pd
+
+        k = len(self.tasks)
+        names = ("mae", "change", "change_low", "change_high")
+        columns = {name: getattr(self, name).ravel() for name in names}
+        pairs = {"fitted_on": np.repeat(self.tasks, k), "evaluated_on": np.tile(self.tasks, k)}
+        return pd.DataFrame(pairs | columns | {"n": np.tile(self.n, k)})
+
+
+def transfer(
+    tasks: Mapping[str, VoteCounts],
+    *,
+    rng: np.random.Generator,
+    n_splits: int = 100,
+    share: float = 0.05,
+    minimum: int = MINIMUM_LABELS,
+    alpha: float = 1.0,
+    kappa: float = 1.0,
+    bounds: Bounds | None = None,
+    level: float = 0.95,
+) -> Transfer:
+    """Fit BTD on the calibration sets of each task, and evaluate each fit on every task.
+
+    Cell = MAE of the row's fits on the column's evaluation sets minus that of the column's own fits, split
+    by split; 0 on the diagonal. Every task has its own splits. Where tasks share items, as those of two
+    judges do, labels that a row was fitted on can occur in a column's evaluation; only three parameters
+    learn from them. A cell below 0 is no error: a task with more labels, or kinder ones, can serve another
+    better than its own few.
+
+    Interval of a change: t·√(SE² over the column's items + SE² of the row's labels + of the column's), t at
+    1 − (1 − level)/2k(k − 1) (Bonferroni) with the column's items − 1 degrees of freedom. The first is that
+    of `change_intervals`. The others are σ²·(1/S + m/(n − m)) over S splits with m of n comparisons each, σ²
+    the variance between splits of the error of their fits on the whole column: splits of the same n labels
+    share their luck, and a mean over sets of m of n has at most m/n of the variance of one set (Hoeffding).
+    It is cautious: in simulation intervals of alike tasks held 0 in all sets, and by items alone in .3 to .6.
+
+    tasks : name → votes, of categories, data sets or judges.  A task too small to split is left out.
+
+    Raises NoUsableVotes if fewer than two tasks can be split, else as `splits` and `fit_many`.
+    Source: [BTD] §5; intervals ours, Hoeffding (1948), Nadeau & Bengio (2003).
+    """
+    check_level(level)
+    drawn, not_possible = {}, {}
+    # Each task starts from its own child, so that leaving one out does not change the others.
+    for (name, counts), child in zip(tasks.items(), rng.spawn(len(tasks)), strict=True):
+        try:
+            drawn[name] = splits(counts, rng=child, n_splits=n_splits, share=share, minimum=minimum)
+        except TooFewLabels as error:
+            not_possible[name] = str(error)
+    if len(drawn) < 2:
+        raise NoUsableVotes(
+            f"A transfer needs two tasks with {minimum} labelled comparisons to calibrate on and others to "
+            f"evaluate on; {len(drawn)} of {len(tasks)} have them."
+        )
+    theta = np.stack(
+        [
+            fit_many(one.cells, one.calibration, bounds=bounds, alpha=alpha, kappa=kappa).theta
+            for one in drawn.values()
+        ]
+    )
+    fits = {name: fit(one.cells, bounds=bounds, alpha=alpha, kappa=kappa) for name, one in drawn.items()}
+    whole = np.array([[one.beta, one.eta0, one.gamma] for one in fits.values()])
+    k = len(drawn)
+    loss = np.empty((k, k))
+    at_once = 1 - (1 - level) / (k * (k - 1))
+    mae, change, low, high = (np.zeros((k, k)) for _ in range(4))
+    # How much the luck of the labels moves a mean over splits, in variances of one split's fit.
+    calibrated = np.array([one.calibration.sum(axis=1).mean() for one in drawn.values()])
+    total = np.array([one.n for one in drawn.values()])
+    luck = 1 / n_splits + calibrated / (total - calibrated)
+    majority = np.empty(k)
+    for column, one in enumerate(drawn.values()):
+        s, t = features(one.cells, alpha=alpha, kappa=kappa)
+        off = np.abs(np.arange(-1, 2) - one.cells.gold[:, None])
+        loss[:, column] = drps(probabilities(whole, s, t), one.cells.gold) @ one.cells.weight / one.n
+        said = decide(probabilities(theta, s, t))
+        errors = (one_hot(said) * off).sum(axis=3)
+        size = one.evaluation.sum(axis=1)
+        by_split = (one.evaluation * errors).sum(axis=2) / size
+        mae[:, column] = by_split.mean(axis=1)
+        majority[column] = (one.evaluation @ np.abs(one.cells.label - one.cells.gold) / size).mean()
+        change[:, column] = (by_split - by_split[column]).mean(axis=1)
+        by_item = losses_by_item(one, list(errors - errors[column]))
+        seen = seen_items(by_item, np.bincount(one.item).astype(np.float64))
+        chance = luck * (errors @ one.cells.weight / one.n).var(axis=1, ddof=1)
+        ends = change_intervals(seen, change[:, column], level=at_once)
+        low[:, column], high[:, column] = _widened(
+            change[:, column], *ends, variance=chance + chance[column], items=one.n_items, level=at_once
+        )
+        low[column, column] = high[column, column] = 0.0
+    return Transfer(
+        tasks=tuple(drawn),
+        mae=mae,
+        change=mae - np.diag(mae),
+        change_low=low,
+        change_high=high,
+        loss_change=loss - np.diag(loss),
+        mae_majority=majority,
+        theta=theta,
+        fits=fits,
+        not_possible=not_possible,
+        n=np.array([one.n for one in drawn.values()]),
+        n_items=np.array([one.n_items for one in drawn.values()]),
+        n_splits=n_splits,
+        share=share,
+        level=level,
+    )
+
+
+def _widened(
+    value: FloatArray, low: FloatArray, high: FloatArray, *, variance: FloatArray, items: int, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """An interval over items with another variance added to its own."""
+    from scipy.special import stdtrit
+
+    squared = float(stdtrit(items - 1, (1 + level) / 2)) ** 2 * variance
+    return value - np.sqrt((value - low) ** 2 + squared), value + np.sqrt((high - value) ** 2 + squared)
+
+
+Kind = Literal["votes", "labels", "joint"]
+KINDS: dict[Kind, str] = {"votes": "votes", "labels": "gold", "joint": "votes and gold"}
+
+Target = Literal["mae", "drps"]
+TARGETS: dict[Target, str] = {
+    "mae": "MAE change",
+    "drps": "DRPS change",
+}
+
+LEAST_TASKS = 4
+"""With three tasks no permutation p-value is below 1/6."""
+
+MOST_EXACT = 7
+"""Up to this many tasks every permutation is counted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TaskDistances:
+    """Energy distances of tasks, each (tasks, tasks), symmetric, 0 on the diagonal."""
+
+    tasks: tuple[str, ...]
+    votes: FloatArray
+    labels: FloatArray
+    joint: FloatArray
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row an unordered pair of tasks."""
+        import pandas as pd
+
+        one, other = np.triu_indices(len(self.tasks), 1)
+        names = np.array(self.tasks, dtype=object)
+        columns = {kind: getattr(self, kind)[one, other] for kind in KINDS}
+        return pd.DataFrame({"task": names[one], "other": names[other]} | columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TransferPrediction:
+    """Does a distance predict what a transfer costs? Arrays are (targets, kinds of distance).
+
+    targets : `mae` is the transfer matrix; `drps` the loss that fits minimise, by fits on every label, in
+        which the size of calibration sets plays no part.
+    rho : Spearman correlation of distance and change over ordered pairs of different tasks.
+    p_value : of one as large by chance, over permutations of the tasks (`permutations` of them).
+    error : mean |predicted − true change| on pairs with a task that the line was not fitted on.
+    constant_error : the same of the mean change of the other pairs.
+    rho and p_value are NaN where all distances, or all changes, are alike.
+    """
+
+    targets: tuple[Target, ...]
+    kinds: tuple[Kind, ...]
+    rho: FloatArray
+    p_value: FloatArray
+    error: FloatArray
+    constant_error: FloatArray
+    permutations: int
+    exact: bool
+    n_tasks: int
+    n_pairs: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a target and kind of distance."""
+        import pandas as pd
+
+        names = ("rho", "p_value", "error", "constant_error")
+        columns = {name: getattr(self, name).ravel() for name in names}
+        first = {
+            "target": np.repeat([TARGETS[target] for target in self.targets], len(self.kinds)),
+            "distance": [KINDS[kind] for kind in self.kinds] * len(self.targets),
+        }
+        return pd.DataFrame(first | columns | {"n": self.n_pairs})
+
+
+def task_distances(tasks: Mapping[str, VoteCounts]) -> TaskDistances:
+    """Energy distance √(2E|X − Y| − E|X − X′| − E|Y − Y′|) between the comparisons of tasks (ours).
+
+    A comparison is the point of its vote shares (c⁺, c⁰, c⁻)/n (`votes`), of its gold label as one of three
+    corners (`labels`), or of both (`joint`); |·| is Euclidean. Every comparison enters as it is and with A
+    and B exchanged, half each, so which model is A does not matter. `votes` uses all comparisons, the others
+    those with gold. It works on distinct points, whatever the number of comparisons.
+
+    Raises NoUsableVotes for a task without a labelled comparison. Source: Székely & Rizzo (2013).
+    """
+    for name, counts in tasks.items():
+        if not (counts.gold != NO_GOLD).any():
+            raise NoUsableVotes(f"Task {name!r} has no comparison with a gold label to compare it by.")
+    clouds = {
+        kind: [
+            _points((counts if kind == "votes" else counts.labelled()).cells()[0], kind)
+            for counts in tasks.values()
+        ]
+        for kind in KINDS
+    }
+    found = {kind: _energy(clouds[kind]) for kind in KINDS}
+    return TaskDistances(
+        tasks=tuple(tasks), votes=found["votes"], labels=found["labels"], joint=found["joint"]
+    )
+
+
+def transfer_prediction(
+    found: Transfer, distances: TaskDistances, *, rng: np.random.Generator, draws: int = 5_000
+) -> TransferPrediction:
+    """Hold each distance to what transfers cost: rank correlation, and prediction for a task left out (ours).
+
+    ρ is Spearman's over the ordered pairs of different tasks. Pairs share tasks, so its p-value permutes the
+    tasks of the distance matrix (a Mantel test, one-sided: a larger distance, a larger loss); all orders up
+    to 7 tasks, else `draws` random ones, p = (1 + #{ρ_r ≥ ρ})/(R + 1). For each task left out, a line is
+    fitted by least squares to the pairs of the others and held to the pairs with it.
+
+    Raises InvalidOption below four tasks, UnknownName if the distances are of other tasks.
+    """
+    k = len(found.tasks)
+    if k < LEAST_TASKS:
+        raise InvalidOption(
+            f"Whether a distance predicts transfer needs {LEAST_TASKS} tasks or more; there are {k}."
+        )
+    missing = [name for name in found.tasks if name not in distances.tasks]
+    if missing:
+        raise UnknownName(f"There is no distance of task {missing[0]!r}.")
+    place = np.array([distances.tasks.index(name) for name in found.tasks])
+    apart = ~np.eye(k, dtype=bool)
+    exact = k <= MOST_EXACT
+    if exact:
+        orders = np.array(list(permutations(range(k))))
+    else:
+        orders = np.stack([np.arange(k), *(rng.permutation(k) for _ in range(draws))])
+    matrices: dict[Target, FloatArray] = {"mae": found.change, "drps": found.loss_change}
+    rows = []
+    for change in matrices.values():
+        for kind in KINDS:
+            distance = getattr(distances, kind)[np.ix_(place, place)]
+            rho = _rank_correlations(distance, change, apart, orders)
+            p_value = float((rho >= rho[0] - 1e-9).mean()) if np.isfinite(rho[0]) else np.nan
+            rows.append((rho[0], p_value, *_left_out_errors(distance, change, apart)))
+    table = np.array(rows, dtype=np.float64).reshape(len(matrices), len(KINDS), 4)
+    return TransferPrediction(
+        targets=tuple(matrices),
+        kinds=tuple(KINDS),
+        rho=table[..., 0],
+        p_value=table[..., 1],
+        error=table[..., 2],
+        constant_error=table[..., 3],
+        permutations=len(orders),
+        exact=exact,
+        n_tasks=k,
+        n_pairs=k * (k - 1),
+    )
+
+
+def _points(cells: VoteCells, kind: Kind) -> tuple[FloatArray, FloatArray]:
+    """Points of a task and of its mirror, (2 × cells, dimensions), with weights that sum to 1."""
+    shares = np.column_stack([cells.minus, cells.tie, cells.plus]) / cells.n[:, None]
+    if kind == "votes":
+        parts = [shares]
+    else:
+        corner = np.eye(3)[np.clip(cells.gold, -1, 1) + 1]
+        parts = [corner] if kind == "labels" else [shares, corner]
+    mirrored = [part[:, ::-1] for part in parts]
+    points = np.concatenate([np.concatenate(parts, axis=1), np.concatenate(mirrored, axis=1)])
+    weight = np.tile(cells.weight / (2 * cells.weight.sum()), 2)
+    distinct, row = np.unique(points.round(12), axis=0, return_inverse=True)
+    return distinct, np.bincount(row.reshape(-1), weights=weight).astype(np.float64)
+
+
+def _energy(clouds: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
+    k = len(clouds)
+    mean = np.zeros((k, k))
+    for i, (x, x_weight) in enumerate(clouds):
+        for j, (y, y_weight) in enumerate(clouds[: i + 1]):
+            squares = ((x[:, None] - y[None]) ** 2).sum(axis=2)
+            mean[i, j] = mean[j, i] = x_weight @ np.sqrt(squares) @ y_weight
+    within = np.diag(mean)
+    square = 2 * mean - (within[:, None] + within[None])
+    # Two equal clouds differ by rounding, whose root would be no small number.
+    return np.sqrt(np.where(square > 1e-12, square, 0.0))
+
+
+def _rank_correlations(
+    distance: FloatArray, change: FloatArray, apart: FloatArray, orders: IntArray
+) -> FloatArray:
+    """Spearman correlation under each order of the tasks, (orders,); NaN where all are alike."""
+    from scipy.stats import rankdata
+
+    ranks = np.zeros(distance.shape)
+    ranks[apart] = rankdata(distance[apart].round(12))
+    ranks[apart] -= ranks[apart].mean()
+    target = np.zeros(change.shape)
+    target[apart] = rankdata(change[apart].round(12))
+    target[apart] -= target[apart].mean()
+    scale = np.sqrt((ranks**2).sum() * (target**2).sum())
+    if scale == 0:
+        return np.full(len(orders), np.nan)
+    permuted = ranks[orders[:, :, None], orders[:, None, :]]
+    return np.asarray((permuted * target).sum(axis=(1, 2)) / scale)
+
+
+def _left_out_errors(distance: FloatArray, change: FloatArray, apart: FloatArray) -> tuple[float, float]:
+    """Mean absolute error of a line in the distance, and of a constant, on pairs with a task left out."""
+    by_line, by_mean = [], []
+    for task in range(len(change)):
+        with_it = np.zeros(apart.shape, dtype=bool)
+        with_it[task] = with_it[:, task] = True
+        fitted, held = apart & ~with_it, apart & with_it
+        x, y = distance[fitted], change[fitted]
+        spread = x - x.mean()
+        slope = float(spread @ y) / float(spread @ spread) if (spread @ spread) > 0 else 0.0
+        by_line.append(np.abs(y.mean() + slope * (distance[held] - x.mean()) - change[held]))
+        by_mean.append(np.abs(y.mean() - change[held]))
+    return float(np.concatenate(by_line).mean()), float(np.concatenate(by_mean).mean())

@@ -1,0 +1,126 @@
+"""Say in words what was read, so that it can be held against the file; and a template to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..labels import shown
+from ..schema import RANKINGS, Reading
+
+TEMPLATE = """\
+dataset,item_id,category,model_a,model_b,judge,run,position,vote,confidence,gold,rater_type
+my-data,q1,math,model-x,model-y,judge-1,0,ab,1,0.9,1,llm
+my-data,q1,math,model-x,model-y,judge-1,0,ba,-1,0.6,1,llm
+my-data,q2,math,model-x,model-y,judge-1,0,ab,0,0.55,-1,llm
+my-data,q2,math,model-x,model-y,person-1,0,,-1,,-1,human
+"""
+
+_NAME_LIMIT = 60
+_CANDIDATES = 8
+
+
+def read_back(reading: Reading, n: int = 10) -> list[str]:
+    """Up to n judgements of a reading in plain words, from every combination of what they can say."""
+    if reading.votes.num_rows == 0 or n < 1:
+        return []
+    if reading.kind == "rankings":
+        return _rankings(reading, n)
+    by_kind: dict[tuple[Any, ...], list[int]] = {}
+    telling = ("status", "score") if reading.kind == "scores" else ("position", "vote", "gold", "status")
+    columns = [reading.votes.column(name).to_pylist() for name in telling]
+    for i, kind in enumerate(zip(*columns, strict=True)):
+        by_kind.setdefault(kind, []).append(i)
+    chosen: list[int] = []
+    for depth in range(n):
+        chosen += [rows[depth] for rows in by_kind.values() if depth < len(rows)]
+        if len(chosen) >= n:
+            break
+    rows = reading.votes.take(sorted(chosen[:n])).to_pylist()
+    if reading.kind == "scores":
+        return [_score_sentence(row) for row in rows]
+    return [_gold_sentence(row) if reading.gold_only else _sentence(row) for row in rows]
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    saw = {"ab": "saw A first and ", "ba": "saw B first and "}.get(row["position"] or "", "")
+    said = f"gave no vote ({row['status']})" if row["vote"] is None else f"said {_label(row)}"
+    confidence = f" with confidence {row['confidence']:.0%}" if row["confidence"] is not None else ""
+    gold = f"; gold says {_short(row)}" if row["gold"] is not None else ""
+    who = f"item {_name(row['item_id'])}: judge {_name(row['judge'])}"
+    return f"{who} {saw}{said}{confidence}{gold} {_models(row)}"
+
+
+def _score_sentence(row: Mapping[str, Any]) -> str:
+    said = f"gave no score ({row['status']}) to" if row["score"] is None else f"gave {row['score']:g} to"
+    return f"item {_name(row['item_id'])}, run {row['run']}: judge {_name(row['judge'])} {said} " + _name(
+        row["model"]
+    )
+
+
+def _rankings(reading: Reading, n: int) -> list[str]:
+    """The first rankings of a reading, failed ones too."""
+    import numpy as np
+
+    table = reading.votes
+    failed = np.array([status != "ok" for status in table["status"].to_pylist()])
+    # Rows of a ranking need not stand together; the first rows of each are enough to find it by.
+    keys = list(zip(*(table[name].to_pylist() for name in RANKINGS.key), strict=True))
+    good = list(dict.fromkeys(keys[i] for i in np.flatnonzero(~failed)))[: n if not failed.any() else n - 1]
+    bad = list(dict.fromkeys(keys[i] for i in np.flatnonzero(failed)))[: n - len(good)]
+    wanted: dict[tuple[Any, ...], list[int]] = {key: [] for key in (*good, *bad)}
+    for i, key in enumerate(keys):
+        if key in wanted:
+            wanted[key].append(i)
+    lists = [sorted(table.take(rows).to_pylist(), key=lambda row: row["slot"]) for rows in wanted.values()]
+    return [_ranking_sentence(rows) for rows in lists]
+
+
+def _ranking_sentence(rows: list[dict[str, Any]]) -> str:
+    first = rows[0]
+    who = f"item {_name(first['item_id'])}, run {first['run']}: judge {_name(first['judge'])}"
+    saw = f"saw {_few(rows)}"
+    best = [row for row in rows if row["is_best"] == 1]
+    gold = f"; the best is {_few(best)}" if best else ""
+    if first["status"] != "ok":
+        return f"{who} {saw} and gave no ranking ({first['status']}){gold}"
+    if first["rank"] is not None:
+        said = f"ranked {_few(sorted(rows, key=lambda row: row['rank']))}"
+    else:
+        said = f"chose {_few([row for row in rows if row['chosen'] == 1])}"
+    scores = [f"{row['score']:g}" for row in rows[:_CANDIDATES] if row["score"] is not None]
+    given = f" with scores {', '.join(scores)} as shown" if scores else ""
+    return f"{who} {saw} and {said}{given}{gold}"
+
+
+def _few(rows: list[dict[str, Any]]) -> str:
+    names = ", ".join(_name(row["candidate"]) for row in rows[:_CANDIDATES])
+    return names + (f" and {len(rows) - _CANDIDATES} more" if len(rows) > _CANDIDATES else "")
+
+
+def _gold_sentence(row: Mapping[str, Any]) -> str:
+    return f"item {_name(row['item_id'])}: gold says {_short(row)} {_models(row)}"
+
+
+def _models(row: Mapping[str, Any]) -> str:
+    return f"(A is {_name(row['model_a'])}, B is {_name(row['model_b'])})"
+
+
+def _name(text: str) -> str:
+    """Name as it is, or quoted and escaped where it holds line breaks or other signs that do not print."""
+    return text if text.isprintable() and len(text) <= _NAME_LIMIT else shown(text, _NAME_LIMIT)
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    return "it is a tie" if row["vote"] == 0 else f"{_better(row, row['vote'])} is better"
+
+
+def _short(row: Mapping[str, Any]) -> str:
+    return "tie" if row["gold"] == 0 else _better(row, row["gold"])
+
+
+def _better(row: Mapping[str, Any], vote: int) -> str:
+    """The model that a vote is for, with its letter; the letter alone where models have no names."""
+    letter = "A" if vote > 0 else "B"
+    name = row["model_a" if vote > 0 else "model_b"]
+    return letter if name == letter else f"{_name(name)} ({letter})"

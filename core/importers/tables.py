@@ -1,0 +1,355 @@
+"""CSV, TSV and their like, as a sheet of text cells.
+
+JSON, JSON Lines and Parquet: records for the native formats, or a sheet of text cells.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UnreadableFile
+from ..labels import shown
+from .columns import Coded, Rejects
+from .source import Source
+
+DELIMITERS = (",", "\t", ";", "|")
+_NAMES = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+_HEADER_LIMIT = 1024**2
+_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Sheet:
+    """Columns of text cells; `row` numbers the data rows from 1, ragged rows are in `rejects` only."""
+
+    columns: dict[str, Coded]
+    row: NDArray[np.int64]
+    rejects: Rejects
+    rows: int
+    delimited: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def read_delimited(source: Source) -> Sheet:
+    """Read a delimited text file with a header.
+
+    Blank cells are missing; rows with too few or too many cells are rejected by row.
+
+    Raises
+    ------
+    UnreadableFile : no header, one column only, no rows, duplicate column names, a quote that never closes.
+    """
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    text = source.text()
+    delimiter, header = _header(source.name, text)
+    _check_names(source.name, header)
+    keys = [str(i) for i in range(len(header))]
+    ragged: list[Any] = []
+
+    def skip(row: Any) -> str:
+        ragged.append(row)
+        return "skip"
+
+    data = text.encode("utf-8")
+    try:
+        table = pa_csv.read_csv(
+            pa.BufferReader(data),
+            # One block: rows keep their number, and a quoted cell may be as long as it likes.
+            read_options=pa_csv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=keys),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
+            ),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(keys, pa.string()), strings_can_be_null=False, check_utf8=False
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise UnreadableFile(
+            f"{source.name}: no table of {_NAMES[delimiter]}-separated cells ({error})."
+        ) from None
+    if ragged and ragged[0].number == 1:
+        raise UnreadableFile(
+            f"{source.name}: line 1: the header cannot be split into columns ({shown(ragged[0].text)}). "
+            "Close its quotes, or write names without quotes."
+        )
+    rejects = Rejects()
+    for bad in ragged:
+        rejects.add(
+            bad.number - 1,
+            "(whole row)",
+            bad.text,
+            f"{bad.actual_columns} cells where the header has {bad.expected_columns}; quote cells that "
+            "hold the "
+            f"{_NAMES[delimiter]} or a line break",
+        )
+    table = table.slice(1)
+    rows = table.num_rows + len(ragged)
+    row = np.setdiff1d(np.arange(1, rows + 1), np.array([bad.number - 1 for bad in ragged], np.int64))
+    columns = {name: Coded.of(_one_array(column)) for name, column in zip(header, table.columns, strict=True)}
+    _check_quotes(source, text, columns, ragged)
+    if rows == 0:
+        raise UnreadableFile(
+            f"{source.name}: line 2: the file has a header but no rows. Add at least one row of votes."
+        )
+    unnamed = [i + 1 for i, name in enumerate(header) if not name]
+    columns.pop("", None)
+    notes = (f"Column {unnamed[0]} has no name and was left out.",) if unnamed else ()
+    return Sheet(columns=columns, row=row, rejects=rejects, rows=rows, delimited=True, notes=notes)
+
+
+def unguard(text: str) -> str:
+    """Undo the apostrophe that an export puts before a text cell which a spreadsheet would run as a formula.
+
+    The export puts one before any text that matches ^'*[=+-@ tab CR], so one is taken from ^'+[=+-@ tab CR].
+    """
+    return text[1:] if _GUARDED.match(text) else text
+
+
+def _one_array(column: Any) -> Any:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _header(name: str, text: str) -> tuple[str, list[str]]:
+    """Delimiter and column names: the delimiter that splits the first record into most columns."""
+    start = text[:_HEADER_LIMIT].lstrip("\r\n")
+    if start.lstrip()[:1] == "<":
+        raise UnreadableFile(
+            f"{name}: line 1: the file is HTML or XML. Download the raw file, or save it as CSV."
+        )
+    found: list[tuple[int, int, str, list[str]]] = []
+    for order, delimiter in enumerate(DELIMITERS):
+        try:
+            cells = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter), [])
+        except csv.Error:
+            continue
+        found.append((len(cells), -order, delimiter, [cell.strip() for cell in cells]))
+    width, _, delimiter, cells = max(found, default=(0, 0, ",", []))
+    if width < 2:
+        raise UnreadableFile(
+            f"{name}: line 1: one column only ({shown(cells[0] if cells else '')}). The file must be "
+            "separated by comma, "
+            "semicolon, tab or bar, with a header such as item_id,judge,vote."
+        )
+    return delimiter, cells
+
+
+def _check_names(name: str, header: Sequence[str]) -> None:
+    seen: dict[str, int] = {}
+    for i, column in enumerate(header, start=1):
+        if column and column in seen:
+            raise UnreadableFile(
+                f"{name}: line 1: columns {seen[column]} and {i} are both named {shown(column)}. Rename "
+                "or remove one."
+            )
+        seen[column] = i
+
+
+def _check_quotes(source: Source, text: str, columns: dict[str, Coded], ragged: Sequence[Any]) -> None:
+    """Refuse a quote that runs to the end of the file: it swallows every row after it."""
+    if text.count('"') % 2 == 0:
+        return
+    last = [column.cell(len(column) - 1) for column in columns.values() if len(column)]
+    tails = [cell for cell in (*last[-1:], *(bad.text for bad in ragged[-1:])) if "\n" in cell]
+    whole = text.rstrip("\r\n")
+    for tail in (tail.rstrip("\r\n") for tail in tails):
+        if whole.endswith(tail[-200:]):
+            line = whole.count("\n") - tail.count("\n") + 1
+            raise UnreadableFile(
+                f"{source.name}: line {line}: a quote is opened and never closed, so the rest of "
+                "the file is one "
+                f"cell ({shown(tail)}). Close the quote, or write it twice inside a quoted cell."
+            )
+
+
+Record = Mapping[str, Any]
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Records:
+    """JSON objects with their row, counted from 1; lines that are none are in `rejects`."""
+
+    records: list[Record]
+    row: list[int]
+    rejects: Rejects
+    rows: int
+
+
+def looks_like_json(text: str) -> bool:
+    """Whether a text begins like JSON or JSON Lines."""
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def read_records(source: Source) -> Records:
+    """Read a JSON array of objects, or one object a line.
+
+    Raises
+    ------
+    UnreadableFile : no JSON, nested too deep, or no object in it.
+    """
+    text = source.text()
+    if text.lstrip()[:1] == "[":
+        found, rejects = _array(source.name, text)
+    else:
+        found, rejects = _lines(source.name, text)
+    good = [(row, value) for row, value in found if isinstance(value, dict)]
+    for row, value in found:
+        if not isinstance(value, dict):
+            rejects.add(
+                row, "(whole row)", json.dumps(value), "not a JSON object; write {…} with the columns as keys"
+            )
+    rows = len(found) + len(rejects) - (len(found) - len(good))
+    if not good:
+        first = f" Row {rejects.row[0]}: {rejects.reason[0]}." if len(rejects) else ""
+        raise UnreadableFile(
+            f"{source.name}: row 1: no JSON object in the file.{first} Write an array of objects, or one "
+            "object a line."
+        )
+    return Records(
+        records=[value for _, value in good], row=[row for row, _ in good], rejects=rejects, rows=rows
+    )
+
+
+def _array(name: str, text: str) -> tuple[list[tuple[int, Any]], Rejects]:
+    try:
+        values = json.loads(text)
+    except RecursionError:
+        raise UnreadableFile(
+            f"{name}: line 1: nested too deep to be votes. Write a flat array of objects."
+        ) from None
+    except json.JSONDecodeError as error:
+        raise UnreadableFile(
+            f"{name}: line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}). "
+            "The file may be cut off; write it again, or use one object a line."
+        ) from None
+    except ValueError as error:
+        raise UnreadableFile(f"{name}: line 1: a number that cannot be read ({error}). Shorten it.") from None
+    return list(enumerate(values, start=1)), Rejects()
+
+
+def _lines(name: str, text: str) -> tuple[list[tuple[int, Any]], Rejects]:
+    found: list[tuple[int, Any]] = []
+    rejects = Rejects()
+    row = 0
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        row += 1
+        try:
+            found.append((row, json.loads(line)))
+        except RecursionError:
+            rejects.add(row, "(whole row)", line, "nested too deep to be a vote; write a flat object")
+        except ValueError as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+            rejects.add(
+                row, "(whole row)", line, f"not valid JSON ({reason}); write one complete object a line"
+            )
+    if not found and text.lstrip().startswith("{"):
+        try:
+            whole = json.loads(text)
+        except (ValueError, RecursionError):
+            return found, rejects
+        lists = [value for value in whole.values() if isinstance(value, list) and value]
+        return list(enumerate(lists[0] if len(lists) == 1 else [whole], start=1)), Rejects()
+    return found, rejects
+
+
+def sheet_of_records(records: Records) -> Sheet:
+    """Records as a sheet: nested values stay as JSON text, null is missing."""
+    names: dict[str, None] = {}
+    for record in records.records:
+        names |= dict.fromkeys(record)
+    columns = {
+        name.strip(): Coded.of([_cell(record.get(name)) for record in records.records]) for name in names
+    }
+    return Sheet(
+        columns=columns, row=np.array(records.row, np.int64), rejects=records.rejects, rows=records.rows
+    )
+
+
+def _cell(value: object) -> str | None:
+    kind = type(value)
+    if value is None or value == "":
+        return None
+    if kind is int or (kind is float and math.isfinite(value)):  # type: ignore[arg-type]
+        return repr(value)
+    text = value if isinstance(value, str) else _ENCODE(value)
+    # A lone surrogate is legal in JSON and in no UTF-8 text.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def read_parquet(source: Source, max_bytes: int) -> Sheet:
+    """Read a Parquet file, never more than `max_bytes` once unpacked.
+
+    Raises
+    ------
+    UnreadableFile : no Parquet, damaged, too large, no rows, or duplicate column names.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    batches = []
+    size = 0
+    try:
+        file = pq.ParquetFile(pa.BufferReader(source.data))
+        names = file.schema_arrow.names
+        for batch in file.iter_batches():
+            batches.append(batch)
+            size += batch.nbytes
+            if size > max_bytes:
+                raise UnreadableFile(
+                    f"{source.name}: row {file.metadata.num_rows:,} and before: more than {max_bytes:,} "
+                    "bytes once unpacked. Split it into smaller files."
+                )
+        table = pa.Table.from_batches(batches, file.schema_arrow)
+    except (pa.ArrowException, OSError) as error:
+        raise UnreadableFile(
+            f"{source.name}: byte 1: not a Parquet file, or damaged ({_first_line(error)}). Write it "
+            "again, or use CSV."
+        ) from None
+    _check(source.name, names, table.num_rows)
+    columns = {name.strip(): Coded.of(_text(table.column(i))) for i, name in enumerate(names)}
+    return Sheet(
+        columns=columns, row=np.arange(1, table.num_rows + 1), rejects=Rejects(), rows=table.num_rows
+    )
+
+
+def _check(name: str, names: Sequence[str], rows: int) -> None:
+    for i, column in enumerate(names):
+        if column in names[:i]:
+            raise UnreadableFile(
+                f"{name}: columns {names.index(column) + 1} and {i + 1} are both named {shown(column)}. "
+                "Rename one."
+            )
+    if rows == 0:
+        raise UnreadableFile(
+            f"{name}: row 1: the file has columns but no rows. Add at least one row of votes."
+        )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def _text(column: Any) -> Any:
+    """Column as text: nested values as JSON, everything else as Arrow writes it."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+        return pa.array(
+            [_cell(value if not isinstance(value, bytes) else value.hex()) for value in column.to_pylist()]
+        )
+    text = column.cast(pa.string()).combine_chunks()
+    return text.chunk(0) if isinstance(text, pa.ChunkedArray) else text

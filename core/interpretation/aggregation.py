@@ -1,0 +1,310 @@
+"""Which rule should turn the votes of a judge into labels: an evaluation in, one plain sentence out.
+
+What leaning on other labels does to a judge's error, in plain words.
+
+Whether the order, the confidence or a Likert scale is worth modelling, in plain words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import Literal
+
+import numpy as np
+
+from ..aggregation.btd import Bounds, BTDFit
+from ..aggregation.confidence_weights import ConfidenceWeighted
+from ..aggregation.evaluation import SIGNIFICANCE, Evaluation, MethodScore
+from ..aggregation.ordinal_model import Ordinal
+from ..aggregation.position_aware_btd import PositionAware
+from ..aggregation.shrinkage import Offer
+from ..aggregation.shrinkage_trial import PairedChange, ShrinkageGain
+from ..bias.position import PositionBias
+from ..stats.splits import HeldOutScores
+from .format import minus, signed, signed_span, span
+from .verdicts import POSITION_SIGNIFICANCE, Grade, Verdict, percent
+
+
+def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
+    """Say which rule errs least, whether majority would do, and what cannot be told apart from the best.
+
+    `ok`: majority is in the top cluster, or a paired test does not tell it from the best rule, so nothing is
+    to be changed. `warn`: another rule is better. `fail`: a dummy is in the top cluster, so no rule is shown
+    to beat labels without any vote. `unknown`: an evaluation without resamples, which knows no cluster. Ours.
+    most_votes : most votes that a comparison has; with one there is nothing to aggregate, and that is said.
+    """
+    scores = list(value.scores.values())
+    best, majority = scores[0], value.scores["majority"]
+    calibration = (
+        "0 is always right, 2 always the opposite; "
+        f"n {value.n:,} labelled comparisons, {value.calibration:,.0f} of them to calibrate on"
+    )
+
+    alone = (
+        "" if most_votes > 1 else " No comparison has a second vote: a rule can only keep one or call a tie."
+    )
+
+    def verdict(grade: Grade, sentence: str) -> Verdict:
+        return Verdict(judge=judge, check="aggregation", verdict=grade, sentence=sentence + alone)
+
+    if best.top_cluster is None:
+        against = "" if best is majority else f" against majority's {majority.mae:.3f}"
+        return verdict("unknown", f"{best.name} errs least: average error {best.mae:.3f}{against}.")
+    top = [score for score in scores if score.top_cluster]
+    dummies = [score for score in top if score.dummy]
+    if dummies:
+        if best.dummy:
+            found = f"{best.name} labels, without any vote, err least: average error {_error(best)}"
+            found += f", majority's is {_error(majority)}"
+        else:
+            found = f"{best.name} has an average error of {_error(best)}"
+            found += "".join(f", {score.name.lower()} labels {score.mae:.3f}" for score in dummies)
+        return verdict("fail", f"No rule is shown to beat labels without any vote. {found} ({calibration}).")
+    p = value.majority_p_value
+    if majority.top_cluster or (p is not None and p > SIGNIFICANCE):
+        if f"{best.mae:.3f}" == f"{majority.mae:.3f}":
+            found = f"Majority is enough: no rule errs less than its average error of {_error(majority)}"
+        else:
+            found = (
+                f"Majority is enough: its average error {_error(majority)} is not told apart from the least, "
+                f"{best.mae:.3f} of {best.name}"
+            )
+        return verdict("ok", f"{found}{_btd(value, best)} ({calibration}).")
+    less = 1 - best.mae / majority.mae
+    found = (
+        f"{best.name} labels better than majority: average error {_error(best)} against {_error(majority)}, "
+        f"{percent(less)} less"
+    )
+    level = [score.name for score in top if score is not best and score.key != "btd"]
+    if level:
+        found += f"; not told apart from it: {', '.join(level)}"
+    return verdict("warn", f"{found}{_btd(value, best)} ({calibration}).")
+
+
+def _error(score: MethodScore) -> str:
+    return f"{score.mae:.3f} ({span(score.mae_item_low, score.mae_item_high)})"
+
+
+def _btd(value: Evaluation, best: MethodScore) -> str:
+    """BTD's own place, where it is neither best nor left out."""
+    btd = value.scores.get("btd")
+    if btd is None or btd is best:
+        return ""
+    if btd.top_cluster:
+        return f"; BTD is level with it at {btd.mae:.3f}"
+    return f"; BTD is behind at {btd.mae:.3f}"
+
+
+OFTEN = 0.25
+"""Share of splits with ν on its bound from which so few labels are said not to settle it."""
+
+
+def said(judge: str, offer: Offer, gain: ShrinkageGain, few: ShrinkageGain | None = None) -> str:
+    """The change of error by leaning on a prior, with the share of labels and with the fewest, and beside
+    the threshold."""
+    value = gain.evaluation
+    own, leaning, rule = (value.scores[key].mae for key in ("btd", "btd_shrunk", "threshold"))
+    parts = [
+        f"{judge}: with {percent(value.share)} of the items labelled ({value.calibration:,.0f} comparisons), "
+        f"leaning on {offer.name} {_effect(gain.beside_btd, 'the error beside its own fit')}, from {own:.3f} "
+        f"to {leaning:.3f} (n {value.n:,})."
+    ]
+    if few is not None:
+        size = f"{few.evaluation.calibration:,.0f} labelled comparisons"
+        parts.append(f"With {size} it {_effect(few.beside_btd, 'that error')}.")
+    parts.append(f"Beside the plain threshold ({rule:.3f}) it {_effect(gain.beside_threshold, 'the error')}.")
+    return " ".join(parts)
+
+
+def helps(gain: ShrinkageGain) -> bool:
+    """Whether the interval of the change beside BTD is below 0."""
+    return gain.beside_btd.mae_high < 0
+
+
+def bound(gain: ShrinkageGain, bounds: Bounds, whole: BTDFit | None = None) -> str:
+    """How often ν ends on a bound, alone and with help: the sign that help is needed, unless more labels end
+    there too.
+
+    whole : own fit on every label, if there is one.
+    """
+    value = gain.evaluation
+    low, high = bounds.nu
+    counted = (
+        f"ν, the pull towards ties, ends on a bound ({low:g} or {high:g}) in {gain.on_bound:,} of "
+        f"{value.n_splits:,} own fits on {value.calibration:,.0f} labelled comparisons and in "
+        f"{gain.on_bound_shrunken:,} of the shrunken ones."
+    )
+    if gain.on_bound < OFTEN * value.n_splits:
+        return f"{counted} The labels settle it mostly by themselves."
+    if whole is not None and "nu" in whole.at_bounds:
+        return (
+            f"{counted} So does the fit on all {whole.n_items:,} labels: this judge asks for it, and a prior "
+            "of judges unlike it cannot help there."
+        )
+    return f"{counted} So few labels do not settle it alone: the sign that a prior may be needed."
+
+
+def weighed(gain: ShrinkageGain) -> str:
+    """How far cross-validation believed the prior, mean over the splits."""
+    fits = gain.evaluation.shrunken
+    assert fits is not None  # a gain has always compared it
+    if len(fits.strengths) == 1:
+        return f"λ is fixed at {fits.strengths[0]:g}: the prior counts the same whatever the labels say."
+    weight = fits.to_frame()
+    own, alone = float(weight["own_fit"].mean()), float(weight["prior_alone"].mean())
+    between = max(0.0, 1 - own - alone)
+    return (
+        f"Cross-validation within the calibration sets gave the own fit {percent(own)} of the weight, the "
+        f"prior alone {percent(alone)}, and fits between them {percent(between)} (mean of "
+        f"{gain.evaluation.n_splits} splits)."
+    )
+
+
+def _effect(change: PairedChange, what: str) -> str:
+    """The change in a verb, as far as its interval allows, and in numbers."""
+    value, low, high = change.mae, change.mae_low, change.mae_high
+    if high < 0:
+        return f"lowers {what} by {_number(-value)} ({_number(-high)} to {_number(-low)})"
+    if low > 0:
+        return f"raises {what} by {_number(value)} ({_number(low)} to {_number(high)})"
+    return f"is not shown to change {what} ({signed(value, 3)}, {signed_span(low, high, 3)})"
+
+
+def _number(value: float) -> str:
+    return f"{_rounded(value):.3f}"
+
+
+def _rounded(value: float) -> float:
+    # Adding 0 takes the sign from a rounded -0.
+    return round(value, 3) + 0.0
+
+
+def some(names: Sequence[str], *, most: int = 12) -> str:
+    """Names in a row, the first ones if there are many."""
+    more = len(names) - most
+    return "; ".join(names[:most]) + (f"; and {more:,} more" if more > 0 else "")
+
+
+SIMULATED_CONFIDENCE = (
+    "These votes are simulated: each states a confidence made from the very chance that it equals gold. So "
+    "weighing gains here what no real judge can be expected to give; it is no reason to weigh real votes."
+)
+"""Stands beside results of weighing on simulated data (`core.simulate.votes`)."""
+Measure = Literal["mae", "drps"]
+Effect = Literal["lowers", "raises", "does not change"]
+
+MEASURES: dict[Measure, str] = {"mae": "error", "drps": "forecast error (DRPS)"}
+
+
+def effect(scores: HeldOutScores, measure: Measure, other: int) -> Effect:
+    """What the first rule does to a loss beside another: by whether the interval of the change excludes 0."""
+    low = getattr(scores, f"{measure}_change_low")[other]
+    high = getattr(scores, f"{measure}_change_high")[other]
+    return "lowers" if high < 0 else "raises" if low > 0 else "does not change"
+
+
+def position_aware(judge: str, found: PositionAware, within: PositionBias | None = None) -> str:
+    """Which slot the judge leans to in the fit, and what correcting for the order does on held-out items.
+
+    within : the judge's bias in pairs of both orders. It rests on other votes than δ, which only unbalanced
+    comparisons can tell, so a lean that it shows is said where δ shows none.
+    """
+    fit, scores = found.fit, found.scores
+    if not fit.unbalanced:
+        return (
+            f"{judge}: every one of its {fit.n_items:,} labelled comparisons has as many votes in one order "
+            "as in the other, so there is nothing to correct: the fit is plain BTD."
+        )
+    slot = "first" if found.delta < 0 else "second"
+    span = f"δ {minus(f'{found.delta:.2f} ({found.delta_low:.2f} to {found.delta_high:.2f})')}"
+    lean = f"it leans to the response shown {slot}"
+    if found.delta_low <= 0 <= found.delta_high:
+        lean = "no lean to either slot is shown"
+        if (
+            within is not None
+            and within.direction is not None
+            and within.p_value is not None
+            and within.p_value < POSITION_SIGNIFICANCE
+        ):
+            lean = (
+                "they are too few to show the lean: within pairs of both orders it favours the response "
+                f"shown {within.direction} ({within.towards_first:,} comparisons towards the first, "
+                f"{within.towards_second:,} towards the second), but δ rests on the unbalanced ones alone"
+            )
+    return (
+        f"{judge}: orders are unbalanced on {fit.unbalanced:,} of its {fit.n_items:,} labelled comparisons, "
+        f"and {lean} ({span}). {_changed('Correcting for the order', scores, 'plain BTD')}"
+    )
+
+
+def confidence_weighted(judge: str, found: ConfidenceWeighted) -> str:
+    """What weighing votes by calibrated confidence does on held-out items."""
+    if not found.weighing.slope:
+        z = minus(f"{found.weighing.z:.2f}")
+        return (
+            f"{judge}: its confidence does not show which votes are right (z {z}, 1.645 needed), so "
+            "all votes weigh alike on all labels. "
+            + _changed("Weighing where a calibration set suggests it", found.scores, "equal weights")
+        )
+    return f"{judge}: " + _changed("weighing votes by calibrated confidence", found.scores, "equal weights")
+
+
+def across_judges(found: Mapping[str, ConfidenceWeighted]) -> str:
+    """For which judges weighing helps, with how often their repeated votes all agree: low temperatures."""
+    better = [name for name, one in found.items() if effect(one.scores, "drps", 1) == "lowers"]
+    of = f"the held-out forecast error (DRPS) of {len(better)} of {len(found)} judges"
+    if not better:
+        return f"Weighing lowers {of}."
+    named = ", ".join(
+        f"{name} ({'no repeats' if isnan(found[name].unanimous) else percent(found[name].unanimous)})"
+        for name in sorted(better, key=lambda name: -np.nan_to_num(found[name].unanimous, nan=-1.0))
+    )
+    return f"Weighing lowers {of}, in brackets how often their repeated votes all agree: {named}."
+
+
+def ordinal(judge: str, gold: str, found: Ordinal) -> str:
+    """What the fit gains over the best plain rule, and which way the two scales differ."""
+    scores = found.scores
+    best = min(range(1, len(scores.names)), key=lambda i: float(scores.mae[i]))
+    does = effect(scores, "mae", best)
+    size = (
+        f"average error {scores.mae[0]:.3f} levels against {scores.mae[best]:.3f} "
+        f"(difference {signed(scores.mae_change[best], 3)}, "
+        f"{signed_span(scores.mae_change_low[best], scores.mae_change_high[best], 3)}, n {scores.n:,} "
+        "held-out answers)"
+    )
+    rule = scores.names[best][0].lower() + scores.names[best][1:]
+    outcome = {
+        "lowers": f"calibrated levels come nearer to {gold} than the best plain rule ({rule})",
+        "raises": f"the best plain rule ({rule}) comes nearer to {gold} than calibrated levels",
+        "does not change": f"calibrated levels are not told apart from the best plain rule ({rule})",
+    }[does]
+    return f"{judge}: {outcome}: {size}."
+
+
+def _changed(what: str, scores: HeldOutScores, beside: str) -> str:
+    """Both losses of the first rule beside the second, each with its interval."""
+    error, forecast = (_change(scores, measure) for measure in MEASURES)
+    return (
+        f"{what} {error} and {forecast} beside {beside} on held-out items (n {scores.n:,} comparisons, "
+        f"{scores.calibration:,.0f} to calibrate on). {_advice(scores)}"
+    )
+
+
+def _advice(scores: HeldOutScores) -> str:
+    labels, chances = effect(scores, "mae", 1), effect(scores, "drps", 1)
+    if labels == "lowers":
+        return "Use it."
+    if labels == "does not change" and chances == "lowers":
+        return "Labels stay as good and probabilities get better: use it where probabilities matter."
+    return "Leave it out."
+
+
+def _change(scores: HeldOutScores, measure: Measure) -> str:
+    change, low, high = (getattr(scores, f"{measure}_change{end}")[1] for end in ("", "_low", "_high"))
+    if low == high == 0:
+        return f"leaves the {MEASURES[measure]} as it is"
+    does = effect(scores, measure, 1)
+    verb = "is not shown to change" if does == "does not change" else does
+    return f"{verb} the {MEASURES[measure]} ({signed(change, 4)}, {signed_span(low, high, 4)})"

@@ -1,0 +1,406 @@
+"""What experiments say in words: are votes and labels enough, do labels carry over, who does better.
+
+What the vote-budget planner saves, in plain words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ..aggregation.evaluation import FITTED, METHODS
+from ..experiments.budget import BudgetPlan
+from ..experiments.budget_trial import BudgetTrial, TrialRow
+from ..experiments.comparison import Comparison, PairedDifference, ParameterGrid
+from ..experiments.parameter_transfer import Transfer, TransferPrediction
+from ..experiments.sweeps import Sweep
+from .format import minus, signed, signed_span, span
+from .verdicts import ERROR_NEAR, percent
+
+if TYPE_CHECKING:
+    from ..records import BoolArray
+
+
+SIGNIFICANT = 0.05
+REGIMES = ("high correction", "mismatched", "low correction")
+
+
+def enough_votes(found: Sweep, rule: str = "btd") -> int:
+    """Fewest votes from which on the error is shown to be within ERROR_NEAR of that at the most votes.
+
+    Shown: by the upper end of the interval by item of the paired difference.
+    """
+    # Written so that an unknown end counts as far.
+    far = ~(found.more_high[:, found.methods.index(rule)] <= ERROR_NEAR)
+    return int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
+
+
+def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
+    """Whether fewer votes a comparison would do, and what they would cost in error."""
+    column, name = found.methods.index(rule), METHODS[rule]
+    most, enough = int(found.sizes[-1]), enough_votes(found, rule)
+    on = f"on {found.n:,} labelled comparisons"
+    if rule in FITTED:
+        on += f" (intervals leave out which {found.calibration:,.0f} calibrate)"
+    if len(found.sizes) == 1:
+        return (
+            f"{judge}: only {_votes(most)} a comparison {'was' if most == 1 else 'were'} looked at, so "
+            f"nothing is known of other numbers: {name} errs {_error(found, -1, column)}, {on}."
+        )
+    whole = f"{_error(found, -1, column)} with all {most}"
+    if enough < most:
+        place = found.sizes.tolist().index(enough)
+        said = (
+            f"{judge}: {_votes(enough)} a comparison {'does' if enough == 1 else 'do'} nearly as well as "
+            f"{most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
+        )
+        first = f" With {found.sizes[0]} it errs {_more(found, 0, column)}."
+        return said if place == 0 else said + first
+    before = f"with {found.sizes[-2]} it errs {_more(found, -2, column)}"
+    few = "" if len(found.sizes) == 2 else f", with {found.sizes[0]} it errs {_more(found, 0, column)}"
+    verdict = (
+        f"more votes pay up to all {most}"
+        if found.more_low[-2, column] > 0
+        else f"whether fewer than {most} votes would do is not known"
+    )
+    return f"{judge}: {verdict}: {name} errs {whole}, {before}{few}, {on}."
+
+
+def enough_labels(found: Sweep, rule: str = "btd") -> int | None:
+    """Fewest labels that bring a rule within ERROR_NEAR of BTD fitted on every label, and keep it there."""
+    far = found.mae[:, found.methods.index(rule)] - found.mae_all_labels > ERROR_NEAR
+    if far[-1]:
+        return None
+    return int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
+
+
+def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
+    """How many labels calibration needs before more of them change little."""
+    column, name = found.methods.index(rule), METHODS[rule]
+    enough, everything = enough_labels(found, rule), float(found.mae_all_labels[-1])
+    first, last = int(found.sizes[0]), int(found.sizes[-1])
+    if enough is None:
+        said = (
+            f"{judge}: even {last:,} labelled comparisons leave {name} "
+            f"{found.mae[-1, column] - everything:.3f} above its error with all {found.n:,} labels: "
+            f"{_over_splits(found, -1, column)} against {everything:.3f}."
+        )
+    else:
+        place = found.sizes.tolist().index(enough)
+        said = (
+            f"{judge}: {enough:,} labelled comparisons bring {name} within {ERROR_NEAR:g} of its error with "
+            f"all {found.n:,} labels: {_over_splits(found, place, column)} against {everything:.3f}."
+        )
+    parts = (
+        [] if enough == first or first == last else [f"With {first} it errs {_over_splits(found, 0, column)}"]
+    )
+    if "majority" in found.methods:
+        error = float(found.mae[0, found.methods.index("majority")])
+        never = f", and {name} with labels never less" if found.mae[:, column].min() >= error else ""
+        parts.append(f"{'m' if parts else 'M'}ajority, which needs no labels, errs {error:.3f}{never}")
+    return f"{said} {'; '.join(parts)}." if parts else said
+
+
+def transfer_answer(found: Transfer, between: str) -> str:
+    """In how many pairs of tasks a fit on one is not shown to cost more on the other, and the worst shown."""
+    worse, better = costly(found), found.change_high < 0
+    k = len(found.tasks)
+    pairs = k * (k - 1)
+    said = (
+        f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a borrowed fit is not shown to cost "
+        "more: on the one, BTD fitted on the other is not shown to err more than its own fit"
+    )
+    if better.any():
+        said += f", and in {int(better.sum())} it errs less"
+    if not worse.any():
+        return f"{said}."
+    row, column = np.unravel_index(int(np.where(worse, found.change, -np.inf).argmax()), (k, k))
+    ends = span(found.change_low[row, column], found.change_high[row, column])
+    larger = int((~worse & (found.change > found.change[row, column])).sum())
+    chance = ""
+    if larger:
+        pairs_rise = "1 pair rises" if larger == 1 else f"{larger} pairs rise"
+        chance = f" {pairs_rise} by more, but not shown beyond chance."
+    return (
+        f"{said}. Worst shown: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
+        f"{found.change[row, column]:.3f} ({ends}) from {found.mae[column, column]:.3f}.{chance}"
+    )
+
+
+def costly(found: Transfer) -> BoolArray:
+    """Pairs whose error is shown to rise, all of them tested at once."""
+    return np.asarray(found.change_low > 0)
+
+
+def prediction_answer(found: TransferPrediction) -> str:
+    """Whether the distance of votes and labels predicts the loss and the matrix; both are said."""
+    kind = found.kinds.index("joint")
+    parts = []
+    for target, words in (
+        ("drps", "the loss of fits on all labels (DRPS)"),
+        ("mae", "the matrix above (MAE)"),
+    ):
+        place = found.targets.index(target)
+        rho, p = found.rho[place, kind], found.p_value[place, kind]
+        if np.isnan(rho):
+            parts.append(f"is not known to go with {words}: unknown, all distances or changes are alike")
+            continue
+        verb = "goes with" if p <= SIGNIFICANT and rho > 0 else "is not shown to go with"
+        error, constant = found.error[place, kind], found.constant_error[place, kind]
+        parts.append(
+            f"{verb} {words}: ρ {rho:.2f}, {_p(float(p))}, off by {error:.4f} on a task left out, where the "
+            f"mean of the others is off by {constant:.4f}"
+        )
+    return f"How far tasks lie apart in votes and gold {'; it '.join(parts)} ({found.n_tasks} tasks)."
+
+
+def comparison_answer(found: Comparison, column: str, rule: str = "btd") -> str:
+    """Which value of a column errs least, and whether it is shown to differ from the reference.
+
+    The value named is the best of several: its interval is widened for the number of values compared with the
+    reference (Bonferroni by the ratio of t quantiles; ours), as are those counted as shown to err more.
+    """
+    scored = {
+        name: one.evaluation.scores[rule] for name, one in found.values.items() if one.evaluation is not None
+    }
+    name = METHODS[rule]
+    if not scored:
+        who = "No judge" if column == "judge" else f"No value of {column}"
+        return f"{who} has labels enough to know its error; the tie rates are beside."
+    best = min(scored, key=lambda value: scored[value].mae)
+    score = scored[best]
+    least = f"{best} errs least of {len(scored)} under {name}"
+    said = (
+        f"{least if len(scored) > 1 else f'Only {best} has labels enough; under {name} it errs'}: "
+        f"{score.mae:.3f} ({span(score.mae_item_low, score.mae_item_high)})."
+    )
+    alone = [one for one in found.differences if one.rule == rule and one.reason is None]
+    paired = [_widened(one, len(alone), found.level) for one in alone]
+    if best == found.reference:
+        return f"{said} {_against_others(found.reference, paired)}"
+    own = [one for one in paired if one.value == best]
+    return f"{said} {_against(own[0])}" if own else f"{said} It shares too few labels with {found.reference}."
+
+
+def parameters_answer(found: ParameterGrid) -> str:
+    """How many groups need much or little correction towards ties, and whether that is one and the same."""
+    if not found.tables:
+        return "No task has labels enough to fit BTD; it needs 20 to calibrate on and others to evaluate on."
+    names: Mapping[str, list[str]] = {
+        regime: [f"{task}, {judge}" for (task, judge), one in found.tables.items() if one.regime == regime]
+        for regime in REGIMES
+    }
+    counted = [
+        f"{regime.removesuffix(' correction')} in {len(groups)}" for regime, groups in names.items() if groups
+    ]
+    nu = [float(table.mean[1]) for table in found.tables.values()]
+    between = " to ".join(dict.fromkeys(_rounded(value) for value in (min(nu), max(nu))))
+    groups = "group" if len(nu) == 1 else "groups"
+    said = counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])} and {counted[-1]}"
+    end = "." if len(counted) == 1 else ": the parameters of one are no guide to another."
+    return f"BTD's correction towards ties is {said} of {len(found.tables)} {groups} (mean ν {between}){end}"
+
+
+def _votes(n: int) -> str:
+    return f"{n} vote{'' if n == 1 else 's'}"
+
+
+def _error(found: Sweep, place: int, column: int) -> str:
+    low, high = found.mae_item_low[place, column], found.mae_item_high[place, column]
+    return f"{found.mae[place, column]:.3f} ({span(low, high)})"
+
+
+def _over_splits(found: Sweep, place: int, column: int) -> str:
+    low, high = found.mae_low[place, column], found.mae_high[place, column]
+    return f"{found.mae[place, column]:.3f} ({low:.3f} to {high:.3f} over splits)"
+
+
+def _more(found: Sweep, place: int, column: int) -> str:
+    more, low, high = (float(part[place, column]) for part in (found.more, found.more_low, found.more_high))
+    if low >= 0 or more > -0.0005:
+        more, low, high = (round(value, 3) + 0.0 for value in (more, low, high))
+        return f"{more:.3f} more ({minus(span(low, high))})"
+    return f"{-more:.3f} less ({minus(span(-high, -low))})"
+
+
+def _rounded(nu: float) -> str:
+    return f"{nu:,.0f}" if nu >= 100 else f"{nu:.1f}" if nu >= 1 else f"{nu:.2g}"
+
+
+def _widened(one: PairedDifference, values: int, level: float) -> PairedDifference:
+    """Interval of the error at 1 − (1 − level)/values."""
+    from scipy.special import stdtrit
+
+    tail, degrees = (1 - level) / 2, max(one.n_items - 1, 1)
+    ratio = float(stdtrit(degrees, 1 - tail / values) / stdtrit(degrees, 1 - tail))
+    return replace(
+        one,
+        difference_low=one.difference - ratio * (one.difference - one.difference_low),
+        difference_high=one.difference + ratio * (one.difference_high - one.difference),
+    )
+
+
+def _p(value: float) -> str:
+    return "p < .001" if value < 0.001 else f"p = {value:.3g}"
+
+
+def _against(one: PairedDifference) -> str:
+    ends = span(-one.difference_high, -one.difference_low)
+    on = f"on the {one.n:,} labelled comparisons that both have"
+    if one.difference_high < 0:
+        return f"That is {-one.difference:.3f} less ({ends}) than {one.reference} {on}."
+    if one.difference_low > 0:
+        more = f"{one.difference:.3f} more ({span(one.difference_low, one.difference_high)})"
+        return f"But {on} it errs {more} than {one.reference}: its lead comes from the others."
+    return f"It is not shown to differ from {one.reference} (difference {_signed(one)}) {on}."
+
+
+def _signed(one: PairedDifference) -> str:
+    return f"{signed(one.difference, 3)}, {signed_span(one.difference_low, one.difference_high, 3)}"
+
+
+def _against_others(reference: str, paired: list[PairedDifference]) -> str:
+    worse = [one for one in paired if one.difference_low > 0]
+    if not paired:
+        return f"No other value shares labels enough with {reference}."
+    if not worse:
+        none = "The other is not" if len(paired) == 1 else f"Of {len(paired)} others none is"
+        return f"{none} shown to err more on the labelled comparisons they share."
+    one = min(worse, key=lambda each: each.difference)
+    who = (
+        f"{len(worse)} of {len(paired)} others are shown to err more, the nearest of them, {one.value},"
+        if len(worse) > 1
+        else f"1 of {len(paired)} others, {one.value}, is shown to err more,"
+        if len(paired) > 1
+        else f"The other, {one.value}, is shown to err more,"
+    )
+    return f"{who} by {one.difference:.3f} ({span(one.difference_low, one.difference_high)}, n {one.n:,})."
+
+
+SIMPLER = ("btd-", "majority-", "posterior-", "unanimous-")
+"""Rules that need no planner: so many votes always, or on unless the first few agree."""
+
+
+def answer(judge: str, found: BudgetTrial, tolerance: float) -> tuple[str, Literal["finding", "warning"]]:
+    """What is saved, and what speaks against it: an allowance not kept to, a simpler rule."""
+    said = saving(judge, found, tolerance)
+    if found.votes == found.step:
+        return said, "finding"
+    exceeded, simple = not_kept(found, tolerance), simpler(found, tolerance)
+    parts = [part for part in (said, exceeded, simple) if part is not None]
+    return " ".join(parts), "warning" if exceeded or simple else "finding"
+
+
+def not_kept(found: BudgetTrial, tolerance: float) -> str | None:
+    """That the whole interval of the added error lies above the allowance, and which planner stays below."""
+    if not tolerance or not found.rows[f"planner-{tolerance:g}"].added_low > tolerance:
+        return None
+    below = [
+        row
+        for key, row in found.rows.items()
+        if key.startswith("planner-") and row.added_high <= tolerance and row.votes < found.votes
+    ]
+    said = f"So it does not keep to {tolerance:g}."
+    if not below:
+        return f"{said} No planner tried is shown to."
+    one = min(below, key=lambda row: row.votes)
+    return (
+        f"{said} Shown to keep to it: {one.name[0].lower()}{one.name[1:]}, at {one.votes:.1f} votes "
+        f"({percent(one.saved)} saved; it measured {signed(one.added, 4)}, "
+        f"{signed_span(one.added_low, one.added_high, 4)})."
+    )
+
+
+def simpler(found: BudgetTrial, tolerance: float) -> str | None:
+    """The rule without a planner that asks no more votes than the planner and errs no more, if there is one.
+
+    Of several the one with the fewest votes. Both are means over the same comparisons; that the rule errs
+    less is not tested, as asking less and planning nothing needs no lower error.
+    """
+    chosen = found.rows[f"planner-{tolerance:g}"]
+    # Sums over the orders of votes are exact but for rounding: equal must not pass for better.
+    better = [
+        row
+        for key, row in found.rows.items()
+        if key.startswith(SIMPLER)
+        and row.votes <= chosen.votes + 1e-9
+        and row.mae <= chosen.mae + 1e-9
+        and (row.votes < chosen.votes - 1e-9 or row.mae < chosen.mae - 1e-9)
+    ]
+    every = found.rows[f"majority-{found.votes}"]
+    parts = []
+    if better:
+        one = min(better, key=lambda row: (row.votes, row.mae))
+        parts.append(
+            f"A simpler rule ({one.name}) does no worse for no more votes: it asks {one.votes:.2f} where the "
+            f"planner asks {chosen.votes:.2f}, and adds {signed(one.added, 4)} "
+            f"({signed_span(one.added_low, one.added_high, 4)}) to the error where the planner adds "
+            f"{signed(chosen.added, 4)}."
+        )
+    if every.added_high < 0:
+        parts.append(
+            f"The plain majority of all {found.votes} votes errs {-every.added:.4f} less than BTD on them "
+            f"({span(-every.added_high, -every.added_low, '.4f')})."
+        )
+    return " ".join(parts) or None
+
+
+def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
+    """How many votes held-out comparisons needed, at the same labels and at up to `tolerance` more error.
+
+    Both planners must be among the rows of the trial.
+    """
+    same, chosen = found.rows["planner-0"], found.rows[f"planner-{tolerance:g}"]
+    if found.votes == found.step:
+        asked = f"{found.votes} {_plural('vote', found.votes)}"
+        return f"{judge}: a comparison has only {asked}, all asked at once, so no vote can be saved."
+    how = "vote by vote" if found.step == 1 else f"{found.step} votes at a time"
+    sentence = (
+        f"{judge}: asked {how}, {same.votes:.1f} of {found.votes} votes a comparison give the same "
+        f"labels as all {found.votes} ({percent(same.saved)} saved)."
+    )
+    if tolerance:
+        sentence += (
+            f" With up to {tolerance:g} more error allowed {chosen.votes:.1f} do ({percent(chosen.saved)} "
+            f"saved), and the error {_measured(chosen)} on held-out comparisons "
+            f"({signed_span(chosen.added_low, chosen.added_high, 4)}, n {found.n:,}; it leaves out which "
+            f"{found.calibration:,.0f} of them the planner learned from)."
+        )
+    return sentence
+
+
+def outlook(
+    budget: BudgetPlan, comparisons: int, *, call: float | None = None, found: BudgetTrial | None = None
+) -> str:
+    """What labelling so many more comparisons takes under a plan, beside all votes; call : cost of a vote.
+
+    found : a trial shown beside it, whose numbers differ; the sentence says why.
+    """
+    asked, everything = comparisons * budget.expected_votes, comparisons * budget.votes
+    sentence = (
+        f"For {comparisons:,} more {_plural('comparison', comparisons)} expect {asked:,.0f} "
+        f"{_plural('vote', round(asked))} instead of {everything:,}, and a "
+        f"mean error of {budget.expected_mae:.3f} instead of {budget.fixed_mae:.3f}."
+    )
+    if call is not None:
+        sentence += f" At {call:g} a vote that costs {asked * call:,.2f} instead of {everything * call:,.2f}."
+    if found is not None:
+        sentence += (
+            f" So a plan learned from all {budget.n_comparisons:,} comparisons with {budget.votes} "
+            f"{_plural('vote', budget.votes)} expects of itself. The rules tried learn from "
+            f"{found.calibration:,.0f} each and are measured on the others, so their votes and errors differ."
+        )
+    return sentence
+
+
+def _plural(noun: str, n: int) -> str:
+    return noun if n == 1 else f"{noun}s"
+
+
+def _measured(row: TrialRow) -> str:
+    if abs(row.added) < 5e-5:
+        return "stayed the same"
+    return f"{'rose' if row.added > 0 else 'fell'} by {abs(row.added):.4f}"

@@ -1,0 +1,81 @@
+"""One definition of a table per result: what the page, its download, the report and the command line show.
+
+A topic's columns stand beside its sentences (`interpretation/<topic>.py`); this module renders them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..stats.estimate import Estimate
+from .format import number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Value = float | int | str | bool | None | Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a result's table.
+
+    name : heading, as it is read.
+    value : field of the row that holds it, or a function of the row; a number, a text or an `Estimate`.
+    form : how a number is written (`format` specification, such as ".3f", "+.1f" or ",d").
+    help : what the number is, in one sentence.
+    ends : headings of the interval's ends in a table of numbers; the default is "<name> low", "<name> high".
+    """
+
+    name: str
+    value: str | Callable[[Any], Value]
+    form: str = ".3f"
+    help: str = ""
+    ends: tuple[str, str] | None = None
+
+    def of(self, row: object) -> Value:
+        """The value in one row."""
+        found: Value = self.value(row) if callable(self.value) else getattr(row, self.value)
+        return found
+
+    def interval_names(self) -> tuple[str, str]:
+        """Headings of the two ends."""
+        return self.ends or (f"{self.name} low", f"{self.name} high")
+
+    def text(self, row: object) -> str:
+        """The cell as text: an estimate with its interval in one cell, a dash for what is unknown."""
+        found = self.of(row)
+        if isinstance(found, Estimate):
+            value = number(found.value, self.form)
+            if not found.has_interval or math.isnan(found.value):
+                return value
+            return f"{value} ({number(found.low, self.form)} to {number(found.high, self.form)})"
+        return found if isinstance(found, str) else number(found, self.form)
+
+
+def frame(columns: Sequence[Column], rows: Iterable[object]) -> pd.DataFrame:
+    """Numbers for a page and its download: one row per result, an estimate in three columns.
+
+    A column is one of estimates if any of its rows holds one; missing ones are None in all three.
+    """
+    import pandas as pd
+
+    listed = list(rows)
+    data: dict[str, list[object]] = {}
+    for column in columns:
+        found = [column.of(row) for row in listed]
+        if not any(isinstance(value, Estimate) for value in found):
+            data[column.name] = list(found)
+            continue
+        low, high = column.interval_names()
+        for name, end in ((column.name, "value"), (low, "low"), (high, "high")):
+            data[name] = [getattr(value, end, None) for value in found]
+    return pd.DataFrame(data)
+
+
+def texts(columns: Sequence[Column], rows: Iterable[object]) -> tuple[list[str], list[list[str]]]:
+    """Headings and cells as text, for the HTML report and the command line."""
+    return [column.name for column in columns], [[column.text(row) for column in columns] for row in rows]

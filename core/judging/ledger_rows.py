@@ -1,0 +1,326 @@
+"""Collected direct scores and rankings as the store takes them from files; votes go in with their replies.
+
+Store replies as they come, those that wait in one transaction; none that was paid for is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidOption
+from ..schema import FORMS, REJECT_SCHEMA_NAMES, STATUSES, Kind, Reading
+from ..store.ledger import Call, Ledger, Reply
+from .items import Item, alone
+from .job import ONE_BY_ONE, Job
+from .limits import InFlight
+from .parsing import FLAGS
+from .protocols import Request, orderings
+
+if TYPE_CHECKING:
+    from ..store import Store
+
+
+Place = tuple[str, str, str, int]
+"""What one judgement of a data set is: item_id, model ("" for a ranking), judge and run."""
+Content = frozenset[tuple[Any, ...]]
+"""What a judgement says and how it was asked for; of a ranking, of each candidate."""
+SAID = ("candidate", "slot", "score", "rank", "status", "prompt_hash", "temperature", "rationale")
+
+
+def load_rows(store: Store, job: Job, replies: Iterable[Reply]) -> None:
+    """Load the scores or rankings among the replies; the same ones twice load once.
+
+    Raises InvalidOption if others came meanwhile where some of these would go; the rest is loaded.
+    """
+    if job.protocol not in ONE_BY_ONE:
+        return
+    kept = [reply for reply in replies if reply.task in ("score", "rank")]
+    there = _stored(store, job)
+    rows = _rows(job, kept)
+    free = [row for place, content, own in rows if _free(there.get(place), content) for row in own]
+    if free:
+        # What failed before and was answered since takes the place of the failure.
+        store.load(_reading(_kind(job), free, job.dataset), dataset=job.dataset, on_conflict="replace")
+    for place, content, _ in rows:
+        if not _free(there.get(place), content):
+            raise _taken(job, place)
+
+
+def check_rows_free(store: Store, job: Job, asked: Sequence[Request], known: Mapping[str, Reply]) -> None:
+    """No score or ranking of another origin may sit where one of this job would go.
+
+    known : replies that are kept, by key.
+
+    Raises InvalidOption.
+    """
+    there = _stored(store, job) if job.protocol in ONE_BY_ONE else {}
+    if not there:
+        return
+    said = {
+        place: content for place, content, _ in _rows(job, [known[r.key] for r in asked if r.key in known])
+    }
+    for request in asked:
+        model = request.item.models[0] if request.task == "score" else ""
+        place = (request.item.item_id, model, request.voter, request.run)
+        if not _free(there.get(place), said.get(place)):
+            raise _taken(job, place)
+
+
+def _free(there: Content | None, content: Content | None) -> bool:
+    """Whether nothing is stored, or a failure, or the very same."""
+    status = SAID.index("status")
+    return there is None or there == content or all(row[status] == "error" for row in there)
+
+
+def _taken(job: Job, place: Place) -> InvalidOption:
+    item_id, _, judge, _ = place
+    return InvalidOption(
+        f"The data set {job.dataset} has {_kind(job)} of {judge!r} on item {item_id!r} from another prompt, "
+        "model, temperature or file. Give this judge another name with --judge"
+    )
+
+
+def _kind(job: Job) -> Kind:
+    return "scores" if job.protocol == "score" else "rankings"
+
+
+def _stored(store: Store, job: Job) -> dict[Place, Content]:
+    """Scores, or rankings, of the job's judges that its data set holds."""
+    ranks = job.protocol == "listwise"
+    what = "m.name as candidate, v.slot, v.score, v.rank" if ranks else "m.name as model, v.score"
+    found = store.query(
+        f"""select i.name as item_id, j.name as judge, v.run, {what}, v.status, h.text as prompt_hash,
+                   v.temperature, t.text as rationale
+            from {_kind(job)} v join datasets d on d.id = v.dataset join items i on i.id = v.item
+            join judges j on j.id = v.judge join models m on m.id = v.{"candidate" if ranks else "model"}
+            left join texts h on h.id = v.prompt_hash left join texts t on t.id = v.rationale
+            where d.name = $dataset and j.name in (select unnest($judges::varchar[]))""",
+        {"dataset": job.dataset, "judges": [job.voter(judge) for judge in job.judges]},
+    )
+    rows = found.to_pylist()
+    for row in rows:
+        row["status"] = STATUSES[row["status"]]
+    return _by_place(rows)
+
+
+def _by_place(rows: Iterable[Mapping[str, Any]]) -> dict[Place, Content]:
+    found = defaultdict(list)
+    for row in rows:
+        place = (row["item_id"], row.get("model", ""), row["judge"], row["run"])
+        found[place].append(tuple(row.get(name) for name in SAID))
+    return {place: frozenset(content) for place, content in found.items()}
+
+
+def _rows(job: Job, replies: Iterable[Reply]) -> list[tuple[Place, Content, list[dict[str, Any]]]]:
+    """Each judgement among the replies: its place, what it says, and its rows as the store takes them."""
+    if job.protocol == "score":
+        singles = {(item.item_id, item.models[0]): item for item in alone(job.items)}
+        made = [[_score(reply, singles[reply.item_id, reply.candidate])] for reply in replies]
+    else:
+        lists = {item.item_id: item for item in job.items}
+        made = [_ranking(reply, lists[reply.item_id], job) for reply in replies]
+    return [(place, content, rows) for rows in made for place, content in _by_place(rows).items()]
+
+
+def _shared(reply: Reply, item: Item) -> dict[str, Any]:
+    return {
+        "item_id": item.item_id,
+        "category": item.category,
+        "judge": reply.judge,
+        "run": reply.run,
+        "status": reply.status,
+        "rater_type": "llm",
+        "prompt": item.prompt,
+        "rationale": reply.rationale,
+        "prompt_hash": reply.prompt_hash,
+        "temperature": reply.temperature,
+    }
+
+
+def _score(reply: Reply, item: Item) -> dict[str, Any]:
+    return {
+        **_shared(reply, item),
+        "model": reply.candidate,
+        "score": json.loads(reply.body)["score"] if reply.status == "ok" and reply.body else None,
+        "response": item.responses[0],
+        "cost": reply.cost,
+    }
+
+
+def _ranking(reply: Reply, item: Item, job: Job) -> list[dict[str, Any]]:
+    """One row a candidate; a ranking that could not be read still says where each was shown."""
+    order = orderings(item, reply.run + 1, job.seed)[reply.run]
+    said = {entry["candidate"]: entry for entry in json.loads(reply.body or "[]")}
+    rows = []
+    for slot, place in enumerate(order):
+        name = item.models[place]
+        entry = said.get(name, {})
+        rows.append(
+            {
+                **_shared(reply, item),
+                "candidate": name,
+                "slot": slot,
+                **{column: entry.get(column) for column in ("score", "rank", *FLAGS)},
+                "is_best": int(name in item.best) if item.best else _best_of_two(item, place),
+                "response": item.responses[place],
+                # The call is paid once, whatever the number of candidates.
+                "cost": reply.cost if slot == 0 else None,
+            }
+        )
+    return rows
+
+
+def _best_of_two(item: Item, place: int) -> int | None:
+    return None if item.gold is None else int(item.gold == 0 or place == (0 if item.gold > 0 else 1))
+
+
+def _reading(kind: Kind, rows: list[dict[str, Any]], name: str) -> Reading:
+    import pyarrow as pa
+
+    schema = FORMS[kind].schema()
+    filled = [{**row, "extra": [], "row": number} for number, row in enumerate(rows, start=1)]
+    empty = pa.table({column: pa.array([], pa.string()) for column in REJECT_SCHEMA_NAMES})
+    return Reading(
+        name=f"{name} (collected)",
+        sha256=hashlib.sha256(json.dumps(rows).encode()).hexdigest(),
+        format="collected",
+        rows=len(rows),
+        votes=pa.Table.from_pylist(filled, schema=schema),
+        rejects=empty,
+        duplicates=0,
+        mapping={},
+        kind=kind,
+    )
+
+
+LONGEST_GATHERING = 0.02
+"""Seconds that replies wait for others at most, after the transaction before."""
+LAST_WAITS = (0.5, 1.0, 2.0)
+"""Seconds before each last attempt to store what could not be stored."""
+UNSTORABLE = (ValueError, TypeError, ArithmeticError)
+"""What a value raises that no table takes; anything else is about the store."""
+REASON = 300
+"""Characters kept of why a reply cannot be stored."""
+
+
+class Writer:
+    """The only writer of a run's ledger.
+
+    stored : told which replies have just been stored, and how many of their votes found their place taken.
+    settled : told when the place of a request may be given back.
+    broken : told why nothing can be stored; what arrives is kept and tried again.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        shared: InFlight,
+        *,
+        stored: Callable[[Sequence[Reply], int], None],
+        settled: Callable[[Request], None],
+        broken: Callable[[str], None],
+        patience: float,
+    ) -> None:
+        self._ledger = ledger
+        self._shared = shared
+        self._stored, self._settled, self._broken = stored, settled, broken
+        self._patience = patience
+        self._arrived: list[tuple[Request, Reply]] = []
+        self._calls: list[Call] = []
+        self._kept: dict[str, Reply] = {}
+        self._news = asyncio.Event()
+        self._closed = False
+
+    def put(self, request: Request, reply: Reply) -> None:
+        """Store a reply and its vote, then give the request's place back."""
+        self._arrived.append((request, reply))
+        self._news.set()
+
+    def spent(self, call: Call) -> None:
+        """Store what a call used, together with its reply or alone."""
+        self._calls.append(call)
+        self._news.set()
+
+    def close(self) -> None:
+        """Nothing more will come."""
+        self._closed = True
+        self._news.set()
+
+    @property
+    def unstored(self) -> int:
+        """Replies that could not be stored so far."""
+        return len(self._kept)
+
+    async def run(self) -> None:
+        """Until closed and everything is stored, or cannot be."""
+        self._calls += self._shared.unrecorded
+        self._shared.unrecorded.clear()
+        now, free_at = asyncio.get_running_loop().time, 0.0
+        while not self._closed or self._arrived:
+            await self._news.wait()
+            # A transaction costs about the same for one reply as for thirty: while they come fast, half of
+            # the time is left for them to gather.
+            if not self._closed and now() < free_at:
+                await asyncio.sleep(free_at - now())
+            self._news.clear()
+            begun = now()
+            await self._flush()
+            free_at = now() + min(now() - begun, LONGEST_GATHERING)
+        for wait in LAST_WAITS:
+            if not (self._kept or self._calls):
+                break
+            await asyncio.sleep(wait * self._patience)
+            await self._flush()
+        self._shared.unrecorded += self._calls
+
+    async def _flush(self) -> None:
+        group, self._arrived = self._arrived, []
+        calls, self._calls = self._calls, []
+        replies = [*self._kept.values(), *(reply for _, reply in group)]
+        try:
+            if replies or calls:
+                await self._write(replies, calls)
+        except Exception:
+            await self._one_by_one(replies, calls)
+        for request, _ in group:
+            self._settled(request)
+
+    async def _write(self, replies: Sequence[Reply], calls: Sequence[Call]) -> None:
+        lost = await asyncio.to_thread(self._ledger.write, replies, calls=calls)
+        for reply in replies:
+            self._kept.pop(reply.key, None)
+            self._shared.unstored.pop(reply.key, None)
+        self._stored(replies, lost)
+
+    async def _one_by_one(self, replies: Sequence[Reply], calls: Sequence[Call]) -> None:
+        """A group could not be stored: one of them may be the reason, or the store cannot be written."""
+        left = list(replies)
+        try:
+            await self._write((), calls)
+            calls = ()
+            while left:
+                try:
+                    await self._write(left[:1], ())
+                except UNSTORABLE as error:
+                    await self._write([_poison(left[0], error)], ())
+                left.pop(0)
+        except Exception as error:
+            self._calls = [*calls, *self._calls]
+            for reply in left:
+                self._kept[reply.key] = self._shared.unstored[reply.key] = reply
+            self._broken(str(error))
+
+
+def _poison(reply: Reply, error: Exception) -> Reply:
+    """A reply that cannot be stored, as a failed one."""
+    why = f"The reply cannot be stored ({type(error).__name__}: {error})".encode("utf-8", "replace").decode()
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("vote", "confidence", "confidence_kind", "body", "prompt_tokens", "completion_tokens", "cost")
+    )
+    return replace(reply, status="error", rationale=why[:REASON], raw=why[:REASON], **nothing)

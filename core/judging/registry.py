@@ -1,0 +1,210 @@
+"""Jobs that were started, remembered in the store until all is answered: to go on after a restart.
+
+Runs of this process: start a job once, and find it again from every session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..errors import AppellateError, InvalidOption
+from ..store import Store
+from ..store import ledger as replies
+from . import client
+from .items import Item
+from .job import MAX_CONCURRENCY, Budget, Job, Judge
+from .limits import place
+from .plan import Progress, check_budget, plan
+from .runner import Run
+
+_RUNS: dict[tuple[str, str], Run] = {}
+_STARTING = threading.Lock()
+
+
+def start(
+    job: Job,
+    store: Store,
+    *,
+    concurrency: int = 16,
+    budget: Budget | None = None,
+    confirmed: Iterable[str] = (),
+    keys: dict[str, str] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    patience: float = 1.0,
+) -> Run:
+    """Start a job, or find it where it is running already, and return without waiting for it.
+
+    Parameters
+    ----------
+    concurrency : calls in flight at most, shared by the judges: 1 to 64.
+    budget : hard limits over all runs of the job; for a running one they replace its limits.
+    confirmed : hosts other than this machine and known providers that texts may be sent to.
+    keys : environment name → key, looked up before the environment (for a page's secrets); never stored.
+    on_progress : called on the run's own thread after each group of replies is stored.
+    patience : factor on waits between attempts.
+
+    Raises
+    ------
+    InvalidOption, NotConfirmed, TooFewLabels, NoUsableVotes, UnreadableFile : as `plan`, before anything is
+        sent; also a concurrency out of range, a limit in money without a price, or a job that is running
+        with other settings.
+    """
+    if not 1 <= concurrency <= MAX_CONCURRENCY:
+        raise InvalidOption(f"{concurrency} calls at once: 1 to {MAX_CONCURRENCY}")
+    with _STARTING:
+        planned = plan(job, store, confirmed=confirmed, keys=keys)
+        check_budget(job, planned.destinations, budget.cost if budget else None)
+        going = running(store, planned.job_id)
+        if going is not None:
+            going.revise(job, budget)
+            return going
+        made = Run(
+            job,
+            store,
+            planned,
+            concurrency=concurrency,
+            budget=budget or Budget(),
+            patience=patience,
+            on_progress=on_progress,
+        )
+        _RUNS[(place(store), planned.job_id)] = made
+        asyncio.run_coroutine_threadsafe(made.run(), client.loop())
+    return made
+
+
+def running(store: Store, job_id: str) -> Run | None:
+    """The run of a job in this process, if it is going on."""
+    found = _RUNS.get((place(store), job_id))
+    return found if found is not None and not found.progress().finished else None
+
+
+def runs(store: Store) -> list[Run]:
+    """Runs on this store that this process started, finished ones too, oldest first."""
+    return [run for (where, _), run in _RUNS.items() if where == place(store)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a job is run: at most so many calls at once, within a budget, to hosts that were confirmed."""
+
+    concurrency: int = 16
+    budget: Budget = field(default_factory=Budget)
+    confirmed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """A job that was started and is not known to be complete. It holds no key.
+
+    started_at : UTC.
+    """
+
+    id: str
+    job: Job
+    terms: Terms
+    started_at: datetime
+
+
+def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None = None) -> Run:
+    """Start a job, or find it where it is running, and remember it until everything is answered.
+
+    Raises as `core.judging.registry.start`, before anything is sent or remembered.
+    """
+    replies.prepare(store)
+    remembered: list[str] = []
+
+    def told(progress: Progress) -> None:
+        if remembered and complete(progress):
+            # The store may be busy for long: the calls of other jobs must not wait for it.
+            client.loop().run_in_executor(None, forget, store, remembered[0])
+
+    run = start(
+        job,
+        store,
+        concurrency=terms.concurrency,
+        budget=terms.budget,
+        confirmed=terms.confirmed,
+        keys=keys,
+        on_progress=told,
+    )
+    _remember(store, run.job_id, job, terms)
+    remembered.append(run.job_id)
+    if complete(run.progress()):
+        forget(store, run.job_id)
+    return run
+
+
+def resume(started: Started, store: Store, *, keys: dict[str, str] | None = None) -> Run:
+    """Go on with a job: what has an answer is not asked again."""
+    run = begin(started.job, store, started.terms, keys=keys)
+    # Stored judgements that it reads, or the name of its data set, may have changed since.
+    if run.job_id != started.id:
+        forget(store, started.id)
+    return run
+
+
+def complete(progress: Progress) -> bool:
+    """Whether every request of the job has its answer."""
+    return progress.state == "done" and progress.answered >= progress.planned
+
+
+def started(store: Store) -> list[Started]:
+    """Jobs that were started and never completed, oldest first; running ones too."""
+    replies.prepare(store)
+    rows = store.query("select id, dataset, job, started_at from jobs order by started_at, id").to_pylist()
+    found = []
+    for row in rows:
+        try:
+            job, terms = _read(json.loads(row["job"]), row["dataset"])
+        except (AppellateError, KeyError, TypeError, ValueError):
+            # Another version wrote it. The same job started anew asks nothing twice.
+            continue
+        found.append(Started(id=row["id"], job=job, terms=terms, started_at=row["started_at"]))
+    return found
+
+
+def forget(store: Store, job_id: str) -> None:
+    """List a job no longer. What it collected stays."""
+    with store.change() as cursor:
+        cursor.execute("delete from jobs where id = ?", [job_id])
+
+
+def _remember(store: Store, job_id: str, job: Job, terms: Terms) -> None:
+    facts = {"job": asdict(job), "terms": asdict(terms)}
+    text = json.dumps(facts, default=str)
+    now = datetime.now(UTC).replace(tzinfo=None)
+    with store.change() as cursor:
+        cursor.execute("delete from jobs where id = ?", [job_id])
+        cursor.execute("insert into jobs values (?, ?, ?, ?)", [job_id, job.dataset, text, now])
+
+
+def _read(facts: dict[str, Any], dataset: str) -> tuple[Job, Terms]:
+    given, terms = facts["job"], facts["terms"]
+    job = Job(
+        **{
+            **given,
+            "dataset": dataset,
+            "items": tuple(_item(item) for item in given["items"]),
+            "judges": tuple(_judge(judge) for judge in given["judges"]),
+            "samples_of": tuple(given["samples_of"]),
+            "keyed": None if given["keyed"] is None else _judge(given["keyed"]),
+            "prompts": None if given["prompts"] is None else Path(given["prompts"]),
+        }
+    )
+    budget = Budget(**terms["budget"])
+    return job, Terms(concurrency=terms["concurrency"], budget=budget, confirmed=tuple(terms["confirmed"]))
+
+
+def _item(given: dict[str, Any]) -> Item:
+    return Item(**{**given, **{name: tuple(given[name]) for name in ("responses", "models", "best")}})
+
+
+def _judge(given: dict[str, Any]) -> Judge:
+    return Judge(**{**given, "price": None if given["price"] is None else tuple(given["price"])})

@@ -1,0 +1,329 @@
+"""Reference-anchored Elo: models ranked by their votes against one anchor, with closed-form uncertainty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidOption, NoUsableVotes, UnknownName
+from ..records import FloatArray, IntArray, PairScores
+from ..stats.intervals import beta_interval, check_level
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+ELO_PER_NAT = 400 / math.log(10)
+"""Elo points of one unit of log odds."""
+
+MID_REGION = (0.2, 0.8)
+"""Win probabilities where the Elo map is near linear (Source: [RAEE] §2)."""
+
+TIER_Z = 1.96
+
+Prior = Literal["jeffreys", "laplace"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BoardRow:
+    """One model against the anchor.
+
+    n : prompts.  wins, ties, losses : per-prompt shares summed over prompts, so they may be fractions; they
+    add up to n, and wins + ties/2 = ΣS.
+    p : posterior mean win probability, a tie being half a win; p_low, p_high: published credible interval;
+    p_*_corrected: the same with the variance that ties and averaged votes leave (ours).
+    elo : points above the anchor, 400 per factor of ten in odds.  tier : 1 is the top (ours).
+    """
+
+    model: str
+    n: int
+    wins: float
+    ties: float
+    losses: float
+    p: float
+    p_low: float
+    p_high: float
+    p_low_corrected: float
+    p_high_corrected: float
+    se_p: float
+    se_p_corrected: float
+    elo: float
+    elo_low: float
+    elo_high: float
+    elo_low_corrected: float
+    elo_high_corrected: float
+    se_elo: float
+    se_elo_corrected: float
+    tier: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Board:
+    """Leaderboard against one anchor, best first; the anchor itself is Elo 0 and not a row.
+
+    n_items : distinct prompts behind it.  mid_region_coverage : share of the rows with p in [0.2, 0.8].
+    never_met : models of the selection without a vote against the anchor; they have no number.
+    notes : warnings about the options used.
+    """
+
+    anchor: str
+    rows: tuple[BoardRow, ...]
+    never_met: tuple[str, ...]
+    n_items: int
+    mid_region_coverage: float
+    prior: Prior
+    pool: int | None
+    kappa_factor: float | None
+    level: float
+    notes: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        names = [field.name for field in fields(BoardRow)]
+        return pd.DataFrame([[getattr(row, name) for name in names] for row in self.rows], columns=names)
+
+
+def elo_of_p(p: FloatArray | float) -> FloatArray:
+    """Elo gap of a win probability: (400/ln 10)·ln(p/(1 - p)) points; ∓∞ at 0 and 1.
+
+    Source: [RAEE] §2.
+    """
+    with np.errstate(divide="ignore"):
+        return np.asarray(ELO_PER_NAT * (np.log(p) - np.log1p(-np.asarray(p, dtype=np.float64))))
+
+
+def win_probability(
+    n: FloatArray | IntArray, total: FloatArray, *, prior: Prior = "jeffreys"
+) -> tuple[FloatArray, FloatArray]:
+    """Posterior mean p̄ and a + b of the win probability.
+
+    a = ΣS + c, b = N - ΣS + c, p̄ = a/(a + b); c = ½ (Jeffreys) or 1 (Laplace).
+
+    Source: [RAEE] §2.
+    """
+    if prior not in get_args(Prior):
+        raise InvalidOption(f"prior = {prior!r}: must be 'jeffreys' or 'laplace'")
+    pseudo = 0.5 if prior == "jeffreys" else 1.0
+    mass = np.asarray(n + 2 * pseudo, dtype=np.float64)
+    return (total + pseudo) / mass, mass
+
+
+def standard_error(
+    p: FloatArray, mass: FloatArray, *, n: FloatArray | IntArray | None = None, pool: int | None = None
+) -> FloatArray:
+    """SE(p̄) = √(p̄(1 - p̄)/(a + b + 1)), × √((M - N)/(M - 1)) for N of a finite pool of M prompts.
+
+    `mass` is a + b. With Jeffreys a + b + 1 = N + 2.
+
+    Source: [RAEE] App. B, Table 9.
+    """
+    return np.asarray(np.sqrt(p * (1 - p) / (mass + 1) * _pool_factor(n, pool)))
+
+
+def board(
+    pairs: PairScores,
+    anchor: str,
+    *,
+    prior: Prior = "jeffreys",
+    level: float = 0.95,
+    pool: int | None = None,
+    kappa_factor: float | None = None,
+) -> Board:
+    """Rank all models that met `anchor` by their win probability against it.
+
+    p̄ = a/(a + b), a = ΣS + ½, b = N - ΣS + ½; interval: quantiles of Beta(a, b).
+    Elo = (400/ln 10)·ln(p̄/(1 - p̄)), its interval the same map of the ends;
+    SE(Elo) = (400/ln 10)·SE(p̄)/(p̄(1 - p̄)). N counts prompts, not votes.
+
+    Corrected interval (ours): Beta(p̄·m, (1 - p̄)·m), m = (a + b + 1)/f - 1,
+    f = min(1, (ΣS² - N·S̄² + ¼)/(N·S̄(1 - S̄) + ¼)): ties and averaged votes vary less than win-or-lose.
+
+    Parameters
+    ----------
+    pairs : scores of model pairs by prompt.
+    anchor : model that is Elo 0.
+    prior : `jeffreys` adds ½ to each side, `laplace` 1.
+    level : of all intervals.
+    pool : M, size of the finite population of prompts: SE × √((M - N)/(M - 1)); its square divides
+        the a + b + 1 of both intervals (ours). N = M: the interval is the point.
+    kappa_factor : κ_R in (0, 1], multiplies every SE and narrows the intervals alike. Off by default: less
+        agreement shrinks the interval, which is backwards; a note says so.
+
+    Returns
+    -------
+    Board
+        Tiers (ours): down the board, a new tier starts at the first model whose paired per-prompt
+        difference from the tier's leader has |z| > 1.96 (see `score_difference`). The first tier's leader
+        stands alone by chance in at most 5 % of boards, but nothing corrects for the number of models: of
+        ten equal ones, two boards in three start a second tier somewhere.
+        Wins, ties and losses come from `PairScores.tie`; without it 1 - |2S - 1| of a prompt is tied.
+
+    Raises
+    ------
+    UnknownName : no such model.
+    NoUsableVotes : the anchor met nobody in this selection.
+    InvalidOption : level, prior or kappa_factor not allowed, or a model with more prompts than the pool.
+
+    Source: [RAEE] §2, App. B, C; methods §6.
+    """
+    check_level(level)
+    if kappa_factor is not None and not 0 < kappa_factor <= 1:
+        raise InvalidOption(f"kappa_factor = {kappa_factor}: must be above 0 and at most 1")
+    model, item, score, tie = against(pairs, anchor)
+    codes, row_of = np.unique(model, return_inverse=True)
+    n = np.bincount(row_of)
+    if pool is not None and (n > pool).any():
+        worst = int(n.argmax())
+        met_most = pairs.models[codes[worst]]
+        raise InvalidOption(
+            f"pool = {pool}: smaller than the {n[worst]} prompts of {met_most} against {anchor}"
+        )
+    total = _sum_by(row_of, score)
+    ties = _sum_by(row_of, tie)
+    p, mass = win_probability(n, total, prior=prior)
+    shrink = np.broadcast_to(_pool_factor(n, pool) * (kappa_factor or 1.0) ** 2, p.shape)
+    dispersion = dispersion_factor(n, total, _sum_by(row_of, score**2))
+    elo = elo_of_p(p)
+    columns: dict[str, FloatArray] = {"p": p, "elo": elo}
+    for suffix, factor in (("", shrink), ("_corrected", shrink * dispersion)):
+        columns[f"se_p{suffix}"] = np.sqrt(p * (1 - p) / (mass + 1) * factor)
+        low, high = limits(p, columns[f"se_p{suffix}"], level=level)
+        columns |= {f"p_low{suffix}": low, f"p_high{suffix}": high}
+        columns |= {f"elo_low{suffix}": elo_of_p(low), f"elo_high{suffix}": elo_of_p(high)}
+        columns[f"se_elo{suffix}"] = ELO_PER_NAT / (p * (1 - p)) * columns[f"se_p{suffix}"]
+    columns |= {"wins": total - ties / 2, "ties": ties, "losses": n - total - ties / 2}
+    # Equal scores stand in alphabetical order, so that the board never depends on the order of rows.
+    order = sorted(range(len(codes)), key=lambda row: (-round(float(elo[row]), 9), pairs.models[codes[row]]))
+    # Tiers rank models, whatever the pool and κ: they use the observed variance alone.
+    tier = _tiers(order, row_of, item, score, p, np.sqrt(p * (1 - p) / (mass + 1) * dispersion))
+    rows = tuple(
+        BoardRow(
+            model=pairs.models[codes[row]],
+            n=int(n[row]),
+            tier=tier[row],
+            **{name: float(values[row]) for name, values in columns.items()},
+        )
+        for row in order
+    )
+    met = {anchor, *(row.model for row in rows)}
+    notes = []
+    if kappa_factor is not None:
+        notes.append(
+            f"Every SE is multiplied by κ_R = {kappa_factor:.3g}. Judges that agree less then give a narrower"
+            " interval, which is backwards; the corrected interval measures what it mimics."
+        )
+    return Board(
+        anchor=anchor,
+        rows=rows,
+        never_met=tuple(name for name in pairs.models if name not in met),
+        n_items=len(np.unique(item)),
+        mid_region_coverage=float(((p >= MID_REGION[0]) & (p <= MID_REGION[1])).mean()),
+        prior=prior,
+        pool=pool,
+        kappa_factor=kappa_factor,
+        level=level,
+        notes=tuple(notes),
+    )
+
+
+def against(pairs: PairScores, anchor: str) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Candidate code, item, candidate's score and tied share of every row that has the anchor."""
+    if anchor not in pairs.models:
+        raise UnknownName(
+            f"anchor {anchor!r} is no model of this selection; there are: {', '.join(pairs.models)}"
+        )
+    code = pairs.models.index(anchor)
+    is_first, is_second = pairs.model_1 == code, pairs.model_2 == code
+    rows = is_first | is_second
+    if not rows.any():
+        raise NoUsableVotes(f"anchor {anchor!r} met no other model in this selection")
+    flip = is_first[rows]
+    score = np.where(flip, 1 - pairs.score[rows], pairs.score[rows])
+    tie = 1 - np.abs(2 * score - 1) if pairs.tie is None else pairs.tie[rows]
+    return np.where(flip, pairs.model_2[rows], pairs.model_1[rows]), pairs.item[rows], score, tie
+
+
+def limits(p: ArrayLike, se: ArrayLike, *, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+    """Quantiles of the Beta with mean p̄ and standard deviation `se`, elementwise; the point if that is 0.
+
+    With the posterior's own SE that is Beta(a, b), the interval of a `board`; the corrected SE gives its
+    corrected one.
+    """
+    mean, error = np.asarray(p, dtype=np.float64), np.asarray(se, dtype=np.float64)
+    known = error > 0
+    scaled = np.divide(mean * (1 - mean), error**2, out=np.full(mean.shape, 2.0), where=known) - 1
+    low, high = beta_interval(mean * scaled, (1 - mean) * scaled, level=level)
+    return np.where(known, low, mean), np.where(known, high, mean)
+
+
+def _pool_factor(n: FloatArray | IntArray | None, pool: int | None) -> FloatArray:
+    """Variance left when N of M prompts are known: (M - N)/(M - 1); 1 without a pool, 0 for N = M."""
+    if n is None or pool is None:
+        return np.ones(1)
+    return np.asarray((pool - n) / max(pool - 1, 1), dtype=np.float64)
+
+
+def _sum_by(row_of: IntArray, values: FloatArray) -> FloatArray:
+    return np.asarray(np.bincount(row_of, values), dtype=np.float64)
+
+
+def dispersion_factor(n: IntArray, total: FloatArray, squares: FloatArray) -> FloatArray:
+    """f: observed variance of the prompt scores against that of win-or-lose with the same mean, at most 1."""
+    mean = total / n
+    return np.minimum(1, (squares - n * mean**2 + 0.25) / (n * mean * (1 - mean) + 0.25))
+
+
+def _tiers(
+    order: list[int], row_of: IntArray, item: IntArray, score: FloatArray, p: FloatArray, se: FloatArray
+) -> dict[int, int]:
+    """Tier of each row, walking down the board."""
+    sorted_rows = np.lexsort((item, row_of))
+    items, place = np.unique(item[sorted_rows], return_inverse=True)
+    score, ends = score[sorted_rows], np.searchsorted(row_of[sorted_rows], np.arange(len(order) + 1))
+    leaders = np.full(len(items), np.nan)
+    tier: dict[int, int] = {}
+    current, leader = 0, -1
+    for row in order:
+        own = slice(ends[row], ends[row + 1])
+        if leader >= 0:
+            d = leaders[place[own]] - score[own]
+            fewest = min(ends[leader + 1] - ends[leader], ends[row + 1] - ends[row])
+            difference, error, _, _ = _difference(
+                d[~np.isnan(d)], fewest, p[[leader, row]], se[[leader, row]]
+            )
+        if leader < 0 or (abs(difference) > 1e-12 and abs(difference / error) > TIER_Z):
+            current, leader = current + 1, row
+            leaders[:] = np.nan
+            leaders[place[own]] = score[own]
+        tier[row] = current
+    return tier
+
+
+def score_difference(
+    one: tuple[IntArray, FloatArray], two: tuple[IntArray, FloatArray], p: FloatArray, se: FloatArray
+) -> tuple[float, float, int, bool]:
+    """Difference of two models' scores, its error, prompts, and whether it was taken prompt by prompt.
+
+    On n common prompts the mean difference and sd/√n, widened by t(n - 1)/1.96 so that 1.96 errors hold 95 %
+    whatever n is: with the sd alone, one pair of equal models in six would be told apart on five prompts.
+    With fewer than two of them, or without variance, that of two independent p̄.
+    """
+    _, in_one, in_two = np.intersect1d(one[0], two[0], assume_unique=True, return_indices=True)
+    return _difference(one[1][in_one] - two[1][in_two], min(len(one[0]), len(two[0])), p, se)
+
+
+def _difference(d: FloatArray, fewest: int, p: FloatArray, se: FloatArray) -> tuple[float, float, int, bool]:
+    """`score_difference` from the differences on common prompts; `fewest` prompts of either model."""
+    from scipy.special import stdtrit
+
+    n = len(d)
+    error = float(d.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
+    # The same prompts, always decided alike: rounding must not pass for a tiny variance.
+    if error <= 1e-12:
+        return float(p[0] - p[1]), float(np.hypot(se[0], se[1])), int(fewest), False
+    return float(d.mean()), error * max(1.0, float(stdtrit(n - 1, 0.975)) / TIER_Z), n, True

@@ -1,0 +1,440 @@
+"""Pooling judges: the mean of their Elo gaps, and what one more judge gains against what theory promises.
+
+Judge screening: what a cut on repeatability does to the pooled board, and which judges are left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..agreement.reliability import Repeatability
+from ..errors import InvalidOption, NoUsableVotes
+from ..records import FloatArray, PairScores
+from ..stats.intervals import check_level
+from .anchored import ELO_PER_NAT, Prior, against, board
+from .rating_methods import met
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+JURIES = 200
+"""Juries of one size that are looked at: all of them, or so many drawn at random (ours)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PooledRow:
+    """One model: `elo` is the mean of the judges' Elo gaps (n judges), `sd_judges` their SD (None with one).
+
+    elo_low, elo_high : over prompts, for these judges: judges that err on the same prompts widen it.
+    p : win probability that `elo` stands for.  prompts : distinct, of all judges.
+    """
+
+    model: str
+    elo: float
+    elo_low: float
+    elo_high: float
+    se_elo: float
+    p: float
+    sd_judges: float | None
+    n_judges: int
+    prompts: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PooledBoard:
+    """The variant "mean of judges": best first; "pooled votes" is `raee.board` of all votes together.
+
+    covariance : (models in the order of `rows`, judges, judges) of the Elo gaps over prompts; NaN where a
+    judge did not rate the model.
+    """
+
+    anchor: str
+    judges: tuple[str, ...]
+    rows: tuple[PooledRow, ...]
+    covariance: FloatArray
+    prior: Prior
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        names = [field.name for field in fields(PooledRow)]
+        return pd.DataFrame([[getattr(row, name) for name in names] for row in self.rows], columns=names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JurySize:
+    """Juries of `size` judges: variance of the mean of their Elo gaps, in squared Elo points.
+
+    observed : mean over juries and models; observed_low, observed_high : 2.5 and 97.5 % of juries.
+    predicted : σ²(ρ + (1 - ρ)/J) with the observed mean correlation of judges; predicted_runs : with the
+    within-judge ICC as ρ, None if that is unknown; 0 where so negative a ρ cannot hold for J judges.
+    between : SD over juries of a model's pooled Elo, mean over models, in points; None with one jury.
+    juries : looked at.
+    """
+
+    size: int
+    observed: float
+    observed_low: float
+    observed_high: float
+    predicted: float
+    predicted_runs: float | None
+    between: float | None
+    juries: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Pooling:
+    """Variance of the pooled board as judges are added, on the models that every judge rated.
+
+    sigma2 : mean variance of one judge's Elo gap over prompts.  rho : mean correlation of two judges' errors.
+    rho_runs : the paper's ρ, mean ICC(3,1) within judges; None unknown.  n_judges_icc : judges behind it.
+    """
+
+    anchor: str
+    judges: tuple[str, ...]
+    models: tuple[str, ...]
+    sizes: tuple[JurySize, ...]
+    sigma2: float
+    rho: float
+    rho_runs: float | None
+    n_judges_icc: int
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        names = [field.name for field in fields(JurySize)]
+        return pd.DataFrame([[getattr(row, name) for name in names] for row in self.sizes], columns=names)
+
+
+def mean_of_judges(
+    judged: Mapping[str, PairScores], anchor: str, *, prior: Prior = "jeffreys", level: float = 0.95
+) -> PooledBoard:
+    """Mean of the judges' Elo gaps of every model, with an interval over prompts.
+
+    Elo = Σ_j Elo_j/J. Judges see the same prompts, so their errors are correlated (ours): Cov(j, k) =
+    r_jk·SE_j·SE_k, SE the corrected one of `raee.board`, r_jk = Σ_i d_ij·d_ik/√(Σ_i d_ij²·Σ_i d_ik²)
+    with d_ij = S_ij - S̄_j, the first sum over prompts of both; SE² = Σ_jk Cov(j, k)/J². Where a judge scored
+    all prompts alike, r is n_both/√(n_j·n_k), as of judges that always agree: the cautious end. One judge has
+    the mean of itself.
+
+    Parameters
+    ----------
+    judged : pair scores of each judge, of one selection; a judge without the anchor is left out, and a model
+        has the mean of the judges that rated it.
+
+    Raises
+    ------
+    NoUsableVotes : no judge met the anchor.
+
+    Source: [RAEE] App. C; methods §6.
+    """
+    check_level(level)
+    from scipy.special import ndtri
+
+    gap, covariance, judges, models, prompts = _gaps(judged, anchor, prior)
+    known = ~np.isnan(gap)
+    n = known.sum(axis=1)
+    elo = np.nansum(gap, axis=1) / n
+    # Two judges that always contradict each other cancel; rounding must not take that below 0.
+    error = np.sqrt(np.maximum(np.nansum(covariance, axis=(1, 2)), 0.0)) / n
+    sd = np.sqrt(np.nansum((gap - elo[:, None]) ** 2, axis=1) / np.maximum(n - 1, 1))
+    z = float(ndtri((1 + level) / 2))
+    order = sorted(range(len(models)), key=lambda m: (-round(float(elo[m]), 9), models[m]))
+    rows = tuple(
+        PooledRow(
+            model=models[m],
+            elo=float(elo[m]),
+            elo_low=float(elo[m] - z * error[m]),
+            elo_high=float(elo[m] + z * error[m]),
+            se_elo=float(error[m]),
+            p=float(1 / (1 + math.exp(-elo[m] / ELO_PER_NAT))),
+            sd_judges=float(sd[m]) if n[m] > 1 else None,
+            n_judges=int(n[m]),
+            prompts=prompts[m],
+        )
+        for m in order
+    )
+    return PooledBoard(
+        anchor=anchor, judges=judges, rows=rows, covariance=covariance[order], prior=prior, level=level
+    )
+
+
+def pooling(
+    judged: Mapping[str, PairScores],
+    anchor: str,
+    *,
+    rng: np.random.Generator,
+    icc: Mapping[str, float | None] | None = None,
+    juries: int = JURIES,
+    prior: Prior = "jeffreys",
+) -> Pooling:
+    """Variance of the mean of J judges' Elo gaps: observed, and σ²(ρ + (1 - ρ)/J) with two ρ.
+
+    σ² is the mean variance of one judge, ρ the mean correlation of two judges' errors over prompts, both over
+    models; the paper takes for ρ how well a judge repeats itself, which is another quantity. Observed: the
+    variance of the mean of each jury (`mean_of_judges`), over all juries of J judges, or `juries` random.
+
+    Parameters
+    ----------
+    judged : pair scores of each judge.  icc : ICC(3,1) of each judge, None where unknown.
+    rng : draws juries where there are more than `juries` of a size.
+
+    Raises
+    ------
+    NoUsableVotes : fewer than two judges rated a common model against the anchor.
+    InvalidOption : fewer than two juries.
+
+    Source: [RAEE] App. C; methods §6 (observed ρ ours).
+    """
+    if juries < 2:
+        raise InvalidOption(f"juries = {juries}: needs at least 2")
+    gap, covariance, judges, models, _ = _gaps(judged, anchor, prior)
+    every = ~np.isnan(gap).any(axis=1)
+    if len(judges) < 2 or not every.any():
+        raise NoUsableVotes(
+            f"pooling needs two judges that rated the same models against {anchor}; there are {len(judges)}"
+            + (" without a common model" if len(judges) > 1 else "")
+        )
+    gap, covariance = gap[every], covariance[every]
+    sd = np.sqrt(np.einsum("mjj->mj", covariance))
+    off = ~np.eye(len(judges), dtype=bool)
+    rho = float((covariance / (sd[:, :, None] * sd[:, None, :]))[:, off].mean())
+    sigma2 = float((sd**2).mean())
+    known = [value for name in judges if (value := (icc or {}).get(name)) is not None]
+    rho_runs = float(np.mean(known)) if known else None
+    sizes = []
+    for size in range(1, len(judges) + 1):
+        member = _juries(len(judges), size, juries, rng)
+        observed = np.einsum("aj,mjk,ak->am", member, covariance, member).mean(axis=1) / size**2
+        observed = np.maximum(observed, 0.0)
+        low, high = np.quantile(observed, [0.025, 0.975])
+        pooled = member @ gap.T / size
+        sizes.append(
+            JurySize(
+                size=size,
+                observed=float(observed.mean()),
+                observed_low=float(low),
+                observed_high=float(high),
+                predicted=max(predicted_variance(sigma2, rho, size), 0.0),
+                predicted_runs=None
+                if rho_runs is None
+                else max(predicted_variance(sigma2, rho_runs, size), 0.0),
+                between=float(pooled.std(axis=0, ddof=1).mean()) if len(member) > 1 else None,
+                juries=len(member),
+            )
+        )
+    return Pooling(
+        anchor=anchor,
+        judges=judges,
+        models=tuple(models[m] for m in np.flatnonzero(every)),
+        sizes=tuple(sizes),
+        sigma2=sigma2,
+        rho=rho,
+        rho_runs=rho_runs,
+        n_judges_icc=len(known),
+    )
+
+
+def predicted_variance(sigma2: float, rho: float, judges: int) -> float:
+    """Variance of the mean of J equally correlated judges: σ²(ρ + (1 - ρ)/J).
+
+    Source: [RAEE] App. C.
+    """
+    return sigma2 * (rho + (1 - rho) / judges)
+
+
+def _gaps(
+    judged: Mapping[str, PairScores], anchor: str, prior: Prior
+) -> tuple[FloatArray, FloatArray, tuple[str, ...], tuple[str, ...], list[int]]:
+    """Elo gaps (models, judges), their covariance (models, judges, judges), names, distinct prompts."""
+    seen = {name: against(pairs, anchor)[:3] for name, pairs in judged.items() if met(pairs, anchor)}
+    if not seen:
+        raise NoUsableVotes(f"anchor {anchor!r} met no other model under any judge of this selection")
+    names = judged[next(iter(seen))].models
+    used = np.unique(np.concatenate([model for model, _, _ in seen.values()]))
+    gap, error = np.full((2, len(used), len(seen)), np.nan)
+    parts = []
+    for j, (name, (model, item, score)) in enumerate(seen.items()):
+        rows = {row.model: row for row in board(judged[name], anchor, prior=prior).rows}
+        for m, code in enumerate(used.tolist()):
+            if (row := rows.get(names[code])) is not None:
+                gap[m, j], error[m, j] = row.elo, row.se_elo_corrected
+        order = np.argsort(model, kind="stable")
+        ends = np.searchsorted(model[order], np.append(used, used[-1] + 1))
+        parts.append((item[order], score[order], ends))
+    covariance = error[:, :, None] * error[:, None, :]
+    prompts = []
+    for m in range(len(used)):
+        cut = [(item[ends[m] : ends[m + 1]], score[ends[m] : ends[m + 1]]) for item, score, ends in parts]
+        items, column = np.unique(np.concatenate([item for item, _ in cut]), return_inverse=True)
+        judge = np.repeat(np.arange(len(cut)), [len(item) for item, _ in cut])
+        away = np.zeros((len(cut), len(items)))
+        away[judge, column] = np.concatenate(
+            [score - (score.mean() if len(score) else 0) for _, score in cut]
+        )
+        length = np.sqrt((away**2).sum(axis=1))
+        flat = length < 1e-9
+        length[flat] = np.inf
+        correlation = away @ away.T / (length[:, None] * length)
+        if flat.any():
+            judged_it = np.zeros(away.shape)
+            judged_it[judge, column] = 1.0
+            size = np.maximum(np.sqrt(judged_it.sum(axis=1)), 1.0)
+            agreed = judged_it @ judged_it.T / (size[:, None] * size)
+            correlation = np.where(flat[:, None] | flat, agreed, correlation)
+        np.fill_diagonal(correlation, 1.0)
+        covariance[m] *= correlation
+        prompts.append(len(items))
+    return gap, covariance, tuple(seen), tuple(names[m] for m in used), prompts
+
+
+def _juries(judges: int, size: int, most: int, rng: np.random.Generator) -> FloatArray:
+    """(juries, judges) 1 for a member: all juries of a size, or `most` random ones."""
+    if math.comb(judges, size) <= most:
+        chosen = list(combinations(range(judges), size))
+    else:
+        chosen = [tuple(rng.permutation(judges)[:size]) for _ in range(most)]
+    member = np.zeros((len(chosen), judges))
+    for row, jury in enumerate(chosen):
+        member[row, list(jury)] = 1.0
+    return member
+
+
+CUTS = tuple(round(0.05 * step, 2) for step in range(20))
+"""0, 0.05, … 0.95."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Screened:
+    """The board of the judges whose ICC(3,k) is at least `cut`; None: no cut, all with a known one.
+
+    width : mean width of the interval of the models' Elo, points, on the models rated whatever the cut.
+    sd_judges : mean SD of Elo across judges; None with fewer than two judges.
+    kendall : τ_b with the board without a cut.  No judge left: numbers are None.
+    """
+
+    cut: float | None
+    judges: tuple[str, ...]
+    width: float | None
+    sd_judges: float | None
+    kendall: float | None
+    n_models: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Screening:
+    """One row a cut, the one without a cut first.
+
+    icc : ICC(3,k) of each judge.  unknown : judges without one, which no cut can judge: they are left out.
+    """
+
+    anchor: str
+    rows: tuple[Screened, ...]
+    icc: dict[str, float]
+    unknown: tuple[str, ...]
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """`judges` is their number; `left` names them."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                [
+                    row.cut,
+                    len(row.judges),
+                    row.width,
+                    row.sd_judges,
+                    row.kendall,
+                    row.n_models,
+                    "; ".join(row.judges),
+                ]
+                for row in self.rows
+            ],
+            columns=["cut", "judges", "width", "sd_judges", "kendall", "n_models", "left"],
+        )
+
+
+def screening(
+    judged: Mapping[str, PairScores],
+    anchor: str,
+    *,
+    icc: Mapping[str, Repeatability],
+    cuts: Sequence[float] = CUTS,
+    prior: Prior = "jeffreys",
+    level: float = 0.95,
+) -> Screening:
+    """Keep the judges whose ICC(3,k) is at least each cut and pool their Elo gaps (`mean_of_judges`).
+
+    Fewer judges widen the interval unless they were the noisy ones. Widths are compared on the models that
+    some judge still rates at every cut that leaves a judge, so that a cut cannot gain by losing models.
+
+    Raises
+    ------
+    NoUsableVotes : no judge with a known ICC met the anchor.  InvalidOption : a cut above 1 or not a number.
+
+    Source: [RAEE] §2, judge screening; methods §6.
+    """
+    for given in cuts:
+        if not given <= 1:
+            raise InvalidOption(f"cut = {given}: an ICC is at most 1")
+    seen = {name: pairs for name, pairs in judged.items() if met(pairs, anchor)}
+    known = {name: value for name in seen if name in icc and (value := icc[name].icc_3_k) is not None}
+    if not known:
+        raise NoUsableVotes(
+            "screening needs judges that voted repeatedly on the same comparisons; "
+            f"none of {len(seen)} has a known ICC"
+        )
+    boards: dict[tuple[str, ...], PooledBoard] = {}
+    kept: list[tuple[float | None, tuple[str, ...]]] = []
+    for cut in (None, *sorted(set(cuts))):
+        left = tuple(name for name, value in known.items() if cut is None or value >= cut)
+        kept.append((cut, left))
+        if left and left not in boards:
+            boards[left] = mean_of_judges(
+                {name: seen[name] for name in left}, anchor, prior=prior, level=level
+            )
+    common = set.intersection(*({row.model for row in found.rows} for found in boards.values()))
+    everyone = {row.model: row.elo for row in boards[kept[0][1]].rows}
+    return Screening(
+        anchor=anchor,
+        rows=tuple(_screened(cut, left, boards.get(left), common, everyone) for cut, left in kept),
+        icc=known,
+        unknown=tuple(name for name in seen if name not in known),
+        level=level,
+    )
+
+
+def _screened(
+    cut: float | None,
+    judges: tuple[str, ...],
+    found: PooledBoard | None,
+    common: set[str],
+    everyone: Mapping[str, float],
+) -> Screened:
+    rows = [] if found is None else [row for row in found.rows if row.model in common]
+    kendall = None
+    if len(rows) >= 2:
+        from scipy.stats import kendalltau
+
+        tau = kendalltau(
+            np.round([row.elo for row in rows], 9), np.round([everyone[row.model] for row in rows], 9)
+        )
+        kendall = None if np.isnan(tau.statistic) else float(tau.statistic)
+    spreads = [row.sd_judges for row in rows if row.sd_judges is not None]
+    return Screened(
+        cut=cut,
+        judges=judges,
+        width=float(np.mean([row.elo_high - row.elo_low for row in rows])) if rows else None,
+        sd_judges=float(np.mean(spreads)) if spreads else None,
+        kendall=kendall,
+        n_models=len(rows),
+    )

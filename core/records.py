@@ -1,0 +1,427 @@
+"""Frozen inputs of the methods: votes collapsed to counts, checked once so that methods need not check again.
+
+Every record holds arrays of equal length, one row an entry. `item` and `comparison` are codes 0, 1, 2 … that
+all records of one selection share, so that judges can be matched; an item is the unit that is independent
+(methods §0): splits, bootstraps and clustered variances go by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import AppellateError
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+NO_GOLD = -9
+"""Code of a missing gold label in integer arrays."""
+NO_SIDE = -9
+"""Code of an unknown longer side."""
+
+
+class InvalidCounts(AppellateError):
+    """Counts that no set of votes can have."""
+
+
+def _check_lengths(record: object, *names: str) -> None:
+    lengths = {name: len(getattr(record, name)) for name in names}
+    if len(set(lengths.values())) > 1:
+        raise InvalidCounts(f"{type(record).__name__}: arrays of one record differ in length: {lengths}")
+
+
+def _check_not_negative(record: object, *names: str) -> None:
+    for name in names:
+        values = getattr(record, name)
+        if len(values) and values.min() < 0:
+            raise InvalidCounts(f"{type(record).__name__}.{name}: a count below zero ({values.min()})")
+
+
+def majority(plus: IntArray, tie: IntArray, minus: IntArray) -> IntArray:
+    """Modal label of each row of counts: +1, 0 or -1; no unique mode is 0 (ours; [BTD] §5 is silent)."""
+    label = np.where((plus > tie) & (plus > minus), 1, np.where((minus > tie) & (minus > plus), -1, 0))
+    return label.astype(np.int64)
+
+
+def distinct(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Distinct values of `key` (no value below 0) in order, the place of each row among them, rows each."""
+    if not len(key) or key.max() > 4 * len(key) + 1000:
+        value, place, rows = np.unique(key, return_inverse=True, return_counts=True)
+        return value, place.reshape(-1), rows
+    # Few votes a comparison make small keys: counting them costs a tenth of sorting them.
+    count = np.bincount(key)
+    seen = count > 0
+    place = np.cumsum(seen) - 1
+    return np.flatnonzero(seen), place[key], count[seen]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class VoteCounts:
+    """Votes of one judge, one row a comparison: how many +1, 0 and -1, and the gold label if known."""
+
+    comparison: IntArray
+    item: IntArray
+    plus: IntArray
+    tie: IntArray
+    minus: IntArray
+    gold: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "comparison", "item", "plus", "tie", "minus", "gold")
+        _check_not_negative(self, "comparison", "item", "plus", "tie", "minus")
+        if len(self.gold) and not np.isin(self.gold, (-1, 0, 1, NO_GOLD)).all():
+            raise InvalidCounts(
+                f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label"
+            )
+        if len(self.plus) and (self.plus + self.tie + self.minus).min() < 1:
+            raise InvalidCounts("VoteCounts: a comparison without a vote")
+
+    def __len__(self) -> int:
+        return len(self.comparison)
+
+    @property
+    def n_votes(self) -> int:
+        return int(self.plus.sum() + self.tie.sum() + self.minus.sum())
+
+    @property
+    def label(self) -> IntArray:
+        """Majority label of each comparison."""
+        return majority(self.plus, self.tie, self.minus)
+
+    def rows(self, keep: BoolArray | IntArray) -> VoteCounts:
+        return VoteCounts(**{f.name: getattr(self, f.name)[keep] for f in fields(self)})
+
+    def labelled(self) -> VoteCounts:
+        """Only the comparisons with gold."""
+        return self.rows(self.gold != NO_GOLD)
+
+    def cells(self) -> tuple[VoteCells, IntArray]:
+        """Collapse to distinct (plus, tie, minus, gold), and the cell of each row."""
+        # One integer a pattern: sorting rows of a matrix takes ten times as long.
+        columns = (self.plus, self.tie, self.minus, self.gold - NO_GOLD)
+        sizes = [int(column.max(initial=0)) + 1 for column in columns]
+        if np.prod(sizes, dtype=np.float64) >= 2**62:
+            raise InvalidCounts("VoteCounts: so many votes on one comparison cannot be collapsed")
+        key = np.ravel_multi_index(columns, sizes)
+        pattern, cell_of_row, weight = distinct(key)
+        plus, tie, minus, gold = (part.astype(np.int64) for part in np.unravel_index(pattern, sizes))
+        cells = VoteCells(
+            plus=plus, tie=tie, minus=minus, gold=gold + NO_GOLD, weight=weight.astype(np.float64)
+        )
+        return cells, cell_of_row
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class VoteCells:
+    """Distinct (plus, tie, minus, gold) with the number of comparisons that have them.
+
+    At most 3·C(n + 2, 2) cells for n votes a comparison (methods §0), whatever the number of items.
+    """
+
+    plus: IntArray
+    tie: IntArray
+    minus: IntArray
+    gold: IntArray
+    weight: FloatArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "plus", "tie", "minus", "gold", "weight")
+        _check_not_negative(self, "plus", "tie", "minus", "weight")
+
+    def __len__(self) -> int:
+        return len(self.plus)
+
+    @property
+    def n(self) -> IntArray:
+        """Votes of a comparison in each cell."""
+        return self.plus + self.tie + self.minus
+
+    @property
+    def label(self) -> IntArray:
+        """Majority label of each cell."""
+        return majority(self.plus, self.tie, self.minus)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class OutcomeCounts:
+    """Right and wrong verdicts of one judge on comparisons with gold, one row a distinct (item, confidence).
+
+    `confidence` is NaN where the judge gave none; `n` verdicts of which `correct` are right. Under the rule
+    `both_orders` a verdict is a comparison-run judged in both orders (methods §5), else a vote.
+    """
+
+    item: IntArray
+    confidence: FloatArray
+    n: IntArray
+    correct: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "item", "confidence", "n", "correct")
+        _check_not_negative(self, "item", "n", "correct")
+        if (self.correct > self.n).any():
+            raise InvalidCounts("OutcomeCounts: more right verdicts than verdicts")
+        known = self.confidence[~np.isnan(self.confidence)]
+        if len(known) and (known.min() < 0 or known.max() > 1):
+            raise InvalidCounts(
+                f"OutcomeCounts.confidence: {known.min()} to {known.max()} is not within 0 to 1"
+            )
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def with_confidence(self) -> OutcomeCounts:
+        """Only the verdicts that carry a confidence."""
+        keep = ~np.isnan(self.confidence)
+        return OutcomeCounts(**{f.name: getattr(self, f.name)[keep] for f in fields(self)})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PositionCounts:
+    """Votes of one judge by the slot shown first, one row a comparison that has a vote with known position.
+
+    first, second, tie : votes for the response shown first, shown second, ties.
+    pairs : runs of the comparison voted in both orders; `flips` of them differ in canonical verdict,
+        `hard_flips` are +1 against -1.
+    slot_sum : sum over complete pairs of slot votes (+1 first, 0 tie, -1 second), D of methods §4.
+    same_order_pairs : pairs of repeats in the same order; `same_order_disagreements` of them differ.
+    margin : |mean vote of all other judges| on the comparison, NaN where no other judge voted.
+    category : codes into `categories`.
+    """
+
+    comparison: IntArray
+    item: IntArray
+    category: IntArray
+    categories: tuple[str, ...]
+    first: IntArray
+    second: IntArray
+    tie: IntArray
+    pairs: IntArray
+    flips: IntArray
+    hard_flips: IntArray
+    slot_sum: IntArray
+    same_order_pairs: IntArray
+    same_order_disagreements: IntArray
+    margin: FloatArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, *(f.name for f in fields(self) if f.name != "categories"))
+        _check_not_negative(
+            self, "first", "second", "tie", "pairs", "flips", "hard_flips", "same_order_pairs"
+        )
+        if (self.flips > self.pairs).any() or (self.hard_flips > self.flips).any():
+            raise InvalidCounts("PositionCounts: more flips than pairs, or more hard flips than flips")
+
+    def __len__(self) -> int:
+        return len(self.comparison)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class OrderCounts:
+    """Votes of one judge in each shown order, one row a comparison that has a vote with known position.
+
+    ab, ba : (rows, 3) votes -1, 0, +1 given when model_a, respectively model_b, was shown first.
+    """
+
+    comparison: IntArray
+    item: IntArray
+    ab: IntArray
+    ba: IntArray
+    gold: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "comparison", "item", "ab", "ba", "gold")
+        for votes in (self.ab, self.ba):
+            if votes.ndim != 2 or votes.shape[1] != 3 or (votes < 0).any():
+                raise InvalidCounts("OrderCounts: each order needs three counts from 0 up a comparison")
+
+    def __len__(self) -> int:
+        return len(self.comparison)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SingleVotes:
+    """Votes of one judge one by one, ordered by comparison, with what rules beyond counts need.
+
+    confidence : in [0, 1], NaN where the judge gave none.
+    side : +1 response A is longer, -1 B, 0 equal, `NO_SIDE` where a length is unknown.
+    shown : +1 model_a was shown first, -1 model_b, 0 unknown.  run : number of the repetition.
+        None: not asked for.
+    """
+
+    comparison: IntArray
+    vote: IntArray
+    confidence: FloatArray
+    side: IntArray
+    shown: IntArray | None = None
+    run: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "comparison", "vote", "confidence", "side")
+        _check_lengths(self, "vote", *(name for name in ("shown", "run") if getattr(self, name) is not None))
+        if (np.diff(self.comparison) < 0).any():
+            raise InvalidCounts("SingleVotes: not ordered by comparison")
+
+    def __len__(self) -> int:
+        return len(self.comparison)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LengthCounts:
+    """Votes of one judge on responses of known, different length, one row a (comparison, longer side).
+
+    longer, shorter, tie : votes for the longer response, for the shorter, ties.
+    gold : +1 the longer response is better, -1 the shorter, 0 they tie, `NO_GOLD` unknown.
+    """
+
+    comparison: IntArray
+    item: IntArray
+    longer: IntArray
+    shorter: IntArray
+    tie: IntArray
+    gold: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "comparison", "item", "longer", "shorter", "tie", "gold")
+        _check_not_negative(self, "longer", "shorter", "tie")
+
+    def __len__(self) -> int:
+        return len(self.comparison)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairScores:
+    """Scores of model pairs, one row a (pair, prompt): votes averaged within order, then across orders.
+
+    `score` is that of model_1 against model_2: 1 won, ½ tied, 0 lost, or a mean of those; model_1 < model_2
+    as codes into `models`. `n_votes` votes are behind a row. `tie` is the share of ties among them, averaged
+    the same way: a score of ½ can be a tie or one win and one loss. None: not counted. Source: methods §6.
+    """
+
+    models: tuple[str, ...]
+    model_1: IntArray
+    model_2: IntArray
+    item: IntArray
+    score: FloatArray
+    n_votes: IntArray
+    tie: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "model_1", "model_2", "item", "score", "n_votes")
+        if self.tie is not None:
+            _check_lengths(self, "score", "tie")
+            # A tie is half a win: what is not tied must reach the score, and not pass it.
+            if (self.tie < 0).any() or (self.tie > 1 - np.abs(2 * self.score - 1) + 1e-9).any():
+                raise InvalidCounts("PairScores.tie: a share of ties that no votes with this score can have")
+        if len(self.score) and (self.score.min() < 0 or self.score.max() > 1):
+            raise InvalidCounts("PairScores.score: outside 0 to 1")
+        if (self.model_1 >= self.model_2).any():
+            raise InvalidCounts("PairScores: model_1 must be the smaller code")
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairDoubt:
+    """How sure a judge was of each row of its `pairs`, in the same order.
+
+    run_sd : SD over runs of the row's score (0 to 1), NaN with fewer than two runs alike in orders.
+    confidence : mean confidence of its votes, NaN where none has one.
+    """
+
+    pairs: PairScores
+    run_sd: FloatArray
+    confidence: FloatArray
+
+    def __post_init__(self) -> None:
+        lengths = {len(self.pairs), len(self.run_sd), len(self.confidence)}
+        if len(lengths) > 1:
+            raise InvalidCounts(f"PairDoubt: arrays of one record differ in length: {sorted(lengths)}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RatingTable:
+    """Repeated ratings of one judge for the ICC: one row a comparison, one column a run (methods §6).
+
+    `ratings` is (comparisons, k) without gaps, in [-1, 1]; oriented candidate against anchor if `oriented`,
+    else A against B. `orders` says what a cell is: `both` orders' mean, else `ab`, `ba` or `unknown`.
+    """
+
+    item: IntArray
+    ratings: FloatArray
+    orders: str
+    oriented: bool
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "item", "ratings")
+        if self.ratings.ndim != 2 or np.isnan(self.ratings).any():
+            raise InvalidCounts("RatingTable.ratings: must be a matrix without gaps")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class DirectScores:
+    """Direct scores of one judge (say 1–10), one row a (item, model, run); nothing was compared.
+
+    model : codes into `models`, which all judges of one selection share.  item : codes that they share too.
+    category : codes into `categories`; "" where there is none.
+    """
+
+    models: tuple[str, ...]
+    categories: tuple[str, ...]
+    item: IntArray
+    category: IntArray
+    model: IntArray
+    run: IntArray
+    score: FloatArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, "item", "category", "model", "run", "score")
+        if len(self.score) and not np.isfinite(self.score).all():
+            raise InvalidCounts("DirectScores.score: a score that is no number")
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ListRankings:
+    """Listwise judgements of one judge, one row a (item, run, candidate): n candidates shown in one order.
+
+    item, category : codes; `categories` names the latter.  run : number of the ordering within the item.
+    candidate : codes into `candidates`, which all judges of one selection share.
+    slot : place in which the candidate was shown, from 0.
+    score : 0 to 100, NaN where none was given.  rank : 1 is best, 0 where none was given.
+    chosen : 1 if the run named this candidate the best, 0 if another; a run that ranks or scores names its
+        best rank, or without ranks all with its top score.
+    uncertain, major_error, unsupported : flags 0 or 1, -1 where none was given.
+    best : 1 if the candidate is truly (among) the best, 0 if not, -1 unknown.
+    """
+
+    categories: tuple[str, ...]
+    candidates: tuple[str, ...]
+    item: IntArray
+    category: IntArray
+    run: IntArray
+    candidate: IntArray
+    slot: IntArray
+    score: FloatArray
+    rank: IntArray
+    chosen: IntArray
+    uncertain: IntArray
+    major_error: IntArray
+    unsupported: IntArray
+    best: IntArray
+
+    def __post_init__(self) -> None:
+        _check_lengths(self, *(f.name for f in fields(self) if f.name not in ("categories", "candidates")))
+        _check_not_negative(self, "item", "category", "run", "candidate", "slot", "rank")
+        known = self.score[~np.isnan(self.score)]
+        if len(known) and (known.min() < 0 or known.max() > 100):
+            raise InvalidCounts(f"ListRankings.score: {known.min()} to {known.max()} is not within 0 to 100")
+
+    def __len__(self) -> int:
+        return len(self.item)

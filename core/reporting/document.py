@@ -1,0 +1,219 @@
+"""An audit as the JSON document `appellate.audit/1`, which other programs read.
+
+Fractions are 0 to 1, TH-Score is in percent points, Elo in points; unknown is null, with the reason in
+`notes`. Nothing in it depends on the clock or the machine: the same input and seed give the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ..agreement.reliability import Repeatability
+from ..auditing import Audit, JudgeAudit, JudgedBoard
+from ..confidence.calibration_error import Calibration
+from ..leaderboard.anchored import BoardRow
+
+SCHEMA = "appellate.audit/1"
+BOARD_FIELDS = (
+    *("model", "n", "wins", "ties", "losses"),
+    *("p", "p_low", "p_high", "se_p", "elo", "elo_low", "elo_high", "se_elo", "tier"),
+)
+
+
+def to_json(audit: Audit) -> str:
+    """The document as text: two spaces of indent, keys in the order of the contract, no NaN."""
+    return json.dumps(_plain(to_document(audit)), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def to_document(audit: Audit) -> dict[str, Any]:
+    """The document as nested dicts and lists."""
+    return {
+        "schema": SCHEMA,
+        "input": _input(audit),
+        "options": _options(audit),
+        "judges": {judge.judge: _judge(judge) for judge in audit.judges},
+        "agreement": [
+            {
+                "judge_1": pair.judge_1,
+                "judge_2": pair.judge_2,
+                "n": pair.n,
+                "raw": pair.raw,
+                "kappa": pair.kappa,
+            }
+            for pair in audit.agreement.pairs
+        ],
+        "leaderboards": {
+            anchor: [_board(board) for board in boards] for anchor, boards in audit.boards.items()
+        },
+        "anchor_swap": [
+            {
+                "anchor_1": row.anchor_1,
+                "anchor_2": row.anchor_2,
+                "models": len(row.models),
+                "kendall_tau": row.kendall_tau,
+                "mean_abs_centred_shift": row.mean_abs_centred_shift,
+            }
+            for row in (audit.anchor_swap.rows if audit.anchor_swap else ())
+        ],
+        "verdicts": [asdict(verdict) for verdict in audit.verdicts],
+        "notes": list(audit.notes),
+    }
+
+
+def _input(audit: Audit) -> dict[str, Any]:
+    found = audit.summary
+    return {
+        "files": [
+            {
+                "name": reading.name,
+                "sha256": reading.sha256,
+                "format": reading.format,
+                "rows": reading.rows,
+                "votes": reading.votes.num_rows,
+                "rejected": reading.rejects.num_rows,
+            }
+            for reading in audit.readings
+        ],
+        "votes": found.votes,
+        "items": found.items,
+        "comparisons": found.comparisons,
+        "judges": len(found.judges),
+        "models": len(found.models),
+        "unparsed": found.unparsed,
+        "duplicates": sum(reading.duplicates for reading in audit.readings),
+    }
+
+
+def _options(audit: Audit) -> dict[str, Any]:
+    selection = audit.selection
+    chosen: dict[str, Any] = {
+        "datasets": selection.datasets,
+        "judges": selection.judges,
+        "rater_types": selection.rater_types,
+        "where": [f"{column}={value}" for column, value in selection.where],
+        "gold": selection.gold,
+    }
+    reading = {} if audit.reading_options is None else {"reading": asdict(audit.reading_options)}
+    return chosen | asdict(audit.options) | reading
+
+
+def _judge(judge: JudgeAudit) -> dict[str, Any]:
+    votes, accuracy, position, confusion = judge.votes, judge.accuracy, judge.position, judge.confusion
+    return {
+        "votes": {"plus": votes.plus, "tie": votes.tie, "minus": votes.minus, "n": votes.n},
+        "accuracy": accuracy
+        and {"value": accuracy.value, "low": accuracy.low, "high": accuracy.high, "n": accuracy.n},
+        "calibration": judge.calibration and _calibration(judge, judge.calibration),
+        "position": position
+        and {
+            "first": position.first,
+            "second": position.second,
+            "tie": position.tie,
+            "bias_decided": position.bias_decided,
+            "bias_all": position.bias_all,
+            "pairs": position.pairs,
+            "flip_rate": position.flip_rate,
+            "hard_flip_rate": position.hard_flip_rate,
+            "same_order_disagreement": position.same_order_disagreement,
+            "p_value": position.p_value,
+        },
+        "confusion": confusion and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
+        "btd": judge.btd and _btd(judge),
+        "repeatability": judge.repeatability and _repeatability(judge.repeatability),
+    }
+
+
+def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
+    bins = found.reliability
+    return {
+        "n": found.n,
+        "accuracy": found.accuracy,
+        "mean_confidence": found.mean_confidence,
+        "ece": found.ece,
+        "ece_floor": judge.floor and {"mean": judge.floor.ece_mean, "high": judge.floor.ece_high},
+        "ace": found.ace,
+        "mce": found.mce,
+        "brier": found.brier,
+        "nll": found.nll,
+        "th": [
+            {"epsilon": score.epsilon, "accuracy": score.accuracy, "share": score.share, "th": score.th}
+            for score in judge.th
+        ],
+        "bins": [
+            {
+                "low": bins.low[b],
+                "high": bins.high[b],
+                "n": bins.n[b],
+                "confidence": bins.confidence[b],
+                "accuracy": bins.accuracy[b],
+                "accuracy_low": bins.accuracy_low[b],
+                "accuracy_high": bins.accuracy_high[b],
+            }
+            for b in range(len(bins.n))
+        ],
+    }
+
+
+def _btd(judge: JudgeAudit) -> dict[str, Any]:
+    fitted, splits = judge.btd, judge.splits
+    assert fitted is not None
+    document: dict[str, Any] = {
+        "beta": fitted.beta,
+        "nu": fitted.nu,
+        "gamma": fitted.gamma,
+        "drps": fitted.drps,
+        "n_items": fitted.n_items,
+        "at_bounds": list(fitted.at_bounds),
+        "fit_on": "all",
+        "splits": None,
+    }
+    if splits is not None:
+        btd, majority = splits.scores["btd"], splits.scores["majority"]
+        document["splits"] = {
+            "n": splits.n_splits,
+            "calibration": splits.calibration,
+            "mae_btd": btd.mae,
+            "mae_majority": majority.mae,
+            "pa_btd": btd.pa,
+            "pa_majority": majority.pa,
+            "mae_btd_low": btd.mae_low,
+            "mae_btd_high": btd.mae_high,
+        }
+    return document
+
+
+def _repeatability(found: Repeatability) -> dict[str, Any]:
+    names = ("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high")
+    return {name: getattr(found, name) for name in names}
+
+
+def _board(judged: JudgedBoard) -> dict[str, Any]:
+    found = judged.board
+    return {
+        "judge": judged.judge,
+        "n_items": found.n_items,
+        "mid_region_coverage": found.mid_region_coverage,
+        "rows": [_board_row(row) for row in found.rows],
+    }
+
+
+def _board_row(row: BoardRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in BOARD_FIELDS}
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars as Python's, NaN and infinities as null."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,114 @@
+"""An audit as text for a terminal: verdict sentences first, then tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..auditing import Audit, JudgeAudit
+
+MAX_BOARD_ROWS = 20
+MARKS = {"ok": "ok", "warn": "WARN", "fail": "FAIL", "unknown": "?"}
+
+
+def to_text(audit: Audit) -> str:
+    """Readable summary of an audit; control characters in names become spaces: text from votes is hostile."""
+    found = audit.summary
+    lines = [
+        f"Judges: {len(found.judges)}; votes: {found.votes:,}; comparisons: {found.comparisons:,}; "
+        f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
+        f"rejected rows: {sum(reading.rejects.num_rows for reading in audit.readings):,}."
+    ]
+    for judge in audit.judges:
+        lines += ["", judge.judge]
+        lines += [
+            f"  {MARKS[verdict.verdict]:4}  {verdict.check:14}  {verdict.sentence}"
+            for verdict in audit.verdicts
+            if verdict.judge == judge.judge
+        ]
+    lines += ["", "Judges", *_table(JUDGE_HEADER, [_judge_row(judge) for judge in audit.judges])]
+    if any(judge.splits for judge in audit.judges):
+        lines += ["", _splits_title(audit)]
+        lines += _table(
+            ("judge", "MAE BTD", "MAE majority", "PA BTD", "PA majority", "beta", "nu", "gamma"),
+            [_btd_row(judge) for judge in audit.judges if judge.splits],
+        )
+    for anchor, boards in audit.boards.items():
+        pooled = boards[0].board
+        shown = pooled.rows[:MAX_BOARD_ROWS]
+        lines += ["", f"Leaderboard against {anchor}, all judges pooled, {pooled.n_items:,} prompts"]
+        lines += _table(
+            ("tier", "model", "n", "p", "low", "high", "Elo", "low", "high"),
+            [
+                (
+                    str(row.tier),
+                    row.model,
+                    f"{row.n:,}",
+                    *(f"{value:.3f}" for value in (row.p, row.p_low, row.p_high)),
+                    *(f"{value:+.0f}" for value in (row.elo, row.elo_low, row.elo_high)),
+                )
+                for row in shown
+            ],
+        )
+        if len(pooled.rows) > len(shown):
+            lines.append(f"  … and {len(pooled.rows) - len(shown)} more; all of them are in the JSON.")
+    if audit.notes:
+        lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
+    return "\n".join(_printable(line) for line in lines)
+
+
+JUDGE_HEADER = ("judge", "votes", "accuracy", "ECE", "TH(ε)", "bias decided", "flips", "pairs", "ICC(3,k)")
+
+
+def _judge_row(judge: JudgeAudit) -> tuple[str, ...]:
+    th = judge.th[len(judge.th) // 2] if judge.th else None
+    position, icc = judge.position, judge.repeatability
+    return (
+        judge.judge,
+        f"{judge.votes.n:,}",
+        _number(judge.accuracy.value if judge.accuracy else None),
+        _number(judge.calibration.ece if judge.calibration else None),
+        "–" if th is None else f"{th.th:.2f} ({th.epsilon:g})",
+        _number(position.bias_decided if position else None),
+        _number(position.flip_rate if position else None),
+        "–" if position is None else f"{position.pairs:,}",
+        _number(icc.icc_3_k if icc else None),
+    )
+
+
+def _splits_title(audit: Audit) -> str:
+    share = audit.options.calibration_share
+    return f"Aggregation: mean over {audit.options.splits} splits, {share:.0%} of the items for calibration"
+
+
+def _btd_row(judge: JudgeAudit) -> tuple[str, ...]:
+    assert judge.splits is not None
+    assert judge.btd is not None
+    btd, majority = judge.splits.scores["btd"], judge.splits.scores["majority"]
+    return (
+        judge.judge,
+        *(f"{value:.3f}" for value in (btd.mae, majority.mae, btd.pa, majority.pa)),
+        *(f"{value:.3g}" for value in (judge.btd.beta, judge.btd.nu, judge.btd.gamma)),
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns as wide as needed: the first text to the left, the others to the right."""
+    grid = [header, *rows]
+    widths = [max(len(_printable(row[i])) for row in grid) for i in range(len(header))]
+    text_columns = {i for i, name in enumerate(header) if name in ("judge", "model")}
+    return [
+        "  "
+        + "  ".join(
+            _printable(cell).ljust(width) if i in text_columns else _printable(cell).rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in grid
+    ]
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -1,0 +1,218 @@
+"""The vocabulary: what a judgement is, which columns it has, what can be selected, and what can go wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+VOTE_LABELS = (-1, 0, 1)
+"""A vote in the canonical orientation: -1 model_b is better, 0 tie, +1 model_a is better."""
+
+POSITIONS = ("ab", "ba")
+"""Order shown: `ab` has model_a first, `ba` model_b first."""
+
+STATUSES = ("ok", "unparsed", "refused", "error")
+RATER_TYPES = ("llm", "human")
+CONFIDENCE_KINDS = ("self", "multi", "logprob")
+
+CorrectnessRule = Literal["single", "both_orders"]
+Kind = Literal["votes", "scores", "rankings"]
+"""What a row judges: a pair of responses, one response alone, or one candidate of several shown at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of the canonical form."""
+
+    name: str
+    kind: Literal["text", "int", "float"]
+    meaning: str
+    required: bool = False
+    default: str | int | None = None
+
+
+COLUMNS = (
+    Column(
+        name="dataset", kind="text", meaning="data set that the item belongs to (default: the file's stem)"
+    ),
+    Column(name="item_id", kind="text", meaning="the prompt that was judged", required=True),
+    Column(name="category", kind="text", meaning="topic or task of the item"),
+    Column(name="model_a", kind="text", meaning="author of response A", default="A"),
+    Column(name="model_b", kind="text", meaning="author of response B", default="B"),
+    Column(name="judge", kind="text", meaning="who voted", required=True),
+    Column(name="run", kind="int", meaning="number of the repetition", default=0),
+    Column(name="position", kind="text", meaning="order shown: ab or ba"),
+    Column(name="vote", kind="int", meaning="+1 model_a better, 0 tie, -1 model_b better", required=True),
+    Column(name="confidence", kind="float", meaning="judge's confidence that its vote is right, 0 to 1"),
+    Column(name="confidence_kind", kind="text", meaning="self, multi or logprob"),
+    Column(name="gold", kind="int", meaning="true label, like vote"),
+    Column(name="rater_type", kind="text", meaning="llm or human", default="llm"),
+    Column(name="status", kind="text", meaning="ok, unparsed, refused or error", default="ok"),
+    Column(name="prompt", kind="text", meaning="text of the prompt"),
+    Column(name="response_a", kind="text", meaning="text of response A"),
+    Column(name="response_b", kind="text", meaning="text of response B"),
+    Column(name="length_a", kind="int", meaning="length of response A"),
+    Column(name="length_b", kind="int", meaning="length of response B"),
+    Column(name="rationale", kind="text", meaning="what the judge wrote"),
+    Column(name="prompt_hash", kind="text", meaning="hash of the judging prompt"),
+    Column(name="temperature", kind="float", meaning="sampling temperature"),
+    Column(name="cost", kind="float", meaning="cost of the call"),
+)
+"""The canonical columns in order. Any other column of a file is kept as text, in `extra`."""
+
+COLUMN_NAMES = tuple(column.name for column in COLUMNS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """The canonical form of one kind of judgement.
+
+    key : columns that tell one judgement from another.  content : columns in which those of one key differ.
+    unit, units : what one judgement is called; a ranking has a row for each of its candidates.
+    """
+
+    kind: Kind
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    content: tuple[str, ...]
+    unit: str
+    units: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Names of the columns that a file must have."""
+        return tuple(column.name for column in self.columns if column.required)
+
+    def schema(self) -> pa.Schema:
+        """Arrow schema of a reading: the columns, `extra` (map of other columns) and `row`."""
+        import pyarrow as pa
+
+        types = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
+        fields = [pa.field(column.name, types[column.kind]) for column in self.columns]
+        return pa.schema(
+            [*fields, pa.field("extra", pa.map_(pa.string(), pa.string())), pa.field("row", pa.int64())]
+        )
+
+
+_SHARED = {column.name: column for column in COLUMNS}
+_ASKED = tuple(_SHARED[name] for name in ("rater_type", "status", "prompt"))
+_ANSWERED = (
+    Column(name="response", kind="text", meaning="text of the response"),
+    *(_SHARED[name] for name in ("rationale", "prompt_hash", "temperature", "cost")),
+)
+
+VOTES = Form(
+    kind="votes",
+    columns=COLUMNS,
+    key=("dataset", "item_id", "model_a", "model_b", "judge", "run", "position"),
+    content=("vote", "confidence", "gold", "status"),
+    unit="vote",
+    units="votes",
+)
+SCORES = Form(
+    kind="scores",
+    columns=(
+        *(_SHARED[name] for name in ("dataset", "item_id", "category")),
+        Column(name="model", kind="text", meaning="author of the response", required=True),
+        *(_SHARED[name] for name in ("judge", "run")),
+        Column(name="score", kind="float", meaning="score of the response, say 1 to 10", required=True),
+        *_ASKED,
+        *_ANSWERED,
+    ),
+    key=("dataset", "item_id", "model", "judge", "run"),
+    content=("score", "status"),
+    unit="direct score",
+    units="direct scores",
+)
+RANKINGS = Form(
+    kind="rankings",
+    columns=(
+        *(_SHARED[name] for name in ("dataset", "item_id", "category", "judge")),
+        Column(name="run", kind="int", meaning="number of the ordering within the item", default=0),
+        Column(name="candidate", kind="text", meaning="one of the responses shown together", required=True),
+        Column(name="slot", kind="int", meaning="place in which it was shown: 0, 1 …", required=True),
+        Column(name="score", kind="float", meaning="score of the candidate, 0 to 100"),
+        Column(name="rank", kind="int", meaning="rank of the candidate, 1 is best"),
+        Column(name="uncertain", kind="int", meaning="1 if the judge is uncertain of it, else 0"),
+        Column(name="major_error", kind="int", meaning="1 if the judge sees a major error, else 0"),
+        Column(name="unsupported", kind="int", meaning="1 if it is specific without support, else 0"),
+        Column(name="chosen", kind="int", meaning="1 if the judge named it the best, else 0"),
+        Column(name="is_best", kind="int", meaning="1 if it is truly (among) the best, else 0"),
+        *_ASKED,
+        *_ANSWERED,
+    ),
+    key=("dataset", "item_id", "judge", "run"),
+    content=(
+        *("slot", "score", "rank", "uncertain", "major_error", "unsupported", "chosen", "is_best", "status"),
+    ),
+    unit="listwise ranking",
+    units="listwise rankings",
+)
+FORMS: dict[Kind, Form] = {form.kind: form for form in (VOTES, SCORES, RANKINGS)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which votes to look at, and what counts as gold. Hashable, so it can key a cache.
+
+    `None` selects all. `where` pairs a column (canonical or extra) with a value; several mean AND.
+    `gold` is `given` (the file's), `humans` (modal label of the human votes on the comparison; no unique mode
+    is 0; a comparison without human votes has no gold), or the name of a judge (its majority label).
+    """
+
+    datasets: tuple[str, ...] | None = None
+    judges: tuple[str, ...] | None = None
+    rater_types: tuple[str, ...] | None = None
+    where: tuple[tuple[str, str], ...] = ()
+    gold: str = "given"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Reading:
+    """What one file said, typed and checked, before anything is loaded.
+
+    kind : what its rows are.  votes : Arrow table with `FORMS[kind].schema()`: one row a vote, a direct score
+        or a candidate of a ranking (or of a failed one: `status` not ok, no vote, score, rank or choice).
+    rejects : Arrow table with `REJECT_SCHEMA_NAMES`: row (1 = first data row), column, value (cut), reason.
+    rows : data rows in the file; a wide row or a two-order record can give several votes, so it need not be
+        votes + rejects.
+    duplicates : judgements that repeat an earlier one of the file word for word, left out of `votes`.
+    gold_only : True for a file of gold labels without votes (item_id, model_a, model_b, gold).
+    mapping : canonical column → the file's column, as used.  notes : what was decided, in words.
+    """
+
+    name: str
+    sha256: str
+    format: str
+    rows: int
+    votes: pa.Table
+    rejects: pa.Table
+    duplicates: int
+    mapping: dict[str, str]
+    notes: tuple[str, ...] = ()
+    gold_only: bool = False
+    kind: Kind = "votes"
+
+    @property
+    def units(self) -> int:
+        """Votes, scores or rankings in it; a ranking has several rows."""
+        if self.kind != "rankings":
+            return int(self.votes.num_rows)
+        return int(self.votes.group_by(list(RANKINGS.key)).aggregate([]).num_rows)
+
+
+def vote_schema() -> pa.Schema:
+    """Arrow schema of the votes of a `Reading`."""
+    return VOTES.schema()
+
+
+REJECT_SCHEMA_NAMES = ("row", "column", "value", "reason")

@@ -1,0 +1,102 @@
+"""What every method reports: a value, the interval around it, and what it rests on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its interval.
+
+    value : the point estimate; NaN if nothing was seen.
+    low, high : ends of the interval at `level`; both NaN if there is none, as with a single item.
+    n : what the value rests on: votes, comparisons or items, as the result that holds it says.
+    deff : design effect that widened the interval; 1 where votes count as independent.
+
+    >>> gain = Estimate(0.08, 0.02, 0.14, n=120)
+    >>> gain.excludes(0), gain.beyond(0.05), gain.within(0.2)
+    (True, False, True)
+    """
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
+    level: float = 0.95
+    deff: float = 1.0
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both ends are numbers."""
+        return not (math.isnan(self.low) or math.isnan(self.high))
+
+    def excludes(self, x: float = 0.0) -> bool:
+        """Whether the whole interval is on one side of `x`; False without an interval."""
+        return self.low > x or self.high < x
+
+    def beyond(self, limit: float) -> bool:
+        """Whether the whole interval is farther from 0 than `limit`, all on one side of 0."""
+        return self.low > abs(limit) or self.high < -abs(limit)
+
+    def within(self, limit: float) -> bool:
+        """Whether the whole interval is inside ± `limit`; False without an interval."""
+        return -abs(limit) <= self.low and self.high <= abs(limit)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimates:
+    """Several estimates of one kind as arrays of one shape; NaN ends where there is no interval.
+
+    n : what each value rests on, as an array of that shape or one number for all.
+    """
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n: NDArray[np.int64] | int = 0
+    level: float = 0.95
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __getitem__(self, place: int) -> Estimate:
+        n = self.n[place] if isinstance(self.n, np.ndarray) else self.n
+        return Estimate(
+            float(self.value[place]),
+            float(self.low[place]),
+            float(self.high[place]),
+            n=int(n),
+            level=self.level,
+        )
+
+    def __iter__(self) -> Iterator[Estimate]:
+        return (self[place] for place in range(len(self)))
+
+
+def flat(result: Any) -> dict[str, Any]:
+    """The fields of a result dataclass as the columns of its frame, in order.
+
+    An `Estimate` or `Estimates` in field `x` becomes `x`, `x_low` and `x_high`; a missing one (None in a
+    field annotated with it) becomes three Nones. Other fields stay as they are.
+    """
+    columns: dict[str, Any] = {}
+    for field in fields(result):
+        value = getattr(result, field.name)
+        if isinstance(value, (Estimate, Estimates)) or (value is None and "Estimate" in str(field.type)):
+            columns[field.name] = getattr(value, "value", None)
+            columns[f"{field.name}_low"] = getattr(value, "low", None)
+            columns[f"{field.name}_high"] = getattr(value, "high", None)
+        else:
+            columns[field.name] = value
+    return columns

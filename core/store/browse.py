@@ -1,0 +1,434 @@
+"""What a selection holds: totals, judges, categories, and the values that columns can be filtered by.
+
+What a file or a data set holds, and what was left out and why, in words and counts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import UnknownName
+from ..schema import COLUMN_NAMES, FORMS, STATUSES, Kind, Reading, Selection
+from .selection import (
+    NUMERIC,
+    PAGES,
+    at_one_moment,
+    column_sql,
+    extra_columns,
+    nothing,
+    row_scope,
+    scope,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from .connection import Snapshot
+
+
+FILTERS = (
+    "category",
+    "model_a",
+    "model_b",
+    "run",
+    "position",
+    "confidence_kind",
+    "gold",
+    "prompt_hash",
+    "temperature",
+)
+"""Canonical columns worth offering as filters, besides data set, judge and rater type."""
+
+MOST_VALUES = 200
+"""A column with more distinct values is no filter to choose from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSummary:
+    """Votes of one judge: `plus`, `tie` and `minus` add up to `n`; `failed` ones are not among them.
+
+    labelled : votes on comparisons with gold. with_confidence, with_position : votes that have one.
+    runs : distinct run numbers. rater_type : `human` if any of its votes is a human's.
+    """
+
+    name: str
+    rater_type: str
+    plus: int
+    tie: int
+    minus: int
+    n: int
+    failed: int
+    labelled: int
+    with_confidence: int
+    with_position: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterCount:
+    """Usable and failed judgements of one kind by one rater, besides its votes."""
+
+    name: str
+    rater_type: str
+    n: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Summary:
+    """What a selection holds. `votes`, `items` and `comparisons` count usable votes and what they are about.
+
+    unparsed : failed votes of every kind (error, refused, unparsed), `statuses` splits them.
+    categories : category → usable votes; "" holds votes without one. simulated : any data set is simulated.
+    scores, rankings : raters who gave direct scores, or rankings of several candidates. Their categories are
+    in `categories` too, with 0 votes if they have none; `judges` and `models` are those of votes only.
+    """
+
+    votes: int
+    items: int
+    comparisons: int
+    unparsed: int
+    statuses: dict[str, int]
+    datasets: tuple[str, ...]
+    judges: tuple[JudgeSummary, ...]
+    models: tuple[str, ...]
+    categories: dict[str, int]
+    has_texts: bool
+    simulated: bool
+    scores: tuple[RaterCount, ...] = ()
+    rankings: tuple[RaterCount, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a judge."""
+        import pandas as pd
+
+        names = JudgeSummary.__slots__
+        return pd.DataFrame(
+            [[getattr(judge, name) for name in names] for judge in self.judges], columns=list(names)
+        )
+
+
+@at_one_moment
+def summary(store: Snapshot, selection: Selection) -> Summary:
+    """Count a selection, failed votes included.
+
+    Raises
+    ------
+    NoUsableVotes : the selection matches no row at all (only failed votes, or no vote but direct scores or
+        rankings: a summary with `votes` 0).
+    UnknownName : a name that the store does not have.
+    """
+    selected = scope(store, selection)
+    usable = ", ".join(
+        f"coalesce(sum(n.{column}) filter (n.status = 0), 0)::bigint as {column}"
+        for column in ("plus", "tie", "minus", "n")
+    )
+    of_judges = store.query(
+        f"""with s as (select * from votes v where {selected.filter}),
+            n as (select judge, status, comparison, bool_or(human) as human, count_if(vote = 1) as plus,
+                         count_if(vote = 0) as tie, count_if(vote = -1) as minus, count(*) as n,
+                         count(confidence) as confident, count_if(position <> 0) as placed
+                  from s group by judge, status, comparison),
+            r as (select judge, count(distinct run)::bigint as runs from s where status = 0 group by judge)
+            select j.name, case when bool_or(n.human) then 'human' else 'llm' end as rater_type,
+                   {usable}, coalesce(sum(n.n) filter (n.status <> 0), 0)::bigint as failed,
+                   coalesce(sum(n.n) filter (n.status = 0 and g.gold is not null), 0)::bigint as labelled,
+                   coalesce(sum(n.confident) filter (n.status = 0), 0)::bigint as with_confidence,
+                   coalesce(sum(n.placed) filter (n.status = 0), 0)::bigint as with_position,
+                   coalesce(any_value(r.runs), 0)::bigint as runs
+            from n join judges j on j.id = n.judge join {selected.gold} g using (comparison)
+            left join r using (judge)
+            group by j.name order by j.name""",
+        selected.params,
+    ).to_pylist()
+    scores, rankings = (_others(store, selection, kind) for kind in ("scores", "rankings"))
+    if not of_judges and not scores.raters and not rankings.raters:
+        raise nothing(store, selection)
+    of_rest = store.query(
+        f"""with s as (select * from votes v where {selected.filter}),
+            c as (select * from comparisons where id in (select comparison from s where status = 0))
+            select (select count(*) from c)::bigint as comparisons,
+                   (select count(distinct item) from c)::bigint as items,
+                   (select list(name order by name) from models
+                    where id in (select unnest([model_a, model_b]) from c)) as models,
+                   (select list(name order by name) from datasets
+                    where id in (select dataset from s)) as datasets,
+                   (select bool_or(simulated) from datasets where id in (select dataset from s)) as simulated,
+                   exists (select 1 from details d join s on s.id = d.vote
+                           where coalesce(d.prompt, d.response_a, d.response_b, d.rationale) is not null)
+                   as has_texts""",
+        selected.params,
+    ).to_pylist()[0]
+    statuses = store.query(
+        f"select v.status, count(*) as n from votes v where {selected.filter} group by 1 order by 1",
+        selected.params,
+    ).to_pylist()
+    categories = store.query(
+        f"""select coalesce(k.name, '') as name, count(*) as n
+            from votes v left join categories k on k.id = v.category
+            where v.status = 0 and {selected.filter} group by 1 order by 1""",
+        selected.params,
+    ).to_pylist()
+    judges = tuple(JudgeSummary(**row) for row in of_judges)
+    others = dict.fromkeys((*scores.categories, *rankings.categories), 0)
+    return Summary(
+        votes=sum(judge.n for judge in judges),
+        items=of_rest["items"],
+        comparisons=of_rest["comparisons"],
+        unparsed=sum(judge.failed for judge in judges),
+        statuses={STATUSES[row["status"]]: row["n"] for row in statuses},
+        datasets=tuple(sorted({*(of_rest["datasets"] or ()), *scores.datasets, *rankings.datasets})),
+        judges=judges,
+        models=tuple(of_rest["models"] or ()),
+        categories=dict(sorted((others | {row["name"]: row["n"] for row in categories}).items())),
+        has_texts=of_rest["has_texts"],
+        simulated=bool(of_rest["simulated"]) or scores.simulated or rankings.simulated,
+        scores=scores.raters,
+        rankings=rankings.raters,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Others:
+    raters: tuple[RaterCount, ...] = ()
+    categories: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+    simulated: bool = False
+
+
+def _others(store: Snapshot, selection: Selection, kind: Kind) -> _Others:
+    """What a selection holds of a kind that is no vote."""
+    try:
+        selected = row_scope(store, selection, kind)
+    except UnknownName:
+        # A filter on a column that only votes have selects nothing else.
+        return _Others()
+    rows = f"(select * from {kind} v where {selected.filter})"
+    raters = store.query(
+        f"""select j.name, case when bool_or(v.human) then 'human' else 'llm' end as rater_type,
+                   (count(distinct v.id) filter (v.status = 0))::bigint as n,
+                   (count(distinct v.id) filter (v.status <> 0))::bigint as failed
+            from {rows} v join judges j on j.id = v.judge group by j.name order by j.name""",
+        selected.params,
+    ).to_pylist()
+    if not raters:
+        return _Others()
+    categories = store.query(
+        f"""select distinct coalesce(k.name, '') as name
+            from {rows} v left join categories k on k.id = v.category where v.status = 0""",
+        selected.params,
+    )
+    datasets = store.query(
+        f"select name, simulated from datasets where id in (select dataset from {rows})", selected.params
+    )
+    return _Others(
+        raters=tuple(RaterCount(**row) for row in raters),
+        categories=tuple(categories["name"].to_pylist()),
+        datasets=tuple(datasets["name"].to_pylist()),
+        simulated=any(datasets["simulated"].to_pylist()),
+    )
+
+
+@at_one_moment
+def costs(store: Snapshot, selection: Selection) -> dict[str, float | None]:
+    """Mean cost of one judge's verdict on a comparison: what its votes cost, failed ones too, over the
+    comparisons with a usable vote. None for a judge with a vote whose cost is unknown: never taken for 0.
+
+    In the currency of the column `cost`.
+    """
+    selected = scope(store, selection)
+    found = store.query(
+        f"""select j.name, sum(d.cost)::double as cost, count(*) = count(d.cost) as known,
+                   (count(distinct v.comparison) filter (v.status = 0))::bigint as comparisons
+            from votes v join judges j on j.id = v.judge left join details d on d.vote = v.id
+            where {selected.filter} group by j.name order by j.name""",
+        selected.params,
+    ).to_pylist()
+    return {
+        row["name"]: row["cost"] / row["comparisons"] if row["known"] and row["comparisons"] else None
+        for row in found
+    }
+
+
+@at_one_moment
+def values(
+    store: Snapshot, selection: Selection, column: str, *, limit: int | None = None
+) -> tuple[str, ...]:
+    """Distinct values of a canonical or extra column as text, numbers by size, without the missing one."""
+    return _values(store, selection, column, limit)
+
+
+def _values(store: Snapshot, selection: Selection, column: str, limit: int | None) -> tuple[str, ...]:
+    if column not in COLUMN_NAMES:
+        extras = extra_columns(store)
+        if column not in extras:
+            raise UnknownName(unknown("column", column, [*COLUMN_NAMES, *extras]))
+    selected = scope(store, selection)
+    value, joins = column_sql(column, "$column")
+    params = {**selected.params, "column": column} if "$column" in value else selected.params
+    order = "any_value(x)" if column in NUMERIC else "1"
+    found = store.query(
+        f"""select x::varchar as value from
+              (select distinct {value} as x from (select * from votes v where {selected.filter}) w {joins})
+            where x is not null group by 1 order by {order} {f"limit {int(limit)}" if limit else ""}""",
+        params,
+    )
+    return tuple(found["value"].to_pylist())
+
+
+@at_one_moment
+def filter_columns(store: Snapshot, datasets: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """Columns to filter by: those with 2 to 200 distinct values in these data sets, extra columns last."""
+    selection = Selection(datasets=datasets)
+    selected = scope(store, selection)
+    offered = [*FILTERS, *extra_columns(store, selected.pool)]
+    counted = {column: len(_values(store, selection, column, MOST_VALUES + 1)) for column in offered}
+    return tuple(column for column, n in counted.items() if 2 <= n <= MOST_VALUES)
+
+
+@at_one_moment
+def comparison_names(store: Snapshot, selection: Selection) -> pa.Table:
+    """Data set, item and models of every comparison with a usable vote; row k has code k in the counts.
+
+    Columns dataset, item_id, model_a, model_b. Raises NoUsableVotes if there is none.
+    """
+    selected = scope(store, selection)
+    found = store.query(
+        f"""select d.name as dataset, i.name as item_id, a.name as model_a, b.name as model_b
+            from comparisons c join datasets d on d.id = c.dataset join items i on i.id = c.item
+            join models a on a.id = c.model_a join models b on b.id = c.model_b
+            where c.id in (select v.comparison from votes v where v.status = 0 and {selected.filter})
+            order by c.id""",
+        selected.params,
+    )
+    if found.num_rows == 0:
+        raise nothing(store, selection)
+    return found
+
+
+SAID: dict[Kind, str] = {"votes": "verdict", "scores": "score", "rankings": "ranking"}
+"""What a judgement of a kind lacks when its call failed or its cell is empty."""
+
+_ITEM = re.compile(r"item (?:'[^']*'|\"[^\"]*\")")
+_ROW = re.compile(r"\brow [\d,]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Stored:
+    """What is in a data set: `sentence` says how much, `gaps` what it lacks and which answers that costs."""
+
+    sentence: str
+    gaps: tuple[str, ...]
+
+
+def stored(summary: Summary) -> Stored:
+    """Say how much a selection holds, and what cannot be answered with it.
+
+    Shares are of usable votes, cut to whole percent, so that 100 % means all of them.
+    """
+    others = [
+        _other_judgements(*each)
+        for each in (("scores", summary.scores), ("rankings", summary.rankings))
+        if each[1]
+    ]
+    if others and not summary.votes and not summary.unparsed:
+        return Stored(
+            sentence=" ".join(others),
+            gaps=("There are no votes on pairs of responses, which the other pages are about.",),
+        )
+    n = summary.votes
+    labelled = sum(judge.labelled for judge in summary.judges)
+    confident = sum(judge.with_confidence for judge in summary.judges)
+    placed = sum(judge.with_position for judge in summary.judges)
+    failed = _left_out(summary.unparsed, "votes")
+    shares = f"Gold is known for {_share(labelled, n)} of the votes, the order shown for {_share(placed, n)}"
+    people = any(judge.rater_type == "human" for judge in summary.judges)
+    gaps = []
+    if not labelled:
+        gaps.append(
+            "No vote has gold: accuracy, calibration, confusion and aggregation cannot be judged. "
+            "Add a file of gold labels (item_id, model_a, model_b, gold)"
+            + (", or choose humans as gold in the sidebar." if people else ".")
+        )
+    if not confident:
+        gaps.append("No vote has a confidence: there is no calibration to judge.")
+    if not placed:
+        gaps.append("No vote says which response was shown first: position bias cannot be tested.")
+    return Stored(
+        sentence=(
+            f"{_count(n, 'vote')} of {_count(len(summary.judges), 'rater')} on "
+            f"{_count(summary.comparisons, 'comparison')} of {_count(summary.items, 'item')} "
+            f"{'is' if n == 1 else 'are'} in{failed}. {shares}, a confidence for {_share(confident, n)}."
+            + "".join(f" {other}" for other in others)
+        ),
+        gaps=tuple(gaps),
+    )
+
+
+def _other_judgements(kind: Kind, raters: tuple[RaterCount, ...]) -> str:
+    n, failed = sum(rater.n for rater in raters), sum(rater.failed for rater in raters)
+    found = f"{_count(n, FORMS[kind].unit)} of {_count(len(raters), 'rater')}"
+    return f"{found} {'is' if n == 1 else 'are'} in{_left_out(failed, kind)}: see the page {PAGES[kind]}."
+
+
+def _left_out(n: int, kind: Kind) -> str:
+    return f"; {n:,} more without a {SAID[kind]} {'is' if n == 1 else 'are'} not counted" if n else ""
+
+
+def arrived(reading: Reading) -> str:
+    """Say what a file gave, before it is loaded."""
+    n = reading.votes.num_rows
+    left = reading.rejects.num_rows
+    if reading.gold_only:
+        found = f"{_count(n, 'gold label')} read from {_count(reading.rows, 'row')}"
+    else:
+        n = reading.units
+        raters = len(reading.votes["judge"].unique())
+        items = len(reading.votes["item_id"].unique())
+        failed = without_result(reading)
+        found = (
+            f"{_count(n, FORMS[reading.kind].unit)} of {_count(raters, 'rater')} on "
+            f"{_count(items, 'item')} read from {_count(reading.rows, 'row')}"
+        )
+        found += f", {failed:,} of them without a {SAID[reading.kind]}" if failed else ""
+    found += f"; {left:,} rejected" if left else "; nothing was rejected"
+    return (
+        found + (f"; {_count(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "") + "."
+    )
+
+
+def without_result(reading: Reading) -> int:
+    """How many votes, scores or rankings of a reading say nothing: failed calls and empty cells."""
+    import pyarrow.compute as pc
+
+    if reading.kind == "votes":
+        return int(reading.votes["vote"].null_count)
+    rows = reading.votes.filter(pc.not_equal(reading.votes["status"], "ok"))
+    return int(rows.group_by(list(FORMS[reading.kind].key)).aggregate([]).num_rows)
+
+
+def reject_reasons(reading: Reading) -> pd.DataFrame:
+    """Rejects by column and reason, most frequent first; names of items and rows in a reason become `…`."""
+    frame = reading.rejects.to_pandas()
+    frame["reason"] = [_ROW.sub("row …", _ITEM.sub("item …", reason)) for reason in frame["reason"]]
+    counted = frame.groupby(["column", "reason"], as_index=False, sort=False).agg(
+        n=("row", "size"), first_row=("row", "min")
+    )
+    ordered: pd.DataFrame = counted.sort_values(
+        ["n", "first_row"], ascending=[False, True], ignore_index=True
+    )
+    return ordered[["n", "reason", "column", "first_row"]]
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _share(part: int, n: int) -> str:
+    if 0 < 100 * part < n:
+        return "under 1 %"
+    return f"{100 * part // n} %" if n else "none"

@@ -1,0 +1,133 @@
+"""What the Aggregation page is asked about votes, and the fit that its sections share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import streamlit as st
+
+from core.aggregation.btd import Bounds, BTDFit, fit
+from core.aggregation.solver import Loss
+from core.errors import NoUsableVotes
+from core.plots.base import Theme
+from core.records import BoolArray, VoteCells, VoteCounts
+from core.schema import Selection
+from core.store.vote_queries import Mark
+from pages.shared import cached, theme, widgets
+
+LIMITS = {"beta": (1e-3, 5.0), "nu": (1e-4, 1e3), "gamma": (-10.0, 10.0)}
+GREEK = {"beta": "β", "nu": "ν", "gamma": "γ"}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Asked:
+    """The chosen judge, its votes, the smoothing and the fit on every label.
+
+    said : place of the page's answer.  controls : row of the controls, open for more.
+    options : α, κ and loss, as `core.aggregation.btd.fit` takes them.
+    """
+
+    selection: Selection
+    judge: str
+    of_judge: dict[str, VoteCounts]
+    labelled: VoteCounts
+    cells: VoteCells
+    fitted: BTDFit
+    bounds: Bounds
+    options: dict[str, Any]
+    look: Theme
+    said: Any
+    controls: Any
+
+    @property
+    def counts(self) -> VoteCounts:
+        return self.of_judge[self.judge]
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        return (self.selection, self.judge, self.bounds, *self.options.values())
+
+    def behind(self, wanted: BoolArray, among: VoteCounts) -> Mark:
+        """Votes on the first of the comparisons wanted."""
+        first = among.comparison[wanted][: widgets.VOTES_SHOWN]
+        return Mark(judge=self.judge, comparisons=tuple(first.tolist()))
+
+
+def ask() -> Asked:
+    """Draw the controls; refuse a judge without gold."""
+    selection, look = widgets.current_selection(), theme.current()
+    of_judge = cached.vote_counts(selection)
+    said = st.empty()
+    controls = st.container(horizontal=True, vertical_alignment="bottom")
+    hardest = cached.computed(
+        "hardest", (selection,), lambda: max(of_judge, key=lambda name: _majority_error(of_judge[name]))
+    )
+    judge = controls.selectbox(
+        "Judge", list(of_judge), list(of_judge).index(hardest), key="rater", bind=widgets.URL, width=260
+    )
+    counts = of_judge[judge]
+    labelled, labelled_cells, cells = cached.computed(
+        "cells",
+        (selection, judge),
+        lambda: (counts.labelled(), counts.labelled().cells()[0], counts.cells()[0]),
+    )
+    if not len(labelled):
+        raise NoUsableVotes(
+            f"{judge} judged no comparison with a gold label, so which rule errs least is unknown and "
+            "nothing can be calibrated. Load true or human labels of 20 comparisons or more: a column gold "
+            "with the votes, or a second file on the Data page."
+        )
+    alpha = controls.slider(
+        "α, smoothing of the margin", 0.1, 5.0, 1.0, 0.1, key="alpha", bind=widgets.URL, width=170
+    )
+    kappa = controls.slider(
+        "κ, smoothing of ties", 0.1, 5.0, 1.0, 0.1, key="kappa_ties", bind=widgets.URL, width=170
+    )
+    with controls.popover("Bounds, loss"):
+        bounds, loss = _bounds(), _loss()
+    options: dict[str, Any] = {"alpha": alpha, "kappa": kappa, "loss": loss}
+    return Asked(
+        selection=selection,
+        judge=judge,
+        of_judge=of_judge,
+        labelled=labelled,
+        cells=cells,
+        fitted=fit(labelled_cells, bounds=bounds, **options),
+        bounds=bounds,
+        options=options,
+        look=look,
+        said=said,
+        controls=controls,
+    )
+
+
+def in_url(key: str) -> str | None:
+    """The chosen mark before its select box is drawn; on a cold link only the URL knows it."""
+    chosen: str | None = st.session_state.get(key, st.query_params.get(key))
+    return chosen
+
+
+def _majority_error(found: VoteCounts) -> float:
+    known = found.labelled()
+    return float(np.abs(known.label - known.gold).mean()) if len(known) else -1.0
+
+
+def _bounds() -> Bounds:
+    box: dict[str, Any] = {}
+    for name, limits in LIMITS.items():
+        low, high = st.columns(2)
+        box[name] = tuple(
+            place.number_input(
+                f"{GREEK[name]} {end}", value=limit, format="%g", key=f"{name}_{end}", bind=widgets.URL
+            )
+            for place, end, limit in zip((low, high), ("from", "to"), limits, strict=True)
+        )
+    return Bounds(**box)
+
+
+def _loss() -> Loss:
+    chosen: Loss = st.selectbox("Loss to minimise", get_args(Loss), key="loss", bind=widgets.URL)
+    return chosen

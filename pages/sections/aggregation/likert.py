@@ -1,0 +1,126 @@
+"""Which level would another rater give? Ordinal BTD on direct scores, beside mode, mean and median."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.aggregation.ordinal_model import OrdinalFit, of_scores, ordinal
+from core.errors import NoUsableVotes
+from core.interpretation.aggregation import ordinal as said
+from core.plots.aggregation import levels_figure, rules_figure
+from core.records import DirectScores
+from pages.shared import cached, theme, widgets
+from pages.shared.columns import RULES, RULES_CAPTION
+
+SPLITS = 100
+
+
+def likert_tab() -> None:
+    """Judge and gold rater to choose, the answer, errors of the rules and shares of the levels."""
+    selection = widgets.current_selection()
+    try:
+        scores = cached.direct_scores(selection)
+    except NoUsableVotes:
+        widgets.not_applicable(
+            "this data set has no direct scores. Votes are -1, 0 or +1 only; a scale of more levels needs "
+            "scores of single answers, say 1 to 10, in a file with the columns item_id, model, judge, score."
+        )
+        return
+    if len(scores) < 2:
+        widgets.not_applicable(
+            f"only {', '.join(scores)} gave direct scores. A second rater is needed, whose scores are gold."
+        )
+        return
+    answer = st.container()
+    judge, gold, share = _controls(scores)
+    if judge == gold:
+        widgets.not_applicable("a rater cannot be gold for itself; choose another one.")
+        return
+    with widgets.errors():
+        found = cached.computed(
+            "ordinal",
+            (selection, judge, gold, share),
+            lambda: ordinal(
+                of_scores(scores[judge], scores[gold]),
+                rng=np.random.default_rng(0),
+                n_splits=SPLITS,
+                share=share / 100,
+            ),
+        )
+        with answer:
+            widgets.answer(said(judge, gold, found), part="-likert")
+        look = theme.current()
+        style = cached.styles(widgets.current_dataset(), look)[judge]
+        errors, shares = st.columns(2, gap="medium")
+        with errors:
+            fig = rules_figure(found.scores, style=style, x_title="mean error, in levels", theme=look)
+            widgets.figure(fig, "likert_rules", alt="Error of each rule in levels")
+        with shares:
+            fig = levels_figure(found, style=style, theme=look)
+            widgets.figure(fig, "likert_levels", alt="Share of answers on each level")
+        widgets.how_to_read(
+            "Gold is the median score that the other rater gave an answer. *Mode*, *mean* and *median* of "
+            "the judge's scores take both raters to use the scale alike. *Ordinal BTD* learns from the "
+            "calibration set how far the judge's scores lean and spread, and where the other rater's levels "
+            "begin: it pays where one rater is kinder or uses less of the scale, and costs a little where "
+            "they agree. Errors are on held-out answers, bars intervals by item. The shares are "
+            "of the fit on all labels."
+        )
+        for note in found.fit.notes:
+            st.text(note)
+        rules = found.to_frame()[list(RULES)].rename(columns=RULES)
+        st.caption(RULES_CAPTION.replace("comparisons", "answers"))
+        widgets.table(rules, "likert-rules", alt="Held-out error of each rule")
+        _thresholds(found.fit)
+        widgets.copy_as_python(
+            f"""from numpy.random import default_rng
+
+from core.aggregation.levels import of_scores
+from core.aggregation.ordinal import OrdinalFit, ordinal
+
+scores = queries.direct_scores(store, selection)
+levels = of_scores(scores[{judge!r}], scores[{gold!r}])
+found = ordinal(levels, rng=default_rng(0), n_splits={SPLITS}, share={share / 100})
+print(found.fit.to_frame())
+print(found.to_frame().to_string())"""
+        )
+
+
+def _thresholds(fit: OrdinalFit) -> None:
+    """Parameters of the fit on all labels."""
+    st.caption(
+        f"Fit on all labels: a level or lower has log odds threshold − β·lean, β {fit.beta:.3f}; the middle "
+        f"share of the votes spreads the thresholds with γ {fit.gamma:.3f}"
+    )
+    frame = pd.DataFrame(
+        {"level": [f"up to {x:g}" for x in fit.scale[:-1]], "threshold": fit.location + fit.cuts}
+    )
+    widgets.table(frame.assign(n=fit.n_items), "likert-fit", alt="Thresholds between the levels")
+
+
+def _controls(scores: dict[str, DirectScores]) -> tuple[str, str, int]:
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    names = list(scores)
+    people = [name for name, kind in cached.raters(widgets.current_dataset()).items() if kind == "human"]
+    gold_first = next((name for name in names if name in people), names[-1])
+    judge_first = next(name for name in names if name != gold_first)
+    judge = row.selectbox(
+        "Judge", names, names.index(judge_first), key="likert_judge", bind=widgets.URL, width=260
+    )
+    gold = row.selectbox(
+        "Gold rater", names, names.index(gold_first), key="likert_gold", bind=widgets.URL, width=260
+    )
+    share = row.slider(
+        "Calibration share",
+        1,
+        50,
+        5,
+        format="%d %%",
+        key="likert_share",
+        bind=widgets.URL,
+        help="Share of the items",
+        width=200,
+    )
+    return judge, gold, share

@@ -1,0 +1,196 @@
+"""Every rule on the same splits, and the page's answer."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.aggregation.evaluation import METHODS, Evaluation, evaluate
+from core.aggregation.rules import given_labels, rule_labels
+from core.interpretation.aggregation import recommend
+from core.plots.aggregation import errors_figure
+from core.records import IntArray
+from pages.sections.aggregation.controls import GREEK, Asked, in_url
+from pages.sections.aggregation.decisions import decisions_section
+from pages.sections.aggregation.labels import labels_sections
+from pages.shared import cached, widgets
+
+SPLITS = 100
+# Seconds without a new slider step after which the resampling starts.
+QUIET = 0.3
+RULES = {
+    "name": "rule",
+    "n": "n",
+    "mae": "MAE",
+    "mae_item_low": "low",
+    "mae_item_high": "high",
+    "mae_low": "split low",
+    "mae_high": "split high",
+    "pa": "PA",
+    "pa_item_low": "PA low",
+    "pa_item_high": "PA high",
+    "pa_low": "PA split low",
+    "pa_high": "PA split high",
+    "regret": "regret",
+    "top_cluster": "top cluster",
+    "p_value": "p",
+}
+
+
+def rules_tab(asked: Asked) -> None:
+    """What votes become, which rule errs least, and the labels to take away."""
+    decisions_section(asked)
+    compared = st.container()
+    labels_sections(asked)
+    with compared:
+        _rules(asked)
+
+
+def _given(asked: Asked) -> tuple[dict[str, IntArray], dict[str, str]]:
+    return cached.computed(
+        "given labels",
+        (asked.selection, asked.judge),
+        lambda: given_labels(
+            asked.labelled,
+            cached.single_votes(asked.selection)[asked.judge],
+            judge=asked.judge,
+            judges=asked.of_judge,
+        ),
+    )
+
+
+def _evaluated(asked: Asked, share: int, seed: int, resamples: int) -> Evaluation:
+    """The rules on the same splits; with resamples only once the sliders rest."""
+
+    def compute() -> Evaluation:
+        for _ in range(10 if resamples else 0):
+            time.sleep(QUIET / 10)
+            # A waiting slider step ends the run here, before the slow work.
+            st.session_state.get(widgets.SELECTION)
+        return evaluate(
+            asked.labelled,
+            rng=np.random.default_rng(seed),
+            n_splits=SPLITS,
+            given=_given(asked)[0],
+            share=share / 100,
+            resamples=resamples,
+            bounds=asked.bounds,
+            **asked.options,
+        )
+
+    return cached.computed("aggregation", (*asked.key, share, seed, resamples), compute)
+
+
+@st.fragment
+def _rules(asked: Asked) -> None:
+    st.subheader("Which rule errs least", anchor=False)
+    controls = st.container(horizontal=True)
+    share = controls.slider(
+        "Calibration share",
+        1,
+        50,
+        5,
+        format="%d %%",
+        key="share",
+        bind=widgets.URL,
+        help="Share of the items",
+    )
+    seed = controls.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind=widgets.URL, width=140)
+    shown = st.empty()
+    with widgets.errors():
+        for resamples in (0, 10_000):
+            found = _evaluated(asked, share, seed, resamples)
+            verdict = recommend(asked.judge, found, most_votes=int(asked.cells.n.max()))
+            with asked.said.container():
+                widgets.answer(
+                    f"{asked.judge}: {verdict.sentence}",
+                    "warning" if verdict.verdict in ("warn", "fail") else "finding",
+                    part=f"-{resamples}",
+                )
+            with shown.container():
+                _table(asked, found, done=bool(resamples))
+        widgets.copy_as_python(
+            f"""from numpy.random import default_rng
+
+from core.aggregation.btd import Bounds, fit
+from core.aggregation.evaluation import evaluate
+from core.aggregation.labelling import given_labels
+
+judges = queries.vote_counts(store, selection)
+labelled = judges[{asked.judge!r}].labelled()
+votes = queries.single_votes(store, selection)[{asked.judge!r}]
+given, reasons = given_labels(labelled, votes, judge={asked.judge!r}, judges=judges)
+options = dict({", ".join(f"{key}={one!r}" for key, one in asked.options.items())}, bounds={asked.bounds!r})
+print(fit(labelled.cells()[0], **options).to_frame())
+found = evaluate(
+    labelled, rng=default_rng({seed}), n_splits={SPLITS}, share={share / 100}, given=given, **options
+)
+for score in found.scores.values():
+    print(score.name, score.mae, score.mae_item_low, score.mae_item_high, score.top_cluster)"""
+        )
+
+
+def _table(asked: Asked, found: Evaluation, *, done: bool) -> None:
+    drawn, measured = st.columns([3, 2], gap="medium")
+    with drawn:
+        wrong = _errors(asked, found, done=done)
+    if not done:
+        return
+    with measured:
+        _parameters(asked, found)
+    frame = found.to_frame().assign(n=found.n)[list(RULES)].rename(columns=RULES)
+    widgets.table(frame.astype({"p": float}), "rules", alt="Error of each rule")
+    if wrong:
+        key = next(score.key for score in found.scores.values() if score.name == wrong)
+        given = _given(asked)[0]
+        labels = given[key] if key in given else rule_labels(key, asked.labelled, asked.fitted)
+        if labels is not None:
+            st.caption("Labels of the rule calibrated on every label.")
+            widgets.votes_table(asked.behind(labels != asked.labelled.gold, asked.labelled), name="wrong")
+
+
+def _errors(asked: Asked, found: Evaluation, *, done: bool) -> str | None:
+    """The figure, and the rule that was chosen in it."""
+    fig = errors_figure(found, theme=asked.look, chosen=in_url("wrong"))
+    if not done:
+        st.plotly_chart(
+            fig, key="wrong-first", theme=None, config=widgets.PLOTLY_CONFIG, alt="MAE of each rule"
+        )
+        return None
+    names = [score.name for score in found.scores.values() if score.key != "random"]
+    wrong = widgets.figure(
+        fig, "wrong", alt="MAE of each rule", marks=names, prompt="Comparisons labelled wrongly by"
+    )
+    widgets.how_to_read(
+        "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the "
+        "opposite. *Majority* takes the commonest vote. *Threshold* calls a tie unless the mean vote "
+        "is large enough; *BTD* turns votes into probabilities of A, tie and B. Both learn from the "
+        "calibration set, as *constant*, always one label, does. *Soft-SC* and *CI-SC* weigh votes "
+        "by confidence. Hollow marks use no vote.\n\n"
+        "Wide bars are sampling error (by item). Narrow bars are how far the mean over "
+        f"{found.n_splits} random calibration sets varies; those overlap, so that is split "
+        "variability, not sampling error. *Top cluster*: not told apart from the best by sign flips "
+        "of the difference by item (p > .05; tested down to the first that differs), which leaves "
+        "out the luck of the calibration draw. *Regret*: MAE above that of BTD fitted on every "
+        "label. *PA*: share of labels equal to gold."
+    )
+    return wrong
+
+
+def _parameters(asked: Asked, found: Evaluation) -> None:
+    """Parameters of BTD, and the rules that cannot be used here."""
+    fitted = asked.fitted
+    parameters = found.parameters.to_frame() if found.parameters else pd.DataFrame()
+    parameters["parameter"] = parameters["parameter"].map(GREEK)
+    parameters.insert(1, "all labels", [fitted.beta, fitted.nu, fitted.gamma])
+    parameters["n"] = fitted.n_items
+    parameters["on its bound"] = ["yes" if name in fitted.at_bounds else "no" for name in GREEK]
+    names = {"mean": "mean of splits", "q1": "Q1", "q3": "Q3"}
+    st.text(f"BTD's correction towards ties: {found.parameters.regime if found.parameters else ''}")
+    widgets.table(parameters.rename(columns=names), "parameters", alt="Parameters of BTD")
+    reasons = _given(asked)[1]
+    for key, reason in found.not_applicable.items():
+        st.text(f"{METHODS[key]}: not applicable, {reasons.get(key, reason)}.")

@@ -1,0 +1,204 @@
+"""With few labels: leaning on other tasks, other judges or a weak prior, and what that changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.aggregation.btd import PARAMETERS, BTDFit, fit
+from core.aggregation.rules import label_table
+from core.aggregation.shrinkage import Offer, Prior, shrunken_fit
+from core.aggregation.shrinkage_trial import ShrinkageGain
+from core.errors import AppellateError
+from core.interpretation.aggregation import bound, helps, said, some, weighed
+from core.plots.aggregation import errors_figure, prior_weights_figure, priors_figure, strength_name
+from core.records import FloatArray, VoteCounts
+from core.schema import Selection
+from core.store.vote_queries import comparison_names
+from pages.sections.aggregation.controls import GREEK, Asked
+from pages.sections.aggregation.rules import RULES
+from pages.sections.aggregation.shrinkage_task import (
+    Task,
+    all_offers,
+    code_of,
+    gain_of,
+    gain_of_few,
+    task_asked,
+)
+from pages.shared import cached, theme, widgets
+
+CHANGES = {
+    "key": "rule",
+    "beside": "beside",
+    "calibration": "to calibrate on",
+    "mae": "MAE change",
+    "mae_low": "low",
+    "mae_high": "high",
+    "pa": "PA change",
+    "pa_low": "PA low",
+    "pa_high": "PA high",
+    "n": "n",
+}
+
+
+def shrinkage_tab(asked: Asked) -> None:
+    """What a prior changes for the judge, in words first; what else could be leant on; the labels."""
+    task = task_asked(asked)
+    found = cached.computed("priors", task.key, lambda: all_offers(task))
+    at_hand = {offer.name: offer for offer in found.values() if offer.prior is not None}
+    name = asked.controls.selectbox("Lean on", list(at_hand), key="lean_on", bind=widgets.URL, width=280)
+    offer = at_hand[name]
+    gain, few = gain_of(task, offer, task.share / 100), gain_of_few(task, offer)
+    with asked.said.container():
+        better = helps(gain) or (few is not None and helps(few))
+        sentence = said(asked.judge, offer, gain, few)
+        widgets.answer(sentence, "finding" if better else "warning", part="-shrinkage")
+    own, leaning = cached.computed("shrunken fit", (*task.key, offer.kind), lambda: _both(task, offer))
+    drawn, compared = st.columns([3, 2], gap="medium")
+    with drawn:
+        st.caption("Error of each rule on the same splits")
+        fig = errors_figure(gain.evaluation, theme=asked.look)
+        widgets.figure(fig, "shrinkage-errors", alt="MAE of four rules")
+    widgets.how_to_read(
+        "Left: error (MAE) is the mean distance between a label and gold; wide bars are sampling error "
+        "(by item), narrow bars how far the mean varies over random calibration sets. Right: error "
+        "of shrunken BTD minus that of BTD on the same splits, with its interval by item; left of "
+        "the line leaning helps. Filled: calibrated on the chosen share of the items, hollow: on 20 "
+        "comparisons, or what whole items make of 20. A prior from other tasks has seen all labels there, "
+        "and none of an item of this task; one from other judges sees the calibration comparisons of each "
+        "split and no others, so nothing leaks. A click on a row leans on it."
+    )
+    st.text(bound(few or gain, asked.bounds, own))
+    _numbers(gain, few)
+    for other in found.values():
+        if other.reason:
+            st.text(f"Not available, {other.name}: {other.reason}.")
+        if other.left_out:
+            left = [f"{lender} {reason}" for lender, reason in other.left_out.items()]
+            st.text(f"Left out of {other.name}: {some(left)}.")
+    st.subheader("The fits", anchor=False)
+    _fits(offer, gain, own, leaning)
+    st.subheader("Apply and download", anchor=False)
+    counts = task.counts
+    st.text(
+        f"Labels of all {len(counts):,} comparisons that {asked.judge} judged in this task, by majority and "
+        f"by shrunken BTD, which leans on {offer.name} and uses all {leaning.n_items:,} labels."
+    )
+    widgets.downloads(lambda: labels_frame(counts, leaning, task.selection), "shrunken-labels")
+    widgets.copy_as_python(code_of(task, offer))
+    # The slowest comes last, when all about the chosen prior is there to read.
+    with compared:
+        st.caption("What each prior changes beside BTD's own fit")
+        _compared(task, at_hand, name)
+
+
+def _compared(task: Task, at_hand: dict[str, Offer], chosen: str) -> None:
+    """Every prior at both sizes, one click from being leant on."""
+    sizes: dict[str, dict[str, ShrinkageGain]] = {}
+    for name, offer in at_hand.items():
+        for gain in (gain_of(task, offer, task.share / 100), gain_of_few(task, offer)):
+            if gain is not None:
+                size = f"{gain.evaluation.calibration:.0f} labels"
+                sizes.setdefault(size, {})[name] = gain
+    fig = priors_figure(sizes, theme=task.asked.look, chosen=chosen)
+    widgets.figure(
+        fig, "shrinkage-priors", alt="Change of error by each prior", marks=list(at_hand), into="lean_on"
+    )
+
+
+def _numbers(gain: ShrinkageGain, few: ShrinkageGain | None) -> None:
+    both = [one for one in (gain, few) if one is not None]
+    rules = []
+    for one in both:
+        frame = one.evaluation.to_frame().assign(n=one.evaluation.n)[list(RULES)].rename(columns=RULES)
+        frame.insert(1, "to calibrate on", round(one.evaluation.calibration))
+        rules.append(frame)
+    shown = pd.concat(rules, ignore_index=True).astype({"p": float})
+    widgets.table(shown, "shrinkage-rules", alt="Error of four rules")
+    names = {score.key: score.name for score in gain.evaluation.scores.values()}
+    changes = pd.concat([one.to_frame() for one in both], ignore_index=True)
+    changes = changes.replace({"key": names, "beside": names})
+    changes["calibration"] = changes["calibration"].round().astype(int)
+    st.caption("Paired differences, with intervals by item")
+    widgets.table(
+        changes[list(CHANGES)].rename(columns=CHANGES),
+        "shrinkage-changes",
+        alt="What shrinking changes beside other rules",
+    )
+
+
+def _fits(offer: Offer, gain: ShrinkageGain, own: BTDFit | None, leaning: BTDFit) -> None:
+    """θ of the own fit, the prior and the shrunken fit, and how the prior was weighed."""
+    fits, whole = gain.evaluation.shrunken, offer.whole
+    assert fits is not None  # a gain has always compared it
+    assert whole is not None  # only what is at hand is asked for
+    lenders = f", the mean of {len(offer.lenders)} fits ({some(offer.lenders)})" if offer.lenders else ""
+    st.text(f"The prior: {offer.name}{lenders}.")
+    widgets.table(_theta(gain, own, whole, leaning), "shrinkage-theta", alt="Parameters of each fit")
+    for note in leaning.notes[1:]:
+        st.text(f"On all {leaning.n_items:,} labels: {note}")
+    st.text(weighed(gain))
+    if len(fits.strengths) > 1:
+        drawn, measured = st.columns([3, 2], gap="medium")
+        with drawn:
+            fig = prior_weights_figure(fits, theme=theme.current())
+            widgets.figure(fig, "shrinkage-weights", alt="Weight of each λ")
+        with measured:
+            frame = pd.DataFrame(
+                {
+                    "λ": [strength_name(one) for one in fits.strengths.tolist()],
+                    "weight": fits.weight.mean(axis=0),
+                    "held-out DRPS": np.nanmean(fits.held_out, axis=0),
+                    "calibration sets": len(fits.weight),
+                }
+            )
+            widgets.table(frame, "shrinkage-weighed", alt="Weight and held-out error of each λ")
+    widgets.how_to_read(
+        "β weighs the margin of the votes, ν pulls towards ties, γ weighs the share of tie votes. *Few "
+        "labels*: medians over the random calibration sets of the chosen share; *all labels*: one fit on "
+        "every label of the task, as in the labels to download; the prior shown is the one of that fit. "
+        "λ is how stiffly a fit is held to the prior: 0 is the own fit, ∞ the prior itself. Each calibration "
+        "set is cut into five parts by item; each λ is weighed by its error (DRPS) on the part left out, and "
+        "the fits are averaged by weight. Bars run from the first to the third quartile over the sets."
+    )
+
+
+def _both(task: Task, offer: Offer) -> tuple[BTDFit | None, BTDFit]:
+    """Own and shrunken fit on every label; the own one may not exist."""
+    assert offer.whole is not None  # only what is at hand is asked for
+    leaning = shrunken_fit(task.counts, offer.whole, rng=np.random.default_rng(0), **task.options)
+    try:
+        return fit(task.counts.labelled().cells()[0], **task.options), leaning
+    except AppellateError:
+        return None, leaning
+
+
+def _theta(gain: ShrinkageGain, own: BTDFit | None, whole: Prior, leaning: BTDFit) -> pd.DataFrame:
+    """β, ν, γ; medians over the splits, as a mean of ν says little when some end on the bound."""
+    fits = gain.evaluation.shrunken
+    assert fits is not None  # a gain has always compared it
+
+    def natural(theta: FloatArray) -> list[float]:
+        return [float(theta[0]), float(np.exp(theta[1])), float(theta[2])]
+
+    return pd.DataFrame(
+        {
+            "parameter": [GREEK[name] for name in PARAMETERS],
+            "own, few labels": natural(np.median(gain.evaluation.theta, axis=0)),
+            "prior θ₀": natural(whole.theta0),
+            "shrunken, few labels": natural(np.median(fits.theta, axis=0)),
+            "own, all labels": [np.nan] * 3 if own is None else [own.beta, own.nu, own.gamma],
+            "shrunken, all labels": [leaning.beta, leaning.nu, leaning.gamma],
+            "n": leaning.n_items,
+        }
+    )
+
+
+def labels_frame(counts: VoteCounts, fitted: BTDFit, selection: Selection) -> pd.DataFrame:
+    """Majority and shrunken label of each comparison, by name; codes are those of the selection."""
+    names = comparison_names(cached.get_store(), selection).to_pandas().iloc[counts.comparison]
+    frame = label_table(counts, fitted).to_frame().drop(columns="comparison")
+    frame = frame.rename(columns={"calibrated": "shrunken"})
+    named: pd.DataFrame = pd.concat([names.reset_index(drop=True), frame], axis=1)
+    return named

@@ -1,0 +1,179 @@
+"""What the Calibration page is asked, and the results that its answer and its tabs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import streamlit as st
+
+from core.confidence.calibration_error import (
+    Calibration,
+    ConfidenceGap,
+    NoiseFloor,
+    Reliability,
+    calibration,
+    confidence_gap,
+    noise_floor,
+)
+from core.errors import NoUsableVotes
+from core.plots.base import Style, Theme
+from core.plots.calibration import bin_key
+from core.records import OutcomeCounts
+from core.schema import CorrectnessRule, Selection
+from core.store.vote_queries import Mark
+from pages.shared import cached, theme, widgets
+
+Result = TypeVar("Result")
+
+NEEDS = (
+    "Calibration needs votes with a confidence on comparisons with gold; this selection has none. Load a "
+    "column confidence (0 to 1, or percent) with the votes, and gold labels with them or from a second file."
+)
+JUST_BELOW = 2e-9
+"""A mark's interval is open below, with a tolerance: this lets the votes at an edge in, or keeps them out."""
+RULES: dict[str, CorrectnessRule] = {"each vote": "single", "both orders": "both_orders"}
+"""What the page calls the rules of correctness; the URL holds these words."""
+NOUNS = {"single": "votes", "both_orders": "both-order pairs"}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Asked:
+    """The page's controls, and the verdicts that they select.
+
+    judge : the chosen one, or None for all.  outcomes : verdicts with a confidence, of each judge that has
+    some.  reasons : why another judge has none.
+    """
+
+    selection: Selection
+    rule: CorrectnessRule
+    bins: int
+    judge: str | None
+    outcomes: dict[str, OutcomeCounts]
+    reasons: dict[str, str]
+    styles: dict[str, Style]
+    look: Theme
+
+    @property
+    def noun(self) -> str:
+        """What is counted under the rule."""
+        return NOUNS[self.rule]
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """Judges of figures and tables."""
+        return [self.judge] if self.judge else list(self.outcomes)
+
+
+def ask() -> Asked:
+    """Draw the controls; refuse a selection in which no judge can be measured."""
+    selection = widgets.current_selection()
+    # Pairs of votes have a confidence only if votes have: without any, the rule has nothing to decide.
+    if not _known(selection, "single")[0]:
+        raise NoUsableVotes(NEEDS)
+    slots = st.columns([3, 4, 4], gap="medium", vertical_alignment="bottom")
+    chosen = widgets.choice(
+        "Right or wrong by",
+        list(RULES),
+        default="each vote",
+        key="rule",
+        place=slots[0],
+        help="each vote: a vote counts alone. both orders: a comparison is asked in both orders and right "
+        "only if the two verdicts together point to gold; confidence is their mean.",
+    )
+    rule = RULES[chosen]
+    outcomes, reasons = _known(selection, rule)
+    if not outcomes:
+        raise NoUsableVotes(NEEDS)
+    judge = slots[1].selectbox(
+        "Judge",
+        list(outcomes),
+        index=None,
+        key="stated_by",
+        bind=widgets.URL,
+        placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only one",
+    )
+    look = theme.current()
+    return Asked(
+        selection=selection,
+        rule=rule,
+        bins=slots[2].slider("Bins", 2, 20, 10, key="bins", bind=widgets.URL),
+        judge=judge,
+        outcomes=outcomes,
+        reasons=reasons,
+        styles=cached.styles(widgets.current_dataset(), look),
+        look=look,
+    )
+
+
+def _known(selection: Selection, rule: CorrectnessRule) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
+    return cached.computed("with confidence", (selection, rule), lambda: _with_confidence(selection, rule))
+
+
+def _with_confidence(
+    selection: Selection, rule: CorrectnessRule
+) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
+    """Verdicts that can be measured by judge, and why a judge has none."""
+    found = cached.outcomes(selection, rule=rule)
+    pairs = " judged in both orders" if rule == "both_orders" else ""
+    known, reasons = {}, {}
+    for judge in (about.name for about in cached.summary(selection).judges):
+        if judge not in found or not found[judge].n.any():
+            reasons[judge] = f"no comparison{pairs} that has gold"
+        elif not len(measured := found[judge].with_confidence()):
+            reasons[judge] = f"no confidence with any of their {NOUNS[rule]} on gold"
+        else:
+            known[judge] = measured
+    return known, reasons
+
+
+def of_each(
+    asked: Asked, name: str, key: tuple[Hashable, ...], compute: Callable[[OutcomeCounts], Result]
+) -> dict[str, Result]:
+    """A result for every judge, shown or not, computed once for each selection, rule and `key`."""
+    return cached.computed(
+        name,
+        (asked.selection, asked.rule, *key),
+        lambda: {judge: compute(known) for judge, known in asked.outcomes.items()},
+    )
+
+
+def calibrations(asked: Asked) -> dict[str, Calibration]:
+    return of_each(asked, "calibration", (asked.bins,), lambda known: calibration(known, bins=asked.bins))
+
+
+def gaps(asked: Asked) -> dict[str, ConfidenceGap]:
+    """Confidence beyond accuracy; every judge here has one, as each has verdicts with a confidence."""
+    found = of_each(asked, "gap", (), confidence_gap)
+    return {judge: gap for judge, gap in found.items() if gap is not None}
+
+
+def noise_floors(asked: Asked) -> dict[str, NoiseFloor]:
+    return of_each(
+        asked, "noise floor", (asked.bins,), lambda known: noise_floor(known, rng=seeded(), bins=asked.bins)
+    )
+
+
+def subject(asked: Asked) -> str:
+    """Whom sentences speak of: the chosen judge, else the one with the largest ECE."""
+    found = calibrations(asked)
+    return asked.judge or max(found, key=lambda name: found[name].ece)
+
+
+def bin_marks(
+    asked: Asked, name: str, diagram: Reliability, *, shown_as: str | None = None
+) -> dict[str, Mark]:
+    """The votes of each bin that has some, by the key of its mark."""
+    edges = zip(diagram.low.tolist(), diagram.high.tolist(), diagram.n.tolist(), strict=True)
+    return {
+        bin_key(shown_as or name, low, high): Mark(judge=name, confidence=(low, high), rule=asked.rule)
+        for low, high, n in edges
+        if n
+    }
+
+
+def seeded() -> np.random.Generator:
+    """The audit's seed."""
+    return np.random.default_rng(0)

@@ -1,0 +1,157 @@
+"""Jobs that go on, ended or wait to be resumed: they belong to the server, whichever tab started them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.judging.job import Job
+from core.judging.plan import described, outcome, plan, proposed, voters
+from core.judging.registry import Started, complete, forget, resume, runs, started
+from core.judging.runner import Run
+from core.store.ledger import without_verdict
+from pages.sections.collect.controls import errors, prompts_now, words
+from pages.sections.collect.endpoint import secret_keys
+from pages.shared import cached, widgets
+
+LOOK_SECONDS = 1.0
+SEEN = "runs whose end was read"
+
+
+def going() -> list[Run]:
+    """Runs of this server that have not finished."""
+    return [run for run in runs(cached.get_store()) if not run.progress().finished]
+
+
+def show(going_on: list[Run]) -> None:
+    """Progress of runs, looked at every second until one has ended."""
+
+    @st.fragment(run_every=LOOK_SECONDS)
+    def look() -> None:
+        if any(run.progress().finished for run in going_on):
+            st.rerun()
+        for run in going_on:
+            _progress(run)
+
+    look()
+
+
+def _progress(run: Run) -> None:
+    now = run.progress()
+    share = min(now.answered / now.planned, 1.0) if now.planned else 0.0
+    with st.container(key=f"collect-run-{run.job_id}", border=True, gap="xsmall"):
+        widgets.answer(f"Collecting {described(run.job)}.", part=f"-{run.job_id}")
+        st.progress(share)
+        st.text(now.sentence)
+        for message in now.messages:
+            st.text(message)
+        if now.statuses.keys() - {"ok"}:
+            _without_verdict(run.job)
+        if now.state == "stopping":
+            st.text("Stopping: waiting for the calls in flight, whose answers are kept.")
+            st.button(
+                "Stop at once",
+                key=f"collect-drop-{run.job_id}",
+                on_click=run.stop,
+                kwargs={"at_once": True},
+                help="Calls in flight are given up; a provider may bill them all the same.",
+            )
+        else:
+            st.button("Stop", key=f"collect-stop-{run.job_id}", on_click=run.stop)
+
+
+def ended(going_on: list[Run]) -> bool:
+    """What ended since the server started and was not put away yet, newest first; whether there is any."""
+    busy = {run.job_id for run in going_on}
+    seen = st.session_state.setdefault(SEEN, set())
+    found = [
+        run
+        for run in reversed(runs(cached.get_store()))
+        if run.job_id not in busy and run.progress().finished and complete(run.progress())
+    ]
+    shown = [run for run in found if id(run) not in seen]
+    for run in shown:
+        with st.container(key=f"collect-ended-{run.job_id}", border=True, gap="xsmall"):
+            widgets.answer(outcome(run.job, run.progress()), part=f"-{run.job_id}")
+            for message in run.progress().messages:
+                st.text(message)
+            _without_verdict(run.job)
+            _links(run)
+    return bool(shown)
+
+
+def _without_verdict(job: Job) -> None:
+    """The words of replies that gave nothing usable."""
+    found = without_verdict(cached.get_store(), job.dataset, voters(job)).to_pandas()
+    if len(found):
+        with st.expander(f"Without a verdict, in all runs: {found['n'].sum():,}"):
+            st.dataframe(found, hide_index=True, alt="Failed calls and replies that could not be read")
+
+
+def _links(run: Run) -> None:
+    job = run.job
+    here = {"dataset": job.dataset, "judges": list(voters(job)), "category": None, "raters": None}
+    with st.container(horizontal=True):
+        for text, page in _pages(job):
+            widgets.goto(text, page, key=f"collect-to-{page.removesuffix('.py')}-{run.job_id}", **here)
+        st.button(
+            "Put away",
+            key=f"collect-seen-{run.job_id}",
+            type="tertiary",
+            on_click=st.session_state[SEEN].add,
+            args=(id(run),),
+        )
+
+
+def _pages(job: Job) -> list[tuple[str, str]]:
+    if job.protocol == "listwise":
+        return [("To Listwise", "listwise.py")]
+    if job.protocol == "score":
+        return [("To the Overview", "overview.py")]
+    found = [("To Calibration", "calibration.py")] if job.confidence != "none" else []
+    return [*found, ("To Position bias", "position.py"), ("To the Overview", "overview.py")]
+
+
+def unfinished(going_on: list[Run]) -> None:
+    """Jobs that were stopped, or whose server died: what is left of each, and a button to go on."""
+    store = cached.get_store()
+    busy = {run.job_id for run in going_on}
+    last = {run.job_id: run for run in runs(store)}
+    for job in started(store):
+        run = last.get(job.id)
+        if job.id in busy or (run is not None and complete(run.progress())):
+            continue
+        with st.container(key=f"collect-left-{job.id}", border=True, gap="xsmall"):
+            if run is None:
+                when = f"{job.started_at:%Y-%m-%d %H:%M} UTC"
+                st.text(f"Started {when} and interrupted: {described(job.job)}.")
+            else:
+                st.text(outcome(job.job, run.progress()))
+                for message in run.progress().messages:
+                    st.text(words(message))
+            _without_verdict(job.job)
+            with errors():
+                st.text(f"To go on: {_left(job)}")
+            st.caption("To go on with other limits, start the same job below: nothing is asked twice.")
+            with st.container(horizontal=True):
+                if st.button("Resume", key=f"collect-resume-{job.id}", type="primary"):
+                    with errors():
+                        resume(job, store, keys=secret_keys())
+                        st.rerun()
+                st.button(
+                    "Do not list it",
+                    key=f"collect-forget-{job.id}",
+                    type="tertiary",
+                    on_click=forget,
+                    args=(store, job.id),
+                    help="What it collected stays.",
+                )
+
+
+def _left(job: Started) -> str:
+    def look() -> str:
+        return proposed(
+            job.job,
+            plan(job.job, cached.get_store(), confirmed=job.terms.confirmed, keys=secret_keys()),
+        )
+
+    return cached.computed("left of a job", (job.id, job.terms.confirmed, prompts_now(job.job)), look)

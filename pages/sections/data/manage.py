@@ -1,0 +1,144 @@
+"""The data sets of the store: list, rename, delete, export, and their votes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, BinaryIO
+
+import streamlit as st
+
+from core.errors import AppellateError
+from core.schema import FORMS, Kind, Selection
+from core.store import DatasetInfo
+from core.store.export import write_csv, write_parquet
+from core.store.vote_queries import Mark
+from pages.shared import cached, widgets
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
+OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
+"""Heads of counts that scores and rankings add to, where there are some."""
+KINDS: tuple[Kind, ...] = ("votes", "scores", "rankings")
+SAID = "said of data sets"
+
+
+def datasets() -> None:
+    """Table of the data sets, and what can be done with the one that is chosen."""
+    import pandas as pd
+
+    found = cached.datasets()
+    if said := st.session_state.pop(SAID, None):
+        with st.container(border=True):
+            st.text(said)
+    if not found:
+        st.text("There are no data sets. Load a file above; the demo comes back with a new store only.")
+        return
+    columns = ["name", "votes", "items", "comparisons", "judges", "files", "simulated", "loaded_at"]
+    others = [kind for kind in KINDS[1:] if any(getattr(each, kind) for each in found)]
+    columns[2:2] = others
+    frame = pd.DataFrame([[getattr(each, name) for name in columns] for each in found], columns=columns)
+    frame = frame.rename(columns=HEADERS | (OF_ALL if others else {}))
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config={
+            str(name): st.column_config.NumberColumn(format="localized")
+            for name in frame
+            if frame[name].dtype.kind == "i"
+        },
+        key="datasets",
+        alt="Data sets of the store",
+    )
+    names = [each.name for each in found]
+    current = widgets.current_dataset()
+    if st.session_state.get("managed") not in names:
+        st.session_state["managed"] = current if current in names else names[0]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox("Change or export", names, key="managed", width=320)
+        chosen = next(each for each in found if each.name == name)
+        with st.popover("Rename", key="rename-box"):
+            new = st.text_input("New name", key="new-name")
+            st.button("Rename", key="rename", on_click=_rename, args=(name, new), disabled=not new)
+        with st.popover("Delete", key="delete-box"):
+            st.text(f"{name}\n{holds(chosen)} and their gold will be gone from the store.")
+            st.button("Delete it", key="delete", type="primary", on_click=_delete, args=(chosen,))
+        file = re.sub(r"[^\w.-]+", "_", name).strip("_.")[:80] or "votes"
+        kinds = [kind for kind in KINDS if getattr(chosen, kind)] or ["votes"]
+        kind = kinds[0]
+        if len(kinds) > 1:
+            kind = st.selectbox("What to export", kinds, key=f"export-{'-'.join(kinds)}", width=160)
+        _export("Export CSV", name, kind, write_csv, f"{file}.csv", "text/csv")
+        _export(
+            "Export Parquet", name, kind, write_parquet, f"{file}.parquet", "application/vnd.apache.parquet"
+        )
+    shown = next((each for each in found if each.name == current), None)
+    if shown and shown.votes and st.toggle("Show the first votes that the sidebar selects", key="show-votes"):
+        widgets.votes_table(Mark(), name="stored")
+
+
+def pages_about(name: str) -> dict[str, str]:
+    """The pages to open first on a data set, by what it holds."""
+    found = next((each for each in cached.datasets() if each.name == name), None)
+    pages: dict[str, str] = {}
+    if found is None or found.votes:
+        pages["the Overview"] = "overview.py"
+    if found and found.votes:
+        judges = cached.summary(Selection(datasets=(name,))).judges
+        if any(judge.with_confidence for judge in judges):
+            pages["Calibration"] = "calibration.py"
+        elif any(judge.with_position for judge in judges):
+            pages["Position bias"] = "position.py"
+    if found and found.scores:
+        pages["the Leaderboard"] = "leaderboard.py"
+    if found and found.rankings:
+        pages["Listwise"] = "listwise.py"
+    return pages
+
+
+def holds(found: DatasetInfo) -> str:
+    """How much of each kind a data set holds, in words."""
+    counted = {FORMS[kind].units: getattr(found, kind) for kind in KINDS}
+    return " and ".join(f"{n:,} {units}" for units, n in counted.items() if n) or "0 votes"
+
+
+def _export(
+    text: str, name: str, kind: Kind, write: Callable[[pa.Table, BinaryIO], None], file: str, mime: str
+) -> None:
+    def written() -> bytes:
+        buffer = io.BytesIO()
+        write(cached.get_store().export(Selection(datasets=(name,)), kind=kind), buffer)
+        return buffer.getvalue()
+
+    st.download_button(text, written, file, mime, key=text, on_click="ignore")
+
+
+def _rename(old: str, new: str) -> None:
+    try:
+        cached.get_store().rename_dataset(old, new.strip())
+    except AppellateError as error:
+        st.session_state[SAID] = str(error)
+        return
+    st.session_state[SAID] = f"{old} is now named {new.strip()}."
+    st.session_state["new-name"] = ""
+    widgets.open_dataset(new.strip())
+
+
+def _delete(gone: DatasetInfo) -> None:
+    store = cached.get_store()
+    try:
+        store.delete_dataset(gone.name)
+        if gone.simulated or not store.datasets():
+            store.set_flag(cached.DEMO_DELETED, "yes")
+    except AppellateError as error:
+        st.session_state[SAID] = str(error)
+        return
+    st.session_state[SAID] = f"Deleted {gone.name}: {holds(gone)}."
+    left = [each.name for each in store.datasets()]
+    if left:
+        current = widgets.current_dataset()
+        widgets.open_dataset(current if current in left else left[0])

@@ -1,0 +1,267 @@
+"""One dropped file: what it looks like, what only its owner knows, and what was read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.errors import AppellateError
+from core.importers import Inspection, ReadOptions, formats, read, read_back
+from core.schema import FORMS, Reading
+from core.store.browse import SAID, arrived, reject_reasons, without_result
+from core.store.load import LoadReport
+from pages.shared import cached, widgets
+from pages.shared.columns import look_at, row_options, table_options, words
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+
+READ_BACK = 10
+REJECTS_SHOWN = 1000
+PANDALM, ARENA_HARD = "pandalm", "arenahard"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Said:
+    """A reading with what the page says about it, found once however often the page is drawn."""
+
+    reading: Reading
+    sentence: str
+    examples: tuple[str, ...]
+    reasons: pd.DataFrame
+
+    @classmethod
+    def of(cls, reading: Reading) -> Said:
+        """Count the rejects of a reading and put some votes in words."""
+        reasons = reject_reasons(reading)
+        reasons["reason"] = reasons["reason"].map(words)
+        return cls(reading, arrived(reading), tuple(read_back(reading, READ_BACK)), reasons)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Dropped:
+    """A file that was read, with the data set it shall go into (None: what the file says)."""
+
+    file: UploadedFile
+    said: Said
+    dataset: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Result:
+    dropped: Dropped
+    report: LoadReport | AppellateError
+
+
+def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
+    """Load files one by one; one that cannot be loaded leaves the store and the other files as they are."""
+    opened: str | None = None
+    progress = st.progress(0.0, "Loading")
+    for done, dropped in enumerate(ready, start=1):
+        report: LoadReport | AppellateError
+        try:
+            report = cached.get_store().load(
+                dropped.said.reading, dataset=dropped.dataset, on_conflict="replace" if replace else "keep"
+            )
+            opened = opened or next(iter(report.datasets), None)
+        except AppellateError as error:
+            report = error
+        _results()[dropped.file.file_id] = _Result(dropped, report)
+        progress.progress(done / len(ready), "Loading")
+    if opened:
+        widgets.open_dataset(opened)
+    st.rerun()
+
+
+def count_loaded(files: Sequence[UploadedFile]) -> int:
+    """How many of these files are in the store."""
+    found = [_results().get(file.file_id) for file in files]
+    return sum(isinstance(each.report, LoadReport) for each in found if each)
+
+
+def forget_others(files: Sequence[UploadedFile]) -> None:
+    """Let go of all that was kept of files that are no longer in the drop."""
+    here = {file.file_id for file in files}
+    cached.keep_only(here)
+    for gone in _results().keys() - here:
+        del _results()[gone]
+
+
+def _results() -> dict[str, _Result]:
+    results: dict[str, _Result] = st.session_state.setdefault("load results", {})
+    return results
+
+
+def _show_result(dropped: Dropped, report: LoadReport) -> None:
+    st.text(report.sentence[:1].upper() + report.sentence[1:] + ".")
+    reading = dropped.said.reading
+    if report.loaded and not reading.gold_only and (empty := without_result(reading)):
+        holds, is_ = ("holds", "is") if empty == 1 else ("hold", "are")
+        st.text(
+            f"{empty:,} of the {reading.units:,} {FORMS[reading.kind].units} read {holds} no "
+            f"{SAID[reading.kind]} (a failed call or an empty cell) and {is_} counted nowhere else."
+        )
+    if report.conflicts > report.replaced:
+        what = "votes or gold labels" if report.kind == "votes" else FORMS[report.kind].units
+        st.text(f"{report.conflicts:,} {what} are stored with other content; those stay.")
+        if st.button("Replace them with this file's", key=f"{dropped.file.file_id}-replace"):
+            load([dropped], replace=True)
+    _rejects(dropped.said, dropped.file.file_id)
+
+
+def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | None:
+    """Show a dropped file with all that can be said about how to read it; None until it can be loaded.
+
+    together : all files of the drop, as outputs in the PandaLM format need the test set among them.
+    """
+    key = file.file_id
+    with st.container(key=f"file-{key}", border=True, gap="xsmall"):
+        st.text(file.name)
+        result = _results().get(key)
+        names = {found.name for found in cached.datasets()}
+        if result and isinstance(result.report, LoadReport) and not names.issuperset(result.report.datasets):
+            # Deleted or renamed since: the file can be loaded again.
+            result = _results().pop(key) and None
+        if result and isinstance(result.report, LoadReport):
+            _show_result(result.dropped, result.report)
+            return None
+        if result:
+            st.text(words(result.report))
+        head = st.container()
+        row = st.columns(4)
+        format = row[0].selectbox("Format", ["auto", *formats()], key=f"{key}-format")
+        looks = look_at(file, ReadOptions(format=format))
+        if isinstance(looks, AppellateError):
+            head.text(words(looks))
+            return None
+        if looks.layout == "native":
+            head.caption(f"Recognised: {formats()[looks.format]}")
+            options = ReadOptions(format=format, mapping=_baseline(looks, row[1], key))
+        else:
+            chosen = (
+                table_options(
+                    file, looks, format, head, row, lambda asked: _models(_read(file, together, asked))
+                )
+                if looks.kind == "votes"
+                else row_options(file, looks, head, row)
+            )
+            if chosen is None:
+                return None
+            options = chosen
+        said = _read(file, together, options)
+        if isinstance(said, AppellateError):
+            st.text(words(said))
+            return None
+        dataset = _dataset(said.reading, row[3], key)
+        _show(said, key)
+        _copy_as_python(file.name, options, dataset)
+        return Dropped(file=file, said=said, dataset=dataset) if said.reading.votes.num_rows else None
+
+
+def _baseline(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str], ...]:
+    """Name of the model that Arena-Hard compares with, which its files seldom hold."""
+    if looks.format != ARENA_HARD:
+        return ()
+    name = str(
+        place.text_input("Name of the baseline", placeholder="as found", key=f"{key}-baseline")
+    ).strip()
+    return (("model_b", f"={name}"),) if name else ()
+
+
+def _dataset(reading: Reading, place: Any, key: str) -> str | None:
+    if reading.gold_only:
+        names = [found.name for found in cached.datasets()]
+        chosen: str | None = place.selectbox(
+            "Gold for data set", names, None, placeholder="found by its comparisons", key=f"{key}-dataset"
+        )
+        return chosen
+    names = reading.votes["dataset"].unique().to_pylist()
+    given = place.text_input(
+        "Data set",
+        placeholder=", ".join(map(str, names[:3])),
+        help="Empty: as the file says",
+        key=f"{key}-dataset",
+    )
+    return str(given).strip() or None
+
+
+def _show(said: Said, key: str) -> None:
+    """What was read: counts, ten of them in words, rejects by reason and by row."""
+    st.text(said.sentence)
+    if said.examples:
+        with st.container(border=True, key=f"readback-{key}", gap="xsmall"):
+            st.caption("Is this what your file says?")
+            st.text("\n".join(said.examples))
+    for note in said.reading.notes:
+        st.text(words(note))
+    _rejects(said, key, expanded=not said.reading.votes.num_rows)
+
+
+def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> None:
+    given = {
+        field.name: getattr(options, field.name)
+        for field in fields(options)
+        if getattr(options, field.name) != field.default
+    }
+    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    with st.expander("Copy as Python"):
+        st.code(
+            "from pathlib import Path\n\n"
+            "from core.importers import ReadOptions, read\n"
+            "from core.store import Store, default_path\n\n"
+            f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM format\n"
+            f"options = ReadOptions({arguments})\n"
+            "store = Store.open(default_path())  # one process at a time: stop the app first\n"
+            "reading = read([(name, Path(name))], options)[-1]\n"
+            f"print(store.load(reading, dataset={dataset!r}).sentence)",
+            language="python",
+        )
+
+
+def _rejects(said: Said, key: str, *, expanded: bool = False) -> None:
+    """Rejects by reason and by row, to download."""
+    rejects = said.reading.rejects
+    if not rejects.num_rows:
+        return
+    with st.expander(f"Rejected: {rejects.num_rows:,}", expanded=expanded):
+        st.dataframe(said.reasons, hide_index=True, alt="Rejects by reason")
+        frame = rejects.slice(0, REJECTS_SHOWN).to_pandas()
+        frame["reason"] = frame["reason"].map(words)
+        st.dataframe(frame, hide_index=True, height=220, alt="Rejected rows")
+        st.caption("Row 1 is the first one below the header: row 2 of a spreadsheet.")
+        if rejects.num_rows > REJECTS_SHOWN:
+            st.caption(f"The first {REJECTS_SHOWN:,} rows; the files hold all of them.")
+        widgets.downloads(rejects.to_pandas(), f"rejects-{key}")
+
+
+def _read(
+    file: UploadedFile, together: Sequence[UploadedFile], options: ReadOptions
+) -> Said | AppellateError:
+    looks = look_at(file, ReadOptions(format=options.format))
+    alone = isinstance(looks, AppellateError) or looks.format != PANDALM
+    beside = [] if alone else [other for other in together if other is not file and _is_test_set(other)]
+
+    def reading() -> Said | AppellateError:
+        try:
+            return Said.of(read([(each.name, each.getvalue()) for each in (*beside, file)], options)[-1])
+        except AppellateError as error:
+            return error
+
+    return cached.kept(file.file_id, "reading", (options, tuple(other.file_id for other in beside)), reading)
+
+
+def _models(said: Said | AppellateError) -> frozenset[str]:
+    if isinstance(said, AppellateError):
+        return frozenset()
+    votes = said.reading.votes
+    return frozenset(name for side in ("model_a", "model_b") for name in votes[side].unique().to_pylist())
+
+
+def _is_test_set(file: UploadedFile) -> bool:
+    looks = look_at(file, ReadOptions())
+    return isinstance(looks, Inspection) and looks.format == PANDALM and "cmp_key" in looks.columns

@@ -1,0 +1,126 @@
+"""How many votes does a comparison need? The vote-budget planner, on held-out votes and for votes to come."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.experiments.budget import TOLERANCE, BudgetPlan, learn, plan
+from core.experiments.budget_trial import BudgetTrial, trial
+from core.interpretation.experiments import answer, outlook
+from core.interpretation.sentences import SAYS
+from core.plots.base import Style, Theme
+from core.plots.experiments import budget_figure
+from core.records import VoteCounts
+from core.schema import Selection
+from pages.shared import cached, widgets
+
+CURVE = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02)
+TRIAL = {
+    "name": "rule",
+    "votes": "votes",
+    "saved": "saved",
+    "mae": "MAE",
+    "added": "added error",
+    "added_low": "low",
+    "added_high": "high",
+    "expected_votes": "expected votes",
+    "expected_mae": "expected MAE",
+}
+STOPS = {
+    "plus": "A",
+    "tie": "tie",
+    "minus": "B",
+    "label": "label",
+    "reached": "stops here",
+    "risk": "expected error",
+}
+
+
+def budget_tab(selection: Selection, judge: str, style: Style, look: Theme) -> None:
+    """What stopping early saves, measured and ahead."""
+    counts = cached.vote_counts(selection)[judge]
+    both = cached.positions(selection).get(judge)
+    paired = both is not None and bool((both.pairs > 0).mean() >= 0.5)
+    said, controls = st.container(), st.container(horizontal=True)
+    tolerance = controls.slider(
+        "Added error allowed", 0.0, 0.02, TOLERANCE, 0.001, format="%.3f", key="added", bind=widgets.URL
+    )
+    step = int(
+        widgets.choice(
+            "Votes at a time",
+            ("1", "2"),
+            default="2" if paired else "1",
+            key="at_a_time",
+            place=controls,
+            help="Two: one vote in each order",
+        )
+    )
+    ahead = controls.number_input("Comparisons to come", 1, 10**9, 1_000, key="to_come", bind=widgets.URL)
+    call = controls.number_input("Cost of a vote", 0.0, None, None, key="vote_cost", placeholder="unknown")
+    if int((counts.plus + counts.tie + counts.minus).max()) <= step:
+        least = "one vote" if step == 1 else "two votes"
+        widgets.not_applicable(f"{judge} has no comparison with more than {least}, so none can be saved.")
+        return
+    with widgets.errors():
+        found, budget = _results(selection, judge, counts, tolerance, step)
+        with said:
+            widgets.answer(*answer(judge, found, tolerance), part="budget")
+            st.text(outlook(budget, ahead, call=call, found=found))
+        _drawn(found, budget, tolerance, style, look)
+        widgets.copy_as_python(
+            f"""from numpy.random import default_rng
+
+from core.experiments.budget import learn, plan
+from core.experiments.budget_trial import trial
+
+counts = queries.vote_counts(store, selection)[{judge!r}]
+found = trial(counts, rng=default_rng(0), tolerances=(0.0, {tolerance!r}), step={step})
+print(found.to_frame().to_string())
+budget = plan(learn(counts.cells()[0], step={step}), tolerance={tolerance!r})
+print(budget.expected_votes, budget.expected_mae, budget.to_frame()[budget.stop].to_string())"""
+        )
+
+
+def _results(
+    selection: Selection, judge: str, counts: VoteCounts, tolerance: float, step: int
+) -> tuple[BudgetTrial, BudgetPlan]:
+    """The planner tried on splits, and the plan learned from all labels."""
+    tolerances = tuple(sorted({*CURVE, tolerance}))
+    found = cached.computed(
+        "budget trial",
+        (selection, judge, tolerances, step),
+        lambda: trial(counts, rng=np.random.default_rng(0), tolerances=tolerances, step=step),
+    )
+    pilot = cached.computed("pilot", (selection, judge, step), lambda: learn(counts.cells()[0], step=step))
+    return found, plan(pilot, tolerance=tolerance)
+
+
+def _drawn(found: BudgetTrial, budget: BudgetPlan, tolerance: float, style: Style, look: Theme) -> None:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        fig = budget_figure(found, style=style, theme=look, chosen=f"planner-{tolerance:g}")
+        widgets.figure(fig, "budget", alt="Votes asked for against the error added")
+        widgets.how_to_read(
+            "After each vote the planner weighs the error that further votes can be expected to save against "
+            "their number, and stops where it no longer pays. It learns how votes fall, and what gold then "
+            f"is, from a calibration part of {found.calibration:.0f} comparisons that keep all their votes; "
+            "the figure shows the others, mean over random splits and exactly over the orders of a "
+            "comparison's votes. *Added error* is the MAE above that of BTD on all votes; bars are "
+            "intervals by item. The rightmost mark of the planner gives the same labels as all votes. Hollow "
+            "squares: the same number of votes on every comparison. Crosses: stop if the first 2, 3 or 4 "
+            "votes agree, else ask all."
+        )
+    with right:
+        st.caption("When to stop, and the label then")
+        frame = budget.to_frame().assign(label=pd.Series(budget.decision).map(SAYS))
+        stops = frame[budget.stop & (budget.reached > 1e-9)].sort_values("reached", ascending=False)
+        widgets.table(stops[list(STOPS)].rename(columns=STOPS), "stops", alt="Votes after which to stop")
+    rules = (
+        found.to_frame()[list(TRIAL)]
+        .rename(columns=TRIAL)
+        .astype({"expected votes": float, "expected MAE": float})
+    )
+    rules["n"] = found.n
+    widgets.table(rules, "budget", alt="Votes and error of each rule")

@@ -1,0 +1,133 @@
+"""Temperatures, prompts, models, judges side by side, each against one of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from core.errors import NoUsableVotes
+from core.experiments.comparison import Comparison, compare
+from core.interpretation.experiments import comparison_answer
+from core.plots.experiments import compared_figure, ties_figure
+from core.records import VoteCounts
+from core.store.vote_queries import filter_columns
+from pages.sections.experiments.controls import Asked
+from pages.shared import cached, widgets
+
+JUDGE = "judge"
+LEFT_OUT = ("gold", "position", "run", "confidence_kind")
+MOST_VALUES = 20
+COLUMNS = {
+    "value": "value",
+    "rule": "rule",
+    "n": "n",
+    "mae": "MAE",
+    "mae_item_low": "low",
+    "mae_item_high": "high",
+    "pa": "PA",
+    "pa_item_low": "PA low",
+    "pa_item_high": "PA high",
+    "difference": "MAE minus reference",
+    "difference_low": "minus low",
+    "difference_high": "minus high",
+    "common": "n of both",
+    "ties": "ties",
+    "ties_low": "ties low",
+    "ties_high": "ties high",
+    "gold_ties": "gold ties",
+    "votes": "votes",
+}
+
+
+def compared_tab(asked: Asked) -> None:
+    """Error and ties by the value of a column."""
+    columns = cached.computed(
+        "columns to compare",
+        (asked.selection.datasets,),
+        lambda: filter_columns(cached.get_store(), asked.selection.datasets),
+    )
+    controls = st.container(horizontal=True)
+    column = controls.selectbox(
+        "Compare by",
+        [JUDGE, *(name for name in columns if name not in LEFT_OUT)],
+        key="compare_by",
+        bind=widgets.URL,
+        width=220,
+    )
+    if column == JUDGE:
+        st.caption("All judges are compared; the judge above is whose votes other columns divide.")
+    values, code = _values(asked, column)
+    most = max(values, key=lambda value: len(values[value].labelled()))
+    reference = controls.selectbox(
+        "Against", list(values), list(values).index(most), key="against", bind=widgets.URL, width=320
+    )
+    found = cached.computed(
+        "comparison",
+        (*asked.key, column, reference),
+        lambda: compare(values, rng=np.random.default_rng(0), reference=reference),
+    )
+    whose = "" if column == JUDGE else f" ({asked.judge})"
+    widgets.answer(f"{comparison_answer(found, column)}{whose}", part="compare")
+    _drawn(found, asked, column)
+    widgets.how_to_read(
+        "Upper mark: BTD, calibrated on 5 % of the items; lower mark, hollow: majority. Bars are 95 % "
+        "intervals by item, of each value on all its labelled comparisons. *MAE minus "
+        "reference*: the difference in error on the comparisons that both judged, the same items to "
+        "calibrate on; its interval is often much narrower than the bars, which share their items. Each "
+        "interval is of one difference: of many values the best is partly luck."
+    )
+    frame = found.to_frame()[list(COLUMNS)].rename(columns=COLUMNS | _named(column))
+    widgets.table(frame, "compared", alt="Error and ties of each value")
+    reasons = {name: one.reason for name, one in found.values.items() if one.reason}
+    reasons |= {one.value: one.reason for one in found.differences if one.reason}
+    widgets.left_out(reasons)
+    widgets.copy_as_python(
+        f"""from numpy.random import default_rng
+
+from core.experiments.comparison import compare
+{code}
+found = compare(values, rng=default_rng(0), reference={reference!r})
+print(found.to_frame().to_string())"""
+    )
+
+
+def _named(column: str) -> dict[str, str]:
+    """Heads the values with the column that they are of, unless the table has such a head already."""
+    return {} if column in COLUMNS.values() else {"value": column}
+
+
+def _values(asked: Asked, column: str) -> tuple[dict[str, VoteCounts], str]:
+    """Votes under each value, and the lines of Python that make them."""
+    if column == JUDGE:
+        values, code = asked.counts, "\nvalues = queries.vote_counts(store, selection)"
+    else:
+        by_value = cached.vote_counts_by(asked.selection, column)
+        values = {value: judges[asked.judge] for value, judges in by_value.items() if asked.judge in judges}
+        code = (
+            "from core.store.vote_queries import vote_counts_by\n\n"
+            f"by_value = vote_counts_by(store, selection, {column!r})\n"
+            f"values = {{name: judges[{asked.judge!r}] for name, judges in by_value.items() "
+            f"if {asked.judge!r} in judges}}"
+        )
+    if not values:
+        raise NoUsableVotes(f"{asked.judge} has no vote with a {column} to compare by.")
+    if len(values) > MOST_VALUES:
+        kept = sorted(values, key=lambda name: -len(values[name].labelled()))[:MOST_VALUES]
+        st.caption(f"The {MOST_VALUES} values with most labelled comparisons of {len(values)}.")
+        values = {name: one for name, one in values.items() if name in kept}
+        code += f"\nvalues = {{name: values[name] for name in {list(values)!r}}}"
+    return values, code
+
+
+def _drawn(found: Comparison, asked: Asked, column: str) -> None:
+    styles = asked.styles if column == JUDGE else {}
+    errors, ties = st.columns([3, 2], gap="medium")
+    with errors:
+        if any(one.evaluation for one in found.values.values()):
+            fig = compared_figure(found, styles=styles, theme=asked.look)
+            widgets.figure(fig, "compared", alt="MAE of each value")
+        else:
+            widgets.not_applicable("no value has 20 labelled comparisons to calibrate on and others.")
+    with ties:
+        fig = ties_figure(found, styles=styles, theme=asked.look)
+        widgets.figure(fig, "compared-ties", alt="Share of ties of each value")

@@ -1,0 +1,113 @@
+"""Error against the number of votes, and against the number of labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from core.experiments.sweeps import Sweep, label_sweep, vote_sweep, votes_source
+from core.interpretation.experiments import labels_answer, votes_answer
+from core.plots.experiments import sweep_figure
+from pages.sections.experiments.controls import Asked
+from pages.shared import cached, widgets
+
+COLUMNS = {
+    "votes": "votes",
+    "labels": "labels",
+    "rule": "rule",
+    "n": "n",
+    "mae": "MAE",
+    "mae_item_low": "low",
+    "mae_item_high": "high",
+    "mae_low": "draws low",
+    "mae_high": "draws high",
+    "more": "added error",
+    "more_low": "added low",
+    "more_high": "added high",
+    "pa": "PA",
+    "pa_item_low": "PA low",
+    "pa_item_high": "PA high",
+    "mae_all_labels": "BTD, all labels",
+}
+MARKS = (
+    "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the opposite. "
+    "*Majority* takes the commonest vote; *threshold* and *BTD* are calibrated on labels. The dotted line "
+    "is BTD fitted on every label. Thin bars are sampling error (95 %, by item). Thick bars are "
+    "how far the mean varies over "
+)
+
+
+def votes_tab(asked: Asked) -> None:
+    """How many votes a comparison are enough."""
+    asked.labelled()
+    counts = votes_source(asked.counts[asked.judge], cached.order_counts(asked.selection).get(asked.judge))
+    found = cached.computed("vote sweep", asked.key, lambda: vote_sweep(counts, rng=np.random.default_rng(0)))
+    if len(found.sizes) < 2:
+        widgets.not_applicable(
+            f"{asked.judge} has one vote a comparison; fewer votes can be tried where there are two or more."
+        )
+        return
+    widgets.answer(votes_answer(asked.judge, found), part="votes")
+    _drawn(found, asked, "votes-sweep", "MAE of each rule by the number of votes")
+    order = "half from each order shown" if found.balanced else "whatever the order shown"
+    left_out = f" {found.left_out:,} with fewer votes are left out." if found.left_out else ""
+    st.caption(
+        f"{found.draws} draws of votes without replacement, {order}; {found.n_splits} calibration splits "
+        f"each, of {found.calibration:.0f} labelled comparisons on average. {found.n:,} comparisons of "
+        f"{found.n_items:,} items.{left_out}"
+    )
+    widgets.how_to_read(
+        f"{MARKS}draws of the votes and calibration sets. *Added error*: the rise in error above "
+        "that at the largest number of votes, on the same items. Where the most votes are the votes there "
+        "are, more might pay further: the curve says how steeply."
+    )
+    _table(found, "votes-sweep")
+    source = "order_counts" if found.balanced else "vote_counts"
+    widgets.copy_as_python(
+        f"""from numpy.random import default_rng
+
+from core.experiments.sweeps import vote_sweep
+
+counts = queries.{source}(store, selection)[{asked.judge!r}]
+print(vote_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
+    )
+
+
+def labels_tab(asked: Asked) -> None:
+    """How many labelled comparisons are enough."""
+    labelled = asked.labelled()
+    found = cached.computed(
+        "label sweep", asked.key, lambda: label_sweep(labelled, rng=np.random.default_rng(0))
+    )
+    widgets.answer(labels_answer(asked.judge, found), part="labels")
+    _drawn(found, asked, "labels-sweep", "MAE of each rule by the number of labels")
+    st.caption(
+        f"{found.n_splits} random orders of {found.n_items:,} items; all sizes are evaluated on what lies "
+        f"outside the largest set. {found.n:,} labelled comparisons."
+    )
+    if found.not_possible:
+        sizes = ", ".join(str(size) for size in found.not_possible)
+        st.caption(f"Left out: {sizes}. {next(iter(found.not_possible.values()))}.")
+    widgets.how_to_read(
+        f"{MARKS}random calibration sets; those overlap, so that is split variability, not sampling error. "
+        "The labels of one item are drawn together."
+    )
+    _table(found, "labels-sweep")
+    widgets.copy_as_python(
+        f"""from numpy.random import default_rng
+
+from core.experiments.sweeps import label_sweep
+
+counts = queries.vote_counts(store, selection)[{asked.judge!r}]
+print(label_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
+    )
+
+
+def _drawn(found: Sweep, asked: Asked, key: str, alt: str) -> None:
+    widgets.figure(sweep_figure(found, theme=asked.look), key, alt=alt)
+
+
+def _table(found: Sweep, name: str) -> None:
+    columns = {old: new for old, new in COLUMNS.items() if old in found.to_frame()}
+    frame = found.to_frame()[list(columns)].rename(columns=columns)
+    widgets.table(frame, name, alt="Error of each rule at each size")

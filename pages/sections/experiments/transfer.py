@@ -1,0 +1,212 @@
+"""Do labels of one task calibrate another, and could that be known beforehand?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.aggregation.btd import PARAMETERS, decision_map
+from core.errors import NoUsableVotes
+from core.experiments.parameter_transfer import Transfer, task_distances, transfer, transfer_prediction
+from core.interpretation.experiments import prediction_answer, transfer_answer
+from core.plots.aggregation import MOST_VOTES
+from core.plots.experiments import borrowed_figure, distance_figure, transfer_figure, transfer_key
+from core.records import VoteCounts
+from pages.sections.experiments.controls import Asked
+from pages.shared import cached, widgets
+
+CATEGORIES, DATASETS, JUDGES = "categories", "data sets", "judges"
+GREEK = dict(zip(PARAMETERS, "βνγ", strict=True))
+COLUMNS = {
+    "fitted_on": "fitted on",
+    "evaluated_on": "used on",
+    "n": "n",
+    "mae": "MAE",
+    "change": "change",
+    "change_low": "low",
+    "change_high": "high",
+}
+PREDICTED = {
+    "target": "predicted",
+    "distance": "distance of",
+    "n": "pairs",
+    "rho": "ρ",
+    "p_value": "p",
+    "error": "off by",
+    "constant_error": "mean off by",
+}
+
+
+def transfer_tab(asked: Asked) -> None:
+    """The matrix, the chosen pair, and what predicts it."""
+    offered = _offered(asked)
+    if not offered:
+        widgets.not_applicable(
+            "labels can be carried over between categories, data sets or judges; here there is one of each."
+        )
+        return
+    between = widgets.choice("Between", offered, default=offered[0], key="between")
+    tasks, code = _tasks(asked, between)
+    key = (*asked.key, between)
+    found = cached.computed("transfer", key, lambda: transfer(tasks, rng=np.random.default_rng(0)))
+    widgets.answer(transfer_answer(found, between), part="transfer")
+    keys = [transfer_key(a, b) for a in found.tasks for b in found.tasks if a != b]
+    chosen = st.session_state.get("pair", st.query_params.get("pair"))
+    drawn, measured = st.columns([3, 2], gap="medium")
+    with drawn:
+        fig = transfer_figure(found, theme=asked.look, chosen=chosen)
+        pair = widgets.figure(fig, "pair", alt="Transfer matrix", marks=keys, prompt="Compare the two fits")
+    with measured:
+        frame = found.to_frame()[list(COLUMNS)].rename(columns=COLUMNS)
+        widgets.table(frame, "transfer", alt="Error on each task with the labels of each")
+    widgets.left_out(found.not_possible)
+    widgets.how_to_read(
+        "BTD is fitted on labels of the row and used on the column: the number is the rise in error (MAE) "
+        "above that of the column's own fit; the diagonal is that error itself. Bold: its interval "
+        "excludes 0. That counts the luck of both tasks' labels and of the column's items, and the intervals "
+        f"of all pairs hold at once ({found.n_splits} splits a task). Each task is calibrated on "
+        "5 % of its items, so a task with more labels can serve another better than its own few: a cell "
+        "below 0."
+    )
+    if pair:
+        _pair(found, tasks, pair, asked)
+    _prediction(found, tasks, key, asked, chosen)
+    widgets.copy_as_python(
+        f"""from numpy.random import default_rng
+
+from core.experiments.task_distance import task_distances, transfer_prediction
+from core.experiments.transfer import transfer
+
+{code}
+found = transfer(tasks, rng=default_rng(0))
+print(found.to_frame().to_string())
+if len(found.tasks) > 3:
+    print(transfer_prediction(found, task_distances(tasks), rng=default_rng(0)).to_frame().to_string())"""
+    )
+
+
+def _offered(asked: Asked) -> list[str]:
+    """What there are two or more of."""
+    category_chosen = any(column == "category" for column, _ in asked.selection.where)
+    whole = cached.summary(asked.selection)
+    offered = []
+    if not category_chosen and sum(bool(name) for name in whole.categories) > 1:
+        offered.append(CATEGORIES)
+    if len(asked.counts) > 1:
+        offered.append(JUDGES)
+    if len(cached.datasets()) > 1:
+        offered.append(DATASETS)
+    return offered
+
+
+def _tasks(asked: Asked, between: str) -> tuple[dict[str, VoteCounts], str]:
+    """Votes of each task, and the lines of Python that make them."""
+    judge = asked.judge
+    if between == JUDGES:
+        return asked.counts, "tasks = queries.vote_counts(store, selection)"
+    column, selection = "category", asked.selection
+    lines = "from core.store.vote_queries import vote_counts_by\n\n"
+    if between == DATASETS:
+        column, selection = "dataset", replace(selection, datasets=None, judges=None, where=())
+        lines += "from dataclasses import replace\n\n"
+        lines += "selection = replace(selection, datasets=None, judges=None, where=())\n"
+    by_value = cached.vote_counts_by(selection, column)
+    tasks = {value: judges[judge] for value, judges in by_value.items() if judge in judges}
+    if len(tasks) < 2:
+        raise NoUsableVotes(f"{judge} voted in {len(tasks)} of the {between}; a transfer needs two.")
+    return tasks, (
+        f"{lines}by_value = vote_counts_by(store, selection, {column!r})\n"
+        f"tasks = {{name: judges[{judge!r}] for name, judges in by_value.items() if {judge!r} in judges}}"
+    )
+
+
+def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: str, asked: Asked) -> None:
+    """Both fits of a pair: parameters, errors both ways, and where their decisions differ."""
+    one, other = next(
+        (a, b) for a in found.tasks for b in found.tasks if a != b and transfer_key(a, b) == pair
+    )
+    row, column = found.tasks.index(one), found.tasks.index(other)
+    st.subheader("The two fits", anchor=False)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        parameters = []
+        for name, place in ((one, row), (other, column)):
+            theta = found.theta[place]
+            for p, (field, letter) in enumerate(GREEK.items()):
+                values = np.exp(theta[:, p]) if field == "nu" else theta[:, p]
+                q1, q3 = np.quantile(values, [0.25, 0.75])
+                parameters.append(
+                    {
+                        "fitted on": name,
+                        "parameter": letter,
+                        "all labels": getattr(found.fits[name], field),
+                        "mean of splits": values.mean(),
+                        "Q1": q1,
+                        "Q3": q3,
+                        "n": int(found.n[place]),
+                    }
+                )
+        widgets.table(pd.DataFrame(parameters), "pair-parameters", alt="Parameters of both fits")
+        frame = found.to_frame()
+        both = frame[frame["fitted_on"].isin((one, other)) & frame["evaluated_on"].isin((one, other))]
+        widgets.table(
+            both[list(COLUMNS)].rename(columns=COLUMNS), "pair-errors", alt="Error of both fits on both tasks"
+        )
+    with right:
+        cells = tasks[other].cells()[0]
+        sizes = np.bincount(cells.n, weights=cells.weight)[: MOST_VOTES + 1]
+        if not sizes.any():
+            widgets.not_applicable(
+                f"every comparison has over {MOST_VOTES} votes, too many to draw each way."
+            )
+            return
+        n = int(sizes.argmax())
+        seen: dict[tuple[int, int, int], int] = {}
+        patterns = zip(*(part.tolist() for part in (cells.plus, cells.tie, cells.minus)), strict=True)
+        for pattern, weight in zip(patterns, cells.weight.tolist(), strict=True):
+            seen[pattern] = seen.get(pattern, 0) + round(weight)
+        fig = borrowed_figure(
+            decision_map(found.fits[other], n), decision_map(found.fits[one], n), seen=seen, theme=asked.look
+        )
+        widgets.figure(fig, "pair-map", alt="What each fit decides")
+        widgets.how_to_read(
+            f"A square is one way in which {n} votes can fall, its letter the label by the task's own fit on "
+            "all its labels. Two letters, own then borrowed, and a heavy outline: the fit on the other "
+            "task's labels decides otherwise. Pale squares have no comparison here."
+        )
+
+
+def _prediction(
+    found: Transfer, tasks: dict[str, VoteCounts], key: tuple[object, ...], asked: Asked, chosen: str | None
+) -> None:
+    st.subheader("Could that be known beforehand?", anchor=False)
+    with widgets.errors():
+        distances = cached.computed(
+            "distances", key, lambda: task_distances({name: tasks[name] for name in found.tasks})
+        )
+        told = cached.computed(
+            "prediction",
+            key,
+            lambda: transfer_prediction(found, distances, rng=np.random.default_rng(0)),
+        )
+        st.text(prediction_answer(told))
+        drawn, measured = st.columns([3, 2], gap="medium")
+        with drawn:
+            fig = distance_figure(found, distances, theme=asked.look, chosen=chosen)
+            marks = [transfer_key(a, b) for a in found.tasks for b in found.tasks if a != b]
+            widgets.figure(fig, "distance", alt="Loss against distance", marks=marks, into="pair")
+        with measured:
+            frame = told.to_frame()[list(PREDICTED)].rename(columns=PREDICTED)
+            widgets.table(frame, "transfer-prediction", alt="What predicts the loss")
+        widgets.how_to_read(
+            "A mark is one pair of tasks. The distance compares how votes fall, and gold with them, whatever "
+            "the names of the models; it is 0 for tasks alike. The loss is that of fits on all labels, in "
+            "DRPS, which fits minimise: small calibration sets play no part in it. ρ: rank correlation; p: "
+            f"over {told.permutations:,} {'orders' if told.exact else 'random orders'} of the tasks, as "
+            "pairs share tasks. *Off by*: a line through the pairs of the other tasks, held to the pairs of "
+            "the task left out; *mean off by*: their mean instead. Only the distance of votes alone is known "
+            "before there are labels."
+        )

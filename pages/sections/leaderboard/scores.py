@@ -1,0 +1,326 @@
+"""Do direct scores say the same? Their statistics, win probabilities by proportional odds, votes beside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from core.errors import NoUsableVotes
+from core.interpretation import leaderboard as say
+from core.leaderboard.anchored import Board, board
+from core.leaderboard.rating_methods import met
+from core.leaderboard.score_board import ScoreBoards, score_boards, scored_anchors
+from core.leaderboard.score_dispersion import Dispersion, dispersion, measures_frame
+from core.leaderboard.scores import DirectStatistics, direct_statistics, pairs_frame
+from core.plots.leaderboard import scores_figure
+from core.records import DirectScores
+from core.schema import Selection
+from pages.sections.leaderboard.controls import MODEL, Asked, number
+from pages.shared import cached, theme, widgets
+
+SHOWN = 10
+SEED = 0
+COLUMNS = {
+    "model": MODEL,
+    "n": number("n", "%d", "items"),
+    "mean": number("mean score", "%.2f", "of items, then of judges"),
+    "p": number("beats %", "%.1f", "chance that its score beats the anchor's, a tie being half a win"),
+    "p_low": number("low", "%.1f", "95 %, over items"),
+    "p_high": number("high", "%.1f", "95 %, over items"),
+    "elo": number("Elo", "%+.0f", "points that this chance stands for"),
+    "elo_low": number("Elo low", "%+.0f"),
+    "elo_high": number("Elo high", "%+.0f"),
+    "n_judges": number("judges", "%d"),
+}
+HEADS = {
+    "n_models": "models",
+    "n_judges": "judges",
+    "sd": "SD",
+    "sd_low": "SD low",
+    "sd_high": "SD high",
+    "relative": "SD / spread of models",
+    "spread": "spread of models",
+    "se": "SE",
+    "cv": "CV",
+    "mean_low": "mean low",
+    "mean_high": "mean high",
+    "kurtosis": "excess kurtosis",
+    "top": "share at the top",
+    "top_low": "top low",
+    "top_high": "top high",
+    "judge_1": "judge",
+    "judge_2": "other judge",
+    "pearson": "Pearson",
+    "pearson_low": "Pearson low",
+    "pearson_high": "Pearson high",
+    "kendall": "Kendall τ",
+    "kendall_low": "τ low",
+    "kendall_high": "τ high",
+    "kappa": "κ",
+    "kappa_low": "κ low",
+    "kappa_high": "κ high",
+    "weighted_kappa": "weighted κ",
+    "weighted_kappa_low": "weighted κ low",
+    "weighted_kappa_high": "weighted κ high",
+}
+"""Fields of the results under the words that head their columns."""
+SPREAD = ("measure", "n_models", "n_judges", "sd", "sd_low", "sd_high", "relative", "se", "cv", "spread")
+
+
+def scores_tab(asked: Asked) -> None:
+    """Direct scores beside the board by votes."""
+    try:
+        judged = cached.direct_scores(asked.selection)
+    except NoUsableVotes:
+        widgets.not_applicable(
+            "this selection has no direct scores. Load a table of item_id, model, judge and score, or "
+            "MT-Bench single grades, under the same name as the votes (Data page)."
+        )
+        return
+    if asked.judge is not None and asked.judge not in judged:
+        st.text(say.no_scores(judged, asked.judge))
+    elif asked.judge is not None:
+        judged = {asked.judge: judged[asked.judge]}
+    offered = scored_anchors(judged)
+    if not offered:
+        _only_statistics(asked.selection, judged)
+        return
+    anchor = asked.anchor
+    if anchor not in offered:
+        st.text(f"{anchor} was not scored beside another model: these scores need an anchor of their own.")
+        anchor = st.selectbox(
+            "Anchor of the scores", offered, _middling(judged, offered), key="scores_anchor", bind=widgets.URL
+        )
+    voters = asked.judges if asked.judge is None else [asked.judge]
+    votes = {
+        name: board(asked.pairs[name], anchor, prior=asked.prior)
+        for name in voters
+        if met(asked.pairs[name], anchor)
+    }
+    _compared(asked.selection, judged, anchor, votes, asked.boards.get(anchor), asked.prior)
+
+
+def only_scores(selection: Selection, *, no_board: bool = False) -> bool:
+    """Show direct scores by themselves where a selection has no votes; whether there were any.
+
+    no_board : there are votes, but they rank nobody.
+    """
+    found = cached.summary(selection)
+    if (found.votes and not no_board) or not found.scores:
+        return False
+    judged = cached.direct_scores(selection)
+    said = st.container()
+    offered = scored_anchors(judged)
+    if not offered:
+        _only_statistics(selection, judged, place=said)
+        return True
+    chosen = st.selectbox(
+        "Anchor", offered, _middling(judged, offered), key="scores_anchor", bind=widgets.URL
+    )
+    _compared(selection, judged, chosen, {}, None, None, place=said)
+    return True
+
+
+def _middling(judged: dict[str, DirectScores], offered: Sequence[str]) -> int:
+    """Place of the model of middling mean score: against the best one, nobody wins."""
+    means: dict[str, list[float]] = {name: [] for name in offered}
+    for scores in judged.values():
+        # Judges' scales differ, so each is brought to its own mean first.
+        centred = scores.score - scores.score.mean() if len(scores) else scores.score
+        for code in np.unique(scores.model).tolist():
+            if (name := scores.models[code]) in means:
+                means[name].append(float(centred[scores.model == code].mean()))
+    ranked = sorted(offered, key=lambda name: (float(np.mean(means[name])), name))
+    return offered.index(ranked[(len(ranked) - 1) // 2])
+
+
+def _only_statistics(
+    selection: Selection,
+    judged: dict[str, DirectScores],
+    *,
+    place: st.delta_generator.DeltaGenerator | None = None,
+) -> None:
+    found = _statistics(selection, judged)
+    with place or st.container():
+        widgets.answer(say.alone(found), "warning", part="-scores")
+    _statistics_tables(found)
+    widgets.copy_as_python(_code(selection, judged))
+
+
+def _compared(
+    selection: Selection,
+    judged: dict[str, DirectScores],
+    anchor: str,
+    votes: dict[str, Board],
+    shown_votes: Board | None,
+    prior: str | None,
+    *,
+    place: st.delta_generator.DeltaGenerator | None = None,
+) -> None:
+    key = (selection, tuple(judged), anchor)
+    statistics = _statistics(selection, judged)
+    try:
+        found = cached.computed("score boards", key, lambda: score_boards(judged, anchor))
+    except NoUsableVotes as error:
+        with place or st.container():
+            widgets.not_applicable(str(error))
+        _statistics_tables(statistics)
+        return
+    beside = cached.computed(
+        "dispersion",
+        (*key, tuple(votes), prior, SEED),
+        lambda: dispersion(found, votes, anchor, rng=np.random.default_rng(SEED)),
+    )
+    told = f"{say.leader(found.mean)} {say.beside_votes(beside)}"
+    if place is None:
+        st.text(told)
+    else:
+        with place:
+            widgets.answer(told, say.scores_kind(found, statistics), part="-scores")
+    _board(found, shown_votes)
+    _notes(found, statistics)
+    _dispersion_table(beside)
+    _statistics_tables(statistics)
+    widgets.copy_as_python(_code(selection, judged, anchor=anchor, votes=tuple(votes), prior=prior))
+
+
+def _board(found: ScoreBoards, votes: Board | None) -> None:
+    drawn, measured = st.columns([3, 2], gap="medium")
+    look = theme.current()
+    shown = SHOWN
+    if len(found.mean.rows) > SHOWN and measured.toggle(
+        f"Draw all {len(found.mean.rows)} models", key="scores_all", bind=widgets.URL
+    ):
+        shown = len(found.mean.rows)
+    with drawn:
+        fig = scores_figure(
+            found,
+            styles=cached.styles(widgets.current_dataset(), look),
+            votes=votes,
+            shown=shown,
+            theme=look,
+        )
+        widgets.figure(fig, "scores", alt="Chance of each model's score to beat the anchor's")
+        widgets.how_to_read(
+            "Each row is a model. Filled marks: the chance that its direct score is above the anchor's, a "
+            "tie being half a win, mean of judges; small marks below are single judges. Hollow marks: how "
+            "often it wins against the anchor in votes, from the board. Bars are 95 % intervals over "
+            "items.\n\n"
+            "A judge's scale is its own: 8 may be praise or blame. So each judge's scores are fitted by "
+            "proportional odds, logit P(score ≤ k) = θ_k − β_model: thresholds θ for the judge's use of the "
+            "scale, one β a model. Only the order of scores counts, not their distances. One response "
+            "spread like all of the judge's is added to each model, so that a model that always got the top "
+            "score keeps finite odds; the board by votes does the same with half a win and half a loss.\n\n"
+            "The chance compares two responses drawn at random, each from any item. A vote compares them on "
+            "one item, so votes can be more decided than scores where items differ much in difficulty."
+        )
+    with measured:
+        frame = found.mean.to_frame()
+        percents = {name: 100 * frame[name].astype(float) for name in ("p", "p_low", "p_high")}
+        whole = {name: frame[name].astype(float).round() + 0.0 for name in ("elo", "elo_low", "elo_high")}
+        st.dataframe(
+            frame[list(COLUMNS)].assign(**percents, **whole),
+            hide_index=True,
+            column_config=COLUMNS,
+            placeholder="–",
+            alt="Models by direct scores",
+        )
+        widgets.downloads(found.to_frame, "direct-scores-board")
+        st.text(f"The anchor, {found.mean.anchor}, has a mean score of {found.mean.anchor_mean:.2f}.")
+
+
+def _notes(found: ScoreBoards, statistics: DirectStatistics) -> None:
+    if (full := say.crowded(statistics)) is not None:
+        st.text(full)
+    st.text(say.correlations(statistics))
+    if found.left_out:
+        told = "; ".join(f"{name}: {why}" for name, why in found.left_out.items())
+        st.text(f"Left out of the board: {told}")
+
+
+def _dispersion_table(found: Dispersion) -> None:
+    st.subheader("Dispersion across judges", anchor=False)
+    by_measure, by_model = st.columns(2, gap="medium")
+    with by_measure:
+        frame = measures_frame(found)[list(SPREAD)].rename(columns=HEADS)
+        widgets.table(
+            frame,
+            "dispersion",
+            alt="Dispersion across judges by measure",
+            # Elo points stand in the same columns as shares.
+            significant=[str(column) for column in frame if column != "SD / spread of models"],
+        )
+        for reason in dict.fromkeys(row.reason for row in found.measures if row.reason):
+            missing = ", ".join(row.measure for row in found.measures if row.reason == reason)
+            st.text(f"{missing}: {reason}")
+    with by_model:
+        frame = found.to_frame().rename(columns=HEADS)
+        widgets.table(
+            frame,
+            "dispersion-by-model",
+            alt="Dispersion across judges by model",
+            significant=[str(column) for column in frame],
+        )
+    st.caption(
+        "SD, SE = SD/√judges and CV = SD/mean across judges. Elo has no CV: its 0 is the anchor, not "
+        "nothing. CVs of scores and of p are on different scales: compare the SDs of p, or the SD by the "
+        "spread of models."
+    )
+
+
+def _statistics(selection: Selection, judged: dict[str, DirectScores]) -> DirectStatistics:
+    return cached.computed("score statistics", (selection, tuple(judged)), lambda: direct_statistics(judged))
+
+
+def _statistics_tables(found: DirectStatistics) -> None:
+    st.subheader("Scores as given", anchor=False)
+    frame = found.to_frame().rename(columns=HEADS)
+    widgets.table(frame.assign(model=frame["model"].fillna("all")), "direct-scores", alt="Score statistics")
+    if found.pairs:
+        st.subheader("Agreement of judges", anchor=False)
+        frame = pairs_frame(found).rename(columns=HEADS)
+        widgets.table(frame, "direct-scores-pairs", alt="Agreement of every two judges")
+        st.caption(
+            "Pearson and Kendall τ_b on mean scores of the same responses; Cohen κ on those rounded to whole "
+            "scores, plain and with quadratic weights. Intervals are clustered by item."
+        )
+
+
+def _code(
+    selection: Selection,
+    judged: dict[str, DirectScores],
+    *,
+    anchor: str | None = None,
+    votes: tuple[str, ...] = (),
+    prior: str | None = None,
+) -> str:
+    lines = [
+        "from core.leaderboard.scores import direct_statistics, pairs_frame",
+        "",
+        "scores = queries.direct_scores(store, selection)",
+        f"scores = {{name: scores[name] for name in {tuple(judged)!r}}}",
+        "found = direct_statistics(scores)",
+        "print(found.to_frame().to_string())",
+        "print(pairs_frame(found).to_string())",
+    ]
+    if anchor is not None:
+        boards = "{}"
+        if votes:
+            lines.append("pairs = queries.pair_scores(store, selection, pooled=True)")
+            boards = f"{{name: board(pairs[name], {anchor!r}, prior={prior!r}) for name in {votes!r}}}"
+        lines = [
+            "from numpy.random import default_rng",
+            "",
+            "from core.leaderboard.score_dispersion import dispersion, measures_frame",
+            *(["from core.leaderboard.anchored import board"] if votes else []),
+            "from core.leaderboard.score_board import score_boards",
+            *lines,
+            f"boards = score_boards(scores, {anchor!r})",
+            "print(boards.to_frame().to_string())",
+            f"beside = dispersion(boards, {boards}, {anchor!r}, rng=default_rng({SEED}))",
+            "print(measures_frame(beside).to_string())",
+            "print(beside.to_frame().to_string())",
+        ]
+    return "\n".join(lines)

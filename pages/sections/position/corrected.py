@@ -1,0 +1,123 @@
+"""What if the fit knew the order of each vote? BTD with a term for the order, on held-out items."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.aggregation.position_aware_btd import PositionAware, one_order, position_aware
+from core.errors import AppellateError
+from core.interpretation.aggregation import position_aware as said
+from core.plots.aggregation import changes_figure
+from pages.sections.position.controls import Asked
+from pages.shared import cached, widgets
+from pages.shared.columns import RULES, RULES_CAPTION
+
+SPLITS = 100
+ALL, ONE = "as they are", "one order each"
+
+
+def corrected_tab(asked: Asked, answer: DeltaGenerator) -> None:
+    """One judge in words, into `answer`, under the page's own answer; all drawn, and the rules of one."""
+    with answer:
+        kind: Literal["finding", "warning"] = "finding" if asked.verdict.verdict == "ok" else "warning"
+        widgets.answer(f"{asked.judge}: {asked.verdict.sentence}", kind)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    votes = widgets.choice(
+        "Votes",
+        (ALL, ONE),
+        default=ALL,
+        key="order_votes",
+        place=row,
+        help="One order each: of every comparison only the votes of one order, drawn at random, as if each "
+        "had been asked once",
+    )
+    share = row.slider(
+        "Calibration share",
+        1,
+        50,
+        5,
+        format="%d %%",
+        key="order_share",
+        bind=widgets.URL,
+        help="Share of the items",
+        width=240,
+    )
+    found, failed = cached.computed(
+        "position aware", (asked.selection, votes, share), lambda: _all(asked, votes, share)
+    )
+    if asked.judge not in found:
+        widgets.not_applicable(failed.get(asked.judge, f"{asked.judge} has no vote with a known order."))
+        return
+    with answer:
+        widgets.answer(
+            said(asked.judge, found[asked.judge], asked.results.get(asked.judge)), part="-corrected"
+        )
+    unbalanced = {name: one.scores for name, one in found.items() if one.fit.unbalanced}
+    if unbalanced:
+        fig = changes_figure(unbalanced, styles=asked.styles, theme=asked.look)
+        widgets.figure(fig, "corrected", alt="Change of held-out loss by correcting for the order")
+        widgets.how_to_read(
+            "Left of the line the correction helps. Each judge's votes are fitted with and without a term "
+            "δ·(share of votes with A first − ½) on the same random calibration sets, and both fits are "
+            "judged on the other comparisons; bars are intervals by item. δ enters only where a "
+            "calibration set shows that the order matters (|z| ≥ 1.96): *untested* in the table always uses "
+            "it. So the error can change for a judge that the fit on all labels leaves uncorrected. "
+            "δ below 0 takes back a lean to the response shown first. With balanced orders there is "
+            "nothing to correct: try one order each to see what asking once would have cost."
+        )
+    widgets.table(_judges(found), "corrected-judges", alt="Parameter of the order by judge")
+    st.caption(RULES_CAPTION)
+    rules = found[asked.judge].to_frame()[list(RULES)].rename(columns=RULES)
+    widgets.table(rules, "corrected-rules", alt="Held-out error of each rule")
+    widgets.without_result(failed)
+    thinned = "" if votes == ALL else "counts = one_order(counts, rng=default_rng(0))\n"
+    widgets.copy_as_python(
+        f"""from numpy.random import default_rng
+
+from core.aggregation.position_aware import one_order, position_aware
+
+counts = queries.order_counts(store, selection)[{asked.judge!r}]
+{thinned}found = position_aware(counts, rng=default_rng(0), n_splits={SPLITS}, share={share / 100})
+print(found.delta, found.delta_low, found.delta_high, found.fit.z)
+print(found.to_frame().to_string())"""
+    )
+
+
+def _all(asked: Asked, votes: str, share: int) -> tuple[dict[str, PositionAware], dict[str, str]]:
+    """Each judge's result, or why it has none."""
+    found, failed = {}, {}
+    for name, counts in cached.order_counts(asked.selection).items():
+        used = counts if votes == ALL else one_order(counts, rng=np.random.default_rng(0))
+        try:
+            found[name] = position_aware(
+                used, rng=np.random.default_rng(0), n_splits=SPLITS, share=share / 100
+            )
+        except AppellateError as error:
+            failed[name] = str(error)
+    return found, failed
+
+
+def _judges(found: dict[str, PositionAware]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "judge": name,
+                "n": one.fit.n_items,
+                "unbalanced": one.fit.unbalanced,
+                "δ": one.delta,
+                "low": one.delta_low,
+                "high": one.delta_high,
+                "z": one.fit.z,
+                "corrected on all labels": "yes" if one.fit.delta else "no",
+                "MAE change": one.scores.mae_change[1],
+                "MAE low": one.scores.mae_change_low[1],
+                "MAE high": one.scores.mae_change_high[1],
+            }
+            for name, one in found.items()
+        ]
+    )

@@ -1,0 +1,178 @@
+"""Which slot gains, and how often the verdict changes with the order: every judge.
+
+Does asking in both orders pay? Error of majority labels by the order of the votes.
+
+Where the verdicts of one judge change: by category, and by how decided the other judges are.
+
+Does the longer response win, more often than it should?
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from core.bias.length import verbosity
+from core.bias.position import flips_by, margin_group, order_balance
+from core.interpretation import sentences
+from core.plots.position import flip_key, flips, flips_by_group, lean_key, leaning, leans, order_errors
+from core.reporting import tables
+from core.store.vote_queries import Mark
+from pages.sections.position.controls import Asked
+from pages.shared import cached, widgets
+
+
+def order_section(asked: Asked) -> None:
+    """Leans and flips of all judges side by side, and their table."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("Which slot gains", anchor=False)
+        lean = _leans(asked)
+    with right:
+        st.subheader("How often the verdict changes", anchor=False)
+        flip = _flips(asked)
+    if lean:
+        widgets.votes_table(lean, name="lean")
+    if flip:
+        widgets.votes_table(flip, name="flip")
+    if warning := sentences.unbalanced(asked.results):
+        st.text(warning)
+    widgets.table(
+        tables.positions(asked.results),
+        "position",
+        alt="Position figures of each judge",
+        columns=tables.POSITIONS_SHOWN,
+    )
+    st.caption("The downloads have every interval.")
+
+
+def _leans(asked: Asked) -> Mark | None:
+    slots = {name: leaning(one) for name, one in asked.results.items()}
+    marks = {lean_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()}
+    fig = leans(asked.results, styles=asked.styles, theme=asked.look, chosen=st.session_state.get("lean"))
+    chosen = widgets.figure(fig, "lean", alt="Lean to a slot by judge", marks=list(marks))
+    widgets.how_to_read(
+        "Right of the line a judge favours the response shown first, left of it the one shown second. "
+        "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that picks the "
+        "better response each time stands on the line. *All decided votes* (raw) is (first − second) / "
+        "(first + second); where orders are unbalanced it also shows where the better response sat. In the "
+        "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them in."
+    )
+    return marks[chosen] if chosen else None
+
+
+def _flips(asked: Asked) -> Mark | None:
+    results = asked.results
+    marks = {flip_key(name, "flip"): Mark(judge=name, flip="flip") for name in results if results[name].flips}
+    marks |= {
+        flip_key(name, "hard"): Mark(judge=name, flip="hard") for name in results if results[name].hard_flips
+    }
+    fig = flips(results, styles=asked.styles, theme=asked.look, chosen=st.session_state.get("flip"))
+    alt = "Share of verdicts that change with the order"
+    chosen = widgets.figure(fig, "flip", alt=alt, marks=list(marks))
+    widgets.how_to_read(
+        "Share of pairs (one run of a comparison, in both orders) whose verdicts differ; hollow marks count "
+        "only those that go from one response to the other. The small bar is how often repeats in the *same* "
+        "order differ: the judge's own noise. What lies beyond it is what order adds (*excess*)."
+    )
+    return marks[chosen] if chosen else None
+
+
+def balance_section(asked: Asked) -> None:
+    """One judge in words and drawn, all in the table."""
+    st.subheader("Does asking in both orders pay?", anchor=False)
+    balances = cached.computed(
+        "order balance",
+        (asked.selection,),
+        lambda: {name: order_balance(one) for name, one in cached.order_counts(asked.selection).items()},
+    )
+    balance = balances[asked.judge]
+    said = sentences.order_balance(asked.judge, balance)
+    if balance is None:
+        widgets.not_applicable(said)
+        return
+    st.text(said)
+    drawn, listed = st.columns(2, gap="medium")
+    with drawn:
+        fig = order_errors(balance, style=asked.styles[asked.judge], theme=asked.look)
+        widgets.figure(fig, "orders", alt="Error by order")
+        widgets.how_to_read(
+            "Mean absolute error of the majority label against gold, with the number of votes a label is "
+            "made from in brackets. Compare orders at the same number of votes; the gain in the sentence "
+            "does, comparison by comparison. It is the exact mean over all ways to draw that many votes."
+        )
+    with listed:
+        widgets.table(tables.orders(balances), "orders", alt="Error by order of each judge")
+
+
+CAPTIONS: dict[Literal["category", "margin"], str] = {
+    "category": "By category",
+    "margin": "By how decided the other judges are",
+}
+UNKNOWN = {"category": "", "margin": "no other judge"}
+"""The group of comparisons that have no category, or no other judge."""
+WHY_NOT = {
+    "category": "no comparison judged in both orders has a category. Load a column category with the votes.",
+    "margin": "no other judge voted on the comparisons judged in both orders, so how decided others are is "
+    "unknown. Load or select votes of another judge.",
+}
+
+
+def change_section(asked: Asked) -> None:
+    """Flips of the chosen judge by group."""
+    st.subheader("Where verdicts change", anchor=False)
+    if not asked.results[asked.judge].pairs:
+        widgets.not_applicable(f"{asked.judge} judged no comparison in both orders.")
+        return
+    for place, by in zip(st.columns(2, gap="medium"), CAPTIONS, strict=True):
+        with place:
+            st.caption(CAPTIONS[by])
+            _by_group(asked, by)
+    widgets.how_to_read(
+        "Filled: share of pairs whose verdict changed with the order; hollow: from one response to the "
+        "other. The margin is |mean vote of all other judges| on the comparison: 0 split, 1 unanimous. A "
+        "judge that flips where others agree is not merely unsure."
+    )
+
+
+def _by_group(asked: Asked, by: Literal["category", "margin"]) -> None:
+    """One figure, and the votes behind the chosen group's flips."""
+    counts, key = asked.positions[asked.judge], f"flips_by_{by}"
+    table = flips_by(counts, by)
+    with_pairs = {name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if pairs}
+    if with_pairs <= {UNKNOWN[by]}:
+        widgets.not_applicable(WHY_NOT[by])
+        return
+    names = [name or "(none)" for name in table.groups]
+    flipped = [name for name, n in zip(names, table.flips.tolist(), strict=True) if n]
+    fig = flips_by_group(
+        table, style=asked.styles[asked.judge], theme=asked.look, chosen=st.session_state.get(key)
+    )
+    chosen = widgets.figure(fig, key, alt=f"Flips by {by}", marks=flipped)
+    if chosen:
+        code = counts.category if by == "category" else margin_group(counts)
+        behind = counts.comparison[(code == names.index(chosen)) & (counts.flips > 0)]
+        first = tuple(behind[: widgets.VOTES_SHOWN].tolist())
+        widgets.votes_table(Mark(judge=asked.judge, flip="flip", comparisons=first), name=key)
+
+
+def length_section(asked: Asked) -> None:
+    """One judge in words, all in the table."""
+    st.subheader("Does the longer response win?", anchor=False)
+    measured = cached.computed(
+        "verbosity",
+        (asked.selection,),
+        lambda: {name: verbosity(one) for name, one in cached.length_counts(asked.selection).items()},
+    )
+    known = {name: one for name, one in measured.items() if one}
+    if not known:
+        widgets.not_applicable("no vote has the lengths or the texts of both responses.")
+        return
+    st.text(sentences.verbosity(asked.judge, known.get(asked.judge)))
+    widgets.table(tables.lengths(known), "verbosity", alt="Preference for the longer response")
+    widgets.how_to_read(
+        "Prefers longer: share of decided votes that went to the longer response. Longer responses are often "
+        "better, so it is held against how often gold prefers the longer one on the same comparisons; the "
+        "difference is what length alone may have bought."
+    )

@@ -1,1 +1,0 @@
-"""The parts of the Aggregation page, one module a tab or section."""

@@ -1,1 +1,0 @@
-"""The parts of the Calibration page, one module a tab."""

@@ -1,1 +1,0 @@
-"""The parts of the Experiments page, one module a tab."""

@@ -1,1 +1,0 @@
-"""The parts of the Leaderboard page, one module a section."""

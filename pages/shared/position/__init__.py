@@ -1,1 +1,0 @@
-"""The parts of the Position bias page, one module a section or tab."""
