@@ -81,7 +81,6 @@ def test_the_site_lists_every_document() -> None:
         assert re.search(rf"^ +- {re.escape(path.name)}$", listed, flags=re.MULTILINE), path.name
 
 
-@api
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_file_that_is_named_exists(name: str) -> None:
     made = {"data/votes.duckdb"}
@@ -209,7 +208,6 @@ def test_the_python_of_the_readme_is_short() -> None:
     assert len([line for line in code.splitlines() if line.strip()]) <= 6
 
 
-@api
 def test_the_worked_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """CONTRIBUTING's metric: its tests pass on its function, and the pages' part is Python."""
     golden, function, law, *pages = blocks("CONTRIBUTING.md", "python")
