@@ -1,6 +1,7 @@
 """What the importers say of every broken input, word for word, as `data/import_messages.json` keeps it.
 
-APPELLATE_WRITE_MESSAGES=1 (in one process) writes the table anew: its difference is then the list of what reads otherwise.
+APPELLATE_WRITE_MESSAGES=1 writes the table anew, in one process: its difference is then the list of what
+reads otherwise.
 """
 
 import json
