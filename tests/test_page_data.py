@@ -94,10 +94,10 @@ def store_path(app: AppTest) -> Path:
     return default_path()
 
 
-def test_words_that_no_vocabulary_has_are_sent_back_to_the_file() -> None:
+def test_words_that_no_vocabulary_has_are_sent_back_to_the_file(app) -> None:
     """Choosing columns again would not help: both models are known, the verdicts are sentences."""
     rows = "".join(f"q{i},j,x,y,{'x' if i % 2 else 'y'} is the winner\n" for i in range(6))
-    app = drop(opened(), ("words.csv", "item_id,judge,model_a,model_b,vote\n" + rows))
+    app = drop(app, ("words.csv", "item_id,judge,model_a,model_b,vote\n" + rows))
     assert "replace them in the file" in texts(app)
 
 
