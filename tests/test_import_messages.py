@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.importers import ReadOptions, inspect, read
-from core.votes import AppellateError
+from core.errors import AppellateError
 from tests import broken_files
 from tests.test_hostile_files import REFUSED, REJECTED
 
