@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core.importers import ReadOptions, inspect, read, read_back, template
 from core.schema import Selection
 from core.store import Store
-from core.store.browse import arrived, reject_reasons, stored
+from core.store.browse import describe_import, reject_reasons, stored
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> =1+1"
@@ -123,7 +123,7 @@ def test_a_link_to_a_data_set_that_is_not_here_says_so_on_every_page_until_one_i
 def test_a_file_in_the_canonical_form_is_read_back_and_loaded(app):
     drop(app, ("mine.csv", template()))
     reading = read([("mine.csv", template().encode())])[0]
-    for sentence in (*read_back(reading), arrived(reading)):
+    for sentence in (*read_back(reading), describe_import(reading)):
         assert sentence in texts(app)
     load(app)
     assert app.session_state["selection"] == Selection(datasets=("my-data",))
@@ -422,7 +422,7 @@ def test_receipt_counts_rejects_by_reason_whatever_item_they_name():
     counted = reject_reasons(reading)
     assert counted["n"].sum() == reading.rejects.num_rows == 6
     assert counted["n"].tolist() == [3, 3]
-    assert arrived(reading) == "0 votes of 0 raters on 0 items read from 6 rows; 6 rejected."
+    assert describe_import(reading) == "0 votes of 0 raters on 0 items read from 6 rows; 6 rejected."
 
 
 def test_receipt_never_rounds_a_share_up_to_all_or_down_to_none(tmp_path):
@@ -452,7 +452,7 @@ def test_receipt_counts_what_says_nothing_in_the_singular_and_the_plural(tmp_pat
     for empty, said in ((1, "1 more without a verdict is not"), (2, "2 more without a verdict are not")):
         rows = "".join(f"{k},j,{'' if k < empty else 1}\n" for k in range(4))
         reading = read([("x.csv", f"item_id,judge,vote\n{rows}".encode())])[0]
-        assert f", {empty} of them without a verdict;" in arrived(reading)
+        assert f", {empty} of them without a verdict;" in describe_import(reading)
         with Store.open(None) as store:
             store.load(reading)
             assert said in stored(summary(store, Selection())).sentence

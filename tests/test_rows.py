@@ -16,7 +16,7 @@ from core.importers import ReadOptions, inspect, read, read_back
 from core.importers.rankings import parse_permutation
 from core.schema import RANKINGS, Selection
 from core.store import vote_queries as queries
-from core.store.browse import arrived, stored
+from core.store.browse import describe_import, stored
 from core.store.connection import SCHEMA, Store
 from core.store.export import write_file
 from tests.readings import reading as votes_reading
@@ -329,7 +329,7 @@ def test_a_choice_becomes_a_ranking_and_a_failed_one_stays_failed():
     assert found.votes["chosen"].to_pylist() == [1, 0, 0, 1, 0, 0, None, None, None]
     assert found.votes["is_best"].to_pylist() == [1, 0, 0, 0, 1, 0, 0, 1, 0]
     assert found.votes["status"].to_pylist() == ["ok"] * 6 + ["unparsed"] * 3
-    assert "1 of them without a ranking" in arrived(found)
+    assert "1 of them without a ranking" in describe_import(found)
     assert "gave no ranking (unparsed); the best is 0" in read_back(found)[-1]
 
 

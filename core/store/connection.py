@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import duckdb
 
 from ..errors import AppellateError, InvalidOption, StoreInUse, UnknownName, UnreadableFile
-from ..schema import Kind, Reading, Selection
+from ..schema import ImportResult, Kind, Selection
 from . import ledger as replies
 from .load import LoadReport, load_reading, load_rows, vacuum
 
@@ -209,7 +209,7 @@ class Store:
 
     def load(
         self,
-        reading: Reading,
+        reading: ImportResult,
         *,
         dataset: str | None = None,
         on_conflict: Literal["keep", "replace"] = "keep",
