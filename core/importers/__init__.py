@@ -17,19 +17,19 @@ from . import scores as direct
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Layout, Shape, lay_out, recognise
 from .native import alpacaeval, arenahard, judgebench, mtbench, pandalm
 from .options import Inspection, Question, ReadOptions
-from .plan import head, plan
+from .plan import plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
 from .tables import (
     Record,
     Records,
-    Sheet,
+    TextTable,
     looks_like_json,
     read_delimited,
     read_parquet,
     read_records,
-    sheet_of_records,
+    table_of_records,
 )
 from .votes import read_table
 
@@ -49,7 +49,7 @@ class _Format:
         return self.sniff(record) if self.sniff else all(name in record for name in self.needs)
 
 
-_READERS: dict[str, Callable[[Sheet, Source, Layout, ReadOptions], ImportResult]] = {
+_READERS: dict[str, Callable[[TextTable, Source, Layout, ReadOptions], ImportResult]] = {
     DIRECT.format: direct.read_scores,
     LISTS.format: read_rankings,
     PICKS.format: read_choices,
@@ -111,10 +111,10 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     options = options or ReadOptions()
     _check_format(options)
     file = _open(name, data, options)
-    sheet = file.sheet or sheet_of_records(_known(file.records))
-    columns, first_rows = tuple(sheet.columns), head(sheet)
+    table = file.table or table_of_records(_known(file.records))
+    columns, first_rows = tuple(table.columns), table.head()
     if file.shape:
-        layout = lay_out(sheet, name, options, file.shape)
+        layout = lay_out(table, name, options, file.shape)
         return Inspection(
             name=name,
             format=file.format,
@@ -123,7 +123,7 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
             head=first_rows,
             mapping=layout.mapping,
             missing=layout.missing,
-            notes=(*sheet.notes, *layout.notes),
+            notes=(*table.notes, *layout.notes),
             kind=file.shape.form.kind,
         )
     if file.format != CANONICAL:
@@ -138,7 +138,7 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
             kind="scores" if file.format == direct.NAME else "votes",
             notes=("PandaLM outputs need the test set (testset-v1.json) beside them.",) if alone else (),
         )
-    how = plan(sheet, name, options)
+    how = plan(table, name, options)
     chosen = how.gold_vocabulary if how.gold_only else how.vocabulary
     return Inspection(
         name=name,
@@ -154,20 +154,20 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         judges=how.judges,
         confidence_scale=how.scale if "confidence" in how.mapping else None,
         questions=tuple(how.questions),
-        notes=(*sheet.notes, *how.notes),
+        notes=(*table.notes, *how.notes),
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Opened:
-    """A file with its recognised format: `sheet` for a table, `records` for a native file.
+    """A file with its recognised format: `table` for a table, `records` for a native file.
 
     shape : layout of a table that holds no votes.
     """
 
     source: Source
     format: str
-    sheet: Sheet | None = None
+    table: TextTable | None = None
     records: Records | None = None
     test_set: bool = False
     shape: Shape | None = None
@@ -175,7 +175,12 @@ class _Opened:
 
 def _check_format(options: ReadOptions) -> None:
     if options.format not in (AUTO, *formats()):
-        raise InvalidOption(f"--format {options.format!r}: use {AUTO}, {', '.join(formats())}.")
+        raise InvalidOption(
+            "{option} {value!r}: use {allowed}.",
+            option="format",
+            value=options.format,
+            allowed=(AUTO, *formats()),
+        )
 
 
 def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
@@ -184,7 +189,7 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
     if source.is_parquet:
         _refuse_native(source, wanted)
         return _table(source, read_parquet(source, options.max_bytes), options)
-    if not looks_like_json(source.text()):
+    if not looks_like_json(source):
         _refuse_native(source, wanted)
         return _table(source, read_delimited(source), options)
     records = read_records(source)
@@ -193,12 +198,16 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
         wanted = next((name for name, native in _NATIVE.items() if native.fits(first)), CANONICAL)
     elif wanted in _NATIVE and not _NATIVE[wanted].fits(first):
         raise UnreadableFile(
-            f"{source.name}: row {records.row[0]}: not a {wanted} file, which has "
-            f"{', '.join(_NATIVE[wanted].needs)}. "
-            f"Choose another --format, or {AUTO}."
+            "{file}: row {row}: not a {format} file, which has {needs}. Choose another {option}, or {auto}.",
+            option="format",
+            file=source.name,
+            row=records.row[0],
+            format=wanted,
+            needs=_NATIVE[wanted].needs,
+            auto=AUTO,
         )
     if wanted not in _NATIVE:
-        return _table(source, sheet_of_records(records), options)
+        return _table(source, table_of_records(records), options)
     return _Opened(
         source=source,
         format=wanted,
@@ -207,17 +216,17 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
     )
 
 
-def _table(source: Source, sheet: Sheet, options: ReadOptions) -> _Opened:
-    shape = recognise(tuple(sheet.columns), options)
-    return _Opened(source=source, format=shape.format if shape else CANONICAL, sheet=sheet, shape=shape)
+def _table(source: Source, table: TextTable, options: ReadOptions) -> _Opened:
+    shape = recognise(tuple(table.columns), options)
+    return _Opened(source=source, format=shape.format if shape else CANONICAL, table=table, shape=shape)
 
 
 def _read(file: _Opened, options: ReadOptions, test_set: Records | None) -> ImportResult:
-    if file.sheet is not None and file.shape:
-        layout = lay_out(file.sheet, file.source.name, options, file.shape)
-        return _READERS[file.format](file.sheet, file.source, layout, options)
-    if file.sheet is not None:
-        return read_table(file.sheet, file.source, options, file.format)
+    if file.table is not None and file.shape:
+        layout = lay_out(file.table, file.source.name, options, file.shape)
+        return _READERS[file.format](file.table, file.source, layout, options)
+    if file.table is not None:
+        return read_table(file.table, file.source, options, file.format)
     records = _known(file.records)
     if file.format == pandalm.NAME:
         if file.test_set:
@@ -241,5 +250,9 @@ def _known(records: Records | None) -> Records:
 def _refuse_native(source: Source, wanted: str) -> None:
     if wanted in _NATIVE:
         raise UnreadableFile(
-            f"{source.name}: line 1: not JSON, as a {wanted} file is. Choose --format {CANONICAL}."
+            "{file}: line 1: not JSON, as a {format} file is. Choose {option} {canonical}.",
+            option="format",
+            file=source.name,
+            format=wanted,
+            canonical=CANONICAL,
         )
