@@ -25,7 +25,6 @@ from .tables import (
     Record,
     Records,
     TextTable,
-    looks_like_json,
     read_delimited,
     read_parquet,
     read_records,
@@ -39,10 +38,12 @@ CANONICAL = "canonical"
 AUTO = "auto"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Format:
+    name: str
     line: str
     needs: tuple[str, ...]
+    read: Callable[[Source, Records, ReadOptions], ImportResult]
     sniff: Callable[[Record], bool] | None = None
 
     def fits(self, record: Record) -> bool:
@@ -55,12 +56,15 @@ _READERS: dict[str, Callable[[TextTable, Source, Layout, ReadOptions], ImportRes
     PICKS.format: read_choices,
 }
 _NATIVE = {
-    judgebench.NAME: _Format(line=judgebench.LINE, needs=judgebench.NEEDS),
-    alpacaeval.NAME: _Format(line=alpacaeval.LINE, needs=alpacaeval.NEEDS),
-    arenahard.NAME: _Format(line=arenahard.LINE, needs=arenahard.NEEDS),
-    mtbench.NAME: _Format(line=mtbench.LINE, needs=mtbench.NEEDS),
-    direct.NAME: _Format(line=direct.LINE, needs=direct.NEEDS),
-    pandalm.NAME: _Format(line=pandalm.LINE, needs=pandalm.NEEDS, sniff=pandalm.fits),
+    format.name: format
+    for format in (
+        _Format(judgebench.NAME, judgebench.LINE, judgebench.NEEDS, judgebench.read),
+        _Format(alpacaeval.NAME, alpacaeval.LINE, alpacaeval.NEEDS, alpacaeval.read),
+        _Format(arenahard.NAME, arenahard.LINE, arenahard.NEEDS, arenahard.read),
+        _Format(mtbench.NAME, mtbench.LINE, mtbench.NEEDS, mtbench.read),
+        _Format(direct.NAME, direct.LINE, direct.NEEDS, direct.read_mtbench),
+        _Format(pandalm.NAME, pandalm.LINE, pandalm.NEEDS, pandalm.read_test_set, sniff=pandalm.fits),
+    )
 }
 
 
@@ -88,7 +92,6 @@ def read(files: Sequence[tuple[str, bytes | Path]], options: ReadOptions | None 
     UnknownName, InvalidOption : an option names what does not exist.
     """
     options = options or ReadOptions()
-    _check_format(options)
     opened = [_open(name, data, options) for name, data in files]
     test_sets = [file for file in opened if file.test_set]
     if len(test_sets) > 1 and any(file.format == pandalm.NAME and not file.test_set for file in opened):
@@ -109,7 +112,6 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     UnknownName, InvalidOption : an option names what does not exist.
     """
     options = options or ReadOptions()
-    _check_format(options)
     file = _open(name, data, options)
     table = file.table or table_of_records(_known(file.records))
     columns, first_rows = tuple(table.columns), table.head()
@@ -173,52 +175,49 @@ class _Opened:
     shape: Shape | None = None
 
 
-def _check_format(options: ReadOptions) -> None:
-    if options.format not in (AUTO, *formats()):
-        raise InvalidOption(
-            "{option} {value!r}: use {allowed}.",
-            option="format",
-            value=options.format,
-            allowed=(AUTO, *formats()),
-        )
-
-
 def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
-    source = open_source(name, data, options.max_bytes)
     wanted = options.format
-    if source.is_parquet:
-        _refuse_native(source, wanted)
-        return _table(source, read_parquet(source, options.max_bytes), options)
-    if not looks_like_json(source):
-        _refuse_native(source, wanted)
-        return _table(source, read_delimited(source), options)
-    records = read_records(source)
+    if wanted != AUTO and wanted not in formats():
+        raise InvalidOption(
+            "{option} {value!r}: use {allowed}.", option="format", value=wanted, allowed=(AUTO, *formats())
+        )
+    source = open_source(name, data, options.max_bytes)
+    if not source.is_json and wanted in _NATIVE:
+        raise UnreadableFile(
+            "{file}: line 1: not JSON, as a {format} file is. Choose {option} {canonical}.",
+            option="format",
+            file=source.name,
+            format=wanted,
+            canonical=CANONICAL,
+        )
+    if source.is_json:
+        records = read_records(source)
+        if native := _native_format(records, wanted, source.name):
+            test_set = native == pandalm.NAME and pandalm.is_test_set(records.records[0])
+            return _Opened(source=source, format=native, records=records, test_set=test_set)
+        table = table_of_records(records)
+    else:
+        table = read_parquet(source, options.max_bytes) if source.is_parquet else read_delimited(source)
+    shape = recognise(tuple(table.columns), options)
+    return _Opened(source=source, format=shape.format if shape else CANONICAL, table=table, shape=shape)
+
+
+def _native_format(records: Records, wanted: str, name: str) -> str | None:
+    """Native format of JSON records; None if they are a table."""
     first = records.records[0]
     if wanted == AUTO:
-        wanted = next((name for name, native in _NATIVE.items() if native.fits(first)), CANONICAL)
-    elif wanted in _NATIVE and not _NATIVE[wanted].fits(first):
+        return next((format for format, native in _NATIVE.items() if native.fits(first)), None)
+    if wanted in _NATIVE and not _NATIVE[wanted].fits(first):
         raise UnreadableFile(
             "{file}: row {row}: not a {format} file, which has {needs}. Choose another {option}, or {auto}.",
             option="format",
-            file=source.name,
+            file=name,
             row=records.row[0],
             format=wanted,
             needs=_NATIVE[wanted].needs,
             auto=AUTO,
         )
-    if wanted not in _NATIVE:
-        return _table(source, table_of_records(records), options)
-    return _Opened(
-        source=source,
-        format=wanted,
-        records=records,
-        test_set=wanted == pandalm.NAME and pandalm.is_test_set(first),
-    )
-
-
-def _table(source: Source, table: TextTable, options: ReadOptions) -> _Opened:
-    shape = recognise(tuple(table.columns), options)
-    return _Opened(source=source, format=shape.format if shape else CANONICAL, table=table, shape=shape)
+    return wanted if wanted in _NATIVE else None
 
 
 def _read(file: _Opened, options: ReadOptions, test_set: Records | None) -> ImportResult:
@@ -228,31 +227,11 @@ def _read(file: _Opened, options: ReadOptions, test_set: Records | None) -> Impo
     if file.table is not None:
         return read_table(file.table, file.source, options, file.format)
     records = _known(file.records)
-    if file.format == pandalm.NAME:
-        if file.test_set:
-            return pandalm.read_test_set(file.source, records, options)
+    if file.format == pandalm.NAME and not file.test_set:
         return pandalm.read_output(file.source, records, options, test_set)
-    reader = {
-        judgebench.NAME: judgebench.read,
-        alpacaeval.NAME: alpacaeval.read,
-        arenahard.NAME: arenahard.read,
-        mtbench.NAME: mtbench.read,
-        direct.NAME: direct.read_mtbench,
-    }[file.format]
-    return reader(file.source, records, options)
+    return _NATIVE[file.format].read(file.source, records, options)
 
 
 def _known(records: Records | None) -> Records:
     assert records is not None
     return records
-
-
-def _refuse_native(source: Source, wanted: str) -> None:
-    if wanted in _NATIVE:
-        raise UnreadableFile(
-            "{file}: line 1: not JSON, as a {format} file is. Choose {option} {canonical}.",
-            option="format",
-            file=source.name,
-            format=wanted,
-            canonical=CANONICAL,
-        )

@@ -149,7 +149,7 @@ def checked(rows: TypedRows, source: Source, format: str, duplicates: int) -> Im
         duplicates=duplicates,
         mapping=rows.mapping,
         notes=tuple(rows.notes),
-        reasons=rows.rejects.messages(),
+        reasons=tuple(rows.rejects.messages.values()),
         gold_only=rows.gold_only,
         kind=rows.form.kind,
     )

@@ -164,12 +164,16 @@ class Rejects:
     """Rows that cannot be used: row, column, value (cut) and reason."""
 
     found: list[tuple[int, str, str, str]] = field(default_factory=list)
+    messages: dict[str, Message] = field(default_factory=dict)
+    """The reasons that name options, by their text."""
 
     def __len__(self) -> int:
         return len(self.found)
 
     def add(self, row: int, column: str, value: str, reason: str) -> None:
         self.found.append((int(row), column, cut(value), reason))
+        if isinstance(reason, Message):
+            self.messages[reason] = reason
 
     def table(self) -> Any:
         """Arrow table with `REJECT_SCHEMA_NAMES`, ordered by row."""
@@ -180,10 +184,6 @@ class Rejects:
         types = (pa.int64(), pa.string(), pa.string(), pa.string())
         arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
         return pa.table(arrays, names=list(REJECT_SCHEMA_NAMES))
-
-    def messages(self) -> tuple[Message, ...]:
-        """The reasons that name options, each once."""
-        return tuple({reason: reason for *_, reason in self.found if isinstance(reason, Message)}.values())
 
 
 def encode_cells(cells: Iterable[str | None] | Any) -> Cells:
@@ -205,12 +205,9 @@ def constant_cells(text: str | None, n: int) -> Cells:
     """The same cell n times."""
     import pyarrow as pa
 
-    empty = text is None
-    return (
-        pa.nulls(n, pa.dictionary(pa.int32(), pa.string()))
-        if empty
-        else coded_cells(np.zeros(n), [str(text)])
-    )
+    if text is None:
+        return pa.nulls(n, pa.dictionary(pa.int32(), pa.string()))
+    return coded_cells(np.zeros(n), [text])
 
 
 def distinct_texts(cells: Cells) -> list[str]:
@@ -260,13 +257,14 @@ def fill_missing(cells: Cells, other: Cells | str) -> Cells:
     return pc.coalesce(cells, constant_cells(other, len(cells)) if isinstance(other, str) else other)
 
 
-def label_counts(cells: Cells) -> dict[str, int]:
-    """How often each text occurs without blanks around it, blank ones left out."""
+def label_counts(*columns: Cells) -> dict[str, int]:
+    """How often each text occurs in these columns, without blanks around it; blank ones left out."""
     counts: dict[str, int] = {}
-    number = np.bincount(cell_codes(cells) + 1, minlength=len(cells.dictionary) + 1)[1:]
-    for text, count in zip(distinct_texts(cells), number.tolist(), strict=True):
-        if count and (label := text.strip()):
-            counts[label] = counts.get(label, 0) + count
+    for cells in columns:
+        number = np.bincount(cell_codes(cells) + 1, minlength=len(cells.dictionary) + 1)[1:]
+        for text, count in zip(distinct_texts(cells), number.tolist(), strict=True):
+            if count and (label := text.strip()):
+                counts[label] = counts.get(label, 0) + count
     return counts
 
 
@@ -300,11 +298,10 @@ def dense_codes(columns: Iterable[Cells | Numbers]) -> Codes:
     result: Codes | None = None
     size = 1
     for column in columns:
-        code = (
-            _codes(np.where(has_number(column), _codes(column.data), -1))
-            if _masked(column)
-            else cell_codes(column)
-        )
+        if isinstance(column, np.ma.MaskedArray):
+            code = np.where(has_number(column), _codes(column.data), -1)
+        else:
+            code = cell_codes(column)
         width = int(code.max(initial=-1)) + 2
         if result is None:
             result = np.zeros(len(code), np.int64)
@@ -315,10 +312,6 @@ def dense_codes(columns: Iterable[Cells | Numbers]) -> Codes:
         size *= width
     assert result is not None
     return _codes(result)
-
-
-def _masked(column: Cells | Numbers) -> bool:
-    return isinstance(column, np.ma.MaskedArray)
 
 
 def _codes(values: NDArray[Any]) -> Codes:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ..errors import UnreadableFile
 from ..schema import RANKINGS, SCORES, Form
-from .checks import TypedRows
-from .columns import Numbers
 from .options import CHOICE_COLUMNS, SCORE_COLUMNS, ReadOptions
 from .plan import SYNONYMS, map_columns, names, plain
 from .row_parser import RowParser
@@ -190,20 +188,3 @@ def parse_texts(table: TextTable, layout: Layout, options: ReadOptions) -> RowPa
     )
     parser.check_texts(layout.shape.required, options.rater_type)
     return parser
-
-
-def typed_rows(
-    parser: RowParser, table: TextTable, layout: Layout, numbers: dict[str, Numbers], notes: list[str]
-) -> TypedRows:
-    """The rows of a parser with its texts and these numbers, bad ones among them."""
-    return TypedRows(
-        row=parser.row,
-        text=parser.text_columns(),
-        numbers=numbers,
-        rejects=parser.rejects,
-        rows=table.rows,
-        extra=parser.extra,
-        mapping=layout.mapping,
-        notes=[*table.notes, *layout.notes, *notes],
-        form=layout.shape.form,
-    )

@@ -237,11 +237,6 @@ class Plan:
     questions: list[Question] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def refuse_open_questions(self, name: str) -> None:
-        """Raise the first thing that only the user can settle."""
-        for problem in self.problems:
-            raise type(problem)(problem.message.at(name))
-
 
 def plan(table: TextTable, name: str, options: ReadOptions) -> Plan:
     """Work out how to read a table, without raising for what is merely ambiguous.
@@ -310,7 +305,7 @@ def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported:
     elif how.layout != "scores":
         wide = how.layout == "wide"
         columns = [table.columns[judge] for judge in how.judges] if wide else [_cells(how, table, "vote")]
-        how.labels = _added(map(label_counts, columns))
+        how.labels = label_counts(*columns)
         name = how.mapping.get("vote", " and ".join(how.judges))
         asked = _Labels(how.labels, name, "labels", models, canonical=exported)
         how.vocabulary = _choose(how, asked, options.labels)
@@ -425,11 +420,3 @@ def _cells(how: Plan, table: TextTable, canonical: str) -> Cells:
 
 def _texts(how: Plan, table: TextTable, canonical: str) -> list[str]:
     return distinct_texts(_cells(how, table, canonical))
-
-
-def _added(counted: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for counts in counted:
-        for label, count in counts.items():
-            total[label] = total.get(label, 0) + count
-    return total

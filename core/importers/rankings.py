@@ -27,7 +27,7 @@ from .columns import (
     parse_float,
     parse_int,
 )
-from .layouts import Layout, parse_texts, typed_rows
+from .layouts import Layout, parse_texts
 from .options import ReadOptions
 from .row_parser import RowParser
 from .source import Source
@@ -126,7 +126,7 @@ def read_rankings(table: TextTable, source: Source, layout: Layout, options: Rea
     if has_number(slot).any() and not lettered and slot.min() == 1:
         numbers["slot"] = slot - 1
         notes.append("Slots in the file begin with 1; they are kept from 0.")
-    rows = typed_rows(parser, table, layout, numbers, notes)
+    rows = parser.typed_rows(numbers, layout.mapping, [*layout.notes, *notes])
     ragged = np.setdiff1d(np.arange(1, table.rows + 1), table.row)
     beside = np.concatenate([parser.row[lost], ragged])
     rows.take(~lost)
@@ -211,7 +211,7 @@ def read_choices(table: TextTable, source: Source, layout: Layout, options: Read
         correct = parser.number("correct", parse_flag)
         wrong = (correct != (pick == gold)).filled(False)
         parser.reject(wrong, "correct", "contradicts the pick and the gold slot or candidate; correct either")
-    rows = typed_rows(parser, table, layout, numbers, [])
+    rows = parser.typed_rows(numbers, layout.mapping, layout.notes)
     take, slot = np.nonzero((order >= 0) & parser.good[:, None])
     rows.take(take)
     candidate = order[take, slot]

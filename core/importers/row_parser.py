@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..schema import COLUMN_NAMES, FORMS, Form
+from .checks import TypedRows
 from .columns import (
     CHOICES,
     BadCell,
@@ -58,7 +59,7 @@ class RowParser:
         mapping : canonical column → the file's.  constants : canonical column → text in every row.
         unguarded : take back the apostrophes that an export puts before what a spreadsheet would run.
         """
-        self.form, self.row, self.rejects = form, table.row, table.rejects
+        self.table, self.form, self.row, self.rejects = table, form, table.row, table.rejects
         self.good: Mask = np.ones(len(table.row), bool)
         self.named = {name: theirs for name, theirs in mapping.items() if name not in constants}
         bare = unguard if unguarded else str
@@ -149,9 +150,21 @@ class RowParser:
         """Columns of numbers that the file has, each read by its function."""
         return {name: self.number(name, read) for name, read in functions.items() if name in self.cells}
 
-    def text_columns(self) -> dict[str, Cells]:
-        """The columns of text that the form has."""
-        return {name: cells for name, cells in self.cells.items() if name in self.form.texts}
+    def typed_rows(
+        self, numbers: dict[str, Numbers], mapping: Mapping[str, str], notes: Iterable[str]
+    ) -> TypedRows:
+        """The rows with their texts and these numbers, bad ones among them."""
+        return TypedRows(
+            row=self.row,
+            text={name: cells for name, cells in self.cells.items() if name in self.form.texts},
+            numbers=numbers,
+            rejects=self.rejects,
+            rows=self.table.rows,
+            extra=self.extra,
+            mapping=dict(mapping),
+            notes=[*self.table.notes, *notes],
+            form=self.form,
+        )
 
     def settle_status(self, name: str, value: Numbers, notes: list[str]) -> Numbers:
         """A failed judgement has no vote or score; one without either and without status is unparsed.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..schema import SCORES, ImportResult
 from .checks import finish
 from .columns import BadCell, parse_float, parse_int
-from .layouts import Layout, parse_texts, typed_rows
+from .layouts import Layout, parse_texts
 from .native.common import BadField, Vote, field, number, read_votes, text
 from .native.mtbench import judge_and_prompt
 from .options import ReadOptions
@@ -48,7 +48,7 @@ def read_scores(table: TextTable, source: Source, layout: Layout, options: ReadO
     readers = {"score": parse_score, "temperature": parse_float, "cost": parse_float, "run": parse_int}
     numbers = parser.numbers(readers)
     numbers["score"] = parser.settle_status("score", numbers["score"], notes)
-    rows = typed_rows(parser, table, layout, numbers, notes)
+    rows = parser.typed_rows(numbers, layout.mapping, [*layout.notes, *notes])
     rows.take(parser.good)
     return finish(rows, source, layout.shape.format, constants=options.constants(), dataset=source.stem)
 

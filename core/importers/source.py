@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import re
 import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ _FREE = 64 * 1024**2
 _BOM = b"\xef\xbb\xbf"
 _SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".pq")
 
+_JSON = re.compile(rb"\s*[{\[]")
 _FOREIGN = (
     (b"PK\x03\x04", "a ZIP archive or an Excel workbook", "Unpack it, or save the sheet as CSV (UTF-8)"),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word file", "Save the sheet as CSV (UTF-8)"),
@@ -44,6 +46,11 @@ class Source:
     @property
     def is_parquet(self) -> bool:
         return self.data[:4] == b"PAR1" or self.name.casefold().endswith((".parquet", ".pq"))
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it begins like JSON or JSON Lines."""
+        return not self.is_parquet and _JSON.match(self.data) is not None
 
     def text(self) -> str:
         """The bytes as text."""

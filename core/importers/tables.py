@@ -59,7 +59,6 @@ def read_delimited(source: Source) -> TextTable:
     UnreadableFile : no header, one column only, no rows, duplicate column names, a quote that never closes.
     """
     delimiter, header = _header(source)
-    _check_names(source.name, header)
     table, ragged = _split(source, delimiter, len(header))
     if ragged and ragged[0].number == 1:
         raise UnreadableFile(
@@ -76,7 +75,8 @@ def read_delimited(source: Source) -> TextTable:
             f"the {_NAMES[delimiter]} or a line break",
         )
     columns = {name: _below_header(column) for name, column in zip(header, table.columns, strict=True)}
-    _check_quotes(source, columns, ragged)
+    if source.data.count(b'"') % 2:
+        _refuse_open_quote(source, columns, ragged)
     rows = table.num_rows - 1 + len(ragged)
     if rows == 0:
         raise UnreadableFile(
@@ -171,24 +171,17 @@ def _header(source: Source) -> tuple[str, list[str]]:
             f"{name}: line 1: one column only ({shown(cells[0] if cells else '')}). The file must be "
             "separated by comma, semicolon, tab or bar, with a header such as item_id,judge,vote."
         )
+    if twice := next((cell for i, cell in enumerate(cells) if cell and cell in cells[:i]), None):
+        first = cells.index(twice)
+        raise UnreadableFile(
+            f"{name}: line 1: columns {first + 1} and {cells.index(twice, first + 1) + 1} are both named "
+            f"{shown(twice)}. Rename or remove one."
+        )
     return delimiter, cells
 
 
-def _check_names(name: str, header: Sequence[str]) -> None:
-    seen: dict[str, int] = {}
-    for i, column in enumerate(header, start=1):
-        if column and column in seen:
-            raise UnreadableFile(
-                f"{name}: line 1: columns {seen[column]} and {i} are both named {shown(column)}. Rename "
-                "or remove one."
-            )
-        seen[column] = i
-
-
-def _check_quotes(source: Source, columns: Mapping[str, Cells], ragged: Sequence[Any]) -> None:
+def _refuse_open_quote(source: Source, columns: Mapping[str, Cells], ragged: Sequence[Any]) -> None:
     """Refuse a quote that runs to the end of the file: it swallows every row after it."""
-    if source.data.count(b'"') % 2 == 0:
-        return
     last = [cell_text(column, len(column) - 1) for column in columns.values() if len(column)]
     tails = [tail for tail in (*last[-1:], *(bad.text for bad in ragged[-1:])) if "\n" in tail]
     whole = source.text().rstrip("\r\n")
@@ -202,7 +195,6 @@ def _check_quotes(source: Source, columns: Mapping[str, Cells], ragged: Sequence
 
 
 Record = Mapping[str, Any]
-_JSON = re.compile(rb"\s*[{\[]")
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -214,11 +206,6 @@ class Records:
     row: list[int]
     rejects: Rejects
     rows: int
-
-
-def looks_like_json(source: Source) -> bool:
-    """Whether a file begins like JSON or JSON Lines."""
-    return _JSON.match(source.data) is not None
 
 
 def read_records(source: Source) -> Records:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,9 @@ def read_table(table: TextTable, source: Source, options: ReadOptions, format: s
     UnknownName : an option names a column that the file has not.
     """
     how = plan(table, source.name, options)
-    how.refuse_open_questions(source.name)
-    parser = VoteParser(table, how, options)
-    rows = parser.typed_rows()
-    rows.rows, rows.notes = table.rows, [*table.notes, *how.notes, *parser.notes]
+    for problem in how.problems:
+        raise type(problem)(problem.message.at(source.name))
+    rows = VoteParser(table, how, options).votes()
     return finish(rows, source, format, constants=options.constants(), dataset=source.stem)
 
 
@@ -70,7 +70,7 @@ class VoteParser(RowParser):
         wide = name == "vote" and self.how.layout == "wide"
         return cell_text(self.cells["judge"], i) if wide else super().column(name, i)
 
-    def typed_rows(self) -> TypedRows:
+    def votes(self) -> TypedRows:
         """Rows with typed columns, those with a bad cell left out."""
         how, special = self.how, ("vote", "gold", "confidence")
         self.check_texts(("item_id",) if how.gold_only else ("item_id", "judge"), self.options.rater_type)
@@ -83,22 +83,13 @@ class VoteParser(RowParser):
         if how.gold_only:
             self.reject_missing("gold")
         else:
-            vote = (
-                self._scores() if how.layout == "scores" else self._slots(self._votes("vote", how.vocabulary))
-            )
+            vote = self._scores() if how.layout == "scores" else self._votes("vote", how.vocabulary)
+            vote = self._slots(vote) if how.slots else vote
             numbers["vote"] = vote = self.settle_status("vote", vote, self.notes)
             if "confidence" in numbers:
                 numbers["confidence"][~has_number(vote)] = np.ma.masked
-        rows = TypedRows(
-            row=self.row,
-            text=self.text_columns(),
-            numbers=numbers,
-            rejects=self.rejects,
-            rows=0,
-            extra=self.extra,
-            mapping=dict(how.mapping),
-            gold_only=how.gold_only,
-        )
+        rows = self.typed_rows(numbers, how.mapping, [*how.notes, *self.notes])
+        rows.gold_only = how.gold_only
         rows.take(self.good)
         return rows
 
@@ -140,8 +131,6 @@ class VoteParser(RowParser):
 
     def _slots(self, vote: Numbers) -> Numbers:
         """Turn labels that name the first and second shown into labels that name the models."""
-        if not self.how.slots:
-            return vote
         position = self.cells.get("position", constant_cells(None, len(self.row)))
         swapped: Mask = by_text(position, [text == "ba" for text in distinct_texts(position)], False)
         reason = "the label names the first or second shown, but position is missing; write ab or ba"
@@ -172,5 +161,5 @@ def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[s
     columns = {
         name: column.take(pa.array(take)) for name, column in table.columns.items() if name not in judges
     }
-    long = TextTable(columns=columns, row=table.row[take], rejects=table.rejects, rows=table.rows)
+    long = replace(table, columns=columns, row=table.row[take])
     return long, {"vote": labels.take(pa.array(order)), "judge": coded_cells(judge[order], list(judges))}
