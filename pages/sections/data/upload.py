@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.errors import AppellateError
+from core.errors import AppellateError, render
 from core.importers import Inspection, ReadOptions, formats, read, read_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
+from pages.sections.data.columns import OPTIONS, look_at, row_options, table_options
 from pages.shared import cached, widgets
-from pages.shared.columns import look_at, row_options, table_options, words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +38,7 @@ class Said:
     @classmethod
     def of(cls, reading: ImportResult) -> Said:
         """Count the rejects of a reading and put some votes in words."""
-        reasons = reject_reasons(reading)
-        reasons["reason"] = reasons["reason"].map(words)
+        reasons = _worded(reject_reasons(reading), reading)
         return cls(reading, describe_import(reading), tuple(read_back(reading, READ_BACK)), reasons)
 
 
@@ -131,13 +130,13 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             _show_result(result.dropped, result.report)
             return None
         if result:
-            st.text(words(result.report))
+            st.text(render(result.report, OPTIONS))
         head = st.container()
         row = st.columns(4)
         format = row[0].selectbox("Format", ["auto", *formats()], key=f"{key}-format")
         looks = look_at(file, ReadOptions(format=format))
         if isinstance(looks, AppellateError):
-            head.text(words(looks))
+            head.text(render(looks, OPTIONS))
             return None
         if looks.layout == "native":
             head.caption(f"Recognised: {formats()[looks.format]}")
@@ -155,7 +154,7 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             options = chosen
         said = _read(file, together, options)
         if isinstance(said, AppellateError):
-            st.text(words(said))
+            st.text(render(said, OPTIONS))
             return None
         dataset = _dataset(said.reading, row[3], key)
         _show(said, key)
@@ -198,7 +197,7 @@ def _show(said: Said, key: str) -> None:
             st.caption("Is this what your file says?")
             st.text("\n".join(said.examples))
     for note in said.reading.notes:
-        st.text(words(note))
+        st.text(render(note, OPTIONS))
     _rejects(said, key, expanded=not said.reading.votes.num_rows)
 
 
@@ -227,13 +226,18 @@ def _rejects(said: Said, key: str, *, expanded: bool = False) -> None:
         return
     with st.expander(f"Rejected: {rejects.num_rows:,}", expanded=expanded):
         st.dataframe(said.reasons, hide_index=True, alt="Rejects by reason")
-        frame = rejects.slice(0, REJECTS_SHOWN).to_pandas()
-        frame["reason"] = frame["reason"].map(words)
+        frame = _worded(rejects.slice(0, REJECTS_SHOWN).to_pandas(), said.reading)
         st.dataframe(frame, hide_index=True, height=220, alt="Rejected rows")
         st.caption("Row 1 is the first one below the header: row 2 of a spreadsheet.")
         if rejects.num_rows > REJECTS_SHOWN:
             st.caption(f"The first {REJECTS_SHOWN:,} rows; the files hold all of them.")
         widgets.downloads(rejects.to_pandas(), f"rejects-{key}")
+
+
+def _worded(rejects: pd.DataFrame, reading: ImportResult) -> pd.DataFrame:
+    """Rejects with this page's names of the options in their reasons."""
+    worded = {str(reason): render(reason, OPTIONS) for reason in reading.reasons}
+    return rejects.assign(reason=rejects["reason"].replace(worded))
 
 
 def _read(
