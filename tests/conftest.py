@@ -1,4 +1,4 @@
-"""What all tests share: where the real votes and published tables are, if they are here."""
+"""What all tests share: their data, and stores of their own."""
 
 import hashlib
 import os
@@ -22,27 +22,38 @@ settings.register_profile("ci", settings.get_profile("appellate"), derandomize=T
 settings.load_profile("ci" if os.environ.get("CI", "").casefold() in ("1", "true") else "appellate")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-SHARED = REPOSITORY.parent / "shared"
 DEMO = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings")]
 
 
-def _shared_folder(name: str) -> Path:
-    folder = SHARED / name
-    if not folder.is_dir():
-        pytest.skip(f"../shared/{name} is not in this checkout")
-    return folder
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that drive a whole page, and those that read large files."""
+    for item in items:
+        used = set(getattr(item, "fixturenames", ()))
+        if item.path.name.startswith("test_page_") and used & {"app", "store_path", "own_store_path"}:
+            item.add_marker(pytest.mark.page)
+        if "shared_data" in used:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Folder of real votes (`votes/`) and native files (`native/`); skips where it is absent."""
-    return _shared_folder("data")
+    """Folder of large real files, votes (`votes/`) and native ones (`native/`); skips where it is absent."""
+    folder = REPOSITORY.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("../shared/data is not in this checkout")
+    return folder
 
 
 @pytest.fixture(scope="session")
 def golden() -> Path:
-    """Folder of published tables; skips where it is absent."""
-    return _shared_folder("golden")
+    """Folder of published tables."""
+    return Path(__file__).parent / "data" / "published"
+
+
+@pytest.fixture(scope="session")
+def native() -> Path:
+    """Folder of made-up files in the forms of other tools; `expected.csv` has their votes."""
+    return Path(__file__).parent / "data" / "native"
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,11 +11,11 @@ from judging_server import FENCE, Server
 from patience import LONG
 
 from core.__main__ import main
-from core.judging.started import Terms, begin, started
+from core.judging.registry import Terms, begin, started
+from core.schema import Selection
 from core.store import Store
-from core.store.database import UPGRADES
+from core.store.connection import UPGRADES
 from core.store.export import write_csv
-from core.votes import Selection
 
 STORES = Path(__file__).parent / "data" / "stores"
 LAYOUTS = {"d0202f6": "2", "cf7cbe3": "1"}

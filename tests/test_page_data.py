@@ -374,8 +374,8 @@ def test_own_export_gives_the_same_store(app, tmp_path):
         assert store.export().equals(table)
 
 
-def test_native_files(app, shared_data):
-    (path,) = (shared_data / "native" / "judgebench").glob("*o1-mini*")
+def test_native_files(app, native):
+    (path,) = (native / "judgebench").glob("*judge-1*")
     drop(app, (path.name, path))
     assert "JudgeBench" in "\n".join(each.value for each in app.caption)
     load(app)
@@ -383,19 +383,19 @@ def test_native_files(app, shared_data):
         assert "JudgeBench" in [found.name for found in store.datasets()]
 
 
-def test_the_baseline_of_arena_hard_can_be_named(app, shared_data):
-    (path,) = (shared_data / "native" / "arenahard").glob("*Athene*")
+def test_the_baseline_of_arena_hard_can_be_named(app, native):
+    (path,) = (native / "arenahard").glob("*v0.1*")
     drop(app, (path.name, path))
     assert "name it with “Name of the baseline”" in texts(app)
     calm(widget(app, "text_input", "Name of the baseline").set_value("gpt-4-0314").run())
     assert "B is gpt-4-0314" in texts(app)
     load(app)
-    assert set(exported(store_path(app), "arena-hard-v0.1")["model_b"]) == {"gpt-4-0314"}
+    assert set(exported(store_path(app), "tiny-arena-v0.1")["model_b"]) == {"gpt-4-0314"}
 
 
-def test_pandalm_results_ask_for_the_test_set(app, shared_data):
-    folder = shared_data / "native" / "pandalm"
-    result, test_set = folder / "gpt-3.5-turbo-testset-v1.json", folder / "testset-v1.json"
+def test_pandalm_results_ask_for_the_test_set(app, native):
+    folder = native / "pandalm"
+    result, test_set = folder / "judge-1-testset-v1.json", folder / "testset-v1.json"
     drop(app, (result.name, result))
     assert "Give the test set (testset-v1.json) together with this file" in texts(app)
     assert not can_load(app)
@@ -405,13 +405,13 @@ def test_pandalm_results_ask_for_the_test_set(app, shared_data):
     assert found.groupby("rater_type")["judge"].nunique().to_dict() == {"human": 3, "llm": 1}
 
 
-def test_real_canonical_file(app, shared_data):
-    path = shared_data / "votes" / "judgebench.csv.gz"
+def test_a_large_packed_canonical_file(app):
+    path = PAGES.parent / "data" / "demo_votes.csv.gz"
     drop(app, (path.name, path))
     load(app)
     assert (
-        len(exported(store_path(app), "JudgeBench"))
-        == 4727
+        len(exported(store_path(app), "demo (simulated)"))
+        == 57120
         == gzip.decompress(path.read_bytes()).count(b"\n") - 1
     )
 

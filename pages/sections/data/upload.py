@@ -209,18 +209,15 @@ def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> Non
         if getattr(options, field.name) != field.default
     }
     arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    code = (
+        f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM format\n"
+        f"options = ReadOptions({arguments})\n"
+        f"{widgets.OPEN_STORE}\n"
+        "reading = read([(name, Path(name))], options)[-1]\n"
+        f"print(store.load(reading, dataset={dataset!r}).sentence)"
+    )
     with st.expander("Copy as Python"):
-        st.code(
-            "from pathlib import Path\n\n"
-            "from core.importers import ReadOptions, read\n"
-            "from core.store import Store, default_path\n\n"
-            f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM format\n"
-            f"options = ReadOptions({arguments})\n"
-            "store = Store.open(default_path())  # one process at a time: stop the app first\n"
-            "reading = read([(name, Path(name))], options)[-1]\n"
-            f"print(store.load(reading, dataset={dataset!r}).sentence)",
-            language="python",
-        )
+        st.code(widgets.script(code), language="python")
 
 
 def _rejects(outcome: Outcome, key: str, *, expanded: bool = False) -> None:
