@@ -7,12 +7,12 @@ its owner knows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import InvalidOption, UnreadableFile
 from ..labels import candidates
-from ..schema import ImportResult
+from ..schema import ImportResult, Kind
 from . import scores as direct
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Layout, Shape, lay_out, recognise
 from .native import alpacaeval, arenahard, judgebench, mtbench, pandalm
@@ -114,15 +114,19 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     options = options or ReadOptions()
     file = _open(name, data, options)
     table = file.table or table_of_records(_known(file.records))
-    columns, first_rows = tuple(table.columns), table.head()
+    looks = Inspection(
+        name=name,
+        format=file.format,
+        layout="native",
+        columns=tuple(table.columns),
+        head=table.head(),
+        mapping={},
+    )
     if file.shape:
         layout = lay_out(table, name, options, file.shape)
-        return Inspection(
-            name=name,
-            format=file.format,
+        return replace(
+            looks,
             layout="table",
-            columns=columns,
-            head=first_rows,
             mapping=layout.mapping,
             missing=layout.missing,
             notes=(*table.notes, *layout.notes),
@@ -130,23 +134,13 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         )
     if file.format != CANONICAL:
         alone = file.format == pandalm.NAME and not file.test_set
-        return Inspection(
-            name=name,
-            format=file.format,
-            layout="native",
-            columns=columns,
-            head=first_rows,
-            mapping={},
-            kind="scores" if file.format == direct.NAME else "votes",
-            notes=("PandaLM outputs need the test set (testset-v1.json) beside them.",) if alone else (),
-        )
+        note = "PandaLM outputs need the test set (testset-v1.json) beside them."
+        kind: Kind = "scores" if file.format == direct.NAME else "votes"
+        return replace(looks, kind=kind, notes=(note,) if alone else ())
     how = plan(table, name, options)
     chosen = how.gold_vocabulary if how.gold_only else how.vocabulary
-    return Inspection(
-        name=name,
-        format=file.format,
-        columns=columns,
-        head=first_rows,
+    return replace(
+        looks,
         layout=how.layout,
         mapping=how.mapping,
         missing=how.missing,

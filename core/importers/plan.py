@@ -33,43 +33,26 @@ from .options import SCORE_COLUMNS, Question, ReadOptions
 from .tables import TextTable
 
 SYNONYMS = {
-    "item_id": (
-        "item",
-        "question_id",
-        "prompt_id",
-        "pair_id",
-        "example_id",
-        "instance_id",
-        "sample_id",
-        "id",
-    ),
-    "category": ("subset", "topic", "task"),
-    "model_a": ("model_1", "model1", "generator_1", "system_a"),
-    "model_b": ("model_2", "model2", "generator_2", "system_b"),
-    "judge": ("judge_model", "rater", "annotator", "evaluator", "judge_name"),
-    "run": ("repetition",),
-    "position": ("first_shown", "shown_first"),
-    "vote": ("winner", "verdict", "decision", "preference", "preferred", "choice", "label"),
-    "confidence": ("judge_confidence", "confidence_score", "score_confidence", "conf", "certainty"),
-    "gold": (
-        "gold_label",
-        "ground_truth",
-        "human_label",
-        "human_says",
-        "human_verdict",
-        "human_vote",
-        "human_winner",
-        "human_choice",
-        "human_preference",
-        "true_label",
-        "correct_answer",
-    ),
-    "prompt": ("instruction", "question"),
-    "response_a": ("output_1", "response1", "response_1", "answer_a"),
-    "response_b": ("output_2", "response2", "response_2", "answer_b"),
-    "rationale": ("reasoning", "explanation"),
-    "score_a": ("score_1", "score1", "rating_a"),
-    "score_b": ("score_2", "score2", "rating_b"),
+    canonical: tuple(others.split())
+    for canonical, others in {
+        "item_id": "item question_id prompt_id pair_id example_id instance_id sample_id id",
+        "category": "subset topic task",
+        "model_a": "model_1 model1 generator_1 system_a",
+        "model_b": "model_2 model2 generator_2 system_b",
+        "judge": "judge_model rater annotator evaluator judge_name",
+        "run": "repetition",
+        "position": "first_shown shown_first",
+        "vote": "winner verdict decision preference preferred choice label",
+        "confidence": "judge_confidence confidence_score score_confidence conf certainty",
+        "gold": "gold_label ground_truth human_label human_says human_verdict human_vote "
+        "human_winner human_choice human_preference true_label correct_answer",
+        "prompt": "instruction question",
+        "response_a": "output_1 response1 response_1 answer_a",
+        "response_b": "output_2 response2 response_2 answer_b",
+        "rationale": "reasoning explanation",
+        "score_a": "score_1 score1 rating_a",
+        "score_b": "score_2 score2 rating_b",
+    }.items()
 }
 """Other names of canonical columns, tried in this order where the canonical name itself is absent."""
 

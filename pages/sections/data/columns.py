@@ -228,14 +228,50 @@ def _labels(
     """What the labels mean and name. Whatever the file leaves open must be chosen: nothing is guessed."""
     columns = st.columns(4)
     gold_only = not {"vote", "judge", *SCORE_COLUMNS} & looks.mapping.keys() and looks.layout == "long"
-    asked = {question.option: question for question in looks.questions}
-    chosen: dict[str, Any] = {}
     if gold_only:
         st.text(
             "Read as gold labels without votes. If these are votes, choose the columns of judge and verdict."
         )
+    open_options = {question.option: [name for name, _ in question.choices] for question in looks.questions}
+    chosen = _vocabularies(looks, open_options, columns, key, gold=not gold_only)
+    options = _scales(looks, options, columns, key)
+    vocabulary = VOCABULARIES.get(chosen.get("labels") or "")
+    either = vocabulary is not None and vocabulary.names == "either" and not gold_only
+    if vocabulary and either and _order_matters(looks, "label_refers" in open_options, vocabulary.name):
+        chosen["label_refers"] = st.radio(
+            "The labels name",
+            list(REFERS),
+            index=None,
+            format_func=REFERS.__getitem__,
+            horizontal=True,
+            key=f"{key}-refers",
+        )
+        st.caption(EXAMPLE)
+        if chosen["label_refers"] == "slot" and "position" not in looks.mapping:
+            st.text(
+                "Then choose under “Columns” which column says what was shown first, or “always A first”."
+            )
+            return None
+    if vocabulary and vocabulary.name != NAMES:
+        _label_table(looks, vocabulary.name, chosen.get("label_refers") == "slot", key)
+    if None in chosen.values():
+        if looks.labels and not looks.vocabularies and chosen.get("labels") is None:
+            _name_unknown_labels(looks)
+        st.text("Choose what is still open above: several readings are possible, and nothing is guessed.")
+        return None
+    options = replace(options, **{name: value for name, value in chosen.items() if value})
+    if vocabulary and vocabulary.name == NAMES:
+        _name_table(looks, models(options), key)
+    return options
+
+
+def _vocabularies(
+    looks: Inspection, open_options: Mapping[str, list[str]], columns: Sequence[Any], key: str, *, gold: bool
+) -> dict[str, Any]:
+    """Vocabularies of the votes and of gold by option; None where the file leaves them open."""
+    chosen: dict[str, Any] = {}
     if looks.labels:
-        offered = [name for name, _ in asked["labels"].choices] if "labels" in asked else list(VOCABULARIES)
+        offered = open_options.get("labels", list(VOCABULARIES))
         chosen["labels"] = columns[0].selectbox(
             "Labels are written as",
             offered,
@@ -245,18 +281,22 @@ def _labels(
             # Named anew when other columns settle the question, as a box keeps the answer that it has.
             key=f"{key}-labels-{looks.vocabulary}",
         )
-    if "gold" in looks.mapping and not gold_only:
-        must = "gold_labels" in asked
-        offered = [name for name, _ in asked["gold_labels"].choices] if must else ["", *VOCABULARIES]
-        gold = columns[1].selectbox(
+    if "gold" in looks.mapping and gold:
+        must = "gold_labels" in open_options
+        given = columns[1].selectbox(
             "Gold is written as",
-            offered,
+            open_options.get("gold_labels", ["", *VOCABULARIES]),
             None if must else 0,
             format_func=lambda name: _vocabulary_line(name) if name else "as found",
             placeholder="choose",
             key=f"{key}-gold-labels-{must}",
         )
-        chosen["gold_labels"] = gold or (None if must else "")
+        chosen["gold_labels"] = given or (None if must else "")
+    return chosen
+
+
+def _scales(looks: Inspection, options: ReadOptions, columns: Sequence[Any], key: str) -> ReadOptions:
+    """The scale of confidence and the margin of a tie, in files that have them."""
     if "confidence" in looks.mapping:
         found = {"1": "0 to 1", "100": "0 to 100", "%": "percentages"}.get(looks.confidence_scale or "")
         scale = columns[2].selectbox(
@@ -267,64 +307,32 @@ def _labels(
         )
         options = replace(options, confidence_scale=scale or None)
     if looks.layout == "scores":
-        margin = columns[3].number_input(
-            "Tie margin",
-            min_value=0.0,
-            value=0.0,
-            help="Scores that differ by no more are a tie",
-            key=f"{key}-tie",
-        )
+        help = "Scores that differ by no more are a tie"
+        margin = columns[3].number_input("Tie margin", min_value=0.0, value=0.0, help=help, key=f"{key}-tie")
         options = replace(options, tie_margin=float(margin))
-    vocabulary = VOCABULARIES.get(chosen.get("labels") or "")
-    if (
-        vocabulary
-        and vocabulary.names == "either"
-        and not gold_only
-        and _order_matters(looks, asked, vocabulary.name)
-    ):
-        refers = st.radio(
-            "The labels name",
-            list(REFERS),
-            index=None,
-            format_func=REFERS.__getitem__,
-            horizontal=True,
-            key=f"{key}-refers",
-        )
-        st.caption(EXAMPLE)
-        chosen["label_refers"] = refers
-        if refers == "slot" and "position" not in looks.mapping:
-            st.text(
-                "Then choose under “Columns” which column says what was shown first, or “always A first”."
-            )
-            return None
-    if vocabulary and vocabulary.name != NAMES:
-        _label_table(looks, vocabulary.name, chosen.get("label_refers") == "slot", key)
-    if None in chosen.values():
-        if looks.labels and not looks.vocabularies and chosen.get("labels") is None:
-            few = ", ".join(repr(label) for label, _ in looks.labels[:LABELS_NAMED])
-            # With the models named already, the labels are other words, and only the file can change those.
-            remedy = (
-                "They are neither the models' names nor of a vocabulary above: replace them in the file, say "
-                "by the better model's name alone, or by A, B and tie."
-                if {"model_a", "model_b"} <= looks.mapping.keys()
-                else "If they are names of models, choose under “Columns” which columns are Author of A and "
-                "Author of B."
-            )
-            st.text(f"The verdicts hold labels such as {few}. {remedy}")
-        st.text("Choose what is still open above: several readings are possible, and nothing is guessed.")
-        return None
-    options = replace(options, **{name: value for name, value in chosen.items() if value})
-    if vocabulary and vocabulary.name == NAMES:
-        _name_table(looks, models(options), key)
     return options
 
 
-def _order_matters(looks: Inspection, asked: Mapping[str, object], vocabulary: str) -> bool:
+def _name_unknown_labels(looks: Inspection) -> None:
+    """Labels that no vocabulary has, and what to do about them."""
+    few = ", ".join(repr(label) for label, _ in looks.labels[:LABELS_NAMED])
+    # With the models named already, the labels are other words, and only the file can change those.
+    remedy = (
+        "They are neither the models' names nor of a vocabulary above: replace them in the file, say by the "
+        "better model's name alone, or by A, B and tie."
+        if {"model_a", "model_b"} <= looks.mapping.keys()
+        else "If they are names of models, choose under “Columns” which columns are Author of A and Author "
+        "of B."
+    )
+    st.text(f"The verdicts hold labels such as {few}. {remedy}")
+
+
+def _order_matters(looks: Inspection, is_open: bool, vocabulary: str) -> bool:
     """Whether A can be the first shown as well as model_a; not if the file shows model_a first throughout."""
     where = looks.mapping.get("position")
     if where == FIRST_IS_A:
         return False
-    return where is None or vocabulary != looks.vocabulary or "label_refers" in asked
+    return where is None or vocabulary != looks.vocabulary or is_open
 
 
 def _vocabulary_line(name: str) -> str:
