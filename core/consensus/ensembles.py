@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 ENTROPY_FLOOR = 1e-6
-"""Keeps the weight of a judge that is certain finite (methods §2)."""
+"""Keeps the weight of a judge that is certain finite (docs/methods.md §2)."""
 
 EQUAL = 1e-12
 
@@ -114,7 +114,7 @@ class Rule:
 def entropy_weight(confidence: FloatArray) -> FloatArray:
     """c/(H(c) + 1e−6), H(c) = −c·ln c − (1 − c)·ln(1 − c) in nats, 0 at 0 and 1.
 
-    Source: [TH] §5.1 says "inverse entropy" only; the form is ours (methods §2).
+    Source: [TH] §5.1 says "inverse entropy" only; the form is ours (docs/methods.md §2).
     """
     from scipy.special import entr
 

@@ -110,7 +110,7 @@ def triangle_words(found: Triangles, boards: Mapping[str, Board]) -> tuple[Trian
     x beats y if the dispersion-corrected interval of its Elo on the board of y excludes 0. The walk goes
     in the direction of the residual, so that three wins in a row are a circle: intransitive judging.
 
-    Source: methods §6 (ours).
+    Source: docs/methods.md §6 (ours).
     """
     rows = {(row.model, anchor): row for anchor, known in boards.items() for row in known.rows}
     told = []

@@ -148,7 +148,7 @@ def swap_figure(
     matter. Their distance is the centred shift of `anchors.SwapRow`, whose `models` to give. The key of a
     mark is `swap_key(anchor, model)`.
 
-    Source: [RAEE] anchor swap; methods §6.
+    Source: [RAEE] anchor swap; docs/methods.md §6.
     """
     listed = [row.model for row in one.rows if row.model in models]
     fig = rows_figure(
