@@ -24,9 +24,9 @@ from .schema import FORMS, Selection
 if TYPE_CHECKING:
     from .auditing import Audit
     from .importers import ReadOptions
-    from .schema import Reading
+    from .schema import ImportResult
     from .store import Store
-    from .store.export import Held
+    from .store.export import StoredDataset
 
 DONE, GATE_FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 _DEFAULT_STORE = "votes.duckdb in the user's data directory" if INSTALLED else "data/votes.duckdb"
@@ -154,7 +154,7 @@ def _import(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _held(name: str, target: Path, options: argparse.Namespace) -> list[Held]:
+def _held(name: str, target: Path, options: argparse.Namespace) -> list[StoredDataset]:
     """What another store holds."""
     from .importers import ReadOptions
     from .store.export import read_store
@@ -168,7 +168,7 @@ def _held(name: str, target: Path, options: argparse.Namespace) -> list[Held]:
     return read_store(Path(name))
 
 
-def _load(store: Store, reading: Reading, options: argparse.Namespace) -> None:
+def _load(store: Store, reading: ImportResult, options: argparse.Namespace) -> None:
     report = store.load(reading, dataset=options.dataset, on_conflict=options.on_conflict)
     print(f"{_one_line(reading.name)}: {_one_line(report.sentence)}")
     for note in reading.notes:
@@ -226,7 +226,7 @@ def _simulate(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _readings(options: argparse.Namespace) -> list[Reading]:
+def _readings(options: argparse.Namespace) -> list[ImportResult]:
     from .importers import read
 
     if not options.files:
@@ -250,7 +250,7 @@ def _read_options(options: argparse.Namespace) -> ReadOptions:
     )
 
 
-def _no_votes(readings: Sequence[Reading]) -> str:
+def _no_votes(readings: Sequence[ImportResult]) -> str:
     first = next((r for r in readings if r.rejects.num_rows), None)
     names = ", ".join(reading.name for reading in readings)
     if first is None:

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 from patience import LONG
 
+from core import __main__ as command_line
 from core import __version__, installation
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -94,6 +95,39 @@ def test_what_the_user_sets_wins() -> None:
     assert "--server.port" not in command
     assert command.count("--server.allowedHosts") == 1
     assert "--server.maxUploadSize" not in command
+
+
+def test_command_passes_what_it_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    served: list[tuple[list[str], Path | None]] = []
+
+    def serve(arguments: list[str], *, store: Path | None = None) -> int:
+        served.append((arguments, store))
+        return 0
+
+    monkeypatch.setattr(command_line, "serve", serve)
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
+    more = ["--", "--server.allowedHosts", "judges.example.org"]
+    assert command_line.main(["app", "--port", "80", "--address", "::1", "--store", "own.duckdb", *more]) == 0
+    assert command_line.main(["app"]) == 0
+    assert served == [
+        ([*more[1:], "--server.port", "80", "--server.address", "::1"], Path("own.duckdb")),
+        ([], tmp_path / "votes.duckdb"),
+    ]
+
+
+def test_dashboard_refuses_an_open_network(tmp_path: Path) -> None:
+    environment = {**BARE, "PYTHONPATH": str(REPOSITORY), "APPELLATE_STORE": str(tmp_path / "votes.duckdb")}
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "app", "--address", "0.0.0.0"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "open to anyone" in done.stderr
 
 
 def test_variables_are_those_of_streamlit() -> None:

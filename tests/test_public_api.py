@@ -1,6 +1,7 @@
 """The names that `core` promises: all there, known to type checkers, hidden by no module, imported late."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,3 +53,25 @@ def test_import_is_light() -> None:
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("[] ")
+
+
+def test_pages_show_python_of_the_public_api_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pages.shared import widgets
+
+    strings = (
+        (path.name, node.value)
+        for path in (REPOSITORY / "pages").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    assert not [(name, text) for name, text in strings if re.search(r"^\s*(from|import) core", text, re.M)]
+
+    lines = f"{widgets.OPEN_STORE}\nboard = read([(name, Path(name))])  # report\nprint(icc(board), rng)"
+    expected = "from pathlib import Path\n\nfrom {} import Store, default_path, icc, read\n\n" + lines
+    assert widgets.script(lines) == expected.format("core")
+    monkeypatch.setattr(widgets, "API", "appellate")
+    assert widgets.script(lines) == expected.format("appellate")
+    assert "read, report\n" in widgets.script(lines, "report")
+    wide = widgets.script(f"print({', '.join(core.__all__)})")
+    ast.parse(wide)
+    assert max(map(len, wide.partition(")")[0].splitlines())) <= 110

@@ -327,13 +327,12 @@ def improvement(
         improved = int((after > before + TOLERANCE).sum())
         regressed = int((after < before - TOLERANCE).sum())
         item = np.arange(len(after))
-        gain = mean_interval(item, after - alone[rows], ends=(-1.0, 1.0), level=level)
         return Improvement(
             category=category,
             n=int(rows.sum()),
             direct=mean_worth(before, level=level),
             single=mean_worth(alone[rows], level=level),
-            gain=Estimate(*gain, n=len(after), level=level),
+            gain=mean_interval(item, after - alone[rows], ends=(-1.0, 1.0), level=level),
             consensus=mean_worth(after, level=level),
             improved=improved,
             regressed=regressed,

@@ -138,7 +138,7 @@ def order_sweep(
         with np.errstate(invalid="ignore"):
             value = worth(laid, winners(laid, scores_of(laid, weights, wide), tolerance))[rows].mean(axis=1)
         one = one if found else value
-        gain = Estimate(*mean_interval(items, value - one, ends=(-1.0, 1.0), level=level), n=len(value))
+        gain = mean_interval(items, value - one, ends=(-1.0, 1.0), level=level)
         found.append(
             Orders(
                 k=k,
@@ -209,14 +209,13 @@ def _slots(laid: Blocks, level: float) -> tuple[Slot, ...]:
         seen = elsewhere.sum(axis=1)
         paired = here & (seen > 0)[:, None]
         other = by_run(np.where(elsewhere, top, 0.0).sum(axis=1) / np.maximum(seen, 1))[paired]
-        pull = mean_interval(item[paired], top[paired] - other, ends=(-1.0, 1.0), level=level)
         found.append(
             Slot(
                 slot=slot,
                 win=first_places(here),
                 chance=float(chance[here].mean()) if here.any() else math.nan,
                 expected=float(other.mean()) if len(other) else math.nan,
-                pull=Estimate(*pull, n=len(other), level=level),
+                pull=mean_interval(item[paired], top[paired] - other, ends=(-1.0, 1.0), level=level),
                 best=first_places(here & (laid.best == 1)[:, None]),
             )
         )

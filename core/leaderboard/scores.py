@@ -161,16 +161,15 @@ def _mean(
     """Mean over responses and its interval, as `direct_statistics` says."""
     from scipy.special import stdtrit
 
-    mean, low, high = mean_interval(item, value, ends=ends, level=level)
-    code = dense_codes(item)
-    items = int(code.max()) + 1
+    found = mean_interval(item, value, ends=ends, level=level)
+    mean, items = found.value, found.n
     if items < 2 or scale[0] == scale[1]:
-        return Estimate(mean, n=len(value), level=level)
-    influence = np.bincount(code, value - mean) / len(value)
+        return Estimate(mean, n=items, level=level)
+    influence = np.bincount(dense_codes(item), value - mean) / len(value)
     error = math.sqrt(items / (items - 1) * float((influence**2).sum()))
     half = float(stdtrit(items - 1, (1 + level) / 2)) * error
-    low, high = max(min(low, mean - half), scale[0]), min(max(high, mean + half), scale[1])
-    return Estimate(mean, low, high, n=len(value), level=level)
+    low, high = max(min(found.low, mean - half), scale[0]), min(max(found.high, mean + half), scale[1])
+    return replace(found, low=low, high=high)
 
 
 def _pair(

@@ -17,7 +17,7 @@ import duckdb
 
 from ..errors import AppellateError, InvalidOption, StoreInUse, UnknownName, UnreadableFile
 from ..installation import data_folder
-from ..schema import Kind, Reading, Selection
+from ..schema import ImportResult, Kind, Selection
 from . import ledger as replies
 from .load import LoadReport, load_reading, load_rows, vacuum
 
@@ -210,7 +210,7 @@ class Store:
 
     def load(
         self,
-        reading: Reading,
+        reading: ImportResult,
         *,
         dataset: str | None = None,
         on_conflict: Literal["keep", "replace"] = "keep",

@@ -10,8 +10,8 @@ import streamlit as st
 
 from core.errors import AppellateError
 from core.importers import Inspection, ReadOptions, formats, read, read_back
-from core.schema import FORMS, Reading
-from core.store.browse import SAID, arrived, reject_reasons, without_result
+from core.schema import FORMS, ImportResult
+from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
 from pages.shared import cached, widgets
 from pages.shared.columns import look_at, row_options, table_options, words
@@ -30,17 +30,17 @@ PANDALM, ARENA_HARD = "pandalm", "arenahard"
 class Said:
     """A reading with what the page says about it, found once however often the page is drawn."""
 
-    reading: Reading
+    reading: ImportResult
     sentence: str
     examples: tuple[str, ...]
     reasons: pd.DataFrame
 
     @classmethod
-    def of(cls, reading: Reading) -> Said:
+    def of(cls, reading: ImportResult) -> Said:
         """Count the rejects of a reading and put some votes in words."""
         reasons = reject_reasons(reading)
         reasons["reason"] = reasons["reason"].map(words)
-        return cls(reading, arrived(reading), tuple(read_back(reading, READ_BACK)), reasons)
+        return cls(reading, describe_import(reading), tuple(read_back(reading, READ_BACK)), reasons)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -173,7 +173,7 @@ def _baseline(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str],
     return (("model_b", f"={name}"),) if name else ()
 
 
-def _dataset(reading: Reading, place: Any, key: str) -> str | None:
+def _dataset(reading: ImportResult, place: Any, key: str) -> str | None:
     if reading.gold_only:
         names = [found.name for found in cached.datasets()]
         chosen: str | None = place.selectbox(
