@@ -38,9 +38,10 @@ from .confidence.th_scores import th_score, th_sweep
 from .consensus.ensembles import compare as compare_ensembles
 from .consensus.ensembles import fuser_verdicts
 from .consensus.ensembles import members as ensemble_members
-from .consensus.listwise import Weights, order_sensitivity, order_sweep
+from .consensus.listwise import Weights
 from .consensus.listwise import consensus as consensus_ranking
 from .consensus.listwise import improvement as listwise_improvement
+from .consensus.listwise_orders import order_sensitivity, order_sweep
 from .experiments.budget import learn as learn_budget
 from .experiments.budget import plan as plan_budget
 from .experiments.budget_trial import trial as trial_budget

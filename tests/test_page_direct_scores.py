@@ -12,7 +12,7 @@ from core.importers import read
 from core.interpretation import leaderboard as score_sentences
 from core.leaderboard.anchored import Board, board
 from core.leaderboard.score_board import score_boards
-from core.leaderboard.score_dispersion import MEASURES, dispersion, measures_frame
+from core.leaderboard.judge_dispersion import MEASURES, dispersion, measures_frame
 from core.leaderboard.scores import direct_statistics
 from core.plots.base import rater_styles
 from core.plots.leaderboard import scores_figure

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
-from ..records import BoolArray, FloatArray, IntArray, ListRankings
+from ..records import BoolArray, FloatArray, ListRankings
 from ..stats.estimate import Estimate, rows_frame
 from ..stats.intervals import clustered_proportion, design_effect, mean_interval, wilson
 from .listwise import TOLERANCE, Blocks, Weights, blocks, mean_worth, scores_of, winners, worth
@@ -161,7 +161,9 @@ def order_sensitivity(rankings: ListRankings, *, level: float = 0.95) -> OrderSe
 
     An item counts if it was judged in two or more orders. Two orders differ if their sets of first places do.
 
-    Raises NoUsableVotes if no item was judged twice. Source: docs/methods.md §7; `pairs` and `expected` are ours.
+    Raises NoUsableVotes if no item was judged twice.
+
+    Source: docs/methods.md §7; `pairs` and `expected` are ours.
     """
     laid = blocks(rankings)
     seen = laid.shown[laid.start]
@@ -189,10 +191,11 @@ def _slots(laid: Blocks, level: float) -> tuple[Slot, ...]:
     shown, top = laid.shown, laid.top
     size = np.diff(np.append(laid.start, len(laid.item)))[laid.of_entry]
 
-    def by_run(of_entry: FloatArray | IntArray) -> FloatArray:
-        return np.repeat(of_entry, shown.shape[1]).reshape(shown.shape)
+    def by_run(of_entry: FloatArray) -> FloatArray:
+        return np.broadcast_to(of_entry[:, None], shown.shape)
 
-    item, chance = by_run(laid.of_entry), by_run(1 / size)
+    item = np.broadcast_to(laid.of_entry[:, None], shown.shape)
+    chance = by_run(1 / size)
 
     def first_places(rows: BoolArray) -> Estimate:
         n, k = int(rows.sum()), float(top[rows].sum())

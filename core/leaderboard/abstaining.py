@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -244,7 +244,7 @@ def _rows(one: PairDoubt, keep: BoolArray) -> PairDoubt:
     """The rows of a judge that are kept."""
     columns = ("model_1", "model_2", "item", "score", "n_votes", "tie")
     given = {name: getattr(one.pairs, name) for name in columns}
-    kept = {name: None if values is None else values[keep] for name, values in given.items()}
+    kept: dict[str, Any] = {name: None if values is None else values[keep] for name, values in given.items()}
     return PairDoubt(
         pairs=replace(one.pairs, **kept), run_sd=one.run_sd[keep], confidence=one.confidence[keep]
     )

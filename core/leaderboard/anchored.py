@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -198,8 +199,8 @@ def board(
     shrink = np.broadcast_to(_pool_factor(n, pool) * (kappa_factor or 1.0) ** 2, p.shape)
     dispersion = dispersion_factor(n, total, _sum_by(row_of, score**2))
     elo = elo_of_p(p)
-    numbers = {"wins": total - ties / 2, "ties": ties, "losses": n - total - ties / 2}
-    estimates = {}
+    numbers: dict[str, FloatArray] = {"wins": total - ties / 2, "ties": ties, "losses": n - total - ties / 2}
+    estimates: dict[str, Estimates] = {}
     for suffix, factor in (("", shrink), ("_corrected", shrink * dispersion)):
         numbers[f"se_p{suffix}"] = error = np.sqrt(p * (1 - p) / (mass + 1) * factor)
         numbers[f"se_elo{suffix}"] = ELO_PER_NAT / (p * (1 - p)) * error
@@ -215,8 +216,7 @@ def board(
             model=pairs.models[codes[row]],
             n=int(n[row]),
             tier=tier[row],
-            **{name: float(values[row]) for name, values in numbers.items()},
-            **{name: values[row] for name, values in estimates.items()},
+            **_at(row, numbers, estimates),
         )
         for row in order
     )
@@ -239,6 +239,12 @@ def board(
         level=level,
         notes=tuple(notes),
     )
+
+
+def _at(row: int, numbers: Mapping[str, FloatArray], estimates: Mapping[str, Estimates]) -> dict[str, Any]:
+    """The fields of one row."""
+    found: dict[str, Any] = {name: float(values[row]) for name, values in numbers.items()}
+    return found | {name: values[row] for name, values in estimates.items()}
 
 
 def against(pairs: PairScores, anchor: str) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:

@@ -159,8 +159,8 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
     z = residual_common·√N/sd(rᵢ), γ = 400/ln 10, has its size where N is large and no pair is one-sided.
     Elsewhere a pair that was won throughout adds no variance, and |z| passes 1.96 in up to a fifth of
     additive triples. So p is that of residual_common/SE with t(N - 1), where SE² is the larger of var(rᵢ)/N
-    and the three pairs' dispersion-corrected SE² (`anchored.board`) added up. With thousands of triples some p
-    are small by chance, hence Holm's.
+    and the three pairs' dispersion-corrected SE² (`anchored.board`) added up. With thousands of triples some
+    p are small by chance, hence Holm's.
 
     Parameters
     ----------

@@ -61,6 +61,11 @@ class OtherAnchor:
     mid_region_coverage: float
     n_items: int
 
+    @property
+    def mid_region_enough(self) -> bool:
+        """Whether as much of the other board lies in the mid region as should."""
+        return self.mid_region_coverage >= MID_REGION_WANTED
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Standings:
@@ -76,7 +81,7 @@ class Standings:
         return frame.assign(
             models=frame["models"].map(len),
             reversals=frame["reversals"].map(len),
-            mid_region_enough=frame["mid_region_coverage"] >= MID_REGION_WANTED,
+            mid_region_enough=[other.mid_region_enough for other in self.others],
         )
 
 
