@@ -286,7 +286,7 @@ def results(
                 config[name] = st.column_config.Column(help=about or None, width=WIDTHS.get(name))
                 continue
             config[name] = st.column_config.NumberColumn(format=f"%{column.form}", help=about or None)
-            if column.form.endswith(".0f"):
+            if column.form == "+.0f":
                 # No minus before a rounded 0.
                 shown[name] = shown[name].astype(float).round() + 0.0
     if known_only:
