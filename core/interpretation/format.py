@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from math import isfinite, isnan
 
+from ..stats.estimate import Estimate
+
 
 def span(low: float | None, high: float | None, form: str = ".3f") -> str:
     """`low to high`, or that items are too few: one item says nothing of others."""
@@ -30,6 +32,27 @@ def signed_span(low: float | None, high: float | None, digits: int) -> str:
 def signed_elo(elo: float) -> str:
     """Whole points with a sign, none before 0; with a hyphen, as figures write it beside the sentence."""
     return f"{elo:+.0f}" if round(elo) else "0"
+
+
+def elo_ends(elo: Estimate) -> str:
+    """Ends of an interval of Elo: (+3 to +20)."""
+    return f"({signed_elo(elo.low)} to {signed_elo(elo.high)})"
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, signed, without a minus before 0.0."""
+    rounded = round(100 * share, 1)
+    return f"{rounded:+.1f}" if rounded else "0.0"
+
+
+def points_ends(gap: Estimate) -> str:
+    """Ends of a difference of shares in points: (-1.2 to +0.8)."""
+    return f"({points(gap.low)} to {points(gap.high)})"
+
+
+def p_value(p: float) -> str:
+    """A p-value in the digits that matter."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}" if p < 0.01 else f"p = {p:.2f}"
 
 
 def minus(number: str) -> str:
