@@ -50,3 +50,8 @@ def number(value: float | None, form: str = ".3f") -> str:
         return format(int(value), form)
     sign, rest = (form[0], form[1:]) if form[:1] in ("+", "-") else ("", form)
     return format(float(value), f"{sign}z{rest}")
+
+
+def one_line(text: str) -> str:
+    """Text from votes, files or providers, safe to print: no line breaks, no terminal escapes."""
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -25,7 +26,7 @@ from typing import Any
 
 import httpx
 
-from .endpoint import Destination, scrub, scrub_key
+from .endpoint import NO_KEY, Destination
 from .parsing import storable
 
 RETRIED = (408, 409, 429)
@@ -37,6 +38,10 @@ LONGEST_WAIT = 300.0
 MOST_TOKENS = 10**9
 """A count of tokens above this is no count: no call has so many."""
 BROKEN = "connection or broken reply"
+REMOVED = "[key]"
+SHORT = 6
+"""Characters below which a secret may be part of other words."""
+SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_SECRET_KEY", "_ACCESS_KEY", "_PASSWORD", "_CREDENTIALS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +60,7 @@ class Answer:
     seconds: float
 
 
+@dataclass(eq=False)
 class CallFailed(Exception):
     """A call without an answer. The message holds no key.
 
@@ -64,22 +70,15 @@ class CallFailed(Exception):
     content_policy : this one text is what the provider will not judge, not the judge as a whole.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int,
-        kind: str,
-        wait: float | None = None,
-        billed: bool = True,
-        content_policy: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.kind = kind
-        self.wait = wait
-        self.billed = billed
-        self.content_policy = content_policy
+    message: str
+    status: int
+    kind: str
+    wait: float | None = None
+    billed: bool = True
+    content_policy: bool = False
+
+    def __str__(self) -> str:
+        return self.message
 
     @property
     def mends(self) -> bool:
@@ -264,8 +263,30 @@ def _failure(error: Exception, where: Destination, permit: Permit) -> CallFailed
 
 
 def safe(message: str, places: Iterable[Destination]) -> str:
-    """A message that holds no key."""
-    return scrub(storable(message), [place.key for place in places])
+    """The message, without keys if it holds any."""
+    scrubbed = scrub(storable(message), [place.key for place in places])
+    return message if scrubbed == message else scrubbed
+
+
+def scrub(text: str, keys: Iterable[str | None]) -> str:
+    """The text without the keys, nor anything that the environment calls a secret."""
+    for key in sorted({key for key in keys if key}, key=len, reverse=True):
+        text = scrub_key(text, key)
+    secret = {value for name, value in os.environ.items() if name.upper().endswith(SECRET_ENDINGS)}
+    for value in sorted(secret, key=len, reverse=True):
+        # A short secret, unlike a key that was sent, may be a word by chance.
+        if len(value) >= SHORT:
+            text = text.replace(value, REMOVED)
+    return text
+
+
+def scrub_key(text: str, key: str | None) -> str:
+    """The text without a key that was sent; a short one counts as a whole word only."""
+    if not key or key == NO_KEY:
+        return text
+    if len(key) >= SHORT:
+        return text.replace(key, REMOVED)
+    return re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", REMOVED, text)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

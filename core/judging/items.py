@@ -239,8 +239,10 @@ def paired(items: tuple[Item, ...]) -> tuple[Item, ...]:
     for item in items:
         if len(item.responses) != 2:
             raise InvalidOption(
-                f"item {item.item_id!r} has {len(item.responses)} responses: pairs need two. "
-                "Use --protocol listwise or score for more."
+                "item {item_id!r} has {responses} responses: pairs need two. "
+                "Use {option:protocol listwise} or score for more.",
+                item_id=item.item_id,
+                responses=len(item.responses),
             )
     return items
 
