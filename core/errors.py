@@ -4,9 +4,9 @@ A message names the place, the value and the remedy. One that names an option is
 
 >>> error = InvalidOption("{option} {value!r}: use {allowed}.", option="layout", value=1, allowed=(2, 3))
 >>> str(error)
-'--layout 1: use 2, 3.'
+"--layout 1: use 2, 3."
 >>> render(error, {"layout": "“Rows hold”"})
-'“Rows hold” 1: use 2, 3.'
+"“Rows hold” 1: use 2, 3."
 """
 
 from __future__ import annotations

@@ -344,8 +344,8 @@ def test_distances_are_distances(seed):
         matrix = getattr(found, kind)
         assert (np.diag(matrix) == 0).all()
         assert (matrix == matrix.T).all()
-        assert matrix == pytest.approx(getattr(turned, kind), abs=1e-6)
-        assert matrix == pytest.approx(getattr(doubled, kind), abs=1e-6)
+        assert matrix == pytest.approx(getattr(turned, kind), rel=1e-6, abs=1e-6)
+        assert matrix == pytest.approx(getattr(doubled, kind), rel=1e-6, abs=1e-6)
         assert matrix[0, 2] <= matrix[0, 1] + matrix[1, 2] + 1e-9
     half = task_distances({"a": tasks["a"], "turned": swapped(tasks["a"])})
     assert half.joint[0, 1] == 0

@@ -1,6 +1,7 @@
 """Intervals against independent implementations, laws, and their coverage in simulation."""
 
 import math
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -208,20 +209,23 @@ def test_mean_interval_is_the_t_interval_of_the_items_and_one_more_at_each_end()
     value = np.array([1.0, 0.0, 0.0, -1.0, 1.0, 0.5])
     widened = np.append(value, [-1, 1])
     half = stats.t.ppf(0.975, 5) * widened.std(ddof=1) / math.sqrt(8)
-    mean, low, high = mean_interval(np.arange(6), value, ends=(-1, 1))
-    np.testing.assert_allclose([mean, low, high], [0.25, 0.1875 - half, 0.1875 + half])
+    mean = mean_interval(np.arange(6), value, ends=(-1, 1))
+    np.testing.assert_allclose([mean.value, mean.low, mean.high], [0.25, 0.1875 - half, 0.1875 + half])
     # Copies of a row are no new items, and a weight stands for copies.
     copies = mean_interval(np.repeat(np.arange(6), 3), np.repeat(value, 3), ends=(-1, 1))
-    assert copies == pytest.approx((mean, low, high))
-    assert mean_interval(np.arange(6), value, ends=(-1, 1), n=3) == pytest.approx((mean, low, high))
+    weighted = mean_interval(np.arange(6), value, ends=(-1, 1), n=3)
+    assert astuple(copies) == pytest.approx(astuple(mean))
+    assert astuple(weighted) == pytest.approx(astuple(mean))
 
 
 def test_mean_interval_at_the_edges():
-    assert mean_interval(np.arange(30), np.ones(30), ends=(0, 1))[2] == 1
-    assert 0.8 < mean_interval(np.arange(30), np.ones(30), ends=(0, 1))[1] < 1
-    mean, low, high = mean_interval(np.zeros(9, dtype=int), np.ones(9), ends=(0, 1))
-    assert (mean, math.isnan(low), math.isnan(high)) == (1, True, True)
-    assert all(map(math.isnan, mean_interval(np.zeros(0, dtype=int), np.zeros(0), ends=(0, 1))))
+    assert mean_interval(np.arange(30), np.ones(30), ends=(0, 1)).high == 1
+    assert 0.8 < mean_interval(np.arange(30), np.ones(30), ends=(0, 1)).low < 1
+    one = mean_interval(np.zeros(9, dtype=int), np.ones(9), ends=(0, 1))
+    assert (one.value, one.n, math.isnan(one.low), math.isnan(one.high)) == (1, 1, True, True)
+    none = mean_interval(np.zeros(0, dtype=int), np.zeros(0), ends=(0, 1))
+    assert none.n == 0
+    assert all(map(math.isnan, (none.value, none.low, none.high)))
 
 
 @pytest.mark.parametrize(("items", "rate"), [(60, 0.02), (60, 0.1), (200, 0.01), (15, 0.3)])
@@ -230,8 +234,8 @@ def test_mean_intervals_hold_means_of_rare_events(items, rate):
     held = {"mean": 0, "error": 0}
     for _ in range(1000):
         value = 2.0 * (rng.random(items) < rate)
-        _, low, high = mean_interval(item, value, ends=(0, 2))
-        held["mean"] += low <= 2 * rate <= high
-        _, low, high = mean_error_interval(item, value)
-        held["error"] += low <= 2 * rate <= high
+        mean = mean_interval(item, value, ends=(0, 2))
+        held["mean"] += mean.low <= 2 * rate <= mean.high
+        error = mean_error_interval(item, value)
+        held["error"] += error.low <= 2 * rate <= error.high
     assert min(held.values()) >= 935, held

@@ -73,7 +73,7 @@ def test_swapping_a_and_b_negates_decisions_and_leaves_the_rest(seed, bias, n):
     counts = judged(seed, 60, bias=bias, ab="mixed", n=n)
     one, other = (fit(c, tested=False) for c in (counts, swapped(counts)))
     assert other.drps == pytest.approx(one.drps, abs=1e-9)
-    assert other.z == pytest.approx(one.z, abs=1e-6)
+    assert other.z == pytest.approx(one.z, rel=1e-6, abs=1e-6)
     assert one.delta * one.z >= 0 or abs(one.z) < 1
     p, q = probabilities(one, counts), probabilities(one, swapped(counts))
     np.testing.assert_allclose(q[:, ::-1], p, atol=1e-12)

@@ -235,7 +235,7 @@ def test_board_laws(models: list[list[float]], random: Random) -> None:
         assert row.p_low_corrected <= row.p <= row.p_high_corrected
         assert row.se_p_corrected <= row.se_p
         other = mirror[row.model]
-        assert (other.elo, other.elo_low) == pytest.approx((-row.elo, -row.elo_high), abs=1e-6)
+        assert (other.elo, other.elo_low) == pytest.approx((-row.elo, -row.elo_high), rel=1e-9, abs=1e-6)
         assert (other.wins, other.losses) == pytest.approx((row.losses, row.wins))
 
 

@@ -1,4 +1,4 @@
-"""The README's tables of real votes are what the script prints, and shrunken BTD is what they say it is."""
+"""The tables of docs/results.md are what the script prints, and shrunken BTD is what they say it is."""
 
 import re
 from pathlib import Path
@@ -9,13 +9,13 @@ import pytest
 from benchmarks import rewardbench2
 from core.aggregation.evaluation import Evaluation, MethodScore
 
-README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+RESULTS = (Path(__file__).resolve().parent.parent / "docs" / "results.md").read_text(encoding="utf-8")
 
 Cell = tuple[str, str]
 
 
 def block(name: str) -> str:
-    found = re.search(rf"<!-- {name} -->\n(.*?)\n<!-- /{name} -->", README, flags=re.DOTALL)
+    found = re.search(rf"<!-- {name} -->\n(.*?)\n<!-- /{name} -->", RESULTS, flags=re.DOTALL)
     assert found, name
     return found[1]
 
@@ -43,7 +43,7 @@ def test_the_tables_of_real_votes_are_what_the_script_prints(found, others) -> N
     assert rewardbench2.summary(found, others) in shown
     for key in ("btd", "btd_shrunk"):
         assert rewardbench2.threshold_beats(found, key) in shown
-    assert rewardbench2.not_applicable(found) in " ".join(README.split())
+    assert rewardbench2.not_applicable(found) in " ".join(RESULTS.split())
 
 
 def test_shrunken_btd_reaches_what_was_wanted(found) -> None:

@@ -24,7 +24,7 @@ from core.leaderboard.anchored import board
 from core.leaderboard.standings import lead
 from core.records import OrderCounts, OutcomeCounts, PairScores, PositionCounts
 from core.reporting.document import to_json
-from core.schema import Reading, Selection
+from core.schema import ImportResult, Selection
 from core.stats.intervals import clustered_proportion
 from core.store import Store
 
@@ -94,7 +94,7 @@ def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
     return found
 
 
-def document_of(readings: list[Reading], *, gold: str = "given", **options: Any) -> dict[str, Any]:
+def document_of(readings: list[ImportResult], *, gold: str = "given", **options: Any) -> dict[str, Any]:
     with Store.open() as store:
         for one in readings:
             store.load(one)

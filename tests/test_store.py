@@ -313,6 +313,18 @@ def test_the_store_reaches_no_file_and_no_setting(tmp_path):
                 store.query(statement)
 
 
+def test_tests_and_what_they_start_never_see_the_default_store(tmp_path_factory):
+    code = "from core.store import default_path; print(default_path())"
+    started = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for path in (default_path(), Path(started.stdout.strip())):
+        assert path.is_relative_to(tmp_path_factory.getbasetemp())
+        assert not path.exists()
+    own = Path(__file__).resolve().parent.parent / "data" / "of_a_visitor.duckdb"
+    with pytest.raises(AssertionError, match="a test opens"):
+        Store.open(own)
+    assert not own.exists()
+
+
 def test_default_path(monkeypatch, tmp_path):
     monkeypatch.delenv("APPELLATE_STORE", raising=False)
     monkeypatch.chdir(tmp_path)

@@ -188,8 +188,9 @@ def _contest(
     items = len(np.unique(item))
     if not unknown:
         paired = judge_right.astype(np.float64) - person_right
-        difference, *ends = mean_interval(item, paired, ends=(-1.0, 1.0), level=level)
-        low, high = ends if items > 1 else (None, None)
+        gain = mean_interval(item, paired, ends=(-1.0, 1.0), level=level)
+        difference = gain.value
+        low, high = (gain.low, gain.high) if items > 1 else (None, None)
     return Contest(
         human=human,
         judge=judge,

@@ -417,23 +417,23 @@ def order_balance(
     half = np.full(len(gold), np.nan) if n == 1 else _expected_error_of_both(ab, ba, gold, n // 2)
     loss = np.stack([*per_order, half, _expected_error_of_both(ab, ba, gold, n)])[:, row.reshape(-1)]
     item = counts.item[usable]
-    means = np.array([mean_error_interval(item, one, level=level) for one in loss], dtype=np.float64)
+    means = [mean_error_interval(item, one, level=level) for one in loss]
     gain = gain_low = gain_high = None
     reason = "one vote in each order cannot be halved; it needs two or more" if n == 1 else None
     if n > 1:
-        gain, *ends = mean_interval(
-            item, (loss[0] + loss[1]) / 2 - loss[2], ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level
-        )
-        if math.isnan(ends[0]):
-            reason = "all comparisons are of one item, which says nothing of others"
+        change = (loss[0] + loss[1]) / 2 - loss[2]
+        mean = mean_interval(item, change, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
+        gain = mean.value
+        if mean.has_interval:
+            gain_low, gain_high = mean.low, mean.high
         else:
-            gain_low, gain_high = ends
+            reason = "all comparisons are of one item, which says nothing of others"
     return OrderBalance(
         orders=ORDERS,
         votes=np.array([n, n, n if n > 1 else 0, 2 * n]),
-        mae=means[:, 0],
-        mae_low=means[:, 1],
-        mae_high=means[:, 2],
+        mae=np.array([one.value for one in means]),
+        mae_low=np.array([one.low for one in means]),
+        mae_high=np.array([one.high for one in means]),
         gain=gain,
         gain_low=gain_low,
         gain_high=gain_high,

@@ -284,10 +284,8 @@ def calibration_intervals(
 
     def mean(loss: FloatArray, ends: FloatArray) -> tuple[float, float]:
         value, added = loss / np.maximum(known.n, 1), (float(ends[0]), float(ends[1]))
-        _, low, high = mean_interval(
-            known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level
-        )
-        return low, high
+        found = mean_interval(known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level)
+        return found.low, found.high
 
     brier, nll = map(mean, _row_losses(known), _row_losses(either))
     return CalibrationIntervals(

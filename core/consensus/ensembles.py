@@ -502,11 +502,11 @@ def paired(item: IntArray, one: FloatArray, two: FloatArray, *, level: float = 0
     no room: with its interval [a, b], a difference lies between −b and 1 − a (ours).
     """
     difference = one.astype(np.float64) - two
-    value, low, high = mean_interval(item, difference, ends=(-1.0, 1.0), level=level)
+    mean = mean_interval(item, difference, ends=(-1.0, 1.0), level=level)
     rate = clustered_proportion(item, np.ones(len(two), np.int64), two.astype(np.int64), level=level)
-    low, high = np.clip((low, high), -rate.high, 1 - rate.low).tolist()
-    items = len(np.unique(item))
-    return Difference(value=value, low=low, high=high, n=len(difference), items=items, level=level)
+    low, high = np.clip((mean.low, mean.high), -rate.high, 1 - rate.low).tolist()
+    n = len(difference)
+    return Difference(value=mean.value, low=low, high=high, n=n, items=mean.n, level=level)
 
 
 def _without(

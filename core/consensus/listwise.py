@@ -342,15 +342,15 @@ def improvement(
         improved = int((after > before + TOLERANCE).sum())
         regressed = int((after < before - TOLERANCE).sum())
         item = np.arange(len(after))
-        gain, low, high = mean_interval(item, after - alone[rows], ends=(-1.0, 1.0), level=level)
+        gain = mean_interval(item, after - alone[rows], ends=(-1.0, 1.0), level=level)
         return Improvement(
             category=category,
             n=int(rows.sum()),
             direct=mean_worth(before, level=level),
             single=mean_worth(alone[rows], level=level),
-            gain=gain,
-            gain_low=low,
-            gain_high=high,
+            gain=gain.value,
+            gain_low=gain.low,
+            gain_high=gain.high,
             consensus=mean_worth(after, level=level),
             improved=improved,
             regressed=regressed,
@@ -521,7 +521,7 @@ def order_sweep(
     rates = [mean_worth(value, level=level) for value in by_item]
     item = np.arange(by_item.shape[1])
     gains = [mean_interval(item, one - by_item[0], ends=(-1.0, 1.0), level=level) for one in by_item]
-    gain, gain_low, gain_high = np.array(gains).T
+    gain, gain_low, gain_high = np.array([(one.value, one.low, one.high) for one in gains]).T
     # One order against itself is no estimate.
     gain_low[0] = gain_high[0] = 0.0
     q = float(right.mean())
@@ -603,7 +603,7 @@ def _slots(laid: Blocks, level: float) -> SlotTable:
         other = np.repeat(elsewhere, columns).reshape(shown.shape)[paired]
         expected.append(float(other.mean()) if len(other) else float("nan"))
         pulls.append(mean_interval(item[paired], top[paired] - other, ends=(-1.0, 1.0), level=level))
-    pull, pull_low, pull_high = np.array(pulls).T
+    pull, pull_low, pull_high = np.array([(one.value, one.low, one.high) for one in pulls]).T
 
     return SlotTable(
         slot=slots,

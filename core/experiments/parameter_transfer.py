@@ -152,7 +152,7 @@ def transfer(
         seen = seen_items(by_item, np.bincount(one.item).astype(np.float64))
         chance = luck * (errors @ one.cells.weight / one.n).var(axis=1, ddof=1)
         ends = change_intervals(seen, change[:, column], level=at_once)
-        low[:, column], high[:, column] = _widened(
+        low[:, column], high[:, column] = _with_variance(
             change[:, column], *ends, variance=chance + chance[column], items=one.n_items, level=at_once
         )
         low[column, column] = high[column, column] = 0.0
@@ -175,7 +175,7 @@ def transfer(
     )
 
 
-def _widened(
+def _with_variance(
     value: FloatArray, low: FloatArray, high: FloatArray, *, variance: FloatArray, items: int, level: float
 ) -> tuple[FloatArray, FloatArray]:
     """An interval over items with another variance added to its own."""

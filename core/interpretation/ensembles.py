@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..consensus.ensembles import Difference, EnsembleScore, EnsembleTable
-from ..stats.intervals import wider
+from ..stats.intervals import bonferroni_factor
 from .verdicts import FEW, percent
 
 
@@ -70,8 +70,8 @@ def _told(found: EnsembleTable, best: EnsembleScore, rules: int) -> tuple[str, s
 
 
 def widened(gap: Difference, comparisons: int) -> tuple[float, float]:
-    """Interval of a difference of shares at 1 − (1 − level)/comparisons (`core.stats.intervals.wider`)."""
-    ratio = wider(comparisons, level=gap.level)
+    """Interval of a difference of shares at 1 − (1 − level)/comparisons (`bonferroni_factor`)."""
+    ratio = bonferroni_factor(comparisons, level=gap.level)
     ends = gap.value - ratio * (gap.value - gap.low), gap.value + ratio * (gap.high - gap.value)
     low, high = np.clip(ends, -1.0, 1.0).tolist()
     return low, high

@@ -17,6 +17,8 @@ from ..experiments.budget_trial import BudgetTrial, TrialRow
 from ..experiments.comparison import Comparison, PairedDifference, ParameterGrid
 from ..experiments.parameter_transfer import Transfer, TransferPrediction
 from ..experiments.sweeps import Sweep
+from ..stats.estimate import Estimate
+from ..stats.intervals import bonferroni_interval
 from .format import minus, signed, signed_span, span
 from .verdicts import ERROR_NEAR, percent
 
@@ -178,7 +180,7 @@ def comparison_answer(found: Comparison, column: str, rule: str = "btd") -> str:
         f"{score.mae:.3f} ({span(score.mae_item_low, score.mae_item_high)})."
     )
     alone = [one for one in found.differences if one.rule == rule and one.reason is None]
-    paired = [_widened(one, len(alone), found.level) for one in alone]
+    paired = [_of_several(one, len(alone), found.level) for one in alone]
     if best == found.reference:
         return f"{said} {_against_others(found.reference, paired)}"
     own = [one for one in paired if one.value == best]
@@ -230,17 +232,11 @@ def _rounded(nu: float) -> str:
     return f"{nu:,.0f}" if nu >= 100 else f"{nu:.1f}" if nu >= 1 else f"{nu:.2g}"
 
 
-def _widened(one: PairedDifference, values: int, level: float) -> PairedDifference:
+def _of_several(one: PairedDifference, values: int, level: float) -> PairedDifference:
     """Interval of the error at 1 − (1 − level)/values."""
-    from scipy.special import stdtrit
-
-    tail, degrees = (1 - level) / 2, max(one.n_items - 1, 1)
-    ratio = float(stdtrit(degrees, 1 - tail / values) / stdtrit(degrees, 1 - tail))
-    return replace(
-        one,
-        difference_low=one.difference - ratio * (one.difference - one.difference_low),
-        difference_high=one.difference + ratio * (one.difference_high - one.difference),
-    )
+    found = Estimate(one.difference, one.difference_low, one.difference_high, level=level)
+    wide = bonferroni_interval(found, values, df=max(one.n_items - 1, 1))
+    return replace(one, difference_low=wide.low, difference_high=wide.high)
 
 
 def _p(value: float) -> str:

@@ -32,7 +32,7 @@ from ..leaderboard.score_dispersion import Dispersion, Spread
 from ..leaderboard.scores import DirectStatistics, ScoreStatistics
 from ..leaderboard.standings import MID_REGION_WANTED, Lead, Standings, most_reversing
 from ..records import DirectScores, PairScores
-from ..stats.intervals import wider
+from ..stats.intervals import bonferroni_factor
 from .ensembles import points
 from .format import signed_elo
 from .verdicts import percent
@@ -325,7 +325,7 @@ def abstained(found: Abstention, row: Abstained, changed: Sequence[Changed]) -> 
     """What dropping doubtful prompts keeps and moves.
 
     The model named is the most changed of several, so its interval is widened for their number
-    (`core.stats.intervals.wider`) before it is said to be more than chance.
+    (`core.stats.intervals.bonferroni_factor`) before it is said to be more than chance.
     """
     what = (
         f"prompts on which a judge's runs differ by an SD above {row.threshold:g}"
@@ -438,7 +438,7 @@ def order_ends(low: float | None, high: float | None, models: int) -> str:
 
 def _beyond_chance(most: Changed, models: int) -> bool:
     reach = most.delta - most.delta_low if most.delta > 0 else most.delta_high - most.delta
-    return abs(most.delta) > wider(models, level=1 - LEVEL) * reach
+    return abs(most.delta) > bonferroni_factor(models, level=1 - LEVEL) * reach
 
 
 def _excess(row: MethodSpread) -> str:
@@ -517,7 +517,7 @@ def beats_anchor(found: ScoreBoard) -> bool:
     if best.p_low is None:
         return False
     logit, low = (math.log(p) - math.log1p(-p) for p in (best.p, best.p_low))
-    return logit - wider(len(found.rows), level=found.level) * (logit - low) > 0
+    return logit - bonferroni_factor(len(found.rows), level=found.level) * (logit - low) > 0
 
 
 def beside_votes(found: Dispersion) -> str:

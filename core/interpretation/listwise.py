@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..consensus.listwise import Improvements, OrderSensitivity, OrderSweep
-from ..stats.intervals import wider
+from ..stats.intervals import bonferroni_factor
 from .ensembles import points
 from .verdicts import percent
 
@@ -120,8 +120,8 @@ def enough(found: OrderSweep) -> str:
 def slots(found: OrderSensitivity) -> str:
     """The slot that departs most from what its candidates get in other slots.
 
-    It is the worst of several, so its interval is widened for their number (`intervals.wider`) before it
-    is said to decide.
+    It is the worst of several, so its interval is widened for their number (`bonferroni_factor`) before it is
+    said to decide.
     """
     table = found.slots
     used = ~np.isnan(table.pull)
@@ -130,7 +130,7 @@ def slots(found: OrderSensitivity) -> str:
     most = int(np.where(used, abs(table.pull), -1.0).argmax())
     pull, low, high = table.pull[most], table.pull_low[most], table.pull_high[most]
     reach = pull - low if pull > 0 else high - pull
-    outside = abs(pull) > wider(int(used.sum()), level=table.level) * reach
+    outside = abs(pull) > bonferroni_factor(int(used.sum()), level=table.level) * reach
     ends = "interval unknown" if np.isnan(low) else f"{points(float(low))} to {points(float(high))}"
     said = (
         f"Slot {most + 1} comes first in {percent(table.win[most], 1)} of its {table.n[most]:,} runs "

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCounts
-from ..stats.intervals import check_level, dense_codes, design_effect, pulls_on_mean
+from ..stats.intervals import check_level, dense_codes, design_effect, influence_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,7 +176,7 @@ def _interval(
 
     (total, n), groups = labelled, int((labelled[1] > 0).sum())
     estimate = float(total.sum() / n.sum())
-    centre, pull = pulls_on_mean(total, n, (-weight, 1.0))
+    centre, pull = influence_values(total, n, (-weight, 1.0))
     variance = float((pull**2).sum())
     if weight:
         rest_total, rest_n = rest

@@ -189,15 +189,14 @@ def _mean(
     """Mean over responses and its interval, as `direct_statistics` says."""
     from scipy.special import stdtrit
 
-    mean, low, high = mean_interval(item, value, ends=ends, level=level)
-    code = dense_codes(item)
-    items = int(code.max()) + 1
+    found = mean_interval(item, value, ends=ends, level=level)
+    mean, items = found.value, found.n
     if items < 2 or scale[0] == scale[1]:
         return mean, None, None
-    pull = np.bincount(code, value - mean) / len(value)
+    pull = np.bincount(dense_codes(item), value - mean) / len(value)
     error = math.sqrt(items / (items - 1) * float((pull**2).sum()))
     half = float(stdtrit(items - 1, (1 + level) / 2)) * error
-    return mean, max(min(low, mean - half), scale[0]), min(max(high, mean + half), scale[1])
+    return mean, max(min(found.low, mean - half), scale[0]), min(max(found.high, mean + half), scale[1])
 
 
 def _pair(

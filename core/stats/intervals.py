@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidOption
 from .estimate import Estimate
-
-if TYPE_CHECKING:
-    pass
-
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -77,16 +74,25 @@ def wilson(
     return edge_low, edge_high
 
 
-def wider(several: int, *, level: float = 0.95) -> float:
-    """Factor by which to widen the interval of the best or worst of `several`, so that the claim holds.
+def bonferroni_factor(comparisons: int, *, level: float = 0.95, df: int | None = None) -> float:
+    """Width of an interval at 1 − (1 − level)/comparisons over its width at `level` (ours).
 
-    z(1 − (1 − level)/(2·several))/z((1 + level)/2): Bonferroni by the ratio of normal quantiles (ours).
+    z(1 − (1 − level)/(2·comparisons))/z((1 + level)/2), for a claim about the best or worst of several.
+    df : degrees of freedom, for quantiles of Student's t instead of the normal ones.
     """
-    from scipy.special import ndtri
+    from scipy.special import ndtri, stdtrit
 
     check_level(level)
     tail = (1 - level) / 2
-    return float(ndtri(1 - tail / several) / ndtri(1 - tail))
+    wide, narrow = (ndtri(q) if df is None else stdtrit(df, q) for q in (1 - tail / comparisons, 1 - tail))
+    return float(wide / narrow)
+
+
+def bonferroni_interval(estimate: Estimate, comparisons: int, *, df: int | None = None) -> Estimate:
+    """The estimate with both sides of its interval lengthened by `bonferroni_factor` (ours)."""
+    ratio, value = bonferroni_factor(comparisons, level=estimate.level, df=df), estimate.value
+    low, high = value - ratio * (value - estimate.low), value + ratio * (estimate.high - value)
+    return replace(estimate, low=low, high=high)
 
 
 def beta_interval(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
@@ -220,11 +226,11 @@ def mean_interval(
     within: tuple[float, float] | None = None,
     n: ArrayLike = 1.0,
     level: float = 0.95,
-) -> tuple[float, float, float]:
+) -> Estimate:
     """Mean of bounded values, Σnᵢvᵢ/Σnᵢ, with a t interval over items that holds where few values differ.
 
     Two items of average size are added, one at each end of what a value can be. With the mean m̃ and SE of
-    these G + 2 items (`pulls_on_mean`) the interval is m̃ ± t(G − 1)·SE, widened to hold the mean as seen
+    these G + 2 items (`influence_values`) the interval is m̃ ± t(G − 1)·SE, widened to hold the mean as seen
     and cut at `ends`. Without the two, a rare event that was not seen yet looks impossible: 20 items on which
     two rules have not differed would show that they never do (95 % then hold .64).
 
@@ -238,7 +244,8 @@ def mean_interval(
 
     Returns
     -------
-    mean, low, high : low and high are NaN with one item, as nothing is known of others; all without a row.
+    The mean, its n the number of items; ends are NaN with one item, as nothing is known of others; all are
+    NaN without a row.
 
     Source: ours; Agresti & Caffo (2000) for the added ends, Cochran (1977) §11 for the ratio of sums.
     """
@@ -253,19 +260,21 @@ def mean_interval(
     items = int((size > 0).sum())
     mean = float(total.sum() / size.sum()) if items else math.nan
     if items < 2 or math.isnan(mean):
-        return mean, math.nan, math.nan
-    centre, pull = pulls_on_mean(total, size, ends)
-    half = float(stdtrit(items - 1, (1 + level) / 2)) * math.sqrt(float((pull**2).sum()))
+        return Estimate(mean, n=items, level=level)
+    centre, influence = influence_values(total, size, ends)
+    half = float(stdtrit(items - 1, (1 + level) / 2)) * math.sqrt(float((influence**2).sum()))
     lowest, highest = (ends[0], ends[-1]) if within is None else within
-    return mean, max(min(centre - half, mean), lowest), min(max(centre + half, mean), highest)
+    low, high = max(min(centre - half, mean), lowest), min(max(centre + half, mean), highest)
+    return Estimate(mean, low, high, n=items, level=level)
 
 
-def pulls_on_mean(total: FloatArray, n: FloatArray, ends: tuple[float, ...]) -> tuple[float, FloatArray]:
-    """Mean m̃ = Σtᵢ/Σnᵢ of items with sums tᵢ of nᵢ and of two more, one at each end, and its pulls.
+def influence_values(total: FloatArray, n: FloatArray, ends: tuple[float, ...]) -> tuple[float, FloatArray]:
+    """Mean m̃ = Σtᵢ/Σnᵢ of items with sums tᵢ of nᵢ and of two more at the ends, and its influence values.
 
-    The two are of average size n̄. Pulls are √((G + 2)/(G + 1))·(tᵢ − m̃·nᵢ)/Σnᵢ, (items + 2,) with the added
-    last: their squares add up to SE², and products with another estimate's pulls to a covariance. G counts
-    items with nᵢ > 0; the others pull nothing. Without `ends` it is the mean of the G items themselves.
+    The two are of average size n̄. Influence values are √((G + 2)/(G + 1))·(tᵢ − m̃·nᵢ)/Σnᵢ, (items + 2,), the
+    added items last: their squares add up to SE², and products with those of another estimate to a
+    covariance. G counts items with nᵢ > 0; the others have influence 0. Without `ends` it is the mean of the
+    G items themselves.
     """
     items = int((n > 0).sum())
     size = float(n.sum()) / items
@@ -277,7 +286,7 @@ def pulls_on_mean(total: FloatArray, n: FloatArray, ends: tuple[float, ...]) -> 
 
 def mean_error_interval(
     item: IntArray, error: FloatArray, *, highest: float = 2.0, level: float = 0.95
-) -> tuple[float, float, float]:
+) -> Estimate:
     """Mean of errors from 0 to `highest`, most of them 0, with a Wilson interval of their share of `highest`.
 
     It is Wilson's at n/deff: the variance between items over the binomial one, with ¼ of Kish's effect added
@@ -286,7 +295,7 @@ def mean_error_interval(
 
     Returns
     -------
-    mean, low, high : low and high are NaN with one item; all are NaN without a row or with a NaN.
+    The mean, its n the number of items; ends are NaN with one item, all are NaN without a row or with a NaN.
 
     Source: ours.
     """
@@ -295,13 +304,14 @@ def mean_error_interval(
     size = np.bincount(code)
     items = len(size)
     if items < 2 or math.isnan(mean):
-        return mean, math.nan, math.nan
+        return Estimate(mean, n=items, level=level)
     n, share = len(error), mean / highest
     pull = np.bincount(code, error / highest - share)
     squares = items / (items - 1) * float((pull**2).sum())
     deff = (squares + 0.25 * kish_effect(size)) / (n * share * (1 - share) + 0.25)
     low, high = wilson(n * share, n, level=level, deff=deff)
-    return mean, min(highest * float(low), mean), max(highest * float(high), mean)
+    ends = min(highest * float(low), mean), max(highest * float(high), mean)
+    return Estimate(mean, *ends, n=items, level=level)
 
 
 def resample_items(

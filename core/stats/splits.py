@@ -11,7 +11,7 @@ Is a new rule better than an old one on items that neither was calibrated on? Pa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCells, VoteCounts
+from .estimate import Estimate
 from .intervals import check_level, dense_codes, mean_error_interval, mean_interval
 
 if TYPE_CHECKING:
@@ -346,11 +347,10 @@ def error_intervals(
     value = np.atleast_1d(np.asarray(estimate, dtype=np.float64))
     most = np.broadcast_to(np.asarray(highest, dtype=np.float64), value.shape)
     # A mean over splits can be off its ends by rounding.
-    ends = [
+    mean, low, high = _arrays(
         mean_error_interval(item, np.clip(column, 0.0, top)[kind], highest=top, level=level)
         for column, top in zip(losses.loss.T, most.tolist(), strict=True)
-    ]
-    mean, low, high = np.array(ends).T
+    )
     return np.clip(low + value - mean, 0.0, value), np.clip(high + value - mean, value, most)
 
 
@@ -371,15 +371,22 @@ def change_intervals(
     """
     kind = np.repeat(np.arange(len(losses.items)), losses.items)
     item, size = np.arange(len(kind)), losses.size[kind]
-    ends = []
+    found = []
     for column in losses.loss.T:
         change = column[kind]
         added = _together(size * change) / size.mean() if of_labels else None
         sides = () if added is None else (-min(added, 1.0), min(added, 1.0))
-        ends.append(mean_interval(item, change, ends=sides, within=(-np.inf, np.inf), n=size, level=level))
-    mean, low, high = np.array(ends).reshape(-1, 3).T
+        found.append(mean_interval(item, change, ends=sides, within=(-np.inf, np.inf), n=size, level=level))
+    mean, low, high = _arrays(found)
     value = np.asarray(estimate, dtype=np.float64)
     return np.minimum(low + value - mean, value), np.maximum(high + value - mean, value)
+
+
+def _arrays(estimates: Iterable[Estimate]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Values and ends of several estimates."""
+    rows = [(one.value, one.low, one.high) for one in estimates]
+    value, low, high = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+    return value, low, high
 
 
 def _together(change: FloatArray) -> float:

@@ -82,12 +82,7 @@ def _drawn(asked: Asked, found: dict[str, ConfidenceWeighted], one: ConfidenceWe
 def _copy(asked: Asked, share: int) -> None:
     options = ", ".join(f"{key}={asked.options[key]!r}" for key in ("alpha", "kappa"))
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.aggregation.btd import Bounds
-from core.aggregation.confidence_weighted import confidence_weighted
-
-counts = queries.vote_counts(store, selection)[{asked.judge!r}]
+        f"""counts = queries.vote_counts(store, selection)[{asked.judge!r}]
 votes = queries.single_votes(store, selection)[{asked.judge!r}]
 options = dict({options}, bounds={asked.bounds!r})
 found = confidence_weighted(

@@ -113,18 +113,12 @@ def _rules(asked: Asked) -> None:
             with shown.container():
                 _table(asked, found, done=bool(resamples))
         widgets.copy_as_python(
-            f"""from numpy.random import default_rng
-
-from core.aggregation.btd import Bounds, fit
-from core.aggregation.evaluation import evaluate
-from core.aggregation.labelling import given_labels
-
-judges = queries.vote_counts(store, selection)
+            f"""judges = queries.vote_counts(store, selection)
 labelled = judges[{asked.judge!r}].labelled()
 votes = queries.single_votes(store, selection)[{asked.judge!r}]
 given, reasons = given_labels(labelled, votes, judge={asked.judge!r}, judges=judges)
 options = dict({", ".join(f"{key}={one!r}" for key, one in asked.options.items())}, bounds={asked.bounds!r})
-print(fit(labelled.cells()[0], **options).to_frame())
+print(fit_btd(labelled.cells()[0], **options).to_frame())
 found = evaluate(
     labelled, rng=default_rng({seed}), n_splits={SPLITS}, share={share / 100}, given=given, **options
 )

@@ -157,7 +157,7 @@ def code_of(task: Task, offer: Offer) -> str:
     if task.by_category:
         lines += [
             f"whole = replace(selection, where={task.selection.where!r})",
-            'by_category = vote_counts_by(store, whole, "category")',
+            'by_category = queries.vote_counts_by(store, whole, "category")',
             "by_category = {c: {j: v for j, v in of.items() if j in alike} for c, of in by_category.items()}",
         ]
     else:
@@ -170,24 +170,15 @@ def code_of(task: Task, offer: Offer) -> str:
         lines += [
             f"wide = Selection(judges=(judge,), gold={task.selection.gold!r})",
             'names = queries.comparison_names(store, wide)["item_id"].to_pylist()',
-            'found = vote_counts_by(store, wide, "dataset")',
-            "by_dataset = {name: by_item_name(of[judge], names) for name, of in found.items()}",
+            'found = queries.vote_counts_by(store, wide, "dataset")',
+            "by_dataset = {name: prior_votes(of[judge], names) for name, of in found.items()}",
         ]
     else:
         lines.append("by_dataset = {}")
     body = "\n".join(lines)
-    return f"""from dataclasses import replace
-
-from numpy.random import default_rng
-
-from core.aggregation.btd import Bounds
-from core.store.by_value import vote_counts_by
-from core.aggregation.priors import by_item_name, offers
-from core.aggregation.shrinkage_gain import shrinkage_gain
-
-{body}
+    return f"""{body}
 options = dict({", ".join(f"{key}={one!r}" for key, one in asked.options.items())}, bounds={asked.bounds!r})
-offered = offers(
+offered = prior_offers(
     judge, task, category={task.category!r}, by_category=by_category,
     dataset={dataset!r}, by_dataset=by_dataset, **options,
 )

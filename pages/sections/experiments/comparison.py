@@ -82,11 +82,8 @@ def compared_tab(asked: Asked) -> None:
     reasons |= {one.value: one.reason for one in found.differences if one.reason}
     widgets.left_out(reasons)
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.experiments.comparison import compare
-{code}
-found = compare(values, rng=default_rng(0), reference={reference!r})
+        f"""{code}
+found = compare_settings(values, rng=default_rng(0), reference={reference!r})
 print(found.to_frame().to_string())"""
     )
 
@@ -99,13 +96,12 @@ def _named(column: str) -> dict[str, str]:
 def _values(asked: Asked, column: str) -> tuple[dict[str, VoteCounts], str]:
     """Votes under each value, and the lines of Python that make them."""
     if column == JUDGE:
-        values, code = asked.counts, "\nvalues = queries.vote_counts(store, selection)"
+        values, code = asked.counts, "values = queries.vote_counts(store, selection)"
     else:
         by_value = cached.vote_counts_by(asked.selection, column)
         values = {value: judges[asked.judge] for value, judges in by_value.items() if asked.judge in judges}
         code = (
-            "from core.store.vote_queries import vote_counts_by\n\n"
-            f"by_value = vote_counts_by(store, selection, {column!r})\n"
+            f"by_value = queries.vote_counts_by(store, selection, {column!r})\n"
             f"values = {{name: judges[{asked.judge!r}] for name, judges in by_value.items() "
             f"if {asked.judge!r} in judges}}"
         )
