@@ -11,11 +11,10 @@ from typing import Any
 from ..store.ledger import Call, Reply, Spent
 from . import client
 from .client import Answer, CallFailed
-from .endpoint import Destination
-from .job import Judge
-from .limits import AdaptiveLimit, BudgetTracker, Signal
+from .job import Budget, Judge
+from .limits import AdaptiveLimit, BudgetTracker, ConcurrencyLimit, Signal
 from .parsing import LONG_REPLY
-from .plan import Progress, most
+from .plan import Plan, Progress, most
 from .prompts import Request, new_fence
 
 ATTEMPTS = 6
@@ -37,28 +36,26 @@ class _Attempts:
 
 
 class Caller:
-    """Makes the calls of a run, within its budget and the limits of its judges.
+    """Makes the calls of a run, within its budget and the limits of its judges, and counts them.
 
-    progress : where calls, failures and messages are counted.  settled : notified when a call is over.
-    spent : is given what each call used.  patience : factor on waits between attempts.
+    planned : of the job.  spent : is given what each call used.  patience : factor on waits between attempts.
     """
 
     def __init__(
         self,
-        where: dict[Judge, Destination],
-        limits: dict[Judge, AdaptiveLimit],
-        tracker: BudgetTracker,
-        progress: Progress,
-        settled: Signal,
+        planned: Plan,
+        budget: Budget,
         *,
+        concurrency: int,
         spent: Callable[[Call], None],
         patience: float,
     ) -> None:
-        self._where = where
-        self._limits = limits
-        self._tracker = tracker
-        self._progress = progress
-        self._settled = settled
+        self.where = planned.destinations
+        shared, each = ConcurrencyLimit(concurrency), max(1, concurrency // len(self.where))
+        self.limits = {judge: AdaptiveLimit(each, shared) for judge in self.where}
+        self.tracker = BudgetTracker(budget)
+        self.progress = Progress(cost=None if planned.unpriced else 0.0)
+        self.settled = Signal()
         self._spent = spent
         self._patience = patience
         self._fence = new_fence()
@@ -90,7 +87,7 @@ class Caller:
             retry=retry_if_exception(lambda error: isinstance(error, CallFailed) and error.mends),
             stop=stop_after_attempt(ATTEMPTS),
             wait=_wait,
-            sleep=partial(self._sleep, self._limits[request.judge]),
+            sleep=partial(self._sleep, self.limits[request.judge]),
         )
         try:
             answer: Answer = await retrying(self._call, request, messages, attempts)
@@ -114,17 +111,17 @@ class Caller:
 
     async def _call(self, request: Request, messages: list[dict[str, str]], attempts: _Attempts) -> Answer:
         """One attempt, if the budget has room for it."""
-        where, limit = self._where[request.judge], self._limits[request.judge]
+        where, limit = self.where[request.judge], self.limits[request.judge]
         at_most = most(request, messages, where)
         await self._reserve(at_most)
         if request.judge in self._stopped_judges:
-            self._tracker.release(at_most)
+            self.tracker.release(at_most)
             raise Stopped
         begun = asyncio.get_running_loop().time()
         tokens: int | None = None
         cost: float | None = None
         attempts.calls += 1
-        self._progress.calls += 1
+        self.progress.calls += 1
         try:
             answer = await client.ask(
                 request.judge.model,
@@ -140,33 +137,33 @@ class Caller:
             return answer
         except CallFailed as failure:
             attempts.failure = failure
-            self._progress.failures[failure.kind] += 1
+            self.progress.failures[failure.kind] += 1
             if failure.status == 429:
                 limit.rate_limited(begun, failure.wait)
             if not failure.billed:
                 tokens, cost = 0, 0.0
             raise
         finally:
-            used = self._tracker.settle(at_most, tokens=tokens, cost=cost)
+            used = self.tracker.settle(at_most, tokens=tokens, cost=cost)
             paid = None if where.price is None else used.cost
             self._spent(Call(key=request.key, tokens=used.tokens, cost=paid))
-            self._settled.notify()
+            self.settled.notify()
 
     async def _reserve(self, at_most: Spent) -> None:
         """Set aside what a call may use, once calls in flight have shown what they used."""
         while True:
             if self.stopping():
                 raise Stopped
-            limit = self._tracker.exceeded(at_most)
+            limit = self.tracker.exceeded(at_most)
             if limit is None:
-                self._tracker.reserve(at_most)
+                self.tracker.reserve(at_most)
                 return
-            if self._tracker.idle:
+            if self.tracker.idle:
                 self._out_of_budget = True
-                self._progress.messages += (f"Stopped: another call could exceed {limit}",)
+                self.say(f"Stopped: another call could exceed {limit}")
                 self._wake()
                 raise Stopped
-            await self._settled.changed()
+            await self.settled.changed()
 
     async def _sleep(self, limit: AdaptiveLimit, seconds: float) -> None:
         """Wait before another attempt, and for its turn; a stop ends it."""
@@ -177,21 +174,25 @@ class Caller:
                 return
             raise Stopped
 
+    def say(self, message: str) -> None:
+        """Tell the user, without keys."""
+        self.progress.messages += (client.safe(message, self.where.values()),)
+
     def _stop_judge(self, judge: Judge, failure: CallFailed) -> None:
         if judge not in self._stopped_judges:
             self._stopped_judges.add(judge)
-            self._progress.messages += (f"{judge.name} stopped (HTTP {failure.status}): {failure}",)
+            self.say(f"{judge.name} stopped (HTTP {failure.status}): {failure}")
             self._wake()
 
     def _wake(self) -> None:
-        self._settled.notify()
-        for limit in self._limits.values():
+        self.settled.notify()
+        for limit in self.limits.values():
             limit.shared.notify()
 
     def _cost(self, request: Request, answer: Answer) -> float | None:
         if answer.prompt_tokens is None:
             return None
-        return self._where[request.judge].cost(answer.prompt_tokens, answer.completion_tokens or 0)
+        return self.where[request.judge].cost(answer.prompt_tokens, answer.completion_tokens or 0)
 
 
 def _wait(state: Any) -> float:

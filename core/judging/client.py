@@ -37,7 +37,8 @@ LONGEST_WAIT = 300.0
 """A server that asks to be left alone for longer is taken at this."""
 MOST_TOKENS = 10**9
 """A count of tokens above this is no count: no call has so many."""
-BROKEN = "connection or broken reply"
+KINDS = {429: "rate limit", 408: "timeout"}
+REFUSED = "refused by the provider"
 REMOVED = "[key]"
 SHORT = 6
 """Characters below which a secret may be part of other words."""
@@ -100,7 +101,6 @@ def library() -> Any:
     with warnings.catch_warnings():
         # It says so when the first reply is built, so one is built here.
         warnings.simplefilter("ignore")
-        import httpx
         import litellm
         from litellm.llms.custom_httpx import http_handler
 
@@ -228,38 +228,28 @@ def _alternatives(choice: Any) -> dict[str, float] | None:
 
 
 def _failure(error: Exception, where: Destination, permit: Permit) -> CallFailed:
-    if permit.refusal is not None:
-        return CallFailed(permit.refusal, status=400, kind="refused by the provider", billed=False)
-    if permit.status is not None and 300 <= permit.status < 400:
-        return CallFailed(
-            "the server sends calls on to another address, which is not followed",
-            status=permit.status,
-            kind="refused by the provider",
-            billed=False,
-        )
-    headers = permit.headers or getattr(error, "litellm_response_headers", None) or {}
     answered = permit.status is not None and permit.status >= 400
+    if permit.status is not None and 300 <= permit.status < 400:
+        permit.refusal = "the server sends calls on to another address, which is not followed"
+    if permit.refusal is not None:
+        return CallFailed(permit.refusal, permit.status or 400, REFUSED, billed=False)
+    headers = permit.headers or getattr(error, "litellm_response_headers", None) or {}
     status = permit.status if answered else getattr(error, "status_code", None)
     # A success that cannot be read is a failure of the server's.
     status = status if isinstance(status, int) and status >= 400 else 500
     # litellm writes its own class names before what the provider said.
     message = storable(" ".join(str(getattr(error, "message", None) or error).split()))
-    if status == 429:
-        kind = "rate limit"
-    elif status == 408:
-        kind = "timeout"
-    elif status >= 500 or status in RETRIED:
-        kind = "server error" if answered else BROKEN
-    else:
-        kind = "refused by the provider"
-    return CallFailed(
+    failure = CallFailed(
         scrub(message, [where.key])[:1000],
         status=status,
-        kind=kind,
+        kind=KINDS.get(status, REFUSED),
         wait=retry_after(headers),
         billed=not answered,
         content_policy=isinstance(error, library().ContentPolicyViolationError),
     )
+    if failure.mends and status not in KINDS:
+        failure.kind = "server error" if answered else "connection or broken reply"
+    return failure
 
 
 def safe(message: str, places: Iterable[Destination]) -> str:
@@ -270,13 +260,11 @@ def safe(message: str, places: Iterable[Destination]) -> str:
 
 def scrub(text: str, keys: Iterable[str | None]) -> str:
     """The text without the keys, nor anything that the environment calls a secret."""
-    for key in sorted({key for key in keys if key}, key=len, reverse=True):
-        text = scrub_key(text, key)
     secret = {value for name, value in os.environ.items() if name.upper().endswith(SECRET_ENDINGS)}
-    for value in sorted(secret, key=len, reverse=True):
-        # A short secret, unlike a key that was sent, may be a word by chance.
-        if len(value) >= SHORT:
-            text = text.replace(value, REMOVED)
+    # A short secret, unlike a key that was sent, may be a word by chance.
+    removed = {*filter(None, keys), *(value for value in secret if len(value) >= SHORT)}
+    for value in sorted(removed, key=len, reverse=True):
+        text = scrub_key(text, value)
     return text
 
 

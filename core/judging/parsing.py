@@ -71,7 +71,12 @@ class Parsed:
 
 
 class _Unreadable(Exception):
-    """The reply does not have the form that was asked for."""
+    """The reply does not have the form that its prompt wants."""
+
+
+def _need(holds: object) -> None:
+    if not holds:
+        raise _Unreadable
 
 
 def _strict(read: Callable[..., Parsed]) -> Callable[..., Parsed]:
@@ -113,8 +118,7 @@ def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) ->
     """
     letters = _letters(ties)
     letter = text.strip().strip(".").upper()
-    if len(text.strip()) > 2 or letter not in letters:
-        raise _Unreadable
+    _need(len(text.strip()) <= 2 and letter in letters)
     share = dict.fromkeys(letters, 0.0)
     for option, logprob in (alternatives or {}).items():
         if option.strip() in share:
@@ -144,10 +148,8 @@ def ranking(text: str, candidates: int) -> Parsed:
         raise _Unreadable
     entries = (_candidate(entry, labels) for entry in found["candidates"])
     ranked = tuple(sorted(entries, key=lambda entry: entry.slot))
-    if [entry.slot for entry in ranked] != list(range(candidates)):
-        raise _Unreadable
-    if sorted(entry.rank for entry in ranked) != list(range(1, candidates + 1)):
-        raise _Unreadable
+    _need([entry.slot for entry in ranked] == list(range(candidates)))
+    _need(sorted(entry.rank for entry in ranked) == list(range(1, candidates + 1)))
     return Parsed(status="ok", ranking=ranked, reason=_reason(found, text))
 
 
@@ -181,13 +183,12 @@ def _choice(
     tags = {tag.upper() for tag in tags}
     if found is None:
         named = [option for option in options if {str(option)} == tags]
-        if not named:
-            raise _Unreadable
+        _need(named)
         return named[0], {}
     value = found[key]
     # True and 1.0 are equal to 1.
-    if not any(type(value) is type(option) and value == option for option in options) or tags - {str(value)}:
-        raise _Unreadable
+    _need(any(type(value) is type(option) and value == option for option in options))
+    _need(not tags - {str(value)})
     return value, found
 
 
@@ -197,13 +198,10 @@ def _reason(found: Mapping[str, Any], text: str) -> str:
 
 
 def _candidate(entry: Any, labels: str) -> Ranked:
-    if not isinstance(entry, dict) or set(entry) != {"label", "score", "rank", *FLAGS}:
-        raise _Unreadable
+    _need(isinstance(entry, dict) and set(entry) == {"label", "score", "rank", *FLAGS})
     label, rank = entry["label"], entry["rank"]
-    if label not in list(labels) or type(rank) is not int:
-        raise _Unreadable
-    if not all(isinstance(entry[flag], bool) for flag in FLAGS):
-        raise _Unreadable
+    _need(label in list(labels) and type(rank) is int)
+    _need(all(isinstance(entry[flag], bool) for flag in FLAGS))
     return Ranked(
         slot=labels.index(label),
         score=_number(entry["score"], 0, 100),
@@ -228,8 +226,7 @@ def _read(text: str, keys: set[str]) -> tuple[dict[str, Any] | None, set[str]]:
 
     Raises _Unreadable if neither ends the text, or the object has other keys.
     """
-    if len(text) > LONG_REPLY:
-        raise _Unreadable
+    _need(len(text) <= LONG_REPLY)
     body = text.strip().strip("\ufeff").strip()
     # An object may speak of thoughts in a string; what begins otherwise may begin with thoughts.
     if not body.startswith("{"):
@@ -246,11 +243,9 @@ def _read(text: str, keys: set[str]) -> tuple[dict[str, Any] | None, set[str]]:
             raise _Unreadable
         return None, {*TAG.findall(body), last.group(1)}
     before = body[:place]
-    if not _leads(before):
-        raise _Unreadable
+    _need(_leads(before))
     found = _object(body, place)
-    if set(found) - {"reason"} != keys:
-        raise _Unreadable
+    _need(set(found) - {"reason"} == keys)
     return found, {*TAG.findall(before), *(() if last is None else (last.group(1),))}
 
 
@@ -273,16 +268,14 @@ def _after_thoughts(text: str) -> str:
         return text
     closing = [mark for mark in marks if mark.group(1)]
     opening = [mark for mark in marks if not mark.group(1)]
-    if len(closing) != 1 or len(opening) > 1:
-        raise _Unreadable
+    _need(len(closing) == 1 and len(opening) <= 1)
     begin, end = closing[0].span()
     if opening:
         clear = opening[0].end() <= begin and not text[: opening[0].start()].strip()
     else:
         # A reply may quote the mark; its own begins a line.
         clear = not text[text.rfind("\n", 0, begin) + 1 : begin].strip()
-    if not clear:
-        raise _Unreadable
+    _need(clear)
     return text[end:]
 
 
@@ -299,8 +292,7 @@ def _object(text: str, place: int) -> dict[str, Any]:
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) < len(pairs):
-        raise _Unreadable
+    _need(len({key for key, _ in pairs}) == len(pairs))
     return dict(pairs)
 
 
@@ -309,8 +301,7 @@ def _no_constant(name: str) -> float:
 
 
 def _number(value: Any, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-        raise _Unreadable
+    _need(type(value) in (int, float) and low <= value <= high)
     return float(value)
 
 

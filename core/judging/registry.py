@@ -93,14 +93,6 @@ class Terms:
     confirmed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Remembered:
-    """The column `job` of the table `jobs`."""
-
-    job: Job
-    terms: Terms
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started:
     """A job that was started and is not known to be complete. It holds no key.
@@ -159,17 +151,19 @@ def complete(progress: Progress) -> bool:
 
 def started(store: Store) -> list[Started]:
     """Jobs that were started and never completed, oldest first; running ones too."""
+    from pydantic import TypeAdapter
+
     replies.prepare(store)
     rows = store.query("select id, dataset, job, started_at from jobs order by started_at, id").to_pylist()
     found = []
     for row in rows:
         try:
-            known = _read(row["job"])
-        except (AppellateError, ValueError):
+            facts = {**json.loads(row["job"]), "id": row["id"], "started_at": row["started_at"]}
+            known = TypeAdapter(Started).validate_python(facts, extra="forbid")
+        except (AppellateError, TypeError, ValueError):
             # Another version wrote it. The same job started anew makes no call twice.
             continue
-        job = replace(known.job, dataset=row["dataset"])
-        found.append(Started(id=row["id"], job=job, terms=known.terms, started_at=row["started_at"]))
+        found.append(replace(known, job=replace(known.job, dataset=row["dataset"])))
     return found
 
 
@@ -180,18 +174,8 @@ def forget(store: Store, job_id: str) -> None:
 
 
 def _remember(store: Store, job_id: str, job: Job, terms: Terms) -> None:
-    text = json.dumps(asdict(_Remembered(job, terms)), default=str)
+    text = json.dumps({"job": asdict(job), "terms": asdict(terms)}, default=str)
     now = datetime.now(UTC).replace(tzinfo=None)
     with store.change() as cursor:
         cursor.execute("delete from jobs where id = ?", [job_id])
         cursor.execute("insert into jobs values (?, ?, ?, ?)", [job_id, job.dataset, text, now])
-
-
-def _read(text: str) -> _Remembered:
-    """A job and its terms as `_remember` wrote them.
-
-    Raises AppellateError, or ValueError for anything else.
-    """
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(_Remembered).validate_json(text, extra="forbid")

@@ -20,7 +20,7 @@ from . import client
 from .caller import Caller, Stopped
 from .job import Budget, Job, Judge
 from .ledger_rows import Writer, ledger_of, load_rows
-from .limits import NOTHING, AdaptiveLimit, BudgetTracker, ConcurrencyLimit, Signal, in_flight, place
+from .limits import NOTHING, in_flight, place
 from .plan import Plan, Progress, Rate
 from .prompts import Request
 from .protocols import conclusions, done, stages
@@ -43,17 +43,12 @@ class Run:
         self.job = job
         self.job_id = planned.job_id
         self._store = store
-        self._where = planned.destinations
         self._on_progress = on_progress
-        self._progress = Progress(cost=None if planned.unpriced else 0.0)
         self._rate = Rate()
         self._known: dict[str, Reply] = {}
         self._spent: dict[str, Spent] = {}
-        shared, each = ConcurrencyLimit(concurrency), max(1, concurrency // len(self._where))
-        self._limits = {judge: AdaptiveLimit(each, shared) for judge in self._where}
         self._in_flight = in_flight(place(store))
         self._claimed: set[str] = set()
-        self._settled = Signal()
         self._finished = threading.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._ledger = ledger_of(job, store)
@@ -65,16 +60,10 @@ class Run:
             broken=self._broken,
             patience=patience,
         )
-        self._tracker = BudgetTracker(budget)
         self._caller = Caller(
-            self._where,
-            self._limits,
-            self._tracker,
-            self._progress,
-            self._settled,
-            spent=self._writer.spent,
-            patience=patience,
+            planned, budget, concurrency=concurrency, spent=self._writer.spent, patience=patience
         )
+        self._progress = self._caller.progress
 
     def progress(self) -> Progress:
         """A snapshot of how far it is."""
@@ -83,8 +72,8 @@ class Run:
             now,
             statuses=Counter(now.statuses),
             failures=Counter(now.failures),
-            in_flight=sum(limit.in_flight for limit in self._limits.values()),
-            limit=sum(limit.limit for limit in self._limits.values()),
+            in_flight=sum(limit.in_flight for limit in self._caller.limits.values()),
+            limit=sum(limit.limit for limit in self._caller.limits.values()),
             rate=rate,
             seconds_left=(now.left - now.statuses["error"]) / rate if rate > 0 else None,
         )
@@ -113,8 +102,8 @@ class Run:
         if job.confidence == "multi":
             self.job = job
         if budget is not None:
-            self._tracker.budget = budget
-            self._settled.notify()
+            self._caller.tracker.budget = budget
+            self._caller.settled.notify()
 
     def _stop(self, at_once: bool) -> None:
         if self._progress.state == "running":
@@ -157,7 +146,7 @@ class Run:
             self._report()
 
     def _fail(self, message: str) -> None:
-        self._progress.messages += (client.safe(message, self._where.values()),)
+        self._caller.say(message)
         self._progress.state = "failed"
 
     def _report(self) -> None:
@@ -199,7 +188,7 @@ class Run:
     async def _remember_spent(self, keys: Collection[str]) -> None:
         self._spent = await asyncio.to_thread(self._ledger.spent, keys)
         for spent in self._spent.values():
-            self._tracker.spend(spent)
+            self._caller.tracker.spend(spent)
             self._progress.calls += spent.calls
 
     async def _take_over(self, requests: Sequence[Request]) -> None:
@@ -217,7 +206,7 @@ class Run:
 
     async def _dispatch(self, judge: Judge, requests: Sequence[Request]) -> None:
         """Send a judge its requests as places become free, then wait for the last reply."""
-        limit = self._limits[judge]
+        limit = self._caller.limits[judge]
         for request in requests:
             if not await limit.enter(lambda: self._caller.stopping(judge)):
                 break
@@ -225,7 +214,7 @@ class Run:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         while limit.open:
-            await self._settled.changed()
+            await self._caller.settled.changed()
 
     async def _handle(self, request: Request) -> None:
         """Store the reply to one request, or leave it for another run."""
@@ -247,8 +236,8 @@ class Run:
     def _free(self, request: Request) -> None:
         self._claimed.discard(request.key)
         self._in_flight.release([request.key])
-        self._limits[request.judge].leave()
-        self._settled.notify()
+        self._caller.limits[request.judge].leave()
+        self._caller.settled.notify()
 
     def _stored(self, replies: Sequence[Reply], lost: int) -> None:
         wants_confidence = self.job.confidence in ("self", "logprob")
@@ -257,15 +246,13 @@ class Run:
             self._progress.add_new(reply, wants_confidence=wants_confidence)
         self._rate.add(len(replies))
         if lost:
-            self._progress.messages += (
-                f"{lost:,} votes were not stored: there are others of another prompt, model or file",
-            )
+            there = "there are others of another prompt, model or file"
+            self._caller.say(f"{lost:,} votes were not stored: {there}")
         self._report()
 
     def _broken(self, message: str) -> None:
-        message = client.safe(message, self._where.values())
         if message not in self._progress.messages:
-            self._progress.messages += (message,)
+            self._caller.say(message)
         self._end()
 
     def _conclude(self) -> None:
