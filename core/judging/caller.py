@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,14 +24,6 @@ FIRST_WAIT, LONGEST_BACKOFF = 0.5, 30.0
 
 class Stopped(Exception):
     """The request is left for another run."""
-
-
-@dataclass(slots=True)
-class _Attempts:
-    """Calls made for a request, those of an earlier run that failed included."""
-
-    calls: int
-    failure: CallFailed | None = None
 
 
 class Caller:
@@ -79,37 +70,37 @@ class Caller:
 
         Raises Stopped if it is left for another run.
         """
-        from tenacity import AsyncRetrying, RetryError, retry_if_exception, stop_after_attempt
+        from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
-        messages = request.messages(self._fence)
-        attempts = _Attempts(earlier.calls)
         retrying = AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, CallFailed) and error.mends),
             stop=stop_after_attempt(ATTEMPTS),
             wait=_wait,
             sleep=partial(self._sleep, self.limits[request.judge]),
+            reraise=True,
         )
         try:
-            answer: Answer = await retrying(self._call, request, messages, attempts)
-        except RetryError:
-            return request.failure(str(attempts.failure), attempts=attempts.calls)
+            answer: Answer = await retrying(self._call, request, request.messages(self._fence))
         except CallFailed as failure:
+            calls = earlier.calls + retrying.statistics["attempt_number"]
+            if failure.mends:
+                return request.failure(str(failure), attempts=calls)
             if failure.content_policy:
                 declined = request.read("", refused=True, alternatives=None)
-                return request.reply(declined, str(failure), attempts=attempts.calls)
+                return request.reply(declined, str(failure), attempts=calls)
             self._stop_judge(request.judge, failure)
             return None
         return request.reply(
             request.read(answer.text, refused=answer.refused, alternatives=answer.alternatives),
             answer.text[:LONG_REPLY],
-            attempts=attempts.calls,
+            attempts=earlier.calls + retrying.statistics["attempt_number"],
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
             cost=self._cost(request, answer),
             seconds=answer.seconds,
         )
 
-    async def _call(self, request: Request, messages: list[dict[str, str]], attempts: _Attempts) -> Answer:
+    async def _call(self, request: Request, messages: list[dict[str, str]]) -> Answer:
         """One attempt, if the budget has room for it."""
         where, limit = self.where[request.judge], self.limits[request.judge]
         at_most = most(request, messages, where)
@@ -120,7 +111,6 @@ class Caller:
         begun = asyncio.get_running_loop().time()
         tokens: int | None = None
         cost: float | None = None
-        attempts.calls += 1
         self.progress.calls += 1
         try:
             answer = await client.ask(
@@ -136,7 +126,6 @@ class Caller:
             limit.answered()
             return answer
         except CallFailed as failure:
-            attempts.failure = failure
             self.progress.failures[failure.kind] += 1
             if failure.status == 429:
                 limit.rate_limited(begun, failure.wait)

@@ -102,10 +102,10 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
     with Store.open(options.store) as store:
         job, notes = _job(options, store)
         planned = plan(job, store, confirmed=options.yes_send_to)
-        heard = all(_say(one_line(sentence)) for sentence in (*notes, *planned.sentences))
+        read = all(_say(one_line(sentence)) for sentence in (*notes, *planned.sentences))
         if options.dry_run:
             return DONE
-        if not heard:
+        if not read:
             return INCOMPLETE
         interrupts.raised = False
         run = start(
@@ -198,19 +198,19 @@ def _follow(run: Run, interrupts: _Interrupts) -> Progress:
 
     A reader that has gone (`2>&1 | head`) counts as Ctrl-C: nobody would see what is spent.
     """
-    heard, said_at = 0, 0.0
+    handled, reported_at = 0, 0.0
     while True:
         progress = run.wait(0.2)
         if progress.finished:
             return progress
-        if time.monotonic() - said_at >= LINE_SECONDS:
-            said_at = time.monotonic()
+        if time.monotonic() - reported_at >= LINE_SECONDS:
+            reported_at = time.monotonic()
             if not _say(one_line(progress.sentence)):
                 interrupts.count = max(interrupts.count, 1)
-        if interrupts.count > heard:
-            heard = interrupts.count
-            run.stop(at_once=heard > 1)
-            _say("stopping at once" if heard > 1 else "stopping: waiting for the calls in flight")
+        if interrupts.count > handled:
+            handled = interrupts.count
+            run.stop(at_once=handled > 1)
+            _say("stopping at once" if handled > 1 else "stopping: waiting for the calls in flight")
 
 
 def _end(last: Progress, store: str) -> int:

@@ -89,7 +89,7 @@ class CallFailed(Exception):
 
 @cache
 def library() -> Any:
-    """litellm, told to fetch nothing, to say nothing and to retry nothing by itself."""
+    """litellm, configured to fetch nothing, print nothing and retry nothing by itself."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
     # Calls go where the plan says.
@@ -237,7 +237,7 @@ def _failure(error: Exception, where: Destination, permit: Permit) -> CallFailed
     status = permit.status if answered else getattr(error, "status_code", None)
     # A success that cannot be read is a failure of the server's.
     status = status if isinstance(status, int) and status >= 400 else 500
-    # litellm writes its own class names before what the provider said.
+    # litellm writes its own class names before the provider's message.
     message = storable(" ".join(str(getattr(error, "message", None) or error).split()))
     failure = CallFailed(
         scrub(message, [where.key])[:1000],
@@ -311,7 +311,7 @@ Origin = tuple[str, str, int | None]
 
 @dataclass(slots=True)
 class Permit:
-    """Leave for one request.
+    """Permission for one request.
 
     local : to this machine, so never through a proxy.
     status, headers : of the server's answer.  refusal : why nothing was sent.
@@ -327,7 +327,7 @@ class Permit:
 
 
 PERMIT: ContextVar[Permit | None] = ContextVar("permit", default=None)
-"""Leave of the call that is being made; tasks and threads that a client starts for it inherit it."""
+"""Permission of the call that is being made; tasks and threads that a client starts for it inherit it."""
 
 
 def origin(url: httpx.URL | str) -> Origin:
@@ -340,7 +340,7 @@ def origin(url: httpx.URL | str) -> Origin:
 
 
 class Gate(httpx.AsyncBaseTransport):
-    """Connections to servers; asks for leave before each request.
+    """Connections to servers; each request needs permission.
 
     connect : makes connections that go through the proxies of the environment.
     """

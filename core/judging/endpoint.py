@@ -140,10 +140,10 @@ def key_variable(judge: Judge) -> str | None:
     if judge.key_env is not None:
         return judge.key_env
     host = host_of(judge)
-    owner = next((provider for provider, place in HOSTS.items() if place == host), None)
-    if owner is None:
+    owners = [provider for provider, place in HOSTS.items() if place == host]
+    if not owners:
         return None
-    return provider_variable(judge.provider if HOSTS.get(judge.provider) == host else owner)
+    return provider_variable(judge.provider if judge.provider in owners else owners[0])
 
 
 def provider_variable(provider: str) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Place = tuple[str, str, str, int]
 """What one judgement of a data set is: item_id, model ("" for a ranking), judge and run."""
 Content = frozenset[tuple[Any, ...]]
-"""What a judgement says and how it was asked for; of a ranking, of each candidate."""
+"""A judgement and how it was requested; of a ranking, for each candidate."""
 CONTENT = ("candidate", "slot", "score", "rank", "status", "prompt_hash", "temperature", "rationale")
 
 
@@ -234,9 +234,9 @@ REASON = 300
 class Writer:
     """The only writer of a run's ledger.
 
-    stored : told which replies have just been stored, and how many of their votes found their place taken.
-    settled : told when the place of a request may be given back.
-    broken : told why nothing can be stored; what arrives is kept and tried again.
+    stored : called with the replies just stored, and how many of their votes found their place taken.
+    settled : called when the place of a request may be given back.
+    broken : called with the reason why nothing can be stored; what arrives is kept and tried again.
     """
 
     def __init__(

@@ -16,6 +16,7 @@ from ..store.ledger import Call, Reply, Spent
 from .job import Budget
 
 NOTHING = Spent(calls=0, tokens=0, cost=0.0)
+LIMITS = {"calls": "{:,} calls", "tokens": "{:,} tokens", "cost": "{:g} in cost"}
 
 
 class Signal:
@@ -71,14 +72,14 @@ class AdaptiveLimit:
         self.shared = ConcurrencyLimit(most) if shared is None else shared
 
     async def enter(self, stopping: Callable[[], bool]) -> bool:
-        """Wait for a place, and until a server that asked for time has had it; False if to stop first."""
+        """Wait for a place, and until a server that set a waiting time may be called; False if to stop first."""
         while not stopping():
             wait = self._not_before - asyncio.get_running_loop().time()
             if self.open < self.limit and self._free and wait <= 0:
                 self.open += 1
                 self._count(1)
                 return True
-            # Whatever may let it in wakes it, but for the time that a server asked for.
+            # Whatever may let it in wakes it, but for the waiting time that a server set.
             await self.shared.changed(wait if wait > 0 else None)
         return False
 
@@ -137,14 +138,11 @@ class BudgetTracker:
 
     def exceeded(self, most: Spent) -> str | None:
         """The limit that a call which uses `most` could exceed, or None."""
-        budget, so_far = self.budget, _sum(self.spent, self._reserved)
-        after = _sum(so_far, most)
-        if budget.calls is not None and after.calls > budget.calls:
-            return f"the limit of {budget.calls:,} calls"
-        if budget.tokens is not None and after.tokens > budget.tokens:
-            return f"the limit of {budget.tokens:,} tokens"
-        if budget.cost is not None and after.cost > budget.cost:
-            return f"the limit of {budget.cost:g} in cost"
+        after = _sum(_sum(self.spent, self._reserved), most)
+        for name, words in LIMITS.items():
+            limit = getattr(self.budget, name)
+            if limit is not None and getattr(after, name) > limit:
+                return f"the limit of {words.format(limit)}"
         return None
 
     def reserve(self, most: Spent) -> None:
@@ -177,11 +175,7 @@ class BudgetTracker:
 
 
 def _sum(first: Spent, second: Spent, *, sign: int = 1) -> Spent:
-    return Spent(
-        calls=first.calls + sign * second.calls,
-        tokens=first.tokens + sign * second.tokens,
-        cost=first.cost + sign * second.cost,
-    )
+    return Spent(**{name: getattr(first, name) + sign * getattr(second, name) for name in LIMITS})
 
 
 class InFlight(Signal):

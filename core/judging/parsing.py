@@ -261,7 +261,7 @@ def _leads(before: str) -> bool:
 def _after_thoughts(text: str) -> str:
     """What follows the model's thoughts. Some servers cut off the mark that begins them.
 
-    Raises _Unreadable if it cannot be told where they end.
+    Raises _Unreadable if it is not clear where they end.
     """
     marks = list(THOUGHTS.finditer(text))
     if not marks:

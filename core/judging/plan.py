@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 import hashlib
 import time
 from collections import Counter, deque
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..errors import InvalidOption, Message
+from ..interpretation.format import count, duration, upwards
 from ..store import Store
 from ..store.ledger import Reply, Spent
 from . import client
@@ -79,12 +79,6 @@ class Plan:
                 option="max_cost",
                 models=self.unpriced,
             )
-
-
-def upwards(cost: float) -> str:
-    """An amount in four digits that is never less."""
-    rounded = decimal.Context(prec=4, rounding=decimal.ROUND_CEILING).create_decimal_from_float(cost)
-    return f"{rounded.normalize():,f}"
 
 
 def plan(
@@ -206,12 +200,10 @@ class Progress:
         """The snapshot in one line."""
         parts = [f"{self.answered:,} of {self.planned:,} answered", f"{self.rate:.1f}/s"]
         if self.seconds_left is not None and not self.finished:
-            parts.append(f"{_duration(self.seconds_left)} left")
+            parts.append(f"{duration(self.seconds_left)} left")
         parts += [self.price, f"{self.in_flight} of {self.limit} in flight"]
-        parts += [
-            f"{count:,} {status}" for status, count in self.statuses.items() if status != "ok" and count
-        ]
-        parts += [f"{count:,} × {kind}" for kind, count in self.failures.items() if count]
+        parts += [f"{n:,} {status}" for status, n in self.statuses.items() if status != "ok" and n]
+        parts += [f"{n:,} × {kind}" for kind, n in self.failures.items() if n]
         if self.without_usage:
             parts.append(f"{self.without_usage:,} replies without a count of tokens")
         if self.without_confidence:
@@ -232,12 +224,6 @@ class Progress:
         self.statuses[reply.status] += 1
         self.without_usage += done(reply) and reply.prompt_tokens is None and reply.attempts > 0
         self.without_confidence += wants_confidence and reply.status == "ok" and reply.confidence is None
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 class Rate:
@@ -264,13 +250,13 @@ class Rate:
 
 
 def described(job: Job) -> str:
-    """What a job collects, from whom, about what."""
+    """What a job collects: how many votes, scores or rankings, by which judges, on which items."""
     scores, unit = job.rules.kind == "scores", job.rules.kind.removesuffix("s")
     of = "each response of" if scores else "each of"
     # Responses are scored by item, however many comparisons show them.
     items = len({item.item_id for item in job.items} if scores else job.items) - job.few_shot
     return (
-        f"{_count(job.n, unit)} by {' and '.join(job.voters)} on {of} {_count(items, 'item')}, "
+        f"{count(job.n, unit)} by {' and '.join(job.voters)} on {of} {count(items, 'item')}, "
         f"into the data set {job.dataset!r}"
     )
 
@@ -281,7 +267,7 @@ def proposed(job: Job, plan: Plan) -> str:
         return f"Nothing is left to ask: {described(job)} are in the store already."
     price = "price unknown" if plan.cost is None else f"at most {upwards(plan.cost)} in all"
     more = f" and up to {plan.further_calls:,} more" if plan.further_calls else ""
-    return f"{_count(plan.calls, 'call')}{more} to {', '.join(plan.hosts)}, {price}: {described(job)}."
+    return f"{count(plan.calls, 'call')}{more} to {', '.join(plan.hosts)}, {price}: {described(job)}."
 
 
 BEGINNINGS = {"done": "Collected", "stopped": "Stopped", "failed": "The run failed"}
@@ -292,17 +278,13 @@ def outcome(job: Job, progress: Progress) -> str:
     begun = BEGINNINGS.get(progress.state, "Collecting")
     if progress.state == "done" and progress.left:
         begun = "Not complete"
-    parts = [f"{begun}: {progress.answered:,} of {_count(progress.planned, 'request')} answered"]
+    parts = [f"{begun}: {progress.answered:,} of {count(progress.planned, 'request')} answered"]
     unusable = {name: n for name, n in progress.statuses.items() if name not in ("ok", "error") and n}
     if unusable:
         counts = [f"{n:,} ({name})" for name, n in sorted(unusable.items())]
         parts.append(f"in this run no verdict in {' and '.join(counts)}")
     if progress.left:
         parts.append(f"{progress.left:,} left, which another run asks for")
-    parts.append(f"{_count(progress.calls, 'call')}, {progress.price}")
+    parts.append(f"{count(progress.calls, 'call')}, {progress.price}")
     described_job = described(job)
     return f"{'; '.join(parts)}. {described_job[:1].upper()}{described_job[1:]}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -210,7 +210,7 @@ def _samples(job: Job, store: Store) -> dict[tuple[str, ...], list[dict[str, Any
 
 
 def _verdict_text(vote: Mapping[str, Any], order: tuple[int, int]) -> str:
-    """Verdict and confidence of a stored vote, for a reader to whom the responses are shown in `order`."""
+    """Verdict and confidence of a stored vote, for a judge that sees the responses in `order`."""
     text = f"Verdict: {VERDICT[vote['vote'] if order == AB else -vote['vote']]}."
     if vote["confidence"] is not None:
         text += f" Confidence: {vote['confidence']:.2f}."

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..errors import AppellateError, InvalidOption
@@ -157,7 +157,10 @@ class Run:
         """Get a reply to every request of one stage: out of the store, from another job, or by a call."""
         left = {request.key: request for request in requests}
         self._progress.planned += len(left)
-        await self._remember_spent(left)
+        self._spent = await asyncio.to_thread(self._ledger.spent, left)
+        for spent in self._spent.values():
+            self._caller.tracker.spend(spent)
+            self._progress.calls += spent.calls
         while left:
             mine = [request for key, request in left.items() if self._in_flight.claim(key)]
             if mine:
@@ -184,12 +187,6 @@ class Run:
                 by_judge[request.judge].append(request)
         self._report()
         await asyncio.gather(*(self._dispatch(judge, each) for judge, each in by_judge.items()))
-
-    async def _remember_spent(self, keys: Collection[str]) -> None:
-        self._spent = await asyncio.to_thread(self._ledger.spent, keys)
-        for spent in self._spent.values():
-            self._caller.tracker.spend(spent)
-            self._progress.calls += spent.calls
 
     async def _take_over(self, requests: Sequence[Request]) -> None:
         """Know what the store has of these replies, and give the data set those that it lacks."""
