@@ -10,7 +10,7 @@ from typing import Any
 from ..store.ledger import Call, Reply, Spent
 from . import client
 from .client import Answer, CallFailed
-from .job import Budget, Judge
+from .job import Judge, Terms
 from .limits import AdaptiveLimit, BudgetTracker, ConcurrencyLimit, Signal
 from .parsing import LONG_REPLY
 from .plan import Plan, Progress, most
@@ -29,22 +29,17 @@ class Stopped(Exception):
 class Caller:
     """Makes the calls of a run, within its budget and the limits of its judges, and counts them.
 
-    planned : of the job.  spent : is given what each call used.  patience : factor on waits between attempts.
+    planned, terms : of the job.  spent : called with what each call used.
+    patience : factor on waits between attempts.
     """
 
     def __init__(
-        self,
-        planned: Plan,
-        budget: Budget,
-        *,
-        concurrency: int,
-        spent: Callable[[Call], None],
-        patience: float,
+        self, planned: Plan, terms: Terms, *, spent: Callable[[Call], None], patience: float
     ) -> None:
         self.where = planned.destinations
-        shared, each = ConcurrencyLimit(concurrency), max(1, concurrency // len(self.where))
+        shared, each = ConcurrencyLimit(terms.concurrency), max(1, terms.concurrency // len(self.where))
         self.limits = {judge: AdaptiveLimit(each, shared) for judge in self.where}
-        self.tracker = BudgetTracker(budget)
+        self.tracker = BudgetTracker(terms.budget)
         self.progress = Progress(cost=None if planned.unpriced else 0.0)
         self.settled = Signal()
         self._spent = spent

@@ -142,9 +142,8 @@ def listed_price(model: str) -> tuple[float, float] | None:
     """Price of one prompt and one completion token in US dollars, from litellm's local list."""
     listed = library().model_cost
     facts = listed.get(model) or listed.get(model.partition("/")[2])
-    if not facts or facts.get("input_cost_per_token") is None or facts.get("output_cost_per_token") is None:
-        return None
-    return float(facts["input_cost_per_token"]), float(facts["output_cost_per_token"])
+    prompt, completion = ((facts or {}).get(f"{kind}_cost_per_token") for kind in ("input", "output"))
+    return None if prompt is None or completion is None else (float(prompt), float(completion))
 
 
 async def ask(

@@ -121,6 +121,15 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a job is run: at most so many calls at once, within a budget, to hosts that were confirmed."""
+
+    concurrency: int = 16
+    budget: Budget = field(default_factory=Budget)
+    confirmed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """Judgements to collect. The same job twice makes no call twice.
 

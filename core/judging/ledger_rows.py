@@ -71,12 +71,11 @@ def check_free(
                 raise _taken(job, request.voter, request.item.item_id)
         return
     stored = _stored(store, job)
-    own = _rows(job, [known[r.key] for r in requests if r.key in known]) if stored else []
-    contents = {place: content for place, content, _ in own}
+    own = _by_place(_rows(job, [known[r.key] for r in requests if r.key in known]) if stored else [])
     for request in requests:
         place = (request.item.item_id, request.candidate, request.voter, request.run)
-        if not _free(stored.get(place), contents.get(place)):
-            raise _taken(job, place[2], place[0])
+        if not _free(stored.get(place), own.get(place)):
+            raise _taken(job, request.voter, request.item.item_id)
 
 
 def load_rows(store: Store, job: Job, replies: Iterable[Reply]) -> None:
@@ -86,15 +85,16 @@ def load_rows(store: Store, job: Job, replies: Iterable[Reply]) -> None:
     """
     if job.rules.kind == "votes":
         return
-    stored = _stored(store, job)
-    rows = _rows(job, replies)
-    free = [row for place, content, own in rows if _free(stored.get(place), content) for row in own]
+    stored, rows = _stored(store, job), _rows(job, replies)
+    own = _by_place(rows)
+    taken = [place for place, content in own.items() if not _free(stored.get(place), content)]
+    lost = set(taken)
+    free = [row for row in rows if _place(row) not in lost]
     if free:
         # What failed before and was answered since takes the place of the failure.
         store.load(_reading(job.rules.kind, free, job.dataset), dataset=job.dataset, on_conflict="replace")
-    for place, content, _ in rows:
-        if not _free(stored.get(place), content):
-            raise _taken(job, place[2], place[0])
+    if taken:
+        raise _taken(job, taken[0][2], taken[0][0])
 
 
 def _free(there: Content | None, content: Content | None) -> bool:
@@ -131,23 +131,44 @@ def _stored(store: Store, job: Job) -> dict[Place, Content]:
     return _by_place(row | {"status": STATUSES[row["status"]]} for row in found.to_pylist())
 
 
+def _place(row: Mapping[str, Any]) -> Place:
+    return row["item_id"], row.get("model", ""), row["judge"], row["run"]
+
+
 def _by_place(rows: Iterable[Mapping[str, Any]]) -> dict[Place, Content]:
     found = defaultdict(list)
     for row in rows:
-        place = (row["item_id"], row.get("model", ""), row["judge"], row["run"])
-        found[place].append(tuple(row.get(name) for name in CONTENT))
+        found[_place(row)].append(tuple(row.get(name) for name in CONTENT))
     return {place: frozenset(content) for place, content in found.items()}
 
 
-def _rows(job: Job, replies: Iterable[Reply]) -> list[tuple[Place, Content, list[dict[str, Any]]]]:
-    """Each judgement among the replies: its place, what it says, and its rows as the store takes them."""
-    if job.protocol == "score":
-        singles = {(item.item_id, item.models[0]): item for item in alone(job.items)}
-        made = [[_score(reply, singles[reply.item_id, reply.candidate])] for reply in replies]
-    else:
-        lists = {item.item_id: item for item in job.items}
-        made = [_ranking(reply, lists[reply.item_id], job) for reply in replies]
-    return [(place, content, rows) for rows in made for place, content in _by_place(rows).items()]
+def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:
+    """Rows as the store takes them: one per score, one per candidate of a ranking.
+
+    A ranking that could not be read still says where each candidate was shown.
+    """
+    ranks = job.rules.kind == "rankings"
+    items = {
+        (item.item_id, "" if ranks else item.models[0]): item
+        for item in (job.items if ranks else alone(job.items))
+    }
+    rows = []
+    for reply in replies:
+        item, body = items[reply.item_id, reply.candidate], json.loads(reply.body or "[]")
+        order = orderings(item, reply.run + 1, job.seed)[reply.run] if ranks else (0,)
+        entries = {entry["candidate"]: entry for entry in body} if ranks else {reply.candidate: body or {}}
+        for slot, place in enumerate(order):
+            entry = entries.get(item.models[place], {})
+            row = _shared(reply, item)
+            if ranks:
+                row |= {"candidate": item.models[place], "slot": slot}
+                row |= {column: entry.get(column) for column in ("score", "rank", *FLAGS)}
+                row["is_best"] = _is_best(item, place)
+            else:
+                row |= {"model": reply.candidate, "score": entry.get("score")}
+            # The call is paid once, whatever the number of candidates.
+            rows.append(row | {"response": item.responses[place], "cost": None if slot else reply.cost})
+    return rows
 
 
 def _shared(reply: Reply, item: Item) -> dict[str, Any]:
@@ -165,40 +186,10 @@ def _shared(reply: Reply, item: Item) -> dict[str, Any]:
     }
 
 
-def _score(reply: Reply, item: Item) -> dict[str, Any]:
-    return {
-        **_shared(reply, item),
-        "model": reply.candidate,
-        "score": json.loads(reply.body)["score"] if reply.status == "ok" and reply.body else None,
-        "response": item.responses[0],
-        "cost": reply.cost,
-    }
-
-
-def _ranking(reply: Reply, item: Item, job: Job) -> list[dict[str, Any]]:
-    """One row per candidate; a ranking that could not be read still says where each was shown."""
-    order = orderings(item, reply.run + 1, job.seed)[reply.run]
-    entries = {entry["candidate"]: entry for entry in json.loads(reply.body or "[]")}
-    rows = []
-    for slot, place in enumerate(order):
-        name = item.models[place]
-        entry = entries.get(name, {})
-        rows.append(
-            {
-                **_shared(reply, item),
-                "candidate": name,
-                "slot": slot,
-                **{column: entry.get(column) for column in ("score", "rank", *FLAGS)},
-                "is_best": int(name in item.best) if item.best else _best_of_two(item, place),
-                "response": item.responses[place],
-                # The call is paid once, whatever the number of candidates.
-                "cost": reply.cost if slot == 0 else None,
-            }
-        )
-    return rows
-
-
-def _best_of_two(item: Item, place: int) -> int | None:
+def _is_best(item: Item, place: int) -> int | None:
+    """Whether a candidate is among the best, as 0 or 1; None if that is unknown."""
+    if item.best:
+        return int(item.models[place] in item.best)
     return None if item.gold is None else int(item.gold == 0 or place == (0 if item.gold > 0 else 1))
 
 

@@ -72,7 +72,7 @@ class AdaptiveLimit:
         self.shared = ConcurrencyLimit(most) if shared is None else shared
 
     async def enter(self, stopping: Callable[[], bool]) -> bool:
-        """Wait for a place, and until a server that set a waiting time may be called; False if to stop first."""
+        """Wait for a place, and until a server that set a waiting time has had it; False if to stop."""
         while not stopping():
             wait = self._not_before - asyncio.get_running_loop().time()
             if self.open < self.limit and self._free and wait <= 0:

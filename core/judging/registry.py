@@ -6,14 +6,14 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from ..errors import AppellateError, InvalidOption
 from ..store import Store
 from ..store import ledger as replies
 from . import client
-from .job import MAX_CONCURRENCY, Budget, Job
+from .job import MAX_CONCURRENCY, Budget, Job, Terms
 from .limits import place
 from .plan import Progress, plan
 from .runner import Run
@@ -52,22 +52,15 @@ def start(
     """
     if not 1 <= concurrency <= MAX_CONCURRENCY:
         raise InvalidOption(f"{concurrency} calls at once: 1 to {MAX_CONCURRENCY}")
+    terms = Terms(concurrency=concurrency, budget=budget or Budget(), confirmed=tuple(confirmed))
     with _STARTING:
-        planned = plan(job, store, confirmed=confirmed, keys=keys)
-        planned.check_budget(budget or Budget())
+        planned = plan(job, store, confirmed=terms.confirmed, keys=keys)
+        planned.check_budget(terms.budget)
         going_on = running(store, planned.job_id)
         if going_on is not None:
             going_on.revise(job, budget)
             return going_on
-        made = Run(
-            job,
-            store,
-            planned,
-            concurrency=concurrency,
-            budget=budget or Budget(),
-            patience=patience,
-            on_progress=on_progress,
-        )
+        made = Run(job, store, planned, terms, patience=patience, on_progress=on_progress)
         _RUNS[(place(store), planned.job_id)] = made
         asyncio.run_coroutine_threadsafe(made.run(), client.loop())
     return made
@@ -82,15 +75,6 @@ def running(store: Store, job_id: str) -> Run | None:
 def runs(store: Store) -> list[Run]:
     """Runs on this store that this process started, finished ones too, oldest first."""
     return [run for (where, _), run in _RUNS.items() if where == place(store)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """How a job is run: at most so many calls at once, within a budget, to hosts that were confirmed."""
-
-    concurrency: int = 16
-    budget: Budget = field(default_factory=Budget)
-    confirmed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

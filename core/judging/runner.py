@@ -18,7 +18,7 @@ from ..store import Store
 from ..store.ledger import Reply, Spent
 from . import client
 from .caller import Caller, Stopped
-from .job import Budget, Job, Judge
+from .job import Budget, Job, Judge, Terms
 from .ledger_rows import Writer, ledger_of, load_rows
 from .limits import NOTHING, in_flight, place
 from .plan import Plan, Progress, Rate
@@ -34,9 +34,8 @@ class Run:
         job: Job,
         store: Store,
         planned: Plan,
+        terms: Terms,
         *,
-        concurrency: int,
-        budget: Budget,
         patience: float,
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
@@ -60,9 +59,7 @@ class Run:
             broken=self._broken,
             patience=patience,
         )
-        self._caller = Caller(
-            planned, budget, concurrency=concurrency, spent=self._writer.spent, patience=patience
-        )
+        self._caller = Caller(planned, terms, spent=self._writer.spent, patience=patience)
         self._progress = self._caller.progress
 
     def progress(self) -> Progress:

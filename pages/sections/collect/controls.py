@@ -14,10 +14,9 @@ import streamlit as st
 from core.errors import AppellateError, InvalidOption, render
 from core.judging import protocols
 from core.judging.items import Item, items_from, items_of, lists_of
-from core.judging.job import PROTOCOLS, Budget, Job, Rules
+from core.judging.job import PROTOCOLS, Budget, Job, Rules, Terms
 from core.judging.plan import Plan, plan, proposed
 from core.judging.prompts import FOLDER, NAMES, Prompt
-from core.judging.registry import Terms
 from pages.sections.collect.endpoint import Endpoint, read_endpoint, secret_keys
 from pages.shared import cached, widgets
 
