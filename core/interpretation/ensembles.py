@@ -9,7 +9,8 @@ import numpy as np
 
 from ..consensus.ensembles import Difference, EnsembleScore, EnsembleTable
 from ..stats.intervals import bonferroni_factor
-from .verdicts import FEW, percent
+from .format import percent
+from .verdicts import FEW
 
 
 def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:

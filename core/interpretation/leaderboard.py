@@ -34,8 +34,7 @@ from ..leaderboard.standings import MID_REGION_WANTED, Lead, Standings, most_rev
 from ..records import DirectScores, PairScores
 from ..stats.intervals import bonferroni_factor
 from .ensembles import points
-from .format import signed_elo
-from .verdicts import percent
+from .format import percent, signed_elo
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import numpy as np
 from ..consensus.listwise import Improvements, OrderSensitivity, OrderSweep
 from ..stats.intervals import bonferroni_factor
 from .ensembles import points
-from .verdicts import percent
+from .format import percent
 
 SIGNIFICANT = 0.05
 SAME_SLOT = 0.8

@@ -72,7 +72,7 @@ def judges_tab(asked: Asked) -> None:
                 judged,
                 asked.anchor,
                 rng=np.random.default_rng(SEED),
-                icc={name: one.icc_3_1 for name, one in repeats.items()},
+                icc={name: one.icc_3_1.value if one.icc_3_1 else None for name, one in repeats.items()},
                 prior=asked.prior,
             ),
         )
