@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from core.importers import ReadOptions, inspect, read
 from core.errors import AppellateError
+from core.importers import ReadOptions, inspect, read
 from tests import broken_files
 from tests.test_hostile_files import REFUSED, REJECTED
 

@@ -19,9 +19,9 @@ from core.consensus.listwise import (
 )
 from core.errors import InvalidOption, NoUsableVotes
 from core.interpretation.ensembles import points
+from core.interpretation.format import percent
 from core.interpretation.listwise import enough, gained
 from core.interpretation.listwise import slots as slots_said
-from core.interpretation.verdicts import percent
 from core.records import InvalidCounts, ListRankings
 
 
