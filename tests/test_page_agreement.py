@@ -23,6 +23,7 @@ from core.plots.base import rater_styles
 from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
+from core.stats.estimate import Estimate
 from core.store.vote_queries import vote_counts
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -264,18 +265,18 @@ def test_forests_show_results() -> None:
 
 def contest(rule: str, difference: float | None, *, clearly: bool = False) -> JudgeVsHuman:
     known = difference is not None
-    numbers = dict.fromkeys(("human_pa", "judge_pa", "difference_low", "difference_high"))
     return JudgeVsHuman(
         human="h",
         judge="j",
         rule=rule,
         n=40,
         n_items=40,
-        difference=difference,
+        human_pa=None,
+        judge_pa=None,
+        difference=Estimate(difference) if known else None,
         wins=difference > 0 if known else None,
         clearly=clearly if known else None,
         reason=None if known else "too few",
-        **numbers,
     )
 
 

@@ -24,6 +24,7 @@ from core.plots.forest import ForestMark, Series, forest
 from core.records import NO_GOLD, LengthCounts, OrderCounts, majority
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
+from core.stats.estimate import Estimate
 from core.store import Store
 from core.store.vote_queries import Mark, length_counts, order_counts, positions, votes_behind
 from tests.readings import reading
@@ -91,7 +92,8 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
             "excess": "excess",
             "p": "p_value",
         }.items():
-            value = getattr(one, name)
+            found = getattr(one, name)
+            value = found.value if isinstance(found, Estimate) else found
             assert row[column] == value if value is not None else pd.isna(row[column])
     judge = "sim-judge-first-slot"
     assert page.selectbox(key="rater").value == judge

@@ -153,15 +153,14 @@ def test_swapping_the_slots_negates_the_bias(rows: list[tuple[int, ...]]) -> Non
     swapped = position_bias(make(first=second, second=first, tie=tie, pairs=pairs, slot_sum=[-x for x in d]))
     assert kept.p_value == swapped.p_value
     for name in ("bias_decided", "bias_all", "bias_pairs"):
-        value, low, high = (getattr(kept, name + end) for end in ("", "_low", "_high"))
-        if value is None:
-            assert getattr(swapped, name) is None
+        one, other = getattr(kept, name), getattr(swapped, name)
+        if one is None:
+            assert other is None
             continue
-        assert low <= value + 1e-12
-        assert value <= high + 1e-12
-        assert getattr(swapped, name) == pytest.approx(-value, abs=1e-12)
-        assert getattr(swapped, name + "_low") == pytest.approx(-high, abs=1e-9)
-        assert getattr(swapped, name + "_high") == pytest.approx(-low, abs=1e-9)
+        assert one.low <= one.value + 1e-12
+        assert one.value <= one.high + 1e-12
+        assert other.value == pytest.approx(-one.value, abs=1e-12)
+        assert (other.low, other.high) == pytest.approx((-one.high, -one.low), abs=1e-9)
 
 
 @given(cells, st.randoms(use_true_random=False))
@@ -246,6 +245,6 @@ def test_intervals_cover_the_truth() -> None:
     big = position_bias(planted(rng, 0.3, items=400_000))
     draws = [position_bias(planted(rng, 0.3, items=80)) for _ in range(1200)]
     for name in ("bias_all", "excess", "flip_rate"):
-        truth = getattr(big, name)
-        held = [getattr(d, f"{name}_low") <= truth <= getattr(d, f"{name}_high") for d in draws]
+        truth = getattr(big, name).value
+        held = [getattr(d, name).low <= truth <= getattr(d, name).high for d in draws]
         assert 0.93 <= np.mean(held) <= 0.98, name

@@ -13,7 +13,7 @@ from core.agreement.reliability import icc
 from core.bias.position import position_bias
 from core.confidence.calibration_error import ConfidenceGap, calibration, confidence_gap, noise_floor
 from core.interpretation import verdicts
-from core.interpretation.format import percent
+from core.interpretation.format import interval, percent
 from core.records import NO_GOLD, OutcomeCounts, PositionCounts, VoteCounts
 from core.stats.estimate import Estimate
 
@@ -219,9 +219,8 @@ def test_agreement_is_held_against_how_people_agree() -> None:
     assert verdicts.agreement("r0", pair, 1).verdict == "warn"
     assert verdicts.agreement("r0", pair, 1, pair.kappa.value).verdict == "ok"
     # The grade stands at this judge's κ and its interval, never behind that of people.
-    assert (
-        f"κ {pair.kappa.value:.2f} ({pair.kappa.low:.2f} to {pair.kappa.high:.2f}): less than moderate; people"
-        in (verdicts.agreement("r0", pair, 1, 0.9).sentence)
+    assert f"κ {interval(pair.kappa)}: less than moderate; people" in (
+        verdicts.agreement("r0", pair, 1, 0.9).sentence
     )
     assert verdicts.agreement("r0", None, 0).verdict == "unknown"
     unrelated = agreement_matrix(people(truth.tolist(), rng.choice([-1, 1], 400).tolist())).pairs[0]
