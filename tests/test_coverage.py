@@ -366,6 +366,7 @@ def figures(simulation: Callable[[], Iterator[Figure]]) -> tuple[Figure, ...]:
     return tuple(simulation())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda simulation: simulation.__name__)
 def test_intervals_hold_the_truth_as_often_as_they_say(simulation: Callable[[], Iterator[Figure]]) -> None:
     for figure in figures(simulation):
