@@ -179,8 +179,16 @@ def test_copied_code_gives_the_numbers_shown(app: AppTest, capsys: pytest.Captur
     exec(page.code[0].value.replace("Store.open(default_path())", "STORE"), {"STORE": store})  # noqa: S102
     *_, alphas, repeat = capsys.readouterr().out.splitlines()
     row = page.dataframe[2].value.set_index("group").loc["all raters"]
-    assert alphas == f"{row['α nominal']} {row['α ordinal']} {row['Fleiss κ']}"
-    assert repeat == str(page.dataframe[0].value.set_index("judge").loc["sim-judge-boaster", "ICC(3,k)"])
+    assert alphas == " ".join(
+        f"{row[name]} ({row[low]} to {row[high]})"
+        for name, low, high in (
+            ("α nominal", "low", "high"),
+            ("α ordinal", "ordinal low", "ordinal high"),
+            ("Fleiss κ", "Fleiss low", "Fleiss high"),
+        )
+    )
+    row = page.dataframe[0].value.set_index("judge").loc["sim-judge-boaster"]
+    assert repeat == f"{row['ICC(3,k)']} ({row['low']} to {row['high']})"
 
 
 def test_matrix_shows_kappas_and_escapes_names() -> None:

@@ -92,9 +92,8 @@ def test_copied_code_gives_the_number_shown(app: AppTest, capsys: pytest.Capture
     # The app holds the store's file, so the copy uses the open one.
     exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": store})  # noqa: S102
     shown = page.dataframe[0].value.set_index("judge").loc["sim-judge-boaster"]
-    assert capsys.readouterr().out.split()[:4] == [
-        str(value) for value in (shown["share right"], shown["low"], shown["high"], int(shown["n"]))
-    ]
+    interval = f"{shown['share right']} ({shown['low']} to {shown['high']})"
+    assert capsys.readouterr().out.startswith(f"{interval} {shown['n']}\n")
 
 
 def test_sentence_names_the_commonest_error() -> None:

@@ -38,6 +38,11 @@ class Estimate:
     level: float = 0.95
     deff: float = 1.0
 
+    def __str__(self) -> str:
+        """With all digits, as a script prints it."""
+        ends = f" ({self.low} to {self.high})" if self.has_interval else ""
+        return f"{self.value}{ends}"
+
     @property
     def has_interval(self) -> bool:
         """Whether both ends are numbers."""

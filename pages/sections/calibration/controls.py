@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -160,7 +159,9 @@ def gaps(state: PageState) -> dict[str, ConfidenceGap]:
 
 def noise_floors(state: PageState) -> dict[str, NoiseFloor]:
     """What chance alone would show."""
-    return _with_diagram(state, "noise floor", partial(noise_floor, rng=seeded()))
+    return _with_diagram(
+        state, "noise floor", lambda *known, **given: noise_floor(*known, rng=seeded(), **given)
+    )
 
 
 def _with_diagram(state: PageState, name: str, compute: Callable[..., Result]) -> dict[str, Result]:

@@ -57,7 +57,7 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
     widgets.copy_as_python(
         f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
 found = th_score(outcomes, {epsilon}, scale={scale!r})
-print(found.th, found.share, found.accuracy, found.n)
+print(found.th.value, found.share, found.accuracy, found.n)
 print(th_sweep(outcomes, scale={scale!r}).to_frame())"""
     )
 
