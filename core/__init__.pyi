@@ -14,8 +14,7 @@ from .aggregation.shrinkage_trial import shrinkage_gain
 from .agreement.confusion_matrix import confusion
 from .agreement.judge_vs_human import leave_one_out
 from .agreement.kappa import agreement_matrix
-from .agreement.reliability import concord as inter_rater_reliability
-from .agreement.reliability import icc
+from .agreement.reliability import icc, inter_rater_reliability
 from .auditing import AuditOptions, audit
 from .bias.length import verbosity
 from .bias.position import order_balance, position_bias

@@ -22,8 +22,8 @@ from ..aggregation.shrinkage import Offer
 from ..aggregation.shrinkage_trial import PairedChange, ShrinkageGain
 from ..bias.position import PositionBias
 from ..stats.splits import HeldOutScores
-from .format import minus, signed, signed_span, span
-from .verdicts import POSITION_SIGNIFICANCE, Grade, Verdict, percent
+from .format import minus, percent, signed, signed_span, span
+from .verdicts import POSITION_SIGNIFICANCE, Grade, Verdict
 
 
 def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..aggregation.evaluation import METHODS
-from ..interpretation.format import span
-from ..interpretation.sentences import SAYS
+from ..interpretation.format import SAYS, span
 from .aggregation import MAP_PIXELS, MOST_SIGNS, SIGNS, UNSEEN, Pattern, pattern_key
 from .base import COLOURS, Style, Theme, Trace, error_bars, figure, ideal_trace, label
 from .confusion import tint
