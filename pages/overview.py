@@ -59,16 +59,17 @@ for judge in found.judges:
         }
         | {f"finding {i + 1}": sentence for i, sentence in enumerate(worst_three)}
     )
-for dummy in dummies(cached.vote_counts(selection), cached.length_counts(selection)):
+baselines = dummies(cached.vote_counts(selection), cached.length_counts(selection))
+for name, accuracy in baselines.items():
     rows.append(
         {
-            "rater": dummy.name,
+            "rater": name,
             "kind": "dummy",
             "verdict": "baseline",
-            "votes": dummy.n,
-            "accuracy": dummy.accuracy,
-            "low": dummy.low,
-            "high": dummy.high,
+            "votes": accuracy.n,
+            "accuracy": accuracy.value,
+            "low": accuracy.low,
+            "high": accuracy.high,
         }
     )
 frame = pd.DataFrame(rows)

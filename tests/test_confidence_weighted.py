@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from core.aggregation import btd
 from core.aggregation.confidence_weights import (
     CLIP,
-    RULES,
+    NAMES,
     confidence_weighted,
     fit_weighted,
     learn_weighings,
@@ -112,7 +112,7 @@ def test_weights_are_those_of_scipy_on_the_same_likelihood():
 
 def test_the_fit_is_that_of_the_full_solver():
     """Five starts reach what the solver of plain BTD finds by scanning the box, on sets of 20 to 60."""
-    from core.aggregation.solver import Problem, solve
+    from core.aggregation.solver import Objective, solve
 
     rng = np.random.default_rng(9)
     box = np.array([(1e-3, 5.0), (np.log(1e-4), np.log(1e3)), (-10.0, 10.0)])
@@ -122,11 +122,13 @@ def test_the_fit_is_that_of_the_full_solver():
         s.append(0.5 * np.log((weights[2] + 1) / (weights[0] + 1)))
         t.append(np.log((weights[1] + 1) / (weights.sum(axis=0) + 1)))
         gold.append(np.clip(np.rint(s[-1] + rng.normal(0, 0.6, rows)), -1, 1).astype(np.int64))
-    theta = fit_weighted(s, t, gold, np.tile([1.0, 0.0, 1.0], (40, 1)), None)
+    theta = fit_weighted(s, t, gold, np.tile([1.0, 0.0, 1.0], (40, 1)), btd.Bounds())
     for margin, ties, labels, own in zip(s, t, gold, theta, strict=True):
         share = np.stack([(labels == y)[None] / len(labels) for y in (-1, 0, 1)])
         _, best, _ = solve(
-            Problem(s=margin, t=ties, weight=share, low=box[None, :, 0], high=box[None, :, 1], loss="drps")
+            Objective(x=margin[None], y=np.stack([np.ones_like(ties), ties]), weight=share),
+            box[None, :, 0],
+            box[None, :, 1],
         )
         loss = btd.drps(btd.probabilities(own, margin, ties), labels).mean()
         assert loss <= best[0] + 1e-4
@@ -151,7 +153,7 @@ def test_it_helps_where_confidence_tells_right_from_wrong(n):
     """1,500 comparisons, 75 labels, half-informative confidence: MAE falls by more than .03."""
     counts, votes = judged(1, 1_500, n, informative=0.5)
     scores = confidence_weighted(counts, votes, rng=np.random.default_rng(0), n_splits=40).scores
-    assert scores.names == RULES
+    assert scores.names == NAMES
     assert scores.mae_change[1] < -0.03
     assert scores.mae_change_high[1] < -0.02
     assert scores.drps_change_high[1] < -0.005

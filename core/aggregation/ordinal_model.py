@@ -1,11 +1,7 @@
 """BTD for K ordered levels (Likert scales, direct scores): many noisy levels become one, on a rater's scale.
 
-The two features of BTD carry over: how far the votes lean to an end of the scale, and how much of them stays
-in its middle. The first moves cumulative thresholds, the second spreads them.
-
-Votes on K ordered levels with the level that gold gives, and how direct scores and votes become such.
-
-The solver of the ordinal fit: K + 1 parameters in a box, many calibration sets at once.
+The two features of BTD carry over: how far the votes tend to one end of the scale moves cumulative
+thresholds, and the share of them in its middle spreads the thresholds.
 """
 
 from __future__ import annotations
@@ -18,9 +14,9 @@ import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts, VoteCounts
-from ..stats.splits import HeldOutScores, calibration_rows, held_out_scores, losses_by_item
-from .btd import MINIMUM_LABELS
-from .solver import minimise
+from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
+from .btd import MINIMUM_LABELS, check_smoothing
+from .newton import minimise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +28,7 @@ MAX_LEVELS = 21
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LevelCounts:
-    """Votes of one judge on K ordered levels, one row a thing rated, with the level that gold gives it.
+    """Votes of one judge on K ordered levels, one row per thing rated, with the level that gold gives it.
 
     levels : (rows, K), votes on each level, lowest first.  gold : 0 … K − 1, or NO_GOLD.
     scale : what the K levels are called, ascending, e.g. -2 … 2 or 1 … 10.
@@ -78,7 +74,7 @@ def of_votes(counts: VoteCounts) -> LevelCounts:
 def of_scores(
     judge: DirectScores, gold: DirectScores, *, scale: tuple[float, ...] | None = None
 ) -> LevelCounts:
-    """Levels of one judge's repeated scores, one row a (item, model), and the median score of another rater.
+    """Levels of one judge's repeated scores, one row per answer, and the median score of another rater.
 
     A score stands on the nearest level, a half on the one nearer the middle of the scale; so does the median
     over the runs of `gold`. Answers that `gold` did not score have no gold.
@@ -90,7 +86,7 @@ def of_scores(
     NoUsableVotes : the two raters scored no answer in common.
     InvalidOption : a score outside `scale`, or no scale given and more than 21 whole numbers.
 
-    Source: ours, methods §9.3.
+    Source: ours, docs/methods.md §9.3.
     """
     if judge.models != gold.models:
         raise InvalidCounts("of_scores: the two raters come from different selections")
@@ -289,7 +285,7 @@ def _derivatives(
     return value, gradient, hessian
 
 
-RULES = ("Ordinal BTD", "Mode", "Mean, rounded", "Median")
+NAMES = ("Ordinal BTD", "Mode", "Mean, rounded", "Median")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -315,7 +311,7 @@ class OrdinalFit:
     kappa: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a threshold."""
+        """One row per threshold."""
         import pandas as pd
 
         frame = pd.DataFrame({"level": self.scale[:-1], "threshold": self.cuts + self.location})
@@ -336,7 +332,7 @@ class Ordinal:
     said_share: FloatArray
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a rule, as `scores`."""
+        """One row per rule, as `scores`."""
         return self.scores.to_frame()
 
 
@@ -347,10 +343,9 @@ def features(levels: IntArray, *, alpha: float = 1.0, kappa: float = 1.0) -> tup
     M; n = U + L + M. With K = 3 these are c⁺, c⁻ and c⁰, so s and t are those of BTD. Reversing the scale
     negates s and leaves t. levels : (rows, K).
 
-    Raises InvalidOption unless α > 0 and κ > 0. Source: ours, methods §9.3.
+    Raises InvalidOption unless α > 0 and κ > 0. Source: ours, docs/methods.md §9.3.
     """
-    if not (np.isfinite(alpha) and np.isfinite(kappa) and alpha > 0 and kappa > 0):
-        raise InvalidOption(f"Smoothing alpha = {alpha:g}, kappa = {kappa:g}: both must be above 0.")
+    check_smoothing(alpha, kappa)
     x = np.linspace(-1, 1, levels.shape[1])
     upper, lower = levels @ np.maximum(x, 0), levels @ np.maximum(-x, 0)
     middle = levels @ (1 - np.abs(x))
@@ -368,7 +363,7 @@ def fit(
     mirrors the fit. symmetric : location 0 and gaps alike from both ends, for comparisons of A with B, whose
     names are arbitrary; with K = 3 it has the three parameters of BTD.
 
-    Raises TooFewLabels below 20 labelled rows. Source: ours, methods §9.3; DRPS [BTD] §4.
+    Raises TooFewLabels below 20 labelled rows. Source: ours, docs/methods.md §9.3; DRPS [BTD] §4.
     """
     known = counts.rows(counts.gold != NO_GOLD)
     if len(known) < MINIMUM_LABELS:
@@ -443,7 +438,7 @@ def plain_levels(levels: IntArray) -> dict[str, IntArray]:
     most = levels == levels.max(axis=1, keepdims=True)
     mode = np.where(most.sum(axis=1) == 1, levels.argmax(axis=1), median)
     mean = levels @ np.arange(levels.shape[1]) / n
-    return dict(zip(RULES[1:], (mode, nearest(mean, centre), median), strict=True))
+    return dict(zip(NAMES[1:], (mode, nearest(mean, centre), median), strict=True))
 
 
 def ordinal(
@@ -467,7 +462,7 @@ def ordinal(
     NoUsableVotes : nothing is labelled.  TooFewLabels : as `core.stats.splits.splits`.
     InvalidOption : `minimum` below 20.
 
-    Source: ours, methods §9.3.
+    Source: ours, docs/methods.md §9.3.
     """
     if minimum < MINIMUM_LABELS:
         raise InvalidOption(f"minimum = {minimum}: the fit needs at least {MINIMUM_LABELS} labelled rows")
@@ -478,23 +473,20 @@ def ordinal(
     s, t = features(known.levels, alpha=alpha, kappa=kappa)
     chosen = calibration_rows(known.item, rng=rng, n_splits=n_splits, share=share, minimum=minimum)
     fixed = [np.abs(said - known.gold) for said in plain_levels(known.levels).values()]
-    total, times = np.zeros((len(known), 2 * len(RULES))), np.zeros(len(known), dtype=np.int64)
-    total[:, len(RULES) + 1 :] = np.nan
-    for part, theta in zip(
-        chosen, fit_sets(Sets.of(s, t, known.gold, chosen, k, symmetric=symmetric)), strict=True
-    ):
+    unknown = [np.full(len(known), np.nan)] * len(fixed)
+
+    def losses(theta: FloatArray) -> FloatArray:
         below = chances_below(theta, s, t)
-        losses = [np.abs(median_level(below) - known.gold), *fixed, drps(below, known.gold)]
-        away = np.ones(len(known), dtype=bool)
-        away[part] = False
-        total[away, : len(losses)] += np.stack(losses, axis=1)[away]
-        times += away
+        own = np.abs(median_level(below) - known.gold)
+        return np.stack([own, *fixed, drps(below, known.gold), *unknown], axis=1)
+
+    fits = fit_sets(Sets.of(s, t, known.gold, chosen, k, symmetric=symmetric))
     whole = fit(known, alpha=alpha, kappa=kappa, symmetric=symmetric)
     return Ordinal(
         fit=whole,
         scores=held_out_scores(
-            losses_by_item(known.item, total, times),
-            RULES,
+            held_out_losses(known.item, chosen, map(losses, fits)),
+            NAMES,
             highest=k - 1,
             n_splits=n_splits,
             calibration=float(np.mean([len(part) for part in chosen])),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..aggregation.btd import held_out_labels
+from ..aggregation.btd import BTDOptions, held_out_labels
 from ..errors import TooFewLabels, UnknownName
 from ..records import NO_GOLD, IntArray, VoteCounts, majority
 from ..stats.intervals import check_level, clustered_proportion, mean_interval
@@ -66,7 +66,7 @@ class LeaveOneOut:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a contest."""
+        """One row per contest."""
         import pandas as pd
 
         names = Contest.__slots__
@@ -146,9 +146,8 @@ def leave_one_out(
                 reason, labels = None, counts.label
                 if rule == "BTD":
                     try:
-                        labels = held_out_labels(
-                            graded, rng=np.random.default_rng(seed), alpha=alpha, kappa=kappa
-                        )
+                        options = BTDOptions(alpha=alpha, kappa=kappa)
+                        labels = held_out_labels(graded, options, rng=np.random.default_rng(seed))
                     except TooFewLabels as error:
                         reason = str(error)
                 contests.append(_contest(human, judge, rule, held, graded, labels, reason, level))

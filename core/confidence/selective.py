@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..aggregation.btd import CHANCES, apply, features, fit, probabilities
+from ..aggregation.btd import CHANCES, apply, fit
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
 from ..stats.binning import EDGE_TOLERANCE, rank_values, usable
@@ -47,7 +47,7 @@ class RiskCoverage:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a cut."""
+        """One row per cut."""
         import pandas as pd
 
         names = ("threshold", "coverage", "risk", "risk_low", "risk_high", "n", "errors")
@@ -79,7 +79,7 @@ class RiskThreshold:
     passed: BoolArray
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a cut of the grid."""
+        """One row per cut of the grid."""
         import pandas as pd
 
         names = ("cut", "cut_n", "cut_errors", "cut_bound", "passed")
@@ -233,7 +233,7 @@ class Decisions:
         return len(self.label)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a comparison; gold is missing where it is unknown or was used up by a fit."""
+        """One row per comparison; gold is missing where it is unknown or was used up by a fit."""
         import pandas as pd
 
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -325,8 +325,7 @@ def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
     used = known & np.isin(counts.item, fitted_on)
     found = fit(counts.rows(used).cells()[0])
     label = apply(found, counts)
-    s, t = features(counts, alpha=found.alpha, kappa=found.kappa)
-    p = probabilities(np.array([found.beta, found.eta0, found.gamma]), s, t)
+    p = found.probabilities(counts)
     sure = p[np.arange(len(label)), label + len(CHANCES) // 2]
     decided = _decisions(counts, label, sure, "btd")
     names = {field.name: getattr(decided, field.name) for field in fields(decided)}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..aggregation.btd import Bounds, BTDFit, decide, features, fit, probabilities, risks
+from ..aggregation.btd import DEFAULTS, BTDFit, BTDOptions, decide, fit, risks
 from ..errors import InvalidOption, TooFewLabels
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells, VoteCounts
 from .protocol import chances
@@ -217,7 +217,7 @@ class BudgetPlan:
     n_comparisons: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a state, fewest votes first."""
+        """One row per state, fewest votes first."""
         import pandas as pd
 
         names = ("plus", "tie", "minus", "stop", "decision", "risk", "reached")
@@ -243,7 +243,7 @@ class PriceTable:
     n_comparisons: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a price; `saved` is the share of n votes, `added` the error above that of n votes."""
+        """One row per price; `saved` is the share of n votes, `added` the error above that of n votes."""
         import pandas as pd
 
         names = ("price", "expected_votes", "expected_mae")
@@ -254,14 +254,12 @@ class PriceTable:
 
 def learn(
     cells: VoteCells,
+    options: BTDOptions = DEFAULTS,
     *,
     votes: int | None = None,
     step: int = 1,
     minimum: int | None = None,
     known: BTDFit | None = None,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
     prior: float = PRIOR,
 ) -> Pilot:
     """Learn how votes fall and what gold is from a pilot whose comparisons have all n votes.
@@ -276,10 +274,10 @@ def learn(
     count with all ways to draw n of them, those with fewer are left out.
     step : votes asked for at a time, 2 for one in each order. Their order within a comparison is not used.
     minimum : fewest votes, a multiple of `step`.
-    known : a fit to use instead of one on the cells' own labels, with its α and κ.
+    known : a fit to use instead of one on the cells' own labels, with its options.
 
     Raises InvalidOption for options that do not go together, TooFewLabels as `core.aggregation.btd.fit`.
-    Source: ours, methods §9.6.
+    Source: ours, docs/methods.md §9.6.
     """
     if not len(cells):
         raise TooFewLabels("The planner learns from a pilot with all its votes; there is no comparison.")
@@ -291,9 +289,8 @@ def learn(
     drawn = chances(fallen, lattice.ways) * (cells.weight * enough)[:, None]
     if known is None:
         by_gold = np.stack([drawn[cells.gold == y].sum(axis=0) for y in (-1, 0, 1)])
-        known = fit(labelled_cells(lattice.ways, by_gold), alpha=alpha, kappa=kappa, bounds=bounds)
-    s, t = features(state_cells(lattice.ways), alpha=known.alpha, kappa=known.kappa)
-    p = probabilities(np.array([known.beta, known.eta0, known.gamma]), s, t)
+        known = fit(labelled_cells(lattice.ways, by_gold), options)
+    p = known.probabilities(state_cells(lattice.ways))
     return Pilot(
         lattice=lattice,
         step=step,
@@ -315,7 +312,7 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
     that of n votes. 0 stops only where no further vote can change the label, so labels are those of n votes;
     infinity stops at once.
 
-    Raises InvalidOption for a price or tolerance below 0. Source: ours, methods §9.6.
+    Raises InvalidOption for a price or tolerance below 0. Source: ours, docs/methods.md §9.6.
     """
     lattice, joint = pilot.lattice, pilot.joint
     if price is None:

@@ -1,9 +1,4 @@
-"""Figures of the Aggregation page: decision maps to click on, errors of the rules, shares of labels.
-
-Figures of rules judged on held-out items: change of each judge's loss, errors of the rules, weights.
-
-Figures of shrinkage: what each prior changes, and how much weight cross-validation gave it.
-"""
+"""Figures of the Aggregation page: decision maps to click on, errors of rules, shares of labels, priors."""
 
 from __future__ import annotations
 
@@ -12,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ..interpretation.aggregation import Measure, change_of
 from ..interpretation.sentences import SAYS
 from .base import COLOURS, MAX_POINTS, Style, Theme, Trace, error_bars, figure, label
 from .forest import ForestMark, Series, forest
@@ -246,6 +242,10 @@ def changes_figure(
     found: Mapping[str, HeldOutScores], *, styles: Mapping[str, Style], theme: Theme = "light"
 ) -> Figure:
     """Change of MAE (filled) and DRPS (hollow) by the first rule over the second, one row a judge."""
+    looks: tuple[tuple[Measure, str, Literal["filled", "hollow"]], ...] = (
+        ("mae", "error (MAE)", "filled"),
+        ("drps", "forecast (DRPS)", "hollow"),
+    )
     series = [
         Series(
             name=name,
@@ -253,15 +253,15 @@ def changes_figure(
             marks=[
                 ForestMark(
                     row=judge,
-                    value=float(getattr(one, f"{measure}_change")[1]),
-                    low=float(getattr(one, f"{measure}_change_low")[1]),
-                    high=float(getattr(one, f"{measure}_change_high")[1]),
+                    value=change_of(one, measure)[1].value,
+                    low=change_of(one, measure)[1].low,
+                    high=change_of(one, measure)[1].high,
                     n=f"{one.n:,} comparisons, {one.calibration:.0f} to calibrate on",
                 )
                 for judge, one in found.items()
             ],
         )
-        for measure, name, look in (("mae", "error (MAE)", "filled"), ("drps", "forecast (DRPS)", "hollow"))
+        for measure, name, look in looks
     ]
     return forest(series, styles=styles, x_title="change of held-out loss", reference=0, theme=theme)
 
@@ -271,12 +271,12 @@ def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, theme: Th
     marks = [
         ForestMark(
             row=name,
-            value=float(scores.mae[i]),
-            low=float(scores.mae_low[i]),
-            high=float(scores.mae_high[i]),
+            value=mae.value,
+            low=mae.low,
+            high=mae.high,
             n=f"{scores.n:,} held out",
         )
-        for i, name in enumerate(scores.names)
+        for name, mae in zip(scores.names, scores.mae, strict=True)
     ]
     return forest([Series(name="MAE", marks=marks)], styles=style, x_title=x_title, theme=theme)
 
@@ -358,9 +358,9 @@ def priors_figure(
             marks=[
                 ForestMark(
                     row=name,
-                    value=gain.beside_btd.mae,
-                    low=gain.beside_btd.mae_low,
-                    high=gain.beside_btd.mae_high,
+                    value=gain.beside_btd.mae.value,
+                    low=gain.beside_btd.mae.low,
+                    high=gain.beside_btd.mae.high,
                     n=f"error {gain.evaluation.scores['btd_shrunk'].mae:.3f}, n {gain.beside_btd.n:,} "
                     f"comparisons, {gain.evaluation.calibration:.0f} to calibrate on",
                     key=name,

@@ -70,7 +70,7 @@ class Estimates:
     def __len__(self) -> int:
         return len(self.value)
 
-    def __getitem__(self, place: int) -> Estimate:
+    def __getitem__(self, place: int | tuple[int, ...]) -> Estimate:
         n = self.n[place] if isinstance(self.n, np.ndarray) else self.n
         return Estimate(
             float(self.value[place]),

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.experiments.budget import TOLERANCE, BudgetPlan, learn, plan
 from core.experiments.budget_trial import BudgetTrial, trial
-from core.interpretation.experiments import answer, outlook
+from core.interpretation.experiments import budget_answer, outlook
 from core.interpretation.sentences import SAYS
 from core.plots.base import Style, Theme
 from core.plots.experiments import budget_figure
@@ -66,7 +66,7 @@ def budget_tab(selection: Selection, judge: str, style: Style, look: Theme) -> N
     with widgets.errors():
         found, budget = _results(selection, judge, counts, tolerance, step)
         with said:
-            widgets.answer(*answer(judge, found, tolerance), part="budget")
+            widgets.answer(*budget_answer(judge, found, tolerance), part="budget")
             st.text(outlook(budget, ahead, call=call, found=found))
         _drawn(found, budget, tolerance, style, look)
         widgets.copy_as_python(
