@@ -167,8 +167,7 @@ def test_confidence_rules_refuse_gaps_and_unknown_weights():
 
 
 def test_rules_without_a_forecast_say_what_they_need():
-    for key, rule in RULES.items():
-        assert rule.key == key
+    for rule in RULES.values():
         assert rule.forecast is not None or rule.needs in REASONS
 
 

@@ -69,8 +69,8 @@ def test_equal_confidences_are_plain_btd(seed, n, stated):
     found = confidence_weighted(counts, flat, rng=np.random.default_rng(0), n_splits=5)
     assert (found.weight == 1).all()
     assert found.weighing.slope == 0
-    assert found.scores.mae_change[1] == 0
-    assert found.scores.drps_change[1] == 0
+    assert found.scores.mae_change.value[1] == 0
+    assert found.scores.drps_change.value[1] == 0
 
 
 @settings(max_examples=5, deadline=None)
@@ -83,7 +83,7 @@ def test_swapping_a_and_b_changes_no_score(seed):
         for c, v in ((counts, votes), mirrored)
     )
     np.testing.assert_allclose(other.scores.drps[:2], one.scores.drps[:2], atol=1e-6)
-    np.testing.assert_allclose(other.scores.mae, one.scores.mae, atol=1e-12)
+    np.testing.assert_allclose(other.scores.mae.value, one.scores.mae.value, atol=1e-12)
 
 
 def test_weights_are_those_of_scipy_on_the_same_likelihood():
@@ -154,9 +154,9 @@ def test_it_helps_where_confidence_tells_right_from_wrong(n):
     counts, votes = judged(1, 1_500, n, informative=0.5)
     scores = confidence_weighted(counts, votes, rng=np.random.default_rng(0), n_splits=40).scores
     assert scores.names == NAMES
-    assert scores.mae_change[1] < -0.03
-    assert scores.mae_change_high[1] < -0.02
-    assert scores.drps_change_high[1] < -0.005
+    assert scores.mae_change.value[1] < -0.03
+    assert scores.mae_change.high[1] < -0.02
+    assert scores.drps_change.high[1] < -0.005
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 8])
@@ -166,7 +166,7 @@ def test_a_confidence_that_says_nothing_costs_next_to_nothing(n):
     for seed in range(4):
         counts, votes = judged(seed, 1_500, n, informative=0.0)
         scores = confidence_weighted(counts, votes, rng=np.random.default_rng(0), n_splits=20).scores
-        cost.append([scores.mae_change[1], scores.drps_change[1]])
+        cost.append([scores.mae_change.value[1], scores.drps_change.value[1]])
     mae, drps = np.mean(cost, axis=0)
     assert abs(mae) < 0.003
     assert abs(drps) < 0.0015
@@ -181,8 +181,8 @@ def test_at_temperature_0_confidence_is_all_there_is():
         for same in (True, False)
     )
     assert alike.mae[1] > own.mae[1] + 0.15
-    assert alike.mae_change_high[1] < -0.02
-    assert alike.drps_change_high[1] < -0.005
+    assert alike.mae_change.high[1] < -0.02
+    assert alike.drps_change.high[1] < -0.005
 
 
 def test_nothing_is_learned_from_the_comparisons_that_are_scored():
@@ -198,7 +198,7 @@ def test_nothing_is_learned_from_the_comparisons_that_are_scored():
         gold=gold,
     )
     scores = confidence_weighted(random, votes, rng=np.random.default_rng(0), n_splits=40).scores
-    assert scores.drps_change[1] > -0.002
+    assert scores.drps_change.value[1] > -0.002
 
 
 def test_votes_without_confidence_are_left_out_for_every_rule():
@@ -212,7 +212,7 @@ def test_votes_without_confidence_are_left_out_for_every_rule():
     kept = records(votes.vote.reshape(-1, 4)[:, 1:], votes.confidence.reshape(-1, 4)[:, 1:], counts.gold)
     same = confidence_weighted(*kept, rng=np.random.default_rng(0), n_splits=5)
     assert (found.votes, found.without, found.votes_per_comparison) == (600, 200, 3)
-    np.testing.assert_array_equal(found.scores.mae, same.scores.mae)
+    np.testing.assert_array_equal(found.scores.mae.value, same.scores.mae.value)
 
 
 def test_what_cannot_be_done_is_said():
@@ -248,5 +248,5 @@ def test_real_reward_models(shared_data):
     found = confidence_weighted(counts, votes, rng=np.random.default_rng(0), n_splits=40, share=0.25)
     assert (found.scores.n, found.scores.calibration, found.votes) == (350, 88, 700)
     assert found.weighing.z > 5
-    assert found.scores.drps_change_high[1] < -0.005
-    assert found.scores.mae_change_low[1] <= 0 <= found.scores.mae_change_high[1]
+    assert found.scores.drps_change.high[1] < -0.005
+    assert found.scores.mae_change.low[1] <= 0 <= found.scores.mae_change.high[1]

@@ -266,8 +266,8 @@ def test_one_held_out_item_shows_no_change():
     one = ItemLosses(loss=np.array([[0.2, 0.5, 0.1, 0.3]]), items=np.array([1]), size=np.array([30.0]))
     found = held_out_scores(one, ("new", "old"), n_splits=2, calibration=20.0)
     assert found.mae_change.value[1] == pytest.approx(-0.3)
-    assert np.isnan([*found.mae_low, *found.mae_high]).all()
-    assert np.isnan([found.mae_change_low[1], found.mae_change_high[1], found.drps_change_low[1]]).all()
+    assert np.isnan([*found.mae.low, *found.mae.high]).all()
+    assert np.isnan([found.mae_change.low[1], found.mae_change.high[1], found.drps_change.low[1]]).all()
     assert effect(found, "mae", 1) == effect(found, "drps", 1) == "does not change"
     assert "−0.3000, no interval: one item" in _changed("It", found, "the old")
 

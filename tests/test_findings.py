@@ -67,7 +67,7 @@ def test_missing_names_the_need_once_with_its_raters() -> None:
         "Calibration and overconfidence for 2 raters: add a confidence with each vote, and gold labels, "
         "or more of what is there.",
     )
-    assert missing(checks()) == {}
+    assert missing(checks()) == ()
 
 
 def votes(comparison: list[int], gold: list[int]) -> VoteCounts:

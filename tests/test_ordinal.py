@@ -270,6 +270,6 @@ def test_three_levels_beside_btd_on_real_votes(shared_data):
     found = ordinal(of_votes(counts), rng=np.random.default_rng(0), symmetric=True).scores
     theirs = evaluate(counts, rng=np.random.default_rng(0), methods=["btd", "majority"], resamples=0).scores
     assert found.n == 1098
-    assert found.mae[1] == pytest.approx(theirs["majority"].mae, abs=0.005)
-    assert found.mae[0] == pytest.approx(theirs["btd"].mae, abs=0.01)
+    assert found.mae.value[1] == pytest.approx(theirs["majority"].mae, abs=0.005)
+    assert found.mae.value[0] == pytest.approx(theirs["btd"].mae, abs=0.01)
     assert found.mae_change.high[1] < -0.05
