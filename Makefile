@@ -5,13 +5,17 @@ BIN := .venv/bin
 # Our matrices are small: a second BLAS thread doubles the work of a step and saves no time.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test check format lint types bench lock clean
+.PHONY: run test test-fast check format lint types bench docs lock clean
 
 run: .venv/.run
 	$(BIN)/streamlit run app.py
 
 test: .venv/.dev
 	$(BIN)/python -m pytest -n auto
+
+# Without what takes long, pages or a browser: under two minutes on two cores.
+test-fast: .venv/.dev
+	$(BIN)/python -m pytest -n auto -m "not slow and not page and not browser"
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .
@@ -33,13 +37,18 @@ types: .venv/.dev
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
 
+# The site of docs/ in site/, built without the network; a broken link or an unknown name fails the build.
+docs: .venv-docs/.done
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+
 # Exact, hashed sets for every platform and Python version we support.
 lock:
 	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements.txt -o requirements.lock
 	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements-dev.txt -o requirements-dev.lock -c requirements.lock
+	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements-docs.txt -o requirements-docs.lock
 
 clean:
-	rm -rf .venv data/*.duckdb data/*.wal
+	rm -rf .venv .venv-docs site data/*.duckdb data/*.wal
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Appellate needs Python 3.11 or newer, and this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -52,3 +61,9 @@ $(BIN)/python:
 .venv/.dev: requirements-dev.lock | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	touch $@ .venv/.run
+
+# Apart from the other environment: the site needs none of the product's packages, and the product none of its.
+.venv-docs/.done: requirements-docs.lock
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
+	touch $@

@@ -1,4 +1,4 @@
-"""The README's tables: aggregators on RewardBench 2 pairs by judge and category, 5 % of items to calibrate.
+"""Tables of docs/results.md: aggregators on RewardBench 2 pairs by judge and category, 5 % of items to fit.
 
     python -m benchmarks.rewardbench2 [rewardbench2_pairs.csv.gz]
     python -m benchmarks.rewardbench2 --temperature [rewardbench2_temperature.csv.gz]
@@ -42,7 +42,7 @@ SHORT = {
     "btd_shrunk": "Shrunken BTD",
 }
 REFERENCE = {"majority": 0.450, "threshold": 0.348, "btd": 0.347, "weak": 0.344, "all": 0.335}
-"""Mean MAE of an independent implementation on other splits (methods §2)."""
+"""Mean MAE of an independent implementation on other splits (docs/methods.md §2)."""
 
 
 def cells(path: Path) -> dict[Cell, VoteCounts]:

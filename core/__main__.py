@@ -1,4 +1,4 @@
-"""The command line: `python -m core audit | report | import | export | simulate | collect`.
+"""The command line: `python -m core audit | report | import | export | simulate | collect | app`.
 
 Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input, 3 collecting stopped before its end,
 4 collecting failed, 130 interrupted. Messages go to standard error.
@@ -15,18 +15,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import __version__
 from .errors import AppellateError, InvalidOption, NoUsableVotes
+from .installation import INSTALLED, PROGRAM, serve
 from .judging.cli import add_arguments, collect
 from .schema import FORMS, Selection
 
 if TYPE_CHECKING:
     from .auditing import Audit
     from .importers import ReadOptions
-    from .schema import Reading
+    from .schema import ImportResult
     from .store import Store
-    from .store.export import Held
+    from .store.export import StoredDataset
 
 DONE, GATE_FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+_DEFAULT_STORE = "votes.duckdb in the user's data directory" if INSTALLED else "data/votes.duckdb"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -126,10 +129,10 @@ def _audited(options: argparse.Namespace) -> Audit:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from .store import Store, default_path
+    from .store import Store
     from .store.export import is_database
 
-    target = Path(options.store or default_path())
+    target = _store(options)
     stores = [name for name in options.files if is_database(Path(name))]
     # Everything is read before anything is loaded, and an error leaves the store as it was.
     held = [found for name in stores for found in _held(name, target, options)]
@@ -151,7 +154,7 @@ def _import(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _held(name: str, target: Path, options: argparse.Namespace) -> list[Held]:
+def _held(name: str, target: Path, options: argparse.Namespace) -> list[StoredDataset]:
     """What another store holds."""
     from .importers import ReadOptions
     from .store.export import read_store
@@ -165,7 +168,7 @@ def _held(name: str, target: Path, options: argparse.Namespace) -> list[Held]:
     return read_store(Path(name))
 
 
-def _load(store: Store, reading: Reading, options: argparse.Namespace) -> None:
+def _load(store: Store, reading: ImportResult, options: argparse.Namespace) -> None:
     report = store.load(reading, dataset=options.dataset, on_conflict=options.on_conflict)
     print(f"{_one_line(reading.name)}: {_one_line(report.sentence)}")
     for note in reading.notes:
@@ -177,13 +180,13 @@ def _load(store: Store, reading: Reading, options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from .store import Store, default_path
+    from .store import Store
     from .store.export import write_file
 
-    path = Path(options.store or default_path())
+    path = _store(options)
     if not path.exists():
         raise NoUsableVotes(
-            f"{path}: there is no store here. Load votes first: python -m core import FILE --store {path}"
+            f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store {path}"
         )
     selection = Selection(datasets=(options.dataset,) if options.dataset else None)
     with Store.open(path) as store:
@@ -192,6 +195,25 @@ def _export(options: argparse.Namespace) -> int:
     rows = " rows of rankings" if options.what == "rankings" else f" {FORMS[options.what].units}"
     print(f"{options.out}: {table.num_rows:,}{rows}")
     return DONE
+
+
+def _app(options: argparse.Namespace) -> int:
+    arguments = list(options.settings)
+    for name, value in (("server.port", options.port), ("server.address", options.address)):
+        if value is not None:
+            arguments += [f"--{name}", str(value)]
+    return serve(arguments, store=_store(options))
+
+
+def _store(options: argparse.Namespace) -> Path:
+    """The store that a command is about; says where it is unless that was given."""
+    if options.store:
+        return Path(options.store)
+    from .store import default_path
+
+    path = default_path()
+    _complain(f"the store is {path}")
+    return path
 
 
 def _simulate(options: argparse.Namespace) -> int:
@@ -204,12 +226,12 @@ def _simulate(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _readings(options: argparse.Namespace) -> list[Reading]:
+def _readings(options: argparse.Namespace) -> list[ImportResult]:
     from .importers import read
 
     if not options.files:
         # An option that takes several values takes a file after it for one of them.
-        raise NoUsableVotes("No file is named. Files come first: python -m core audit FILE … --judge NAME …")
+        raise NoUsableVotes(f"No file is named. Files come first: {PROGRAM} audit FILE … --judge NAME …")
     return read([(Path(name).name, Path(name)) for name in options.files], _read_options(options))
 
 
@@ -228,7 +250,7 @@ def _read_options(options: argparse.Namespace) -> ReadOptions:
     )
 
 
-def _no_votes(readings: Sequence[Reading]) -> str:
+def _no_votes(readings: Sequence[ImportResult]) -> str:
     first = next((r for r in readings if r.rejects.num_rows), None)
     names = ", ".join(reading.name for reading in readings)
     if first is None:
@@ -272,9 +294,8 @@ def _write(path: Path, text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m core", description="Audit LLM judges from a file of votes."
-    )
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="Audit LLM judges from a file of votes.")
+    parser.add_argument("--version", action="version", version=f"appellate {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     audit = commands.add_parser("audit", help="audit the judges in one or several files, without a store")
@@ -300,7 +321,7 @@ def _parser() -> argparse.ArgumentParser:
     load.set_defaults(command=_import)
     load.add_argument("files", nargs="*", metavar="FILE", help="of votes, scores or rankings; or a store")
     _add_reading_options(load)
-    load.add_argument("--store", metavar="PATH", help="store file (data/votes.duckdb, or $APPELLATE_STORE)")
+    load.add_argument("--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)")
     load.add_argument("--dataset", help="name of the data set (default: the file's column, else its stem)")
     load.add_argument("--on-conflict", choices=("keep", "replace"), default="keep")
 
@@ -317,6 +338,18 @@ def _parser() -> argparse.ArgumentParser:
     simulate.add_argument("--what", choices=("votes", "scores", "rankings"), default="votes")
     simulate.add_argument("--seed", type=int, default=0)
     simulate.add_argument("--items", type=int, help="prompts (default: the demo's)")
+
+    app = commands.add_parser("app", help="serve the dashboard to this machine")
+    app.set_defaults(command=_app)
+    app.add_argument("--port", type=int, help="(8501)")
+    app.add_argument("--address", help="to listen at (localhost); another one needs sign-in")
+    app.add_argument("--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)")
+    app.add_argument(
+        "settings",
+        nargs="*",
+        metavar="-- SETTING",
+        help="further settings of Streamlit, such as -- --server.allowedHosts judges.example.org",
+    )
 
     gather = commands.add_parser("collect", help="ask models for votes and keep them in a store")
     gather.set_defaults(command=collect)
@@ -372,9 +405,14 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-if __name__ == "__main__":
+def console() -> int:
+    """Run the command that the process was started with and return its exit code."""
     # The document is UTF-8 whatever the console is, and a sentence with a κ must not end in an error.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
-    sys.exit(main())
+    return main()
+
+
+if __name__ == "__main__":
+    sys.exit(console())

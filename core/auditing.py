@@ -48,7 +48,7 @@ from .store.browse import JudgeSummary, Summary, summary
 
 if TYPE_CHECKING:
     from .importers import ReadOptions
-    from .schema import Reading
+    from .schema import ImportResult
     from .store import Store
 
 
@@ -230,7 +230,7 @@ class Audit:
 
     selection: Selection
     options: AuditOptions
-    readings: tuple[Reading, ...]
+    readings: tuple[ImportResult, ...]
     reading_options: ReadOptions | None
     summary: Summary
     judges: tuple[JudgeAudit, ...]
@@ -246,7 +246,7 @@ def audit(
     selection: Selection,
     options: AuditOptions | None = None,
     *,
-    readings: Sequence[Reading] = (),
+    readings: Sequence[ImportResult] = (),
     reading_options: ReadOptions | None = None,
 ) -> Audit:
     """Audit the judges of a selection.

@@ -177,7 +177,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Reading:
+class ImportResult:
     """What one file said, typed and checked, before anything is loaded.
 
     kind : what its rows are.  votes : Arrow table with `FORMS[kind].schema()`: one row a vote, a direct score
@@ -211,7 +211,7 @@ class Reading:
 
 
 def vote_schema() -> pa.Schema:
-    """Arrow schema of the votes of a `Reading`."""
+    """Arrow schema of the votes of an `ImportResult`."""
     return VOTES.schema()
 
 

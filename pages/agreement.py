@@ -291,16 +291,10 @@ else:
         )
 
 widgets.copy_as_python(
-    f"""from numpy.random import default_rng
-
-from core.agreement.kappa import agreement_matrix
-from core.agreement.alpha import concord
-from core.agreement.repeatability import icc
-
-counts = queries.vote_counts(store, selection)
+    f"""counts = queries.vote_counts(store, selection)
 for pair in agreement_matrix(counts).pairs:
     print(pair.judge_1, pair.judge_2, pair.kappa, pair.kappa_low, pair.kappa_high, pair.raw, pair.n)
-found = concord(counts, rng=default_rng(0))
+found = inter_rater_reliability(counts, rng=default_rng(0))
 print(found.alpha_nominal, found.alpha_ordinal, found.fleiss)
 ratings = queries.ratings(store, selection, anchors={anchors!r}).get({rater!r})
 print(ratings and icc(ratings).icc_3_k)"""

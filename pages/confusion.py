@@ -140,12 +140,7 @@ for name, reason in reasons.items():
     widgets.not_applicable(f"{name}: {reason}")
 given = {"votes": "None", "majority": "counts.label", "BTD": "held_out_labels(counts, rng=default_rng(0))"}
 widgets.copy_as_python(
-    f"""from numpy.random import default_rng
-
-from core.agreement.confusion import confusion
-from core.aggregation.crossfit import held_out_labels
-
-counts = queries.vote_counts(store, selection)[{judge!r}]
+    f"""counts = queries.vote_counts(store, selection)[{judge!r}]
 table = confusion(counts, labels={given[compared]}, ties={ties!r})
 print(table.accuracy, table.accuracy_low, table.accuracy_high, table.n)
 print(table.counts)"""

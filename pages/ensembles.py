@@ -194,14 +194,10 @@ with on_without:
 for key, reason in found.not_applicable.items():
     widgets.not_applicable(f"{RULES[key].name if key in RULES else key}: {reason}")
 widgets.copy_as_python(
-    f"""from numpy.random import default_rng
-
-from core.consensus.ensemble_scores import compare
-from core.consensus.ensembles import fuser_verdicts, members
-
-counts, votes = queries.vote_counts(store, selection), queries.single_votes(store, selection)
-jury = members({{name: counts[name] for name in {asked.jury!r}}}, votes)
+    f"""counts, votes = queries.vote_counts(store, selection), queries.single_votes(store, selection)
+jury = ensemble_members({{name: counts[name] for name in {asked.jury!r}}}, votes)
 fusers = {{name: fuser_verdicts(jury, counts[name], votes[name]) for name in {asked.fusers!r}}}
 costs = queries.costs(store, selection)
-print(compare(jury, rng=default_rng(0), fusers=fusers, costs=costs, epsilon={asked.epsilon}).to_frame())"""
+found = compare_ensembles(jury, rng=default_rng(0), fusers=fusers, costs=costs, epsilon={asked.epsilon})
+print(found.to_frame())"""
 )

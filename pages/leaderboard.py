@@ -59,10 +59,7 @@ for tab, part in zip(parts, PARTS.values(), strict=True):
 if on_board.open or on_swap.open:
     options = ", ".join(f"{name}={value!r}" for name, value in asked.options.items())
     widgets.copy_as_python(
-        f"""from core.leaderboard.anchors import anchor_swap, triangles
-from core.leaderboard.raee import board
-
-pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
+        f"""pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
 print(board(pairs, {asked.anchor!r}, {options}).to_frame().to_string())
 print(anchor_swap(pairs, anchors={asked.compared!r}, prior={asked.prior!r}).to_frame())
 print(triangles(pairs, prior={asked.prior!r}).to_frame())"""

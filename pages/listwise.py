@@ -31,15 +31,10 @@ with judges:
 
 pooling = f"weights={asked.weights!r}, tolerance={asked.tolerance}"
 widgets.copy_as_python(
-    f"""from numpy.random import default_rng
-
-from core.consensus.listwise import Weights, consensus, improvement
-from core.consensus.listwise_orders import order_sensitivity, order_sweep
-
-rankings = queries.list_rankings(store, selection)[{asked.judge!r}]
-print(consensus(rankings, {pooling}).to_frame())
+    f"""rankings = queries.list_rankings(store, selection)[{asked.judge!r}]
+print(consensus_ranking(rankings, {pooling}).to_frame())
 print(order_sensitivity(rankings).slots.to_frame())
 if (rankings.best == 1).any():
-    print(improvement(rankings, {pooling}).to_frame())
+    print(listwise_improvement(rankings, {pooling}).to_frame())
     print(order_sweep(rankings, rng=default_rng(0), {pooling}).to_frame())"""
 )

@@ -132,8 +132,6 @@ if lacking:
     for sentence in lacking:
         st.text(sentence)
 widgets.copy_as_python(
-    """from core.auditing import AuditOptions, audit
-
-for verdict in audit(store, selection, AuditOptions(splits=0)).verdicts:
+    """for verdict in audit(store, selection, AuditOptions(splits=0)).verdicts:
     print(verdict.judge, verdict.check, verdict.verdict, verdict.sentence)"""
 )

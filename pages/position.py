@@ -21,9 +21,7 @@ if measured.open:
         balance_section(asked)
         length_section(asked)
         widgets.copy_as_python(
-            f"""from core.bias.position import position_bias
-
-bias = position_bias(queries.positions(store, selection)[{asked.judge!r}])
+            f"""bias = position_bias(queries.positions(store, selection)[{asked.judge!r}])
 print(bias.flip_rate, bias.flip_rate_low, bias.flip_rate_high, bias.pairs)
 print(bias.bias_decided, bias.bias_all, bias.p_value)"""
         )

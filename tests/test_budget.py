@@ -471,7 +471,7 @@ def test_a_quarter_of_the_votes_is_saved_on_real_votes_and_the_readme_says_so(sh
         # The model is not asked for more than it knows: its own expectations hold on average.
         expected = np.array([[row.expected_votes, row.expected_mae] for row in rows], dtype=np.float64)
         assert expected[:, 0].mean() == pytest.approx(np.mean([row.votes for row in rows]), abs=0.05)
-    assert summary(found) in (Path(__file__).resolve().parent.parent / "README.md").read_text(
+    assert summary(found) in (Path(__file__).resolve().parent.parent / "docs" / "results.md").read_text(
         encoding="utf-8"
     )
 

@@ -275,6 +275,7 @@ def test_known_odds_are_recovered():
     np.testing.assert_allclose(found.thresholds - found.beta[0], CUTS, atol=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("items", "beta", "runs", "item_sd", "lasting"),
     [(20, (0.0, 0.5, -1.0), 1, 1.0, 0.0), (60, (0.0, 3.0), 1, 0.0, 0.0), (40, (0.0, 0.8), 3, 0.7, 0.7)],

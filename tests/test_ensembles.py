@@ -293,7 +293,7 @@ def test_a_likely_jury_shares_comparisons():
     assert likely_jury({}) == ()
 
 
-def test_real_judges(shared_data):
+def check_judges_of_judgeconf(shared_data):
     """JudgeConf: the majority of five judges against a plain count."""
     import pandas as pd
 
@@ -403,7 +403,7 @@ def test_a_member_as_it_votes_can_be_the_best_for_a_fitted_jury_too():
     assert table.scores["majority"].against == "judge 0"
 
 
-def test_rewardbench2_gains_by_the_fit_and_not_by_the_jury(shared_data):
+def check_gains_of_rewardbench2_by_the_fit(shared_data):
     """Alone under BTD the best judge is right on .707 over splits; the jury on .700; as it votes, on .609."""
     path = shared_data / "votes" / "rewardbench2_pairs.csv.gz"
     with Store.open(None) as store:

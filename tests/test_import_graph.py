@@ -16,6 +16,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 # A part of `core`, a module or a folder of it, imports parts of lower tiers only.
 TIERS = (
+    # Where the program runs from.
+    ("installation",),
     ("errors",),
     ("schema",),
     ("records", "labels"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from core.errors import InvalidOption, UnreadableFile
 from core.importers import ReadOptions, inspect, read
 
+NATIVE = Path(__file__).parent / "data" / "native"
 SAME = ("dataset", "category", "model_a", "model_b", "run", "vote", "gold", "rater_type")
 
 
@@ -28,21 +30,57 @@ def against(reading, converted, *keys):
     return found.merge(converted, on=list(keys), suffixes=("", "_converted"), validate="one_to_one")
 
 
-@pytest.mark.parametrize("judge", ["o1-mini-2024-09-12", "Skywork_Skywork-Reward-Llama-3.1-8B"])
-def test_judgebench_gives_the_votes_of_its_converted_rows(shared_data, judge):
-    (path,) = (shared_data / "native" / "judgebench").glob(f"*judge_model={judge}.jsonl")
-    reading = read_files(path)[0]
-    assert (reading.format, reading.rejects.num_rows) == ("judgebench", 0)
-    converted = pd.read_csv(shared_data / "votes" / "judgebench.csv.gz")
-    both = against(reading, converted, "item_id", "position", "judge")
-    assert len(both) == reading.votes.num_rows == converted["judge"].str.startswith(judge).sum() == 700
-    for column in SAME:
-        assert (both[column] == both[f"{column}_converted"]).all(), column
-    # The converted rows are rounded to six digits.
-    assert ((both["confidence"] - both["confidence_converted"]).abs() <= 5e-7).sum() == both[
-        "confidence"
-    ].count()
-    assert both["confidence"].count() == (700 if "reward_model" in path.name else 0)
+FILES = sorted(
+    path.relative_to(NATIVE).as_posix() for path in NATIVE.rglob("*.json*") if "single" not in path.name
+)
+CELLS = ("dataset", "item_id", "category", "model_a", "model_b", "judge", "run", "position", "vote", "gold")
+
+
+def cells(frame, names):
+    return frame[list(names)].astype(object).where(frame[list(names)].notna(), None).to_numpy().tolist()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_native_file_gives_the_votes_that_it_was_made_from(native, name):
+    path = native / name
+    outputs = "pandalm" in name and path.name != "testset-v1.json"
+    reading = read_files(path, *[native / "pandalm" / "testset-v1.json"] * outputs)[0]
+    made = pd.read_csv(native / "expected.csv")
+    made = made[made["file"] == name]
+    found = reading.votes.to_pandas()
+    assert (reading.format.split("_")[0], reading.rejects.num_rows) == (name.split("/")[0], 0)
+    assert cells(found, (*CELLS, "rater_type", "status")) == cells(made, (*CELLS, "rater_type", "status"))
+    assert found["confidence"].tolist() == pytest.approx(made["confidence"].tolist(), rel=1e-12, nan_ok=True)
+    assert (found["confidence_kind"].dropna() == "logprob").all()
+    assert (found["confidence_kind"].notna() == found["confidence"].notna()).all()
+    assert found["prompt"].notna().all() == ("v0.2" not in name)
+
+
+def test_every_made_up_file_has_its_votes(native):
+    assert sorted(set(pd.read_csv(native / "expected.csv")["file"])) == FILES
+
+
+def test_texts_and_other_fields_of_native_files(native):
+    (full,) = read_files(next((native / "arenahard").glob("*v0.1*")))
+    made = pd.read_csv(native / "expected.csv", keep_default_na=False)
+    labels = made.loc[made["file"].str.contains("v0.1"), "label"].tolist()
+    found = full.votes.to_pandas()
+    assert [dict(extra).get("label", "") for extra in found["extra"]] == labels
+    assert any("--map model_b==NAME" in note for note in full.notes)
+    assert found["rationale"].notna().all()
+    # games[0] shows the baseline first, and the model is A of a vote.
+    assert (
+        found.loc[0, "response_b"]
+        == found.loc[1, "response_b"]
+        == ("Heat and dry air make the leaf lose more water than the root can bring.")
+    )
+    (pairs,) = read_files(native / "mtbench" / "judge-1_pair.jsonl")
+    found = pairs.votes.to_pandas()
+    assert dict(found["extra"][0]) == {"turn": "1", "judge_prompt": "pair-v2"}
+    assert found.loc[0, "response_a"] == found.loc[1, "response_a"] != found.loc[0, "response_b"]
+    (named,) = read_files(next((native / "arenahard").glob("*v0.2*")), mapping=(("model_b", "=base"),))
+    assert set(named.votes["model_b"].to_pylist()) == {"base"}
+    assert named.notes == ()
 
 
 def judgebench(judgments, **more):
@@ -83,25 +121,9 @@ def test_judgebench_takes_the_judge_from_the_file_name_where_the_record_has_none
     assert read_json(nothing).rejects["column"].to_pylist() == ["judge_model"]
 
 
-def test_pandalm_joins_outputs_with_the_test_set(shared_data):
-    """gpt-3.5-turbo answered 15 of the 300 with garbage, which the converted rows leave out."""
-    folder = shared_data / "native" / "pandalm"
-    names = ("gpt-3.5-turbo-testset-v1.json", "testset-v1.json", "pandalm-7b-testset-v1.json")
-    readings = read_files(*(folder / name for name in names))
-    assert [reading.name for reading in readings] == list(names)
-    converted = pd.read_csv(shared_data / "votes" / "pandalm.csv.gz")
-    for reading, parsed, unparsed in zip(readings, (285, 900, 300), (15, 0, 0), strict=True):
-        both = against(reading, converted, "item_id", "judge")
-        assert len(both) == parsed
-        assert reading.votes["status"].to_pylist().count("unparsed") == unparsed
-        assert reading.rejects.num_rows == 0
-        for column in (*SAME, "position"):
-            assert (both[column] == both[f"{column}_converted"]).all(), column
-
-
-def test_pandalm_outputs_alone_ask_for_the_test_set(shared_data):
-    path = shared_data / "native" / "pandalm" / "pandalm-7b-testset-v1.json"
-    with pytest.raises(UnreadableFile, match=r"pandalm-7b-testset-v1.json.*Give the test set"):
+def test_pandalm_outputs_alone_ask_for_the_test_set(native):
+    path = native / "pandalm" / "judge-2-testset-v1.json"
+    with pytest.raises(UnreadableFile, match=r"judge-2-testset-v1.json.*Give the test set"):
         read_files(path)
     assert "test set" in inspect(path, path.name).notes[0]
 
@@ -114,31 +136,6 @@ def test_pandalm_gold_is_the_modal_label_and_a_tie_without_one():
     ]
     gold = read_json(records).votes.to_pandas().groupby("item_id")["gold"].first()
     assert gold.tolist() == [1, 0, 0, 0]
-
-
-@pytest.mark.parametrize("model", ["gemini-2.5-pro-exp-03-25", "gpt-4o-mini"])
-def test_arena_hard_scores_give_the_votes_of_their_converted_rows(shared_data, model):
-    path = shared_data / "native" / "arenahard" / f"ko-arena-hard-v0.1__ensemble__{model}.jsonl"
-    reading = read_files(path, mapping=(("model_b", "=claude-3.7-sonnet"),), dataset="KoArenaHard")[0]
-    converted = pd.read_csv(shared_data / "votes" / "ko_arena_hard.csv.gz")
-    both = against(reading, converted, "item_id", "model_a", "position", "judge")
-    assert len(both) == reading.votes.num_rows == 1000
-    for column in ("dataset", "model_b", "run", "vote", "rater_type"):
-        assert (both[column] == both[f"{column}_converted"]).all(), column
-
-
-def test_arena_hard_in_full_keeps_texts_and_counts_null_scores(shared_data):
-    path = next((shared_data / "native" / "arenahard").glob("arena-hard-v0.1__*.jsonl"))
-    reading = read_files(path)[0]
-    found = reading.votes.to_pandas()
-    assert (len(found), (found["status"] == "unparsed").sum(), reading.rejects.num_rows) == (216, 2, 0)
-    assert set(found["dataset"]) == {"arena-hard-v0.1"}
-    assert set(found["model_b"]) == {"baseline"}
-    assert any("--map model_b==NAME" in note for note in reading.notes)
-    # games[0] of the first record is A>>B with the baseline as A; games[1] is B>>A with the model as A.
-    assert found.loc[:1, ["position", "vote"]].to_numpy().tolist() == [["ba", -1], ["ab", -1]]
-    assert dict(found["extra"][0])["label"] == "A>>B"
-    assert found["rationale"].notna().all()
 
 
 def test_arena_hard_prompts_are_taken_apart_where_they_are_whole():
@@ -158,34 +155,6 @@ def test_arena_hard_prompts_are_taken_apart_where_they_are_whole():
         ("Why?", "second", "first", -1, "base"),
         ("Why?", "first", "second", 1, "base"),
     ]
-
-
-def test_mt_bench_winners_name_models_and_errors_are_no_ties(shared_data):
-    path = shared_data / "native" / "mtbench" / "gpt-4_pair.jsonl"
-    reading = read_files(path)[0]
-    found = reading.votes.to_pandas()
-    raw = [json.loads(line) for line in path.read_text().splitlines()]
-    meaning = {"model_1": 1, "tie": 0, "model_2": -1}
-    expected = [meaning.get(record[game]) for record in raw for game in ("g1_winner", "g2_winner")]
-    assert [None if pd.isna(vote) else int(vote) for vote in found["vote"]] == expected
-    assert found["position"].tolist() == ["ab", "ba"] * 75
-    assert (found["status"] == "error").sum() == expected.count(None) == 3
-    assert set(found["judge"]) == {"gpt-4"}
-    assert dict(found["extra"][0]) == {"turn": "1", "judge_prompt": "pair-v2"}
-
-
-def test_alpacaeval_votes_are_the_side_of_one_and_a_half(shared_data):
-    (path,) = (shared_data / "native" / "alpacaeval").glob("*.json")
-    reading = read_files(path)[0]
-    found = reading.votes.to_pandas()
-    preference = pd.Series([record["preference"] for record in json.loads(path.read_text())])
-    assert (reading.votes.num_rows, reading.rejects.num_rows, reading.duplicates) == (400, 0, 0)
-    assert found["vote"].value_counts().to_dict() == {1: 385, -1: 14, 0: 1}
-    assert (found["vote"] == (preference < 1.5).astype(int) - (preference > 1.5).astype(int)).all()
-    assert (found["confidence"] - (preference - 1).where(preference > 1.5, 2 - preference)).abs().max() == 0
-    assert set(found["confidence_kind"]) == {"logprob"}
-    assert set(found["model_a"]) == {"gpt4_1106_preview"}
-    assert found["position"].isna().all()
 
 
 def alpaca(preference, **more):
@@ -227,3 +196,100 @@ def test_a_format_can_be_forced_and_is_checked():
         read([("x.csv", b"item_id,judge,vote\n1,j,1\n")], ReadOptions(format="judgebench"))
     with pytest.raises(InvalidOption, match=r"--map category=source.*fixed text"):
         read_json([record], mapping=(("category", "source"),))
+
+
+def check_judgebench(shared_data, judge):
+    (path,) = (shared_data / "native" / "judgebench").glob(f"*judge_model={judge}.jsonl")
+    reading = read_files(path)[0]
+    assert (reading.format, reading.rejects.num_rows) == ("judgebench", 0)
+    converted = pd.read_csv(shared_data / "votes" / "judgebench.csv.gz")
+    both = against(reading, converted, "item_id", "position", "judge")
+    assert len(both) == reading.votes.num_rows == converted["judge"].str.startswith(judge).sum() == 700
+    for column in SAME:
+        assert (both[column] == both[f"{column}_converted"]).all(), column
+    # The converted rows are rounded to six digits.
+    assert ((both["confidence"] - both["confidence_converted"]).abs() <= 5e-7).sum() == both[
+        "confidence"
+    ].count()
+    assert both["confidence"].count() == (700 if "reward_model" in path.name else 0)
+
+
+def check_pandalm(shared_data):
+    """gpt-3.5-turbo answered 15 of the 300 with garbage, which the converted rows leave out."""
+    folder = shared_data / "native" / "pandalm"
+    names = ("gpt-3.5-turbo-testset-v1.json", "testset-v1.json", "pandalm-7b-testset-v1.json")
+    readings = read_files(*(folder / name for name in names))
+    assert [reading.name for reading in readings] == list(names)
+    converted = pd.read_csv(shared_data / "votes" / "pandalm.csv.gz")
+    for reading, parsed, unparsed in zip(readings, (285, 900, 300), (15, 0, 0), strict=True):
+        both = against(reading, converted, "item_id", "judge")
+        assert len(both) == parsed
+        assert reading.votes["status"].to_pylist().count("unparsed") == unparsed
+        assert reading.rejects.num_rows == 0
+        for column in (*SAME, "position"):
+            assert (both[column] == both[f"{column}_converted"]).all(), column
+
+
+def check_arena_hard_scores(shared_data, model):
+    path = shared_data / "native" / "arenahard" / f"ko-arena-hard-v0.1__ensemble__{model}.jsonl"
+    reading = read_files(path, mapping=(("model_b", "=claude-3.7-sonnet"),), dataset="KoArenaHard")[0]
+    converted = pd.read_csv(shared_data / "votes" / "ko_arena_hard.csv.gz")
+    both = against(reading, converted, "item_id", "model_a", "position", "judge")
+    assert len(both) == reading.votes.num_rows == 1000
+    for column in ("dataset", "model_b", "run", "vote", "rater_type"):
+        assert (both[column] == both[f"{column}_converted"]).all(), column
+
+
+def check_arena_hard_in_full(shared_data):
+    path = next((shared_data / "native" / "arenahard").glob("arena-hard-v0.1__*.jsonl"))
+    reading = read_files(path)[0]
+    found = reading.votes.to_pandas()
+    assert (len(found), (found["status"] == "unparsed").sum(), reading.rejects.num_rows) == (216, 2, 0)
+    assert set(found["dataset"]) == {"arena-hard-v0.1"}
+    assert set(found["model_b"]) == {"baseline"}
+    assert any("--map model_b==NAME" in note for note in reading.notes)
+    # games[0] of the first record is A>>B with the baseline as A; games[1] is B>>A with the model as A.
+    assert found.loc[:1, ["position", "vote"]].to_numpy().tolist() == [["ba", -1], ["ab", -1]]
+    assert dict(found["extra"][0])["label"] == "A>>B"
+    assert found["rationale"].notna().all()
+
+
+def check_mt_bench(shared_data):
+    path = shared_data / "native" / "mtbench" / "gpt-4_pair.jsonl"
+    reading = read_files(path)[0]
+    found = reading.votes.to_pandas()
+    raw = [json.loads(line) for line in path.read_text().splitlines()]
+    meaning = {"model_1": 1, "tie": 0, "model_2": -1}
+    expected = [meaning.get(record[game]) for record in raw for game in ("g1_winner", "g2_winner")]
+    assert [None if pd.isna(vote) else int(vote) for vote in found["vote"]] == expected
+    assert found["position"].tolist() == ["ab", "ba"] * 75
+    assert (found["status"] == "error").sum() == expected.count(None) == 3
+    assert set(found["judge"]) == {"gpt-4"}
+    assert dict(found["extra"][0]) == {"turn": "1", "judge_prompt": "pair-v2"}
+
+
+def check_alpacaeval(shared_data):
+    (path,) = (shared_data / "native" / "alpacaeval").glob("*.json")
+    reading = read_files(path)[0]
+    found = reading.votes.to_pandas()
+    preference = pd.Series([record["preference"] for record in json.loads(path.read_text())])
+    assert (reading.votes.num_rows, reading.rejects.num_rows, reading.duplicates) == (400, 0, 0)
+    assert found["vote"].value_counts().to_dict() == {1: 385, -1: 14, 0: 1}
+    assert (found["vote"] == (preference < 1.5).astype(int) - (preference > 1.5).astype(int)).all()
+    assert (found["confidence"] - (preference - 1).where(preference > 1.5, 2 - preference)).abs().max() == 0
+    assert set(found["confidence_kind"]) == {"logprob"}
+    assert set(found["model_a"]) == {"gpt4_1106_preview"}
+    assert found["position"].isna().all()
+
+
+def test_real_files_give_the_votes_of_their_converted_rows(shared_data, subtests):
+    """What other tools wrote, beside the same votes as they were converted independently."""
+    for judge in ("o1-mini-2024-09-12", "Skywork_Skywork-Reward-Llama-3.1-8B"):
+        with subtests.test(judge):
+            check_judgebench(shared_data, judge)
+    for model in ("gemini-2.5-pro-exp-03-25", "gpt-4o-mini"):
+        with subtests.test(model):
+            check_arena_hard_scores(shared_data, model)
+    for check in (check_pandalm, check_arena_hard_in_full, check_mt_bench, check_alpacaeval):
+        with subtests.test(check.__name__):
+            check(shared_data)

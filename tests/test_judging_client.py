@@ -351,6 +351,7 @@ for model in ("openai/x", "anthropic/x", "cohere/x"):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [[{"type": "text", "text": "what was said"}], {"a": "what was said"}, 5])
 def test_nothing_of_a_reply_is_printed(content):
     def answer(request):

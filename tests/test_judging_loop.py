@@ -47,6 +47,7 @@ def expected(items) -> dict[str, float]:
     return {name: total / (2 * len(items)) for name, total in totals.items()}
 
 
+@pytest.mark.slow
 def test_position_bias_is_recovered(collected):
     items, positions, _ = collected
     known, found = expected(items), position_bias(positions)

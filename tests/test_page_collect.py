@@ -30,7 +30,12 @@ CSV = "item_id,prompt,response_a,response_b,model_a,model_b,gold\n" + "".join(
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def store_path(own_store_path: Path) -> Path:
+    return own_store_path
+
+
+@pytest.fixture
 def server() -> Iterator[Server]:
     with Server() as made:
         yield made

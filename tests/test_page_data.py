@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core.importers import ReadOptions, inspect, read, read_back, template
 from core.schema import Selection
 from core.store import Store
-from core.store.browse import arrived, reject_reasons, stored
+from core.store.browse import describe_import, reject_reasons, stored
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 HOSTILE = "![pixel](http://host.invalid/p.png) <img src=x onerror=alert(1)> =1+1"
@@ -94,10 +94,10 @@ def store_path(app: AppTest) -> Path:
     return default_path()
 
 
-def test_words_that_no_vocabulary_has_are_sent_back_to_the_file() -> None:
+def test_words_that_no_vocabulary_has_are_sent_back_to_the_file(app) -> None:
     """Choosing columns again would not help: both models are known, the verdicts are sentences."""
     rows = "".join(f"q{i},j,x,y,{'x' if i % 2 else 'y'} is the winner\n" for i in range(6))
-    app = drop(opened(), ("words.csv", "item_id,judge,model_a,model_b,vote\n" + rows))
+    app = drop(app, ("words.csv", "item_id,judge,model_a,model_b,vote\n" + rows))
     assert "replace them in the file" in texts(app)
 
 
@@ -123,7 +123,7 @@ def test_a_link_to_a_data_set_that_is_not_here_says_so_on_every_page_until_one_i
 def test_a_file_in_the_canonical_form_is_read_back_and_loaded(app):
     drop(app, ("mine.csv", template()))
     reading = read([("mine.csv", template().encode())])[0]
-    for sentence in (*read_back(reading), arrived(reading)):
+    for sentence in (*read_back(reading), describe_import(reading)):
         assert sentence in texts(app)
     load(app)
     assert app.session_state["selection"] == Selection(datasets=("my-data",))
@@ -374,8 +374,8 @@ def test_own_export_gives_the_same_store(app, tmp_path):
         assert store.export().equals(table)
 
 
-def test_native_files(app, shared_data):
-    (path,) = (shared_data / "native" / "judgebench").glob("*o1-mini*")
+def test_native_files(app, native):
+    (path,) = (native / "judgebench").glob("*judge-1*")
     drop(app, (path.name, path))
     assert "JudgeBench" in "\n".join(each.value for each in app.caption)
     load(app)
@@ -383,19 +383,19 @@ def test_native_files(app, shared_data):
         assert "JudgeBench" in [found.name for found in store.datasets()]
 
 
-def test_the_baseline_of_arena_hard_can_be_named(app, shared_data):
-    (path,) = (shared_data / "native" / "arenahard").glob("*Athene*")
+def test_the_baseline_of_arena_hard_can_be_named(app, native):
+    (path,) = (native / "arenahard").glob("*v0.1*")
     drop(app, (path.name, path))
     assert "name it with “Name of the baseline”" in texts(app)
     calm(widget(app, "text_input", "Name of the baseline").set_value("gpt-4-0314").run())
     assert "B is gpt-4-0314" in texts(app)
     load(app)
-    assert set(exported(store_path(app), "arena-hard-v0.1")["model_b"]) == {"gpt-4-0314"}
+    assert set(exported(store_path(app), "tiny-arena-v0.1")["model_b"]) == {"gpt-4-0314"}
 
 
-def test_pandalm_results_ask_for_the_test_set(app, shared_data):
-    folder = shared_data / "native" / "pandalm"
-    result, test_set = folder / "gpt-3.5-turbo-testset-v1.json", folder / "testset-v1.json"
+def test_pandalm_results_ask_for_the_test_set(app, native):
+    folder = native / "pandalm"
+    result, test_set = folder / "judge-1-testset-v1.json", folder / "testset-v1.json"
     drop(app, (result.name, result))
     assert "Give the test set (testset-v1.json) together with this file" in texts(app)
     assert not can_load(app)
@@ -405,13 +405,13 @@ def test_pandalm_results_ask_for_the_test_set(app, shared_data):
     assert found.groupby("rater_type")["judge"].nunique().to_dict() == {"human": 3, "llm": 1}
 
 
-def test_real_canonical_file(app, shared_data):
-    path = shared_data / "votes" / "judgebench.csv.gz"
+def test_a_large_packed_canonical_file(app):
+    path = PAGES.parent / "data" / "demo_votes.csv.gz"
     drop(app, (path.name, path))
     load(app)
     assert (
-        len(exported(store_path(app), "JudgeBench"))
-        == 4727
+        len(exported(store_path(app), "demo (simulated)"))
+        == 57120
         == gzip.decompress(path.read_bytes()).count(b"\n") - 1
     )
 
@@ -422,7 +422,7 @@ def test_receipt_counts_rejects_by_reason_whatever_item_they_name():
     counted = reject_reasons(reading)
     assert counted["n"].sum() == reading.rejects.num_rows == 6
     assert counted["n"].tolist() == [3, 3]
-    assert arrived(reading) == "0 votes of 0 raters on 0 items read from 6 rows; 6 rejected."
+    assert describe_import(reading) == "0 votes of 0 raters on 0 items read from 6 rows; 6 rejected."
 
 
 def test_receipt_never_rounds_a_share_up_to_all_or_down_to_none(tmp_path):
@@ -452,7 +452,7 @@ def test_receipt_counts_what_says_nothing_in_the_singular_and_the_plural(tmp_pat
     for empty, said in ((1, "1 more without a verdict is not"), (2, "2 more without a verdict are not")):
         rows = "".join(f"{k},j,{'' if k < empty else 1}\n" for k in range(4))
         reading = read([("x.csv", f"item_id,judge,vote\n{rows}".encode())])[0]
-        assert f", {empty} of them without a verdict;" in arrived(reading)
+        assert f", {empty} of them without a verdict;" in describe_import(reading)
         with Store.open(None) as store:
             store.load(reading)
             assert said in stored(summary(store, Selection())).sentence

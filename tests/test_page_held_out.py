@@ -183,7 +183,7 @@ def test_likert_tab_shows_what_core_computes(app: AppTest, capsys) -> None:
     thresholds = table(page, "level")
     assert thresholds["threshold"].to_list() == (found.fit.location + found.fit.cuts).tolist()
     assert len(page.get("plotly_chart")) == 2
-    assert str(found.fit.to_frame()) in copied(page, "of_scores", capsys)
+    assert str(found.fit.to_frame()) in copied(page, "score_levels", capsys)
     page.selectbox(key="likert_judge").set_value(gold).run()
     assert any("cannot be gold for itself" in text for text in texts(page))
 

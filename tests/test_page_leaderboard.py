@@ -19,7 +19,8 @@ from core.interpretation.leaderboard import (
 )
 from core.leaderboard.anchored import board
 from core.leaderboard.anchors import anchor_swap, anchors, triangles
-from core.leaderboard.standings import Standings, lead, met, most_reversing, standings
+from core.leaderboard.rating_methods import met
+from core.leaderboard.standings import Standings, lead, most_reversing, standings
 from core.plots.base import rater_styles
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
 from core.records import PairScores
@@ -101,6 +102,7 @@ def demo() -> dict[str | None, PairScores]:
 # ---- what is said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("models", [3, 10, 30])
 def test_the_best_of_equal_models_rarely_leads(models):
     """Of thirty models that equal the anchor one is above it at 95 % in more than half of the boards."""
@@ -122,6 +124,7 @@ def test_the_best_of_equal_models_rarely_leads(models):
     assert led / 200 <= 0.05
 
 
+@pytest.mark.slow
 def test_the_planted_circle_is_named_and_nothing_else_is_intransitive(demo):
     found, told, _ = judged(demo[None], "sim-anchor-one")
     circles = [triangle for triangle in told if triangle.intransitive]
@@ -171,6 +174,7 @@ def test_a_lead_excludes_zero_exactly_when_the_second_starts_a_tier(seed):
     assert first.low <= first.difference <= first.high
 
 
+@pytest.mark.slow
 def test_models_that_are_alike_are_not_said_to_depend_on_the_anchor():
     """Twelve equal models that all met each other: hardly any draw is called reversed or intransitive."""
     names = [f"m{i:02d}" for i in range(12)]
@@ -420,12 +424,15 @@ def test_page_names_the_triangle_and_shows_its_votes(app, demo):
     assert all(len(pair) == 2 and pair < CYCLE for pair in shown)
 
 
-def test_page_without_an_anchor_says_why(tmp_path, monkeypatch, shared_data):
+def test_page_without_an_anchor_says_why(tmp_path, monkeypatch, native):
+    """In JudgeBench a model's two responses meet, so that each has met one other."""
     from core.importers import read
 
-    path = shared_data / "votes" / "judgebench.csv.gz"
+    path = next(native.glob("judgebench/*judge-1*"))
+    one = path.read_text(encoding="utf-8")
+    both = one + one.replace("model-x", "model-y").replace("made-up-", "another-")
     with Store.open(tmp_path / "votes.duckdb") as store:
-        for reading in read([(path.name, path)]):
+        for reading in read([(path.name, both.encode())]):
             store.load(reading)
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "votes.duckdb"))
     app = opened(AppTest.from_file(str(MAIN), default_timeout=LONG))

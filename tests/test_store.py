@@ -313,6 +313,18 @@ def test_the_store_reaches_no_file_and_no_setting(tmp_path):
                 store.query(statement)
 
 
+def test_tests_and_what_they_start_never_see_the_default_store(tmp_path_factory):
+    code = "from core.store import default_path; print(default_path())"
+    started = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for path in (default_path(), Path(started.stdout.strip())):
+        assert path.is_relative_to(tmp_path_factory.getbasetemp())
+        assert not path.exists()
+    own = Path(__file__).resolve().parent.parent / "data" / "of_a_visitor.duckdb"
+    with pytest.raises(AssertionError, match="a test opens"):
+        Store.open(own)
+    assert not own.exists()
+
+
 def test_default_path(monkeypatch, tmp_path):
     monkeypatch.delenv("APPELLATE_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
@@ -424,11 +436,19 @@ def test_an_export_reads_back_to_an_identical_store(tmp_path, kind):
         assert other.export().equals(store.export())
 
 
-@pytest.mark.parametrize(
-    "name", ["judgebench", "judgeconf", "faireval", "pandalm", "pba_repeat", "wmt23_ende_humans"]
-)
-def test_real_votes_survive_import_export_and_import(shared_data, name):
-    path = shared_data / "votes" / f"{name}.csv.gz"
+def test_votes_survive_import_export_and_import(native):
+    demo = Path(__file__).parent.parent / "data" / "demo_votes.csv.gz"
+    for path in (demo, *native.glob("judgebench/*"), *native.glob("alpacaeval/*")):
+        check_survival(path)
+
+
+def test_real_votes_survive_import_export_and_import(shared_data, subtests):
+    for name in ("judgebench", "judgeconf", "faireval", "pandalm", "pba_repeat", "wmt23_ende_humans"):
+        with subtests.test(name):
+            check_survival(shared_data / "votes" / f"{name}.csv.gz")
+
+
+def check_survival(path):
     with Store.open() as store, Store.open() as other:
         for part in read([(path.name, path)]):
             store.load(part)

@@ -144,11 +144,11 @@ def written(rows: dict[str, object], head: str = "model,score") -> bytes:
     return (head + "\n" + "".join(f"{name},{score}\n" for name, score in rows.items())).encode()
 
 
-def test_the_published_leaderboard_is_read(shared_data: Path):
-    path = shared_data / "native" / "arenahard" / "arena_hard_leaderboard_20240731.csv"
+def test_a_leaderboard_in_the_form_of_arena_hard_is_read(native: Path):
+    path = native / "arenahard" / "tiny_arena_leaderboard.csv"
     found = read_outside(path.read_bytes(), name=path.name)
-    assert len(found.models) == 60
-    assert (found.models[0], found.score[0], found.scale) == ("gpt-4-turbo-2024-04-09", 82.63, "percent")
+    assert len(found.models) == 6
+    assert (found.models[0], found.score[0], found.scale) == ("model-a", 82.63, "percent")
     assert found.ignored == ("rating_q025", "rating_q975", "ci", "avg_tokens", "date")
 
 

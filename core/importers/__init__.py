@@ -1,7 +1,7 @@
 """Votes, scores and rankings out of files: a small module a format, and a registry that recognises it.
 
-`read` turns files into Readings, `inspect` says beforehand what a file looks like and what only its owner
-knows.
+`read` turns files into ImportResults, `inspect` says beforehand what a file looks like and what only
+its owner knows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..errors import InvalidOption, UnreadableFile
 from ..labels import candidates
-from ..schema import Reading
+from ..schema import ImportResult
 from . import scores as direct
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Layout, Shape, lay_out, recognise
 from .native import alpacaeval, arenahard, judgebench, mtbench, pandalm
@@ -49,7 +49,7 @@ class _Format:
         return self.sniff(record) if self.sniff else all(name in record for name in self.needs)
 
 
-_READERS: dict[str, Callable[[Sheet, Source, Layout, ReadOptions], Reading]] = {
+_READERS: dict[str, Callable[[Sheet, Source, Layout, ReadOptions], ImportResult]] = {
     DIRECT.format: direct.read_scores,
     LISTS.format: read_rankings,
     PICKS.format: read_choices,
@@ -76,8 +76,8 @@ def template() -> str:
     return TEMPLATE
 
 
-def read(files: Sequence[tuple[str, bytes | Path]], options: ReadOptions | None = None) -> list[Reading]:
-    """Read files into one Reading each, in their order.
+def read(files: Sequence[tuple[str, bytes | Path]], options: ReadOptions | None = None) -> list[ImportResult]:
+    """Read files into one `ImportResult` each, in their order.
 
     They are read together because outputs in the PandaLM format need the test set beside them.
 
@@ -212,7 +212,7 @@ def _table(source: Source, sheet: Sheet, options: ReadOptions) -> _Opened:
     return _Opened(source=source, format=shape.format if shape else CANONICAL, sheet=sheet, shape=shape)
 
 
-def _read(file: _Opened, options: ReadOptions, test_set: Records | None) -> Reading:
+def _read(file: _Opened, options: ReadOptions, test_set: Records | None) -> ImportResult:
     if file.sheet is not None and file.shape:
         layout = lay_out(file.sheet, file.source.name, options, file.shape)
         return _READERS[file.format](file.sheet, file.source, layout, options)

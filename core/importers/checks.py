@@ -1,4 +1,4 @@
-"""From typed columns to a Reading: defaults, repetitions, duplicates, conflicts and the Arrow table.
+"""From typed columns to an ImportResult: defaults, repetitions, duplicates, conflicts and the Arrow table.
 
 What must hold among the rows of one ranking; a ranking that breaks it is rejected whole.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..schema import RANKINGS, VOTES, Form, Reading
+from ..schema import RANKINGS, VOTES, Form, ImportResult
 from .columns import Coded, Codes, Mask, Numbers, Rejects, group
 from .source import Source
 
@@ -57,7 +57,7 @@ class Draft:
 
 def finish(
     draft: Draft, source: Source, format: str, *, constants: Mapping[str, str], dataset: str
-) -> Reading:
+) -> ImportResult:
     """Fill defaults, reject conflicts, drop duplicates, and build the table.
 
     A vote's key is (dataset, item, models, judge, run, position). Votes with the same key and the same vote,
@@ -75,7 +75,7 @@ def finish(
     return made(draft, source, format, duplicates)
 
 
-def made(draft: Draft, source: Source, format: str, duplicates: int) -> Reading:
+def made(draft: Draft, source: Source, format: str, duplicates: int) -> ImportResult:
     """The reading of a draft in which every column of its form is filled."""
     import pyarrow as pa
 
@@ -88,7 +88,7 @@ def made(draft: Draft, source: Source, format: str, duplicates: int) -> Reading:
     votes = pa.table(
         [array.cast(kind) for array, kind in zip(arrays, schema.types, strict=True)], schema=schema
     )
-    return Reading(
+    return ImportResult(
         name=source.name,
         sha256=source.sha256,
         format=format,

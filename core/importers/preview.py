@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..labels import shown
-from ..schema import RANKINGS, Reading
+from ..schema import RANKINGS, ImportResult
 
 TEMPLATE = """\
 dataset,item_id,category,model_a,model_b,judge,run,position,vote,confidence,gold,rater_type
@@ -20,7 +20,7 @@ _NAME_LIMIT = 60
 _CANDIDATES = 8
 
 
-def read_back(reading: Reading, n: int = 10) -> list[str]:
+def read_back(reading: ImportResult, n: int = 10) -> list[str]:
     """Up to n judgements of a reading in plain words, from every combination of what they can say."""
     if reading.votes.num_rows == 0 or n < 1:
         return []
@@ -58,7 +58,7 @@ def _score_sentence(row: Mapping[str, Any]) -> str:
     )
 
 
-def _rankings(reading: Reading, n: int) -> list[str]:
+def _rankings(reading: ImportResult, n: int) -> list[str]:
     """The first rankings of a reading, failed ones too."""
     import numpy as np
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import AmbiguousLabels
 from ..labels import shown
-from ..schema import RANKINGS, Reading
+from ..schema import RANKINGS, ImportResult
 from .checks import Draft, Lists, fill, made
 from .columns import BadCell, Coded, Mask, Numbers, parse_float, parse_int
 from .layouts import Layout, constants_of, ragged, typed
@@ -84,7 +84,7 @@ def parse_points(cell: str) -> float:
     return value
 
 
-def read_rankings(sheet: Sheet, source: Source, layout: Layout, options: ReadOptions) -> Reading:
+def read_rankings(sheet: Sheet, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
     """Read one candidate a row; rows of one (data set, item, judge, run) are one list of n candidates.
 
     Each has a slot of its own, 0 to n - 1 (or 1 to n in the whole file, or letters), and all or none of them
@@ -150,7 +150,7 @@ def finish_lists(
     *,
     bad: Mask,
     beside: NDArray[np.int64],
-) -> Reading:
+) -> ImportResult:
     """Hold the rows of each list together, and build the table.
 
     bad : rows that were rejected already.  beside : rows of the file whose list is not known.
@@ -193,7 +193,7 @@ def parse_permutation(cell: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def read_choices(sheet: Sheet, source: Source, layout: Layout, options: ReadOptions) -> Reading:
+def read_choices(sheet: Sheet, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
     """Read one choice a row as a ranking of n candidates, named 0 to n - 1, of which one is chosen.
 
     The pick is named by its slot (a letter, A the first shown) or by its candidate; given both, they must

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..schema import SCORES, Reading
+from ..schema import SCORES, ImportResult
 from .checks import Draft, finish
 from .columns import BadCell, parse_float, parse_int
 from .layouts import Layout, constants_of, typed
@@ -36,7 +36,7 @@ def parse_score(cell: str) -> float:
     return value
 
 
-def read_scores(sheet: Sheet, source: Source, layout: Layout, options: ReadOptions) -> Reading:
+def read_scores(sheet: Sheet, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
     """Read one direct score a row; see `finish` for how rows are held against each other.
 
     Any finite scale up to a million. A missing score without a status is `unparsed`.
@@ -72,7 +72,7 @@ def read_scores(sheet: Sheet, source: Source, layout: Layout, options: ReadOptio
     return finish(draft, source, layout.shape.format, constants=constants, dataset=source.stem)
 
 
-def read_mtbench(source: Source, records: Records, options: ReadOptions) -> Reading:
+def read_mtbench(source: Source, records: Records, options: ReadOptions) -> ImportResult:
     """Read one score a record: what judge `[name, prompt]` gave one turn of one model's answer.
 
     Each turn of a question is an item of its own, `81-1` and `81-2`, named as in the pairwise judgments: the

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import UnreadableFile
+from ..installation import PROGRAM
 
 # The most regular votes pack about 100 to 1; gzip reaches 1,030 to 1 only on what says nothing.
 _RATIO = 200
@@ -95,7 +96,7 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
     if unpacked[8:12] == b"DUCK":
         raise UnreadableFile(
             f"{name}: byte 9: the file is a DuckDB database. If it is a store of Appellate, take it over "
-            "with python -m core import, or export it; else save the table as CSV or Parquet."
+            f"with {PROGRAM} import, or export it; else save the table as CSV or Parquet."
         )
     source = Source(name=name, data=unpacked, sha256=hashlib.sha256(raw).hexdigest())
     if not source.is_parquet and not unpacked.removeprefix(_BOM).strip():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
-from ..schema import COLUMN_NAMES, COLUMNS, Reading
+from ..schema import COLUMN_NAMES, COLUMNS, ImportResult
 from .checks import Draft, finish
 from .columns import (
     CHOICES,
@@ -31,8 +31,8 @@ from .tables import Sheet, unguard
 _LONG_TEXTS = ("prompt", "response_a", "response_b", "rationale")
 
 
-def read_table(sheet: Sheet, source: Source, options: ReadOptions, format: str) -> Reading:
-    """Turn a sheet of text cells into a Reading; see `finish` for how rows are held against each other.
+def read_table(sheet: Sheet, source: Source, options: ReadOptions, format: str) -> ImportResult:
+    """Turn a sheet of text cells into an ImportResult; see `finish` for how rows are held against each other.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidOption
-from ..schema import FORMS, REJECT_SCHEMA_NAMES, STATUSES, Kind, Reading
+from ..schema import FORMS, REJECT_SCHEMA_NAMES, STATUSES, ImportResult, Kind
 from ..store.ledger import Call, Ledger, Reply
 from .items import Item, alone
 from .job import ONE_BY_ONE, Job
@@ -180,13 +180,13 @@ def _best_of_two(item: Item, place: int) -> int | None:
     return None if item.gold is None else int(item.gold == 0 or place == (0 if item.gold > 0 else 1))
 
 
-def _reading(kind: Kind, rows: list[dict[str, Any]], name: str) -> Reading:
+def _reading(kind: Kind, rows: list[dict[str, Any]], name: str) -> ImportResult:
     import pyarrow as pa
 
     schema = FORMS[kind].schema()
     filled = [{**row, "extra": [], "row": number} for number, row in enumerate(rows, start=1)]
     empty = pa.table({column: pa.array([], pa.string()) for column in REJECT_SCHEMA_NAMES})
-    return Reading(
+    return ImportResult(
         name=f"{name} (collected)",
         sha256=hashlib.sha256(json.dumps(rows).encode()).hexdigest(),
         format="collected",

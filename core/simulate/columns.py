@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InvalidOption
 from ..records import IntArray, VoteCounts
-from ..schema import COLUMNS, POSITIONS, REJECT_SCHEMA_NAMES, Reading, vote_schema
+from ..schema import COLUMNS, POSITIONS, REJECT_SCHEMA_NAMES, ImportResult, vote_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,7 +95,7 @@ def simulate_counts(
     )
 
 
-def as_reading(table: pa.Table, *, name: str) -> Reading:
+def as_reading(table: pa.Table, *, name: str) -> ImportResult:
     """Simulated votes as the importers would hand them over, ready for `Store.load`, without a file."""
     import pyarrow as pa
 
@@ -109,7 +109,7 @@ def as_reading(table: pa.Table, *, name: str) -> Reading:
     extra = pa.array([[]], schema.field("extra").type).take(pa.array(np.zeros(rows, np.int64)))
     row = pa.array(np.arange(1, rows + 1))
     empty = pa.table({column: pa.array([], pa.string()) for column in REJECT_SCHEMA_NAMES})
-    return Reading(
+    return ImportResult(
         name=name,
         sha256=digest.hexdigest(),
         format="simulated",

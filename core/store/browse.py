@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import UnknownName
-from ..schema import COLUMN_NAMES, FORMS, STATUSES, Kind, Reading, Selection
+from ..schema import COLUMN_NAMES, FORMS, STATUSES, ImportResult, Kind, Selection
 from .selection import (
     NUMERIC,
     PAGES,
@@ -379,7 +379,7 @@ def _left_out(n: int, kind: Kind) -> str:
     return f"; {n:,} more without a {SAID[kind]} {'is' if n == 1 else 'are'} not counted" if n else ""
 
 
-def arrived(reading: Reading) -> str:
+def describe_import(reading: ImportResult) -> str:
     """Say what a file gave, before it is loaded."""
     n = reading.votes.num_rows
     left = reading.rejects.num_rows
@@ -401,7 +401,7 @@ def arrived(reading: Reading) -> str:
     )
 
 
-def without_result(reading: Reading) -> int:
+def without_result(reading: ImportResult) -> int:
     """How many votes, scores or rankings of a reading say nothing: failed calls and empty cells."""
     import pyarrow.compute as pc
 
@@ -411,7 +411,7 @@ def without_result(reading: Reading) -> int:
     return int(rows.group_by(list(FORMS[reading.kind].key)).aggregate([]).num_rows)
 
 
-def reject_reasons(reading: Reading) -> pd.DataFrame:
+def reject_reasons(reading: ImportResult) -> pd.DataFrame:
     """Rejects by column and reason, most frequent first; names of items and rows in a reason become `…`."""
     frame = reading.rejects.to_pandas()
     frame["reason"] = [_ROW.sub("row …", _ITEM.sub("item …", reason)) for reason in frame["reason"]]

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import duckdb
 
 from ..errors import AppellateError, InvalidOption, StoreInUse, UnknownName, UnreadableFile
-from ..schema import Kind, Reading, Selection
+from ..installation import data_folder
+from ..schema import ImportResult, Kind, Selection
 from . import ledger as replies
 from .load import LoadReport, load_reading, load_rows, vacuum
 
@@ -98,9 +99,9 @@ class DatasetInfo:
 
 
 def default_path() -> Path:
-    """`$APPELLATE_STORE`, or `data/votes.duckdb` of this repository, whatever the working directory."""
+    """`$APPELLATE_STORE`, or `votes.duckdb` in `data/` of a checkout or the user's data directory."""
     given = os.environ.get("APPELLATE_STORE")
-    return Path(given) if given else Path(__file__).resolve().parents[2] / "data" / "votes.duckdb"
+    return Path(given) if given else data_folder() / "votes.duckdb"
 
 
 class Snapshot:
@@ -209,7 +210,7 @@ class Store:
 
     def load(
         self,
-        reading: Reading,
+        reading: ImportResult,
         *,
         dataset: str | None = None,
         on_conflict: Literal["keep", "replace"] = "keep",

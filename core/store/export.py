@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
-from ..schema import COLUMNS, FORMS, REJECT_SCHEMA_NAMES, CorrectnessRule, Kind, Reading, Selection
+from ..schema import COLUMNS, FORMS, REJECT_SCHEMA_NAMES, CorrectnessRule, ImportResult, Kind, Selection
 from .connection import Snapshot, Store
 from .load import NUMBER_COLUMNS, TEXT_COLUMNS
 from .selection import (
@@ -160,12 +160,12 @@ MARK, AT = b"DUCK", 8
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Held:
+class StoredDataset:
     """All judgements of one kind in a data set of another store; simulated as they are there."""
 
     dataset: str
     simulated: bool
-    reading: Reading
+    reading: ImportResult
 
 
 def is_database(path: Path) -> bool:
@@ -177,7 +177,7 @@ def is_database(path: Path) -> bool:
         return False
 
 
-def read_store(path: Path) -> list[Held]:
+def read_store(path: Path) -> list[StoredDataset]:
     """Everything that a store file holds, through the canonical columns. The file is not changed.
 
     Raises
@@ -194,7 +194,9 @@ def read_store(path: Path) -> list[Held]:
             for kind in FORMS:
                 if kind in tables and _any(moment, kind, row["name"]):
                     reading = _reading(path.name, kind, _table(moment, kind, row["name"]))
-                    found.append(Held(dataset=row["name"], simulated=row["simulated"], reading=reading))
+                    found.append(
+                        StoredDataset(dataset=row["name"], simulated=row["simulated"], reading=reading)
+                    )
     if not found:
         raise NoUsableVotes(f"{path}: this store holds no vote, score or ranking")
     return found
@@ -213,7 +215,7 @@ def _table(store: Snapshot, kind: Kind, dataset: str) -> pa.Table:
     return export_votes(store, selection) if kind == "votes" else export_rows(store, selection, kind)
 
 
-def _reading(name: str, kind: Kind, table: pa.Table) -> Reading:
+def _reading(name: str, kind: Kind, table: pa.Table) -> ImportResult:
     import pyarrow as pa
 
     schema = FORMS[kind].schema()
@@ -229,7 +231,7 @@ def _reading(name: str, kind: Kind, table: pa.Table) -> Reading:
     # As text: what stands under a missing number may differ from one reading to the next.
     written = io.BytesIO()
     write_csv(table, written)
-    return Reading(
+    return ImportResult(
         name=name,
         sha256=hashlib.sha256(written.getbuffer()).hexdigest(),
         format="store",

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NoUsableVotes, UnknownName
-from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, VOTES, Form, Kind, Reading
+from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, VOTES, Form, ImportResult, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +39,7 @@ def names(cursor: Any, sql: str) -> list[str]:
     return [str(row[0]) for row in cursor.execute(sql).fetchall()]
 
 
-def stem(reading: Reading) -> str:
+def stem(reading: ImportResult) -> str:
     """Name of the data set of rows that name none."""
     return PurePath(reading.name).name.split(".")[0] or "votes"
 
@@ -139,7 +139,7 @@ def ledger(cursor: Any, sha256: str, fingerprint: str) -> dict[str, str]:
     return dict(rows)
 
 
-def enter_in_ledger(cursor: Any, reading: Reading, fingerprint: str) -> None:
+def enter_in_ledger(cursor: Any, reading: ImportResult, fingerprint: str) -> None:
     """Remember that a reading was loaded into the data sets of `given`."""
     cursor.execute(
         """insert into files select $sha, $fingerprint, d.id, g.dataset, $name, $format, now()::timestamp
@@ -225,7 +225,7 @@ def _number(n: int, thing: str) -> str:
 
 
 def load_reading(
-    cursor: Any, reading: Reading, *, dataset: str | None, replace: bool, simulated: bool
+    cursor: Any, reading: ImportResult, *, dataset: str | None, replace: bool, simulated: bool
 ) -> LoadReport:
     """Load one reading through `cursor`, which is inside a transaction (see `Store.load`)."""
     votes = reading.votes
@@ -493,7 +493,7 @@ _TABLES: dict[Kind, _Table] = {
 
 
 def load_rows(
-    cursor: Any, reading: Reading, *, dataset: str | None, replace: bool, simulated: bool
+    cursor: Any, reading: ImportResult, *, dataset: str | None, replace: bool, simulated: bool
 ) -> LoadReport:
     """Load scores or rankings through `cursor`, which is inside a transaction (see `Store.load`).
 

@@ -40,7 +40,7 @@ from .browse import (
     values,
 )
 from .export import Mark, votes_behind
-from .model_queries import pair_scores, ratings
+from .model_queries import pair_doubts, pair_scores, ratings
 from .row_queries import direct_scores, list_rankings, ranked_items
 from .selection import (
     NUMERIC,
@@ -168,6 +168,7 @@ __all__ = [
     "list_rankings",
     "order_counts",
     "outcomes",
+    "pair_doubts",
     "pair_scores",
     "positions",
     "ranked_items",
@@ -176,6 +177,7 @@ __all__ = [
     "summary",
     "values",
     "vote_counts",
+    "vote_counts_by",
     "votes_behind",
 ]
 

@@ -6,7 +6,9 @@ options of select boxes, which show them as they are, never through Markdown, a 
 
 from __future__ import annotations
 
+import ast
 import io
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -14,7 +16,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import streamlit as st
 
+import core
 from core.errors import AppellateError, NoUsableVotes
+from core.installation import API
 from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries
 from pages.shared import cached
@@ -36,6 +40,14 @@ SIDEBAR = ("dataset", "raters", "judges", "category", "gold")
 URL: Literal["query-params"] = "query-params"
 P_VALUE = "p"
 """Column of p-values: to two significant digits, as 0.000 is none."""
+OPEN_STORE = "store = Store.open(default_path())  # one process at a time: stop the app first"
+IMPORTS = {
+    "replace": "from dataclasses import replace",
+    "Path": "from pathlib import Path",
+    "default_rng": "from numpy.random import default_rng",
+}
+"""What *Copy as Python* uses beside the public API."""
+IMPORT_WIDTH = 88
 SIMULATED = "Simulated demo data: these judges and models do not exist"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
 ELSEWHERE = {"scores": ("the Leaderboard", "leaderboard.py"), "rankings": ("Listwise", "listwise.py")}
@@ -289,24 +301,34 @@ def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> No
         )
 
 
-def copy_as_python(code: str) -> None:
-    """Show the lines that reproduce the page's number; `store` and `selection` are defined above them."""
-    with st.expander("Copy as Python"):
-        st.code(f"{_preamble(current_selection())}\n\n{code.strip()}", language="python")
+def copy_as_python(code: str, *commented: str) -> None:
+    """Show the lines that reproduce the page's number; `store` and `selection` are defined above them.
 
-
-def _preamble(selection: Selection) -> str:
+    commented : names that the code uses in comments only.
+    """
+    selection = current_selection()
     given = (
         f"{field.name}={getattr(selection, field.name)!r}"
         for field in fields(selection)
         if getattr(selection, field.name) != field.default
     )
-    return (
-        "from core.store import Store, default_path, queries\n"
-        "from core.schema import Selection\n\n"
-        "store = Store.open(default_path())  # one process at a time: stop the app first\n"
-        f"selection = Selection({', '.join(given)})"
-    )
+    code = f"{OPEN_STORE}\nselection = Selection({', '.join(given)})\n\n{code.strip()}"
+    with st.expander("Copy as Python"):
+        st.code(script(code, *commented), language="python")
+
+
+def script(code: str, *commented: str) -> str:
+    """Lines of Python below the imports that they need: of the public API and of IMPORTS, nothing else."""
+    names = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    used = {*(node.id for node in names), *commented} - own
+    public = f"from {API} import {', '.join(sorted(used.intersection(core.__all__)))}"
+    if len(public) > IMPORT_WIDTH:
+        listed = public.partition(" import ")[2]
+        wrapped = textwrap.indent(textwrap.fill(f"{listed},", IMPORT_WIDTH), "    ")
+        public = f"from {API} import (\n{wrapped}\n)"
+    others = [line for name, line in IMPORTS.items() if name in used]
+    return "\n".join([*others, *([""] if others else []), public, "", code])
 
 
 def goto(text: str, page: str, *, key: str, **state: Any) -> None:

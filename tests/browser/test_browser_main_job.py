@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,8 +21,28 @@ def cold_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     stop_app(server)
 
 
-def test_browser_main_job(chromium, cold_app: str, shared_data: Path) -> None:
-    (with_confidence,) = (shared_data / "native/judgebench").glob("*reward_model*")
+def enlarged(small: Path, folder: Path, *, pairs: int = 350) -> Path:
+    """A reward model's file of as many pairs as JudgeBench has, in the form of a small one."""
+    rng = random.Random(0)
+    record = json.loads(small.read_text(encoding="utf-8").splitlines()[0])
+    lines = []
+    for i in range(pairs):
+        gap = rng.gauss(0, 3)
+        scores = [round(gap, 3), round(-gap, 3)]
+        for judgment, shown in zip(record["judgments"], (scores, scores[::-1]), strict=True):
+            judgment["judgment"]["scores"] = shown
+            judgment["decision"] = "A>B" if shown[0] > shown[1] else "B>A"
+        right = rng.random() < 0.7
+        record |= {"pair_id": f"pair-{i}", "label": "A>B" if (gap > 0) == right else "B>A"}
+        lines.append(json.dumps(record))
+    path = folder / small.name
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path) -> None:
+    (small,) = (native / "judgebench").glob("*reward_model*")
+    with_confidence = enlarged(small, tmp_path)
     with visiting(chromium, cold_app) as visitor:
         page = visitor.page
         # A cold start shows the demo, and says that it is simulated.

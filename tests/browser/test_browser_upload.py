@@ -79,11 +79,11 @@ def test_browser_a_text_can_be_typed_for_every_row(visitor, tmp_path):
     says(visitor, "item 1: judge gpt-4o said A is better")
 
 
-def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, shared_data):
-    (native,) = (shared_data / "native" / "judgebench").glob("*o1-mini*")
+def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, native):
+    (file,) = (native / "judgebench").glob("*judge-1*")
     latin = tmp_path / "latin.csv"
     latin.write_bytes("item_id,judge,vote\n1,Jürgen,1\n".encode("latin-1"))
-    drop(visitor, native, latin)
+    drop(visitor, file, latin)
     says(visitor, "is not UTF-8")
     says(visitor, "1 of 2 not ready to load")
     load(visitor)

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 
-from ...schema import Reading
+from ...schema import ImportResult
 from ..options import ReadOptions
 from ..source import Source
 from ..tables import Record, Records
@@ -17,7 +17,7 @@ LINE = "AlpacaEval annotations.json: preference from 1 (reference) to 2 (model)"
 NEEDS = ("preference", "output_1", "output_2", "instruction")
 
 
-def read(source: Source, records: Records, options: ReadOptions) -> Reading:
+def read(source: Source, records: Records, options: ReadOptions) -> ImportResult:
     """Read preferences p: model_a is generator_1 (the reference), model_b generator_2.
 
     vote = +1 if p < 1.5, -1 if p > 1.5, 0 at 1.5; null is `unparsed`. If any preference of the file lies

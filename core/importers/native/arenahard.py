@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...schema import Reading
+from ...schema import ImportResult
 from ..options import ReadOptions
 from ..source import Source
 from ..tables import Record, Records
@@ -24,7 +24,7 @@ LINE = "Arena-Hard judgments (JSON Lines): games with scores A>>B … B>>A, in f
 NEEDS = ("games", "model", "judge")
 
 
-def read(source: Source, records: Records, options: ReadOptions) -> Reading:
+def read(source: Source, records: Records, options: ReadOptions) -> ImportResult:
     """Read games: `games[0]` shows the baseline first, `games[1]` the model first; A is the first shown.
 
     model_a is the model, model_b the baseline: the record's, else "baseline", or give its name with

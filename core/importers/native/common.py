@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InvalidOption
 from ...labels import VOCABULARIES
-from ...schema import VOTES, Form, Reading
+from ...schema import VOTES, Form, ImportResult
 from ..checks import Draft, finish
 from ..columns import Coded, Numbers, unstorable
 from ..options import ReadOptions
@@ -90,7 +90,7 @@ def read_votes(
     dataset: str,
     notes: Iterable[str] = (),
     form: Form = VOTES,
-) -> Reading:
+) -> ImportResult:
     """Collect the votes of every record; a record with a bad field, or a huge one, is rejected whole.
 
     form : what the records hold, if it is not votes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ...schema import Reading
+from ...schema import ImportResult
 from ..options import ReadOptions
 from ..source import Source
 from ..tables import Record, Records
@@ -16,7 +16,7 @@ LINE = "JudgeBench outputs (JSON Lines): pair_id, label, judgments in both order
 NEEDS = ("pair_id", "label", "judgments")
 
 
-def read(source: Source, records: Records, options: ReadOptions) -> Reading:
+def read(source: Source, records: Records, options: ReadOptions) -> ImportResult:
     """Read pairs whose `judgments[0]` was shown as A, B and `judgments[1]` swapped.
 
     `decision` is in display order, so that of the swapped judgment is negated. A judgment or decision that

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...schema import Reading
+from ...schema import ImportResult
 from ..options import ReadOptions
 from ..source import Source
 from ..tables import Record, Records
@@ -30,7 +30,7 @@ def judge_and_prompt(given: object) -> tuple[str, str | None]:
     return parts[0], parts[1] if len(parts) > 1 else None
 
 
-def read(source: Source, records: Records, options: ReadOptions) -> Reading:
+def read(source: Source, records: Records, options: ReadOptions) -> ImportResult:
     """Read two games a record, g1 with model_1 shown first, g2 with model_2; the winners name the models.
 
     model_a is model_1. A winner `error` is a failed vote: status `error` if the judgment is `$ERROR$` (the

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ...errors import UnreadableFile
 from ...labels import VOCABULARIES
-from ...schema import Reading
+from ...schema import ImportResult
 from ..options import ReadOptions
 from ..source import Source
 from ..tables import Record, Records
@@ -39,7 +39,7 @@ def is_output(record: Record) -> bool:
     return "idx" in record and "cmp_key" not in record and _result(record) is not None
 
 
-def read_test_set(source: Source, records: Records, options: ReadOptions) -> Reading:
+def read_test_set(source: Source, records: Records, options: ReadOptions) -> ImportResult:
     """Read the annotators as human judges; gold is the modal label of the annotators, no unique mode 0."""
 
     def votes(record: Record) -> Iterator[Vote]:
@@ -52,7 +52,9 @@ def read_test_set(source: Source, records: Records, options: ReadOptions) -> Rea
     return read_votes(source, records, options, NAME, votes, dataset="PandaLM")
 
 
-def read_output(source: Source, records: Records, options: ReadOptions, test_set: Records | None) -> Reading:
+def read_output(
+    source: Source, records: Records, options: ReadOptions, test_set: Records | None
+) -> ImportResult:
     """Read a judge's output beside the test set, which holds models, texts and gold.
 
     `garbage` is what PandaLM writes for a reply that it could not parse: `unparsed`. The judge is the

@@ -71,12 +71,7 @@ def _drawn(state: PageState, found: dict[str, ConfidenceWeighted], one: Confiden
 
 def _copy(state: PageState, share: float) -> None:
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.aggregation.btd import Bounds, BTDOptions
-from core.aggregation.confidence_weights import confidence_weighted
-
-counts = queries.vote_counts(store, selection)[{state.judge!r}]
+        f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
 votes = queries.single_votes(store, selection)[{state.judge!r}]
 options = {state.options!r}
 found = confidence_weighted(

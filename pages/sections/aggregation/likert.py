@@ -76,12 +76,8 @@ def likert_tab() -> None:
         widgets.table(rules, "likert-rules", alt="Held-out error of each rule")
         _thresholds(found.fit)
         widgets.copy_as_python(
-            f"""from numpy.random import default_rng
-
-from core.aggregation.ordinal_model import of_scores, ordinal
-
-scores = queries.direct_scores(store, selection)
-levels = of_scores(scores[{judge!r}], scores[{gold!r}])
+            f"""scores = queries.direct_scores(store, selection)
+levels = score_levels(scores[{judge!r}], scores[{gold!r}])
 found = ordinal(levels, rng=default_rng(0), n_splits={SPLITS}, share={share})
 print(found.fit.to_frame())
 print(found.to_frame().to_string())"""

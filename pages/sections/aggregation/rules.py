@@ -103,18 +103,12 @@ def _rules(state: PageState) -> None:
             with shown.container():
                 _table(state, found, done=bool(resamples))
         widgets.copy_as_python(
-            f"""from numpy.random import default_rng
-
-from core.aggregation.btd import Bounds, BTDOptions, fit
-from core.aggregation.evaluation import evaluate
-from core.aggregation.rules import given_labels
-
-judges = queries.vote_counts(store, selection)
+            f"""judges = queries.vote_counts(store, selection)
 labelled = judges[{state.judge!r}].labelled()
 votes = queries.single_votes(store, selection)[{state.judge!r}]
 given, reasons = given_labels(labelled, votes, judge={state.judge!r}, judges=judges)
 options = {state.options!r}
-print(fit(labelled.cells()[0], options).to_frame())
+print(fit_btd(labelled.cells()[0], options).to_frame())
 found = evaluate(
     labelled, options, rng=default_rng({seed}), n_splits={SPLITS}, share={share}, given=given
 )

@@ -147,7 +147,7 @@ def code_of(task: Task, candidate: CandidatePrior) -> str:
     if task.by_category:
         lines += [
             f"whole = replace(selection, where={task.selection.where!r})",
-            'by_category = vote_counts_by(store, whole, "category")',
+            'by_category = queries.vote_counts_by(store, whole, "category")',
             "by_category = {c: {j: v for j, v in of.items() if j in alike} for c, of in by_category.items()}",
         ]
     else:
@@ -160,22 +160,13 @@ def code_of(task: Task, candidate: CandidatePrior) -> str:
         lines += [
             f"wide = Selection(judges=(judge,), gold={task.selection.gold!r})",
             'names = queries.comparison_names(store, wide)["item_id"].to_pylist()',
-            'found = vote_counts_by(store, wide, "dataset")',
-            "by_dataset = {name: by_item_name(of[judge], names) for name, of in found.items()}",
+            'found = queries.vote_counts_by(store, wide, "dataset")',
+            "by_dataset = {name: prior_votes(of[judge], names) for name, of in found.items()}",
         ]
     else:
         lines.append("by_dataset = {}")
     body = "\n".join(lines)
-    return f"""from dataclasses import replace
-
-from numpy.random import default_rng
-
-from core.aggregation.btd import Bounds, BTDOptions
-from core.aggregation.shrinkage import by_item_name, candidate_priors
-from core.aggregation.shrinkage_trial import shrinkage_gain
-from core.store.vote_queries import vote_counts_by
-
-{body}
+    return f"""{body}
 options = {state.options!r}
 priors = candidate_priors(
     judge, task, options, category={task.category!r}, by_category=by_category,

@@ -127,11 +127,7 @@ def comparisons_section(
         widgets.votes_table(marks[picked], name="settled")
     _table(names, found)
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.confidence.guarantee import by_btd, by_share, by_stated_confidence, guarantee
-
-judge = {subject!r}
+        f"""judge = {subject!r}
 counts = queries.vote_counts(store, selection)[judge]
 decisions = {MADE_BY[sureness]}
 found = guarantee(decisions, alpha={alpha!r}, delta={delta!r}, rng=default_rng(0))

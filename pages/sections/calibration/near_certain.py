@@ -59,9 +59,7 @@ def near_certain_tab(asked: Asked, tab: Any) -> None:
         tables.near_certain(scores, bands), "th-score", alt="TH-Score of each judge at the chosen ε"
     )
     widgets.copy_as_python(
-        f"""from core.confidence.th_scores import th_score, th_sweep
-
-outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
+        f"""outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
 found = th_score(outcomes, {epsilon}, scale={scale!r})
 print(found.th, found.share, found.accuracy, found.accuracy_low, found.accuracy_high, found.n)
 print(th_sweep(outcomes, scale={scale!r}).to_frame())"""

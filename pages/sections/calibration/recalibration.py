@@ -49,11 +49,7 @@ def recalibration_tab(asked: Asked, tab: Any) -> None:
             alt="ECE, Brier and NLL of each judge before and after",
         )
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.confidence.recalibration import recalibrate
-
-outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
+        f"""outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
 found = recalibrate(outcomes, method={method!r}, bins={asked.bins}, rng=default_rng(0))
 print(found.to_frame())"""
     )

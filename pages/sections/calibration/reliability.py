@@ -49,12 +49,7 @@ def reliability_tab(asked: Asked) -> None:
     _measures(asked)
     _not_measured(asked)
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.confidence.calibration import calibration, calibration_intervals, noise_floor
-from core.confidence.overconfidence import confidence_gap
-
-for judge, outcomes in queries.outcomes(store, selection, rule={asked.rule!r}).items():
+        f"""for judge, outcomes in queries.outcomes(store, selection, rule={asked.rule!r}).items():
     known = outcomes.with_confidence()
     if len(known):
         print(judge, calibration(known, bins={asked.bins}).ece)

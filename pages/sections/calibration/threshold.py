@@ -72,9 +72,7 @@ def threshold_tab(asked: Asked, tab: Any) -> None:
         tables.thresholds(found, curves), "thresholds", alt="Threshold of each judge and what it costs"
     )
     widgets.copy_as_python(
-        f"""from core.confidence.selective import risk_coverage, threshold_for_risk
-
-outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
+        f"""outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
 found = threshold_for_risk(outcomes, alpha={alpha!r}, delta={delta!r})
 print(found.threshold, found.coverage, found.error_rate, found.bound, found.note)
 print(risk_coverage(outcomes).aurc)"""

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.installation import INSTALLED, ROOT
 from core.judging.job import Budget
 from core.judging.prompts import FOLDER
 from core.judging.registry import begin
@@ -36,7 +37,7 @@ def prompt(asked: Asked) -> None:
         st.code(found.system, language=None, wrap_lines=True)
         st.caption("User; judged texts stand in the places in double braces, fenced as data")
         st.code(found.user, language=None, wrap_lines=True)
-        folder = asked.job.prompts or FOLDER.relative_to(FOLDER.parents[2])
+        folder = asked.job.prompts or (FOLDER if INSTALLED else FOLDER.relative_to(ROOT))
         st.text(
             f"{found.name}.md; its hash, kept with every vote: {found.hash}\n"
             f"To change it, copy the folder {folder}, edit the copy, and name it under More about the "
@@ -51,22 +52,16 @@ def copy(asked: Asked) -> None:
     judge = _arguments(job.judges[0], {"model"})
     terms = _arguments(asked.terms, set())
     widgets.copy_as_python(
-        f"""from pathlib import Path
-
-from core.judging.items import items_of, lists_of, read_items
-from core.judging.job import Budget, Job, Judge
-from core.judging.planning import plan
-from core.judging.runs import start
-
-job = Job(
+        f"""job = Job(
     dataset={job.dataset!r},
     items={asked.python},
     judges=(Judge(model={job.judges[0].model!r}{judge}),),
     protocol={job.protocol!r}{given},
 )
-print(*plan(job, store, confirmed={asked.terms.confirmed!r}).sentences, sep="\\n")
+print(*plan_job(job, store, confirmed={asked.terms.confirmed!r}).sentences, sep="\\n")
 # This sends the texts, and may cost:
-# print(start(job, store{terms}).wait().sentence)"""
+# print(start_job(job, store{terms}).wait().sentence)""",
+        "start_job",
     )
 
 

@@ -10,8 +10,8 @@ import streamlit as st
 
 from core.errors import AppellateError
 from core.importers import Inspection, ReadOptions, formats, read, read_back
-from core.schema import FORMS, Reading
-from core.store.browse import SAID, arrived, reject_reasons, without_result
+from core.schema import FORMS, ImportResult
+from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
 from pages.shared import cached, widgets
 from pages.shared.columns import look_at, row_options, table_options, words
@@ -30,17 +30,17 @@ PANDALM, ARENA_HARD = "pandalm", "arenahard"
 class Said:
     """A reading with what the page says about it, found once however often the page is drawn."""
 
-    reading: Reading
+    reading: ImportResult
     sentence: str
     examples: tuple[str, ...]
     reasons: pd.DataFrame
 
     @classmethod
-    def of(cls, reading: Reading) -> Said:
+    def of(cls, reading: ImportResult) -> Said:
         """Count the rejects of a reading and put some votes in words."""
         reasons = reject_reasons(reading)
         reasons["reason"] = reasons["reason"].map(words)
-        return cls(reading, arrived(reading), tuple(read_back(reading, READ_BACK)), reasons)
+        return cls(reading, describe_import(reading), tuple(read_back(reading, READ_BACK)), reasons)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -173,7 +173,7 @@ def _baseline(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str],
     return (("model_b", f"={name}"),) if name else ()
 
 
-def _dataset(reading: Reading, place: Any, key: str) -> str | None:
+def _dataset(reading: ImportResult, place: Any, key: str) -> str | None:
     if reading.gold_only:
         names = [found.name for found in cached.datasets()]
         chosen: str | None = place.selectbox(
@@ -209,18 +209,15 @@ def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> Non
         if getattr(options, field.name) != field.default
     }
     arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    code = (
+        f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM format\n"
+        f"options = ReadOptions({arguments})\n"
+        f"{widgets.OPEN_STORE}\n"
+        "reading = read([(name, Path(name))], options)[-1]\n"
+        f"print(store.load(reading, dataset={dataset!r}).sentence)"
+    )
     with st.expander("Copy as Python"):
-        st.code(
-            "from pathlib import Path\n\n"
-            "from core.importers import ReadOptions, read\n"
-            "from core.store import Store, default_path\n\n"
-            f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM format\n"
-            f"options = ReadOptions({arguments})\n"
-            "store = Store.open(default_path())  # one process at a time: stop the app first\n"
-            "reading = read([(name, Path(name))], options)[-1]\n"
-            f"print(store.load(reading, dataset={dataset!r}).sentence)",
-            language="python",
-        )
+        st.code(widgets.script(code), language="python")
 
 
 def _rejects(said: Said, key: str, *, expanded: bool = False) -> None:

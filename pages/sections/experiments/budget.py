@@ -70,15 +70,10 @@ def budget_tab(selection: Selection, judge: str, style: Style, look: Theme) -> N
             st.text(outlook(budget, ahead, call=call, found=found))
         _drawn(found, budget, tolerance, style, look)
         widgets.copy_as_python(
-            f"""from numpy.random import default_rng
-
-from core.experiments.budget import learn, plan
-from core.experiments.budget_trial import trial
-
-counts = queries.vote_counts(store, selection)[{judge!r}]
-found = trial(counts, rng=default_rng(0), tolerances=(0.0, {tolerance!r}), step={step})
+            f"""counts = queries.vote_counts(store, selection)[{judge!r}]
+found = trial_budget(counts, rng=default_rng(0), tolerances=(0.0, {tolerance!r}), step={step})
 print(found.to_frame().to_string())
-budget = plan(learn(counts.cells()[0], step={step}), tolerance={tolerance!r})
+budget = plan_budget(learn_budget(counts.cells()[0], step={step}), tolerance={tolerance!r})
 print(budget.expected_votes, budget.expected_mae, budget.to_frame()[budget.stop].to_string())"""
         )
 

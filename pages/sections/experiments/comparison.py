@@ -82,11 +82,8 @@ def compared_tab(state: PageState) -> None:
     reasons |= {one.candidate: one.reason for one in found.differences if one.reason}
     widgets.left_out(reasons)
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.experiments.comparison import compare
-{code}
-found = compare(values, rng=default_rng(0), baseline={baseline!r})
+        f"""{code}
+found = compare_settings(values, rng=default_rng(0), baseline={baseline!r})
 print(found.to_frame().to_string())"""
     )
 
@@ -99,13 +96,12 @@ def _named(column: str) -> dict[str, str]:
 def _values(state: PageState, column: str) -> tuple[dict[str, VoteCounts], str]:
     """Votes under each value, and the lines of Python that make them."""
     if column == JUDGE:
-        values, code = state.counts, "\nvalues = queries.vote_counts(store, selection)"
+        values, code = state.counts, "values = queries.vote_counts(store, selection)"
     else:
         by_value = cached.vote_counts_by(state.selection, column)
         values = {value: judges[state.judge] for value, judges in by_value.items() if state.judge in judges}
         code = (
-            "from core.store.vote_queries import vote_counts_by\n\n"
-            f"by_value = vote_counts_by(store, selection, {column!r})\n"
+            f"by_value = queries.vote_counts_by(store, selection, {column!r})\n"
             f"values = {{name: judges[{state.judge!r}] for name, judges in by_value.items() "
             f"if {state.judge!r} in judges}}"
         )

@@ -78,12 +78,7 @@ def parameters_tab(state: PageState) -> None:
     )
     make = "{(task, judge): one for task, judges in by_value.items() for judge, one in judges.items()}"
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.experiments.comparison import parameter_grid
-from core.store.vote_queries import vote_counts_by
-
-by_value = vote_counts_by(store, selection, "category")
+        f"""by_value = queries.vote_counts_by(store, selection, "category")
 groups = {make}
 groups = groups or {{("", judge): one for judge, one in queries.vote_counts(store, selection).items()}}
 print(parameter_grid(groups, rng=default_rng(0)).to_frame().to_string())"""

@@ -64,11 +64,7 @@ def votes_tab(state: PageState) -> None:
     _table(found, "votes-sweep")
     source = "order_counts" if found.balanced else "vote_counts"
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.experiments.sweeps import vote_sweep
-
-counts = queries.{source}(store, selection)[{state.judge!r}]
+        f"""counts = queries.{source}(store, selection)[{state.judge!r}]
 print(vote_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
     )
 
@@ -94,11 +90,7 @@ def labels_tab(state: PageState) -> None:
     )
     _table(found, "labels-sweep")
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.experiments.sweeps import label_sweep
-
-counts = queries.vote_counts(store, selection)[{state.judge!r}]
+        f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
 print(label_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
     )
 

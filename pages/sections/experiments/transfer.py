@@ -75,11 +75,7 @@ def transfer_tab(state: PageState) -> None:
         _pair(found, tasks, pair, state)
     _prediction(found, tasks, key, state, chosen)
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.experiments.parameter_transfer import task_distances, transfer, transfer_prediction
-
-{code}
+        f"""{code}
 found = transfer(tasks, rng=default_rng(0))
 print(found.to_frame().to_string())
 if len(found.tasks) > 3:
@@ -107,17 +103,16 @@ def _tasks(state: PageState, between: str) -> tuple[dict[str, VoteCounts], str]:
     if between == JUDGES:
         return state.counts, "tasks = queries.vote_counts(store, selection)"
     column, selection = "category", state.selection
-    lines = "from core.store.vote_queries import vote_counts_by\n\n"
+    lines = ""
     if between == DATASETS:
         column, selection = "dataset", replace(selection, datasets=None, judges=None, where=())
-        lines += "from dataclasses import replace\n\n"
-        lines += "selection = replace(selection, datasets=None, judges=None, where=())\n"
+        lines = "selection = replace(selection, datasets=None, judges=None, where=())\n"
     by_value = cached.vote_counts_by(selection, column)
     tasks = {value: judges[judge] for value, judges in by_value.items() if judge in judges}
     if len(tasks) < 2:
         raise NoUsableVotes(f"{judge} voted in {len(tasks)} of the {between}; a transfer needs two.")
     return tasks, (
-        f"{lines}by_value = vote_counts_by(store, selection, {column!r})\n"
+        f"{lines}by_value = queries.vote_counts_by(store, selection, {column!r})\n"
         f"tasks = {{name: judges[{judge!r}] for name, judges in by_value.items() if {judge!r} in judges}}"
     )
 

@@ -120,13 +120,9 @@ def debiased_tab(asked: Asked) -> None:
         st.text(f"Without a rate, as fewer than 10 of their items have gold: {', '.join(found.reasons)}")
     if picked:
         widgets.votes_table(Mark(models=(picked, asked.anchor), judge=asked.judge), name="debiased")
-    who = f"counts[{asked.judge!r}]" if asked.judge else "pooled(counts.values())"
+    who = f"counts[{asked.judge!r}]" if asked.judge else "pooled_votes(counts.values())"
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.leaderboard.debiased_board import debiased_board, hide_gold, pooled
-
-counts = queries.vote_counts(store, selection)
+        f"""counts = queries.vote_counts(store, selection)
 names = queries.comparison_names(store, selection)
 a, b = names["model_a"].to_pylist(), names["model_b"].to_pylist()
 votes = hide_gold({who}, share={used / 100!r}, rng=default_rng(0))

@@ -194,17 +194,12 @@ def _repeats(asked: Asked) -> dict[str, Repeatability]:
 
 def _code(asked: Asked) -> None:
     widgets.copy_as_python(
-        f"""import numpy as np
-from core.leaderboard.pooling import mean_of_judges, pooling
-from core.agreement.repeatability import icc
-from core.leaderboard.screening import screening
-
-pairs = queries.pair_scores(store, selection, pooled=True)
+        f"""pairs = queries.pair_scores(store, selection, pooled=True)
 judged = {{name: pairs[name] for name in {asked.judges!r}}}
 tables = queries.ratings(store, selection, anchors=({asked.anchor!r},))
 repeats = {{name: icc(table) for name, table in tables.items()}}
 print(mean_of_judges(judged, {asked.anchor!r}, prior={asked.prior!r}).to_frame())
-print(pooling(judged, {asked.anchor!r}, rng=np.random.default_rng({SEED}), prior={asked.prior!r},
+print(judge_pooling(judged, {asked.anchor!r}, rng=default_rng({SEED}), prior={asked.prior!r},
               icc={{name: one.icc_3_1 for name, one in repeats.items()}}).to_frame())
-print(screening(judged, {asked.anchor!r}, icc=repeats, prior={asked.prior!r}).to_frame())"""
+print(judge_screening(judged, {asked.anchor!r}, icc=repeats, prior={asked.prior!r}).to_frame())"""
     )

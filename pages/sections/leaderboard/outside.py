@@ -97,16 +97,11 @@ def _show(asked: Asked, found: OutsideComparison, name: str) -> None:
         widgets.votes_table(marks[chosen], name="outside")
     options = ", ".join(f"{key}={value!r}" for key, value in asked.options.items())
     widgets.copy_as_python(
-        f"""from pathlib import Path
-import numpy as np
-from core.leaderboard.outside import compare_outside, read_outside
-from core.leaderboard.raee import board
-
-pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
+        f"""pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
 file = Path({name!r})
 outside = read_outside(file.read_bytes(), name=file.name)
 found = compare_outside(board(pairs, {asked.anchor!r}, {options}), outside, scale={found.scale!r},
-                        rng=np.random.default_rng({SEED}))
+                        rng=default_rng({SEED}))
 print(found.kendall, found.spearman, found.mean_abs_elo, found.mean_abs_p, found.jaccard)
 print(found.to_frame().to_string())"""
     )

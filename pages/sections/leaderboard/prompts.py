@@ -157,14 +157,9 @@ def _abstention(asked: Asked) -> None:
                 + " are left out throughout."
             )
     widgets.copy_as_python(
-        f"""from core.leaderboard.robustness import abstention, changes
-from core.store.runs import pair_doubts
-
-doubts = pair_doubts(store, selection)
+        f"""doubts = queries.pair_doubts(store, selection)
 doubts = {{name: doubts[name] for name in {list(found.judges)!r}}}
-print(abstention(doubts, {asked.anchor!r}, rule={rule!r}, prior={asked.prior!r}).to_frame())
-for one in changes(doubts, {asked.anchor!r}, rule={rule!r}, threshold={threshold!r}):
-    print(one)"""
+print(abstention(doubts, {asked.anchor!r}, rule={rule!r}, prior={asked.prior!r}).to_frame())"""
     )
 
 
@@ -201,12 +196,9 @@ def _subsamples(asked: Asked) -> None:
         widgets.downloads(frame, "subsamples")
         st.caption(f"{found.draws:,} subsamples of each size")
     widgets.copy_as_python(
-        f"""import numpy as np
-from core.leaderboard.subsampling import subsample_errors
-
-pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
+        f"""pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
 print(subsample_errors(pairs, {asked.anchor!r}, sizes={_sizes(asked)!r}, draws={DRAWS},
-                       rng=np.random.default_rng({SEED})).to_frame())"""
+                       rng=default_rng({SEED})).to_frame())"""
     )
 
 

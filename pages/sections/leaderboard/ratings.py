@@ -73,12 +73,9 @@ def ratings_tab(asked: Asked) -> None:
         widgets.votes_table(marks[chosen], name="rated")
     names = asked.judges if asked.judge is None else [asked.judge]
     widgets.copy_as_python(
-        f"""import numpy as np
-from core.leaderboard.rating_spread import rating_spread
-
-pairs = queries.pair_scores(store, selection, pooled=True)
+        f"""pairs = queries.pair_scores(store, selection, pooled=True)
 judged = {{name: pairs[name] for name in {names!r}}}
-found = rating_spread(judged, {asked.anchor!r}, rng=np.random.default_rng({SEED}),
+found = rating_spread(judged, {asked.anchor!r}, rng=default_rng({SEED}),
                       pooled={_pooled_code(asked)}, prior={asked.prior!r})
 print(found.to_frame().to_string())"""
     )

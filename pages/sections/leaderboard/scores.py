@@ -297,13 +297,10 @@ def _code(
     prior: str | None = None,
 ) -> str:
     lines = [
-        "from core.leaderboard.scores import direct_statistics, pairs_frame",
-        "",
         "scores = queries.direct_scores(store, selection)",
         f"scores = {{name: scores[name] for name in {tuple(judged)!r}}}",
         "found = direct_statistics(scores)",
         "print(found.to_frame().to_string())",
-        "print(pairs_frame(found).to_string())",
     ]
     if anchor is not None:
         boards = "{}"
@@ -311,16 +308,10 @@ def _code(
             lines.append("pairs = queries.pair_scores(store, selection, pooled=True)")
             boards = f"{{name: board(pairs[name], {anchor!r}, prior={prior!r}) for name in {votes!r}}}"
         lines = [
-            "from numpy.random import default_rng",
-            "",
-            "from core.leaderboard.score_dispersion import dispersion, measures_frame",
-            *(["from core.leaderboard.anchored import board"] if votes else []),
-            "from core.leaderboard.score_board import score_boards",
             *lines,
             f"boards = score_boards(scores, {anchor!r})",
             "print(boards.to_frame().to_string())",
             f"beside = dispersion(boards, {boards}, {anchor!r}, rng=default_rng({SEED}))",
-            "print(measures_frame(beside).to_string())",
             "print(beside.to_frame().to_string())",
         ]
     return "\n".join(lines)

@@ -95,11 +95,7 @@ def tasks_tab(asked: Asked) -> None:
     if chosen:
         widgets.votes_table(marks[chosen], name="task")
     widgets.copy_as_python(
-        f"""from dataclasses import replace
-
-from core.leaderboard.between_tasks import between_tasks
-
-def scores(category):
+        f"""def scores(category):
     inside = replace(selection, where=(*selection.where, ("category", category)))
     return queries.pair_scores(store, inside, pooled=True).get({asked.judge!r})
 

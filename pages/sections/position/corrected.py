@@ -77,11 +77,7 @@ def corrected_tab(asked: Asked, answer: DeltaGenerator) -> None:
     widgets.without_result(failed)
     thinned = "" if votes == ALL else "counts = one_order(counts, rng=default_rng(0))\n"
     widgets.copy_as_python(
-        f"""from numpy.random import default_rng
-
-from core.aggregation.position_aware_btd import one_order, position_aware
-
-counts = queries.order_counts(store, selection)[{asked.judge!r}]
+        f"""counts = queries.order_counts(store, selection)[{asked.judge!r}]
 {thinned}found = position_aware(counts, rng=default_rng(0), n_splits={SPLITS}, share={share / 100})
 print(found.delta, found.fit.z)
 print(found.to_frame().to_string())"""
