@@ -23,7 +23,7 @@ from core.plots.base import Style, rater_styles
 from core.records import PositionCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
-from core.stats.estimate import Estimate
+from core.stats.estimate import Estimate, Estimates
 from core.stats.splits import HeldOutScores
 from core.store import Store
 from core.store.vote_queries import direct_scores, order_counts, positions, single_votes, vote_counts
@@ -225,25 +225,21 @@ def test_votes_alone_have_no_likert_scale(
 
 def scores_with(mae: tuple[float, float], drps: tuple[float, float]) -> HeldOutScores:
     """The first rule's change beside the second, as (low, high)."""
-    both = {"mae": mae, "drps": drps}
-    fields = {}
-    for name, (low, high) in both.items():
-        fields |= {
-            name: np.array([0.2, 0.2 - (low + high) / 2]),
-            f"{name}_change": np.array([0.0, (low + high) / 2]),
-            f"{name}_change_low": np.array([0.0, low]),
-            f"{name}_change_high": np.array([0.0, high]),
-        }
+
+    def change(low: float, high: float) -> Estimates:
+        return Estimates(*(np.array([0.0, end]) for end in ((low + high) / 2, low, high)))
+
     return HeldOutScores(
         names=("new", "old"),
-        mae_low=np.array([0.1, 0.1]),
-        mae_high=np.array([0.3, 0.3]),
+        mae=Estimates(np.array([0.2, 0.2 - sum(mae) / 2]), np.array([0.1, 0.1]), np.array([0.3, 0.3])),
+        mae_change=change(*mae),
+        drps=np.array([0.2, 0.2 - sum(drps) / 2]),
+        drps_change=change(*drps),
         n=100,
         items=100,
         n_splits=10,
         calibration=20.0,
         level=0.95,
-        **fields,
     )
 
 

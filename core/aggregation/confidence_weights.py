@@ -50,7 +50,7 @@ class Weighing:
 
     p(c) is the calibrated chance that a vote with stated confidence c is right, and ln p/(1 − p) + ln 2 its
     log odds against each of the two other labels if errors fall on both alike: what a vote adds to its label.
-    `scale` makes the mean weight of the judge's votes 1; 0 stands for equal weights.  z : score statistic of
+    `scale` makes the mean weight of the judge's votes 1; 0 for equal weights.  z : score statistic of
     the slope, standard normal where confidence says nothing about which votes are right.
     """
 
@@ -250,8 +250,8 @@ def confidence_weighted(
         comparison=np.arange(len(rows.gold)), item=rows.item, plus=plus, tie=tie, minus=minus, gold=rows.gold
     )
     cells, cell = unweighted.cells()
-    held = np.stack([np.bincount(cell[part], minlength=len(cells)) for part in chosen]).astype(np.float64)
-    base = fit_many(cells, held, options)
+    weights = np.stack([np.bincount(cell[part], minlength=len(cells)) for part in chosen]).astype(np.float64)
+    base = fit_many(cells, weights, options)
     s, t = _features(rows.counted(ones), options)
     by_confidence = confidence_labels(rows.row, rows.vote, rows.confidence, rows=len(rows.gold), weigh="sum")
     labels = (by_confidence, unweighted.label)

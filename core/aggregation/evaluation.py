@@ -127,7 +127,7 @@ class Evaluation:
 class LabelDistributions:
     """Labels of the labelled comparisons by gold, majority and a BTD fit.
 
-    Shares are (3,) in the order -1, 0, +1; confusion tables are counts, rows gold, columns what was said.
+    Shares are (3,) in the order -1, 0, +1; confusion tables are counts, rows gold, columns the label given.
     """
 
     n: int

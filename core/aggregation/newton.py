@@ -78,7 +78,7 @@ def _descend(
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """End of the descent from each start, its value, and whether it is a minimum.
 
-    A parameter held at a bound by its gradient is left out of the Newton system (active set), negative
+    A parameter that its gradient keeps at a bound is left out of the Newton system (active set), negative
     curvature is reflected, a step is taken only if the value falls, and damping grows tenfold after one that
     is refused, which turns the step towards the gradient. Those that have converged leave the batch.
     """
@@ -89,9 +89,9 @@ def _descend(
     f, g, h = derivatives(here, problem)
     for _ in range(MAX_STEPS):
         at_low, at_high = (here <= low + near) & (g >= 0), (here >= high - near) & (g <= 0)
-        held = at_low | at_high
+        fixed = at_low | at_high
         projected = np.abs(np.clip(here - g, low, high) - here).max(axis=1)
-        there = np.clip(here + _step(np.where(held, 0.0, g), h, held, damping), low, high)
+        there = np.clip(here + _step(np.where(fixed, 0.0, g), h, fixed, damping), low, high)
         if near:
             there = np.where(at_low, low, np.where(at_high, high, there))
         f_there, g_there, h_there = derivatives(there, problem)
@@ -118,10 +118,10 @@ def _descend(
     return theta, value, converged
 
 
-def _step(slope: FloatArray, h: FloatArray, held: BoolArray, damping: FloatArray) -> FloatArray:
-    """Newton step of the free parameters, 0 for those held."""
-    both_free = ~held[:, :, None] & ~held[:, None, :]
-    curvature, axes = np.linalg.eigh(np.where(both_free, h, 0.0) + held[:, :, None] * np.eye(slope.shape[1]))
+def _step(slope: FloatArray, h: FloatArray, fixed: BoolArray, damping: FloatArray) -> FloatArray:
+    """Newton step of the free parameters, 0 for those fixed."""
+    both_free = ~fixed[:, :, None] & ~fixed[:, None, :]
+    curvature, axes = np.linalg.eigh(np.where(both_free, h, 0.0) + fixed[:, :, None] * np.eye(slope.shape[1]))
     size = np.maximum(np.abs(curvature), 1e-9) + damping[:, None]
     along = np.einsum("rji,rj->ri", axes, slope) / size
     return np.asarray(-np.einsum("rij,rj->ri", axes, along))

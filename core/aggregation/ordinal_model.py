@@ -195,8 +195,8 @@ def _design(gaps: int) -> FloatArray:
 
 def _log_odds(theta: FloatArray, tau: FloatArray, s: FloatArray, t: FloatArray) -> FloatArray:
     spread = np.exp(theta[:, 1, None] * t)
-    lean = theta[:, 2, None] - theta[:, :1] * s
-    return np.asarray(lean[:, :, None] + (theta[:, 3:] @ tau.T)[:, None, :] * spread[:, :, None])
+    centre = theta[:, 2, None] - theta[:, :1] * s
+    return np.asarray(centre[:, :, None] + (theta[:, 3:] @ tau.T)[:, None, :] * spread[:, :, None])
 
 
 def fit_sets(sets: Sets) -> FloatArray:
@@ -214,7 +214,7 @@ def fit_sets(sets: Sets) -> FloatArray:
     n, p = len(sets.s), gaps + 3
     total = sets.weight.sum(axis=1, keepdims=True)
     weight = sets.weight / total
-    said = (sets.gold[:, :, None] <= np.arange(sets.k - 1)).astype(np.float64)
+    reached = (sets.gold[:, :, None] <= np.arange(sets.k - 1)).astype(np.float64)
 
     names = ["beta", "gamma", "location"] + ["gap"] * gaps
     low, high = (np.tile([BOX[name][end] for name in names], (n, 1)) for end in (0, 1))
@@ -227,8 +227,8 @@ def fit_sets(sets: Sets) -> FloatArray:
     if sets.symmetric:
         low[:, 2] = high[:, 2] = 0.0
 
-    # The thresholds of gold alone, smoothed, are a start; so are even ones with a firm lean.
-    share = ((weight[:, :, None] * said).sum(axis=1) * total + 0.5) / (total + 1)
+    # The thresholds of gold alone, smoothed, are a start; so are even ones with a large β.
+    share = ((weight[:, :, None] * reached).sum(axis=1) * total + 0.5) / (total + 1)
     marginal = np.log(share / (1 - share))
     alone = np.column_stack(
         [np.ones(n), np.zeros(n), (marginal[:, 0] + marginal[:, -1]) / 2, np.diff(marginal, axis=1)[:, :gaps]]
@@ -243,7 +243,9 @@ def fit_sets(sets: Sets) -> FloatArray:
     prior[1, 1] = prior[2, 2] = SLOPE_PRECISION
 
     def derivatives(theta: FloatArray, row: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        value, gradient, hessian = _derivatives(theta, tau, sets.s[row], sets.t[row], weight[row], said[row])
+        value, gradient, hessian = _derivatives(
+            theta, tau, sets.s[row], sets.t[row], weight[row], reached[row]
+        )
         scale = 1 / total[row, 0]
         pull = theta @ prior
         value += scale * (theta * pull).sum(axis=1)
@@ -259,14 +261,14 @@ def _derivatives(
     s: FloatArray,
     t: FloatArray,
     weight: FloatArray,
-    said: FloatArray,
+    reached: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weighted mean DRPS, gradient and Hessian; the log odds a are linear but for τ·e^{γt}."""
     from scipy.special import expit
 
     below = expit(_log_odds(theta, tau, s, t))
     slope = below * (1 - below)
-    off = below - said
+    off = below - reached
     g = weight[:, :, None] * 2 * off * slope
     h = weight[:, :, None] * 2 * slope * (slope + off * (1 - 2 * below))
     value = (weight[:, :, None] * off**2).sum(axis=(1, 2))
@@ -292,8 +294,8 @@ NAMES = ("Ordinal BTD", "Mode", "Mean, rounded", "Median")
 class OrdinalFit:
     """logit P(level ≤ k) = location + τ_k·e^{γ·t} − β·s, fitted on one calibration set.
 
-    beta : weight of the lean s.  gamma : how much the middle share t spreads the thresholds.
-    location : positive where gold is lower than the votes' lean says.
+    beta : weight of s.  gamma : how much the middle share t spreads the thresholds.
+    location : positive where gold is lower than the votes say.
     cuts : τ_k, (K − 1,), ascending and centred: their ends are ±c.
     drps : mean over the calibration set, in levels.  n_items : labelled rows fitted on.
     notes : what could not be identified, in words.
@@ -422,8 +424,8 @@ def median_level(below: FloatArray) -> IntArray:
 
 def drps(below: FloatArray, gold: IntArray) -> FloatArray:
     """Σ_k (P(level ≤ k) − 1{gold ≤ k})² of each row, in [0, K − 1]; below is (rows, K − 1)."""
-    said = gold[:, None] <= np.arange(below.shape[1])
-    return np.asarray(((below - said) ** 2).sum(axis=1))
+    reached = gold[:, None] <= np.arange(below.shape[1])
+    return np.asarray(((below - reached) ** 2).sum(axis=1))
 
 
 def plain_levels(levels: IntArray) -> dict[str, IntArray]:
@@ -472,7 +474,7 @@ def ordinal(
     k = len(known.scale)
     s, t = features(known.levels, alpha=alpha, kappa=kappa)
     chosen = calibration_rows(known.item, rng=rng, n_splits=n_splits, share=share, minimum=minimum)
-    fixed = [np.abs(said - known.gold) for said in plain_levels(known.levels).values()]
+    fixed = [np.abs(level - known.gold) for level in plain_levels(known.levels).values()]
     unknown = [np.full(len(known), np.nan)] * len(fixed)
 
     def losses(theta: FloatArray) -> FloatArray:

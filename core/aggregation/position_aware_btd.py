@@ -52,7 +52,7 @@ class PositionAwareFit:
 
     beta, nu, gamma, eta0, options : as in `core.aggregation.btd.BTDFit`.
     delta : what u gains from votes all in `ab` over votes all in `ba` with the same counts. Below 0 takes
-        back a lean to the response shown first, above 0 a lean to the one shown second.
+        back a bias to the response shown first, above 0 one to the second.
     z : score statistic of δ at plain BTD's optimum, standard normal where the order does not matter.
     drps : mean DRPS of the fit.  n_items : labelled comparisons fitted on.
     unbalanced : those among them with more votes in one order than in the other.
@@ -202,7 +202,7 @@ def fit(counts: OrderCounts, options: BTDOptions = DEFAULTS, *, tested: bool = T
     g_i the sum of an item's ∂DRPS/∂δ at plain BTD's optimum: its sign is that of δ.
 
     With every comparison balanced δ is not identified and is 0. With every share the same but not ½, δ also
-    takes up how much more often A is better: said in the notes. Swapping A and B in votes, labels and orders
+    takes up how much more often A is better: the notes say so. Swapping A and B in votes, labels and orders
     leaves θ and the loss and negates decisions.
 
     Raises as `core.aggregation.btd.fit_many`. Source: ours, docs/methods.md §9.1.

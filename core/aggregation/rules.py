@@ -343,7 +343,7 @@ def given_labels(
         _label_by_derived(judge, judges, counts, labels, reasons)
     longest = np.full(len(counts), NO_SIDE)
     known = side != NO_SIDE
-    # The first vote with known lengths speaks for the comparison: later writes win, so in reverse.
+    # The first vote with known lengths decides for the comparison: later writes win, so in reverse.
     longest[row[known][::-1]] = side[known][::-1]
     missing = int((longest == NO_SIDE).sum())
     if missing:
@@ -394,14 +394,14 @@ def _label_by_derived(
         if name not in judges:
             reasons[rule] = f"needs votes of the judge {name}, which another model call makes; there are none"
             continue
-        said = judges[name]
-        row = np.searchsorted(said.comparison, counts.comparison)
-        row[row == len(said)] = 0
-        missing = int((said.comparison[row] != counts.comparison).sum()) if len(said) else len(counts)
+        derived = judges[name]
+        row = np.searchsorted(derived.comparison, counts.comparison)
+        row[row == len(derived)] = 0
+        missing = int((derived.comparison[row] != counts.comparison).sum()) if len(derived) else len(counts)
         if missing:
             reasons[rule] = f"needs a vote of {name} on every comparison; {missing:,} have none"
         else:
-            labels[rule] = said.label[row]
+            labels[rule] = derived.label[row]
 
 
 def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Estimate, ...]]:

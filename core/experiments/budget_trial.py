@@ -45,7 +45,7 @@ UNANIMOUS = (2, 3, 4)
 class TrialRow:
     """One rule on held-out comparisons, mean over splits.
 
-    votes : asked for a comparison.  saved : share of n votes.  mae : 0 to 2.
+    votes : per comparison.  saved : share of n votes.  mae : 0 to 2.
     added : MAE minus that of BTD on n votes; its interval is over items (`core.stats.splits`), which leaves
         out which items calibrate. NaN with one item.
     expected_votes, expected_mae : what the planner's model expected; None for other rules.
@@ -65,7 +65,7 @@ class TrialRow:
 class BudgetTrial:
     """The planner beside fixed numbers of votes and simple rules, on the same splits.
 
-    rows : by key.  votes : n.  step : votes asked for at a time.  n, n_items : labelled comparisons with n
+    rows : by key.  votes : n.  step : votes collected at a time.  n, n_items : labelled comparisons with n
     votes or more, and their items.  left_out : labelled comparisons with fewer.
     calibration : mean comparisons of a calibration set.
     """
@@ -161,8 +161,8 @@ def trial(
     by_item = item_losses(drawn, [error - reference for error, _ in outcomes])
     over_items = change_intervals(by_item, added, level=level)
     rows = {}
-    for i, (rule, (error, asked)) in enumerate(zip(found, outcomes, strict=True)):
-        used, itself = mean(asked), rule.key == f"btd-{n}"
+    for i, (rule, (error, n_votes)) in enumerate(zip(found, outcomes, strict=True)):
+        used, itself = mean(n_votes), rule.key == f"btd-{n}"
         rows[rule.key] = TrialRow(
             key=rule.key,
             name=rule.name,

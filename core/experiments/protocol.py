@@ -27,9 +27,9 @@ def check_rules(methods: Sequence[str]) -> tuple[str, ...]:
 
 
 def largest_draw(counts: VoteCounts) -> int:
-    """Most comparisons that a calibration set can be asked for with 20 of other items left to evaluate on.
+    """Most comparisons to ask of a calibration set, with 20 of other items left to evaluate on.
 
-    Whole items are drawn, so a set can hold up to an item less one comparison more than asked for.
+    Whole items are drawn, so a set can hold up to an item less one comparison more than wanted.
     """
     labelled = counts.labelled()
     if not len(labelled):
@@ -65,15 +65,15 @@ def nested_splits(
         )
     cells, cell = labelled.cells()
     item = dense_codes(labelled.item)
-    held = np.bincount(item)
-    pick = min(len(held), most)
-    drawn = np.stack([rng.choice(len(held), pick, replace=False) for _ in range(n_splits)])
-    before = np.cumsum(held[drawn], axis=1) - held[drawn]
+    n_rows = np.bincount(item)
+    pick = min(len(n_rows), most)
+    drawn = np.stack([rng.choice(len(n_rows), pick, replace=False) for _ in range(n_splits)])
+    before = np.cumsum(n_rows[drawn], axis=1) - n_rows[drawn]
     split, place = np.nonzero(before < most)
     chosen, before = drawn[split, place], before[split, place]
 
-    length = held[chosen]
-    entry_row = rows_of_items(item, held, chosen)
+    length = n_rows[chosen]
+    entry_row = rows_of_items(item, n_rows, chosen)
     entry_split, entry_before = np.repeat(split, length), np.repeat(before, length)
     key = entry_split * len(cells) + cell[entry_row]
     nested = [np.bincount(key[entry_before < size], minlength=n_splits * len(cells)) for size in sizes]
@@ -83,7 +83,7 @@ def nested_splits(
         given={},
         calibration=calibration[int(np.argmax(sizes))],
         n=len(item),
-        n_items=len(held),
+        n_items=len(n_rows),
         single=False,
         item=item,
         cell=cell,

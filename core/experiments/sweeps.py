@@ -97,8 +97,8 @@ def votes_source(counts: VoteCounts, orders: OrderCounts | None) -> VoteCounts |
 
 def doubling(capacity: IntArray) -> tuple[int, ...]:
     """1, 2, 4, … and the most votes that nine tenths of the comparisons have (at least one has)."""
-    held = int(np.quantile(capacity, 1 - KEPT, method="lower")) or int(capacity[capacity > 0].min())
-    return tuple(sorted({*(2**k for k in range(held.bit_length()) if 2**k <= held), held}))
+    most = int(np.quantile(capacity, 1 - KEPT, method="lower")) or int(capacity[capacity > 0].min())
+    return tuple(sorted({*(2**k for k in range(most.bit_length()) if 2**k <= most), most}))
 
 
 def _draw(votes: IntArray, n: int | IntArray, rng: np.random.Generator) -> IntArray:

@@ -23,12 +23,12 @@ from .verdicts import POSITION_SIGNIFICANCE, Grade, Verdict, percent
 
 
 def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
-    """Say which rule errs least, whether majority would do, and what cannot be told apart from the best.
+    """Say which rule errs least, whether majority would do, and what is not distinguished from the best.
 
     `ok`: majority is in the top cluster, or a paired test does not tell it from the best rule, so nothing is
     to be changed. `warn`: another rule is better. `fail`: a dummy is in the top cluster, so no rule is shown
     to beat labels without any vote. `unknown`: an evaluation without resamples, which knows no cluster. Ours.
-    most_votes : most votes that a comparison has; with one there is nothing to aggregate, and that is said.
+    most_votes : most votes that a comparison has; with one there is nothing to aggregate.
     """
     scores = list(value.scores.values())
     best, majority = scores[0], value.scores["majority"]
@@ -93,7 +93,7 @@ def _btd(value: Evaluation, best: MethodScore) -> str:
 
 
 OFTEN = 0.25
-"""Share of splits with ν on its bound from which so few labels are said not to settle it."""
+"""Share of splits with ν on its bound from which so few labels do not settle it."""
 
 
 def shrinkage_answer(
@@ -197,10 +197,10 @@ def change_of(scores: HeldOutScores, measure: Measure) -> Estimates:
 
 
 def position_aware(judge: str, found: PositionAware, within: PositionBias | None = None) -> str:
-    """Which slot the judge leans to in the fit, and what correcting for the order does on held-out items.
+    """Which slot the fit shows the judge to favour, and what correcting for the order does on held-out items.
 
     within : the judge's bias in pairs of both orders. It rests on other votes than δ, which only unbalanced
-    comparisons can tell, so a lean that it shows is said where δ shows none.
+    comparisons can tell, so the sentence gives its bias where δ shows none.
     """
     fit, delta = found.fit, found.delta
     if not fit.unbalanced:

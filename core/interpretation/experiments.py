@@ -51,12 +51,12 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     whole = f"{_error(found, -1, column)} with all {most}"
     if enough < most:
         place = found.sizes.tolist().index(enough)
-        said = (
+        sentence = (
             f"{judge}: {_votes(enough)} a comparison {'does' if enough == 1 else 'do'} nearly as well as "
             f"{most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
         )
         first = f" With {found.sizes[0]} it errs {_more(found, 0, column)}."
-        return said if place == 0 else said + first
+        return sentence if place == 0 else sentence + first
     before = f"with {found.sizes[-2]} it errs {_more(found, -2, column)}"
     few = "" if len(found.sizes) == 2 else f", with {found.sizes[0]} it errs {_more(found, 0, column)}"
     verdict = (
@@ -81,14 +81,14 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     enough, everything = enough_labels(found, rule), float(found.mae_all_labels[-1])
     first, last = int(found.sizes[0]), int(found.sizes[-1])
     if enough is None:
-        said = (
+        sentence = (
             f"{judge}: even {last:,} labelled comparisons leave {name} "
             f"{found.mae[-1, column] - everything:.3f} above its error with all {found.n:,} labels: "
             f"{_over_splits(found, -1, column)} against {everything:.3f}."
         )
     else:
         place = found.sizes.tolist().index(enough)
-        said = (
+        sentence = (
             f"{judge}: {enough:,} labelled comparisons bring {name} within {ERROR_NEAR:g} of its error with "
             f"all {found.n:,} labels: {_over_splits(found, place, column)} against {everything:.3f}."
         )
@@ -99,7 +99,7 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         error = float(found.mae[0, found.methods.index("majority")])
         never = f", and {name} with labels never less" if found.mae[:, column].min() >= error else ""
         parts.append(f"{'m' if parts else 'M'}ajority, which needs no labels, errs {error:.3f}{never}")
-    return f"{said} {'; '.join(parts)}." if parts else said
+    return f"{sentence} {'; '.join(parts)}." if parts else sentence
 
 
 def transfer_answer(found: Transfer, between: str) -> str:
@@ -107,14 +107,14 @@ def transfer_answer(found: Transfer, between: str) -> str:
     worse, better = costly(found), found.change.high < 0
     k = len(found.tasks)
     pairs = k * (k - 1)
-    said = (
+    sentence = (
         f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a borrowed fit is not shown to cost "
         "more: on the one, BTD fitted on the other is not shown to err more than its own fit"
     )
     if better.any():
-        said += f", and in {int(better.sum())} it errs less"
+        sentence += f", and in {int(better.sum())} it errs less"
     if not worse.any():
-        return f"{said}."
+        return f"{sentence}."
     row, column = np.unravel_index(int(np.where(worse, found.change.value, -np.inf).argmax()), (k, k))
     worst = found.change[int(row), int(column)]
     larger = int((~worse & (found.change.value > worst.value)).sum())
@@ -123,7 +123,7 @@ def transfer_answer(found: Transfer, between: str) -> str:
         pairs_rise = "1 pair rises" if larger == 1 else f"{larger} pairs rise"
         chance = f" {pairs_rise} by more, but not shown beyond chance."
     return (
-        f"{said}. Worst shown: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
+        f"{sentence}. Worst shown: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
         f"{worst.value:.3f} ({ends(worst)}) from {found.mae[column, column]:.3f}.{chance}"
     )
 
@@ -134,7 +134,7 @@ def costly(found: Transfer) -> BoolArray:
 
 
 def prediction_answer(found: TransferPrediction) -> str:
-    """Whether the distance of votes and labels predicts the loss and the matrix; both are said."""
+    """Whether the distance of votes and labels predicts the loss and the matrix."""
     kind = found.kinds.index("joint")
     parts = []
     for target, words in (
@@ -171,18 +171,18 @@ def comparison_answer(found: Comparison, column: str, rule: str = "btd") -> str:
     best = min(scored, key=lambda value: scored[value].mae)
     score = scored[best]
     least = f"{best} errs least of {len(scored)} under {name}"
-    said = (
+    sentence = (
         f"{least if len(scored) > 1 else f'Only {best} has labels enough; under {name} it errs'}: "
         f"{score.mae:.3f} ({span(score.mae_item_low, score.mae_item_high)})."
     )
     known = [(one, one.delta) for one in found.differences if one.rule == rule and one.delta is not None]
     paired = {one: bonferroni_interval(delta, len(known), df=max(one.n_items - 1, 1)) for one, delta in known}
     if best == found.baseline:
-        return f"{said} {_against_others(found.baseline, paired)}"
+        return f"{sentence} {_against_others(found.baseline, paired)}"
     own = next((one for one in paired if one.candidate == best), None)
     if own is None:
-        return f"{said} It shares too few labels with {found.baseline}."
-    return f"{said} {_against(own, paired[own])}"
+        return f"{sentence} It shares too few labels with {found.baseline}."
+    return f"{sentence} {_against(own, paired[own])}"
 
 
 def parameters_answer(found: ParameterGrid) -> str:
@@ -199,9 +199,11 @@ def parameters_answer(found: ParameterGrid) -> str:
     nu = [float(table.mean[1]) for table in found.tables.values()]
     between = " to ".join(dict.fromkeys(_nu(value) for value in (min(nu), max(nu))))
     groups = "group" if len(nu) == 1 else "groups"
-    said = counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])} and {counted[-1]}"
+    sentence = counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])} and {counted[-1]}"
     end = "." if len(counted) == 1 else ": the parameters of one are no guide to another."
-    return f"BTD's correction towards ties is {said} of {len(found.tables)} {groups} (mean ν {between}){end}"
+    return (
+        f"BTD's correction towards ties is {sentence} of {len(found.tables)} {groups} (mean ν {between}){end}"
+    )
 
 
 def _votes(n: int) -> str:
@@ -270,12 +272,12 @@ SIMPLER = ("btd-", "majority-", "posterior-", "unanimous-")
 def budget_answer(
     judge: str, found: BudgetTrial, tolerance: float
 ) -> tuple[str, Literal["finding", "warning"]]:
-    """What is saved, and what speaks against it: an allowance not kept to, a simpler rule."""
-    said = saving(judge, found, tolerance)
+    """What is saved, and what is against it: an allowance not kept to, a simpler rule."""
+    sentence = saving(judge, found, tolerance)
     if found.votes == found.step:
-        return said, "finding"
+        return sentence, "finding"
     exceeded, simple = not_kept(found, tolerance), simpler(found, tolerance)
-    parts = [part for part in (said, exceeded, simple) if part is not None]
+    parts = [part for part in (sentence, exceeded, simple) if part is not None]
     return " ".join(parts), "warning" if exceeded or simple else "finding"
 
 
@@ -288,12 +290,12 @@ def not_kept(found: BudgetTrial, tolerance: float) -> str | None:
         for key, row in found.rows.items()
         if key.startswith("planner-") and row.added.high <= tolerance and row.votes < found.votes
     ]
-    said = f"So it does not keep to {tolerance:g}."
+    sentence = f"So it does not keep to {tolerance:g}."
     if not below:
-        return f"{said} No planner tried is shown to."
+        return f"{sentence} No planner tried is shown to."
     one = min(below, key=lambda row: row.votes)
     return (
-        f"{said} Shown to keep to it: {one.name[0].lower()}{one.name[1:]}, at {one.votes:.1f} votes "
+        f"{sentence} Shown to keep to it: {one.name[0].lower()}{one.name[1:]}, at {one.votes:.1f} votes "
         f"({percent(one.saved)} saved; it measured {signed(one.added.value, 4)}, "
         f"{signed_ends(one.added, 4)})."
     )
@@ -340,8 +342,8 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
     """
     same, chosen = found.rows["planner-0"], found.rows[f"planner-{tolerance:g}"]
     if found.votes == found.step:
-        asked = f"{found.votes} {_plural('vote', found.votes)}"
-        return f"{judge}: a comparison has only {asked}, all asked at once, so no vote can be saved."
+        at_once = f"{found.votes} {_plural('vote', found.votes)}"
+        return f"{judge}: a comparison has only {at_once}, all asked at once, so no vote can be saved."
     how = "vote by vote" if found.step == 1 else f"{found.step} votes at a time"
     sentence = (
         f"{judge}: asked {how}, {same.votes:.1f} of {found.votes} votes a comparison give the same "
@@ -364,14 +366,16 @@ def outlook(
 
     found : a trial shown beside it, whose numbers differ; the sentence says why.
     """
-    asked, everything = comparisons * budget.expected_votes, comparisons * budget.votes
+    planned, everything = comparisons * budget.expected_votes, comparisons * budget.votes
     sentence = (
-        f"For {comparisons:,} more {_plural('comparison', comparisons)} expect {asked:,.0f} "
-        f"{_plural('vote', round(asked))} instead of {everything:,}, and a "
+        f"For {comparisons:,} more {_plural('comparison', comparisons)} expect {planned:,.0f} "
+        f"{_plural('vote', round(planned))} instead of {everything:,}, and a "
         f"mean error of {budget.expected_mae:.3f} instead of {budget.fixed_mae:.3f}."
     )
     if call is not None:
-        sentence += f" At {call:g} a vote that costs {asked * call:,.2f} instead of {everything * call:,.2f}."
+        sentence += (
+            f" At {call:g} a vote that costs {planned * call:,.2f} instead of {everything * call:,.2f}."
+        )
     if found is not None:
         sentence += (
             f" So a plan learned from all {budget.n_comparisons:,} comparisons with {budget.votes} "

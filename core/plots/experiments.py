@@ -11,10 +11,20 @@ import numpy as np
 from ..aggregation.rules import RULES
 from ..interpretation.format import ends, span
 from ..interpretation.sentences import SAYS
-from .aggregation import MAP_PIXELS, MOST_SIGNS, SIGNS, UNSEEN, Pattern, pattern_key
+from .aggregation import (
+    MAP_PIXELS,
+    MOST_SIGNS,
+    SIGNS,
+    UNSEEN,
+    Pattern,
+    label_colours,
+    legend_square,
+    pattern_figure,
+    pattern_key,
+)
 from .base import COLOURS, Style, Theme, Trace, error_bars, figure, ideal_trace, label
 from .confusion import tint
-from .forest import ForestMark, Series, forest
+from .forest import ForestMark, Series, forest, forest_mark
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
@@ -38,7 +48,7 @@ MOST_GROUPS = 40
 def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
     """MAE of each rule against votes or labels, with intervals by item; narrow bars vary over draws.
 
-    The dotted line is BTD fitted on every label. Rules stand a little beside each other to be told apart.
+    The dotted line is BTD fitted on every label. Rules are drawn a little apart to be told apart.
     """
     colours = COLOURS[theme]
     votes = found.over == "votes"
@@ -150,23 +160,11 @@ def ties_figure(
 ) -> Figure:
     """Share of ties among the votes of each value, and among the gold labels of what it judged."""
     votes = [
-        ForestMark(
-            row=name,
-            value=one.tie_votes.value,
-            low=one.tie_votes.low,
-            high=one.tie_votes.high,
-            n=f"n {one.n_votes:,} votes",
-        )
+        forest_mark(one, "tie_votes", row=name, n=f"n {one.n_votes:,} votes")
         for name, one in found.values.items()
     ]
     gold = [
-        ForestMark(
-            row=name,
-            value=one.tie_gold.value,
-            low=one.tie_gold.low,
-            high=one.tie_gold.high,
-            n=f"n {one.n_labelled:,} labels",
-        )
+        forest_mark(one, "tie_gold", row=name, n=f"n {one.n_labelled:,} labels")
         for name, one in found.values.items()
         if one.tie_gold is not None
     ]
@@ -313,7 +311,7 @@ def borrowed_figure(
     A letter is the own label; where they differ, own then borrowed. Squares without a comparison are pale.
     """
     colours = COLOURS[theme]
-    fill = {1: colours.raters[0], 0: colours.neutral, -1: colours.raters[1]}
+    fill = label_colours(theme)
     size = max(3.0, 0.92 * MAP_PIXELS / (own.n + 1))
     patterns = list(zip(own.plus.tolist(), own.tie.tolist(), own.minus.tolist(), strict=True))
     decided = list(zip(own.decision.tolist(), borrowed.decision.tolist(), strict=True))
@@ -343,30 +341,8 @@ def borrowed_figure(
             },
         }
     ]
-    # Empty traces make the legend: colours of labels, not of whichever square comes first.
-    traces += [
-        {
-            "type": "scatter",
-            "x": [None],
-            "y": [None],
-            "mode": "markers",
-            "name": SAYS[said],
-            "hoverinfo": "skip",
-            "marker": {"symbol": "square", "size": 12, "color": fill[said]},
-        }
-        for said in (1, 0, -1)
-    ]
-    room = {"range": [-0.6, own.n + 0.6], "showgrid": False} | ({"dtick": 1} if own.n <= MOST_SIGNS else {})
-    return figure(
-        x_title="votes for A",
-        y_title="votes for B",
-        theme=theme,
-        height=height,
-        square=True,
-        traces=traces,
-        x_axis=room,
-        y_axis=room,
-    )
+    traces += [legend_square(vote, theme) for vote in (1, 0, -1)]
+    return pattern_figure(traces, own.n, theme=theme, height=height)
 
 
 def distance_figure(

@@ -42,7 +42,7 @@ def equal_mass_index(confidence: FloatArray, n: IntArray, bins: int) -> IntArray
 
     A distinct value with r verdicts below it and m verdicts goes whole to bin min(M − 1, ⌊M(2r + m)/(2N)⌋),
     in integers; bins may be empty. Values that agree to nine decimals are equal, since a mean of two orders
-    may differ in its last bit. Source: methods §5 (ours; [TH] says "variant of ECE").
+    may differ in its last bit. Source: docs/methods.md §5 (ours; [TH] says "variant of ECE").
     """
     if bins < 1:
         raise InvalidOption(f"bins: {bins} is below 1")

@@ -1,9 +1,9 @@
 """Random calibration splits that draw items, what each item then loses on average, and how sure that is.
 
 Splits are collapsed to cells of equal votes. Intervals leave out which items calibrate: the losses are taken
-as they are, and only the items are a sample. A bootstrap over items, tried first, held the error of a judge
-that is right in 97 % of 60 items in three sets of four, and called rules of equal worth different in one of
-five with ten items or fewer.
+as they are, and only the items are a sample. A bootstrap over items, tried first, covered the error of a
+judge that is right in 97 % of 60 items in three sets of four, and called rules of equal worth different in
+one of five with ten items or fewer.
 """
 
 from __future__ import annotations
@@ -528,11 +528,11 @@ def held_out_losses(item: IntArray, chosen: Sequence[IntArray], losses: Iterable
         total = total + np.where(away[:, None], loss, 0.0)
         times += away
     code = dense_codes(item)
-    held = np.bincount(code, weights=times)
-    seen = held > 0
+    count = np.bincount(code, weights=times)
+    seen = count > 0
     by_item = np.stack([np.bincount(code, weights=column)[seen] for column in total.T], axis=1)
     return ItemLosses(
-        loss=by_item / held[seen, None],
+        loss=by_item / count[seen, None],
         items=np.ones(int(seen.sum()), dtype=np.int64),
         size=np.bincount(code)[seen].astype(np.float64),
     )

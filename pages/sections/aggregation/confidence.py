@@ -38,7 +38,7 @@ def confidence_tab(state: PageState) -> None:
         st.caption(RULES_CAPTION)
         rules = one.to_frame()[list(RULES)].rename(columns=RULES)
         widgets.table(rules, "weighed-rules", alt="Held-out errors")
-    # The chosen judge has been told of above.
+    # The chosen judge has its reason above.
     widgets.without_result({name: why for name, why in failed.items() if name != state.judge})
     if one is not None:
         _copy(state, share)

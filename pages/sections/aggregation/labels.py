@@ -60,23 +60,23 @@ def _become(state: PageState) -> None:
     bar = widgets.figure(fig, "share_of", alt="Share of each label by source", marks=list(bars))
     if bar:
         widgets.votes_table(state.votes_behind(bars[bar] & gold, counts), name="share_of")
-    for place, (name, said) in zip(st.columns(2, gap="medium"), labels.items(), strict=True):
+    for place, (name, given) in zip(st.columns(2, gap="medium"), labels.items(), strict=True):
         with place:
-            _against_gold(state, name, said)
+            _against_gold(state, name, given)
     widgets.how_to_read(
         "Calibrated labels here come from fits on the other nine tenths of the items, so that they do not "
         "flatter."
     )
 
 
-def _against_gold(state: PageState, name: str, said: IntArray) -> None:
+def _against_gold(state: PageState, name: str, given: IntArray) -> None:
     """Confusion of one source's labels, and the votes behind a cell."""
     counts = state.counts
-    table = cached.computed("confusions", (*state.key, name), lambda: confusion(counts, labels=said))
+    table = cached.computed("confusions", (*state.key, name), lambda: confusion(counts, labels=given))
     st.caption(f"{name.capitalize()} against gold")
     mark = f"cell_{name}"
     found = {
-        cell_key(g, y): (counts.gold == g) & (said == y)
+        cell_key(g, y): (counts.gold == g) & (given == y)
         for g in VOTE_LABELS
         for y in VOTE_LABELS
         if table.counts[g + 1, y + 1]

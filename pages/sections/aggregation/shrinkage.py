@@ -132,7 +132,7 @@ def _fits(prior: CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunk
     """θ of the own fit, the prior and the shrunken fit, and how the prior was weighed."""
     fits, whole = gain.evaluation.shrunken, prior.whole
     assert fits is not None  # a gain has always compared it
-    assert whole is not None  # only what is at hand is asked for
+    assert whole is not None  # only available priors are used
     donors = f", the mean of {len(prior.donors)} fits ({some(prior.donors)})" if prior.donors else ""
     st.text(f"The prior: {prior.name}{donors}.")
     widgets.table(_theta(gain, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit")
@@ -166,7 +166,7 @@ def _fits(prior: CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunk
 
 def _both(task: Task, prior: CandidatePrior) -> tuple[BTDFit | None, BTDFit]:
     """Own and shrunken fit on every label; the own one may not exist."""
-    assert prior.whole is not None  # only what is at hand is asked for
+    assert prior.whole is not None  # only available priors are used
     shrunken = shrunken_fit(task.counts, prior.whole, options=task.options, rng=np.random.default_rng(0))
     try:
         return fit(task.counts.labelled().cells()[0], task.options), shrunken

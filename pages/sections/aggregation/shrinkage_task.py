@@ -121,7 +121,7 @@ def all_priors(task: Task) -> dict[Kind, CandidatePrior]:
 
 def gain_of(task: Task, candidate: CandidatePrior, share: float) -> ShrinkageGain:
     prior = candidate.prior
-    assert prior is not None  # only what is at hand is asked for
+    assert prior is not None  # only available priors are used
     return cached.computed(
         "shrinkage gain",
         (*task.key, candidate.kind, share),
