@@ -29,7 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that drive a whole page, and those that read large files."""
     for item in items:
         used = set(getattr(item, "fixturenames", ()))
-        if item.path.name.startswith("test_page_") and used & {"app", "store_path", "own_store_path"}:
+        # `test_app` opens each page once, which is quick.
+        if item.path.name != "test_app.py" and used & {"app", "store_path", "own_store_path"}:
             item.add_marker(pytest.mark.page)
         if "shared_data" in used:
             item.add_marker(pytest.mark.slow)
