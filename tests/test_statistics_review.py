@@ -384,7 +384,7 @@ def test_equal_models_rarely_have_a_leader(models: int, prompts: int) -> None:
         first = lead(pairs, shown)
         assert first is not None
         alone += len(first.top_tier) == 1
-        assert (first.low > 0) == (len(first.top_tier) == 1)
+        assert (first.difference.low > 0) == (len(first.top_tier) == 1)
     assert alone / 500 <= 0.085
 
 

@@ -60,6 +60,10 @@ class Estimate:
         """In another unit: value and ends times `factor`, such as 100 for percent."""
         return replace(self, value=factor * self.value, low=factor * self.low, high=factor * self.high)
 
+    def shifted(self, by: float) -> Estimate:
+        """From another zero: value and ends plus `by`."""
+        return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
+
     def within(self, limit: float) -> bool:
         """Whether the whole interval is inside ± `limit`; False without an interval."""
         return -abs(limit) <= self.low and self.high <= abs(limit)
