@@ -38,7 +38,7 @@ def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
         Column("departs from majority", "differs", "d"),
         Column("right then", "right", "d"),
         Column("majority right then", "wrong", "d"),
-        Column("TH-Score", lambda score: getattr(score.th, "th", None)),
+        Column("TH-Score", lambda score: score.th and score.th.th.value),
         *(Column(name, measured(name.lower())) for name in ("ECE", "ACE", "MCE")),
         Column("Brier", measured("brier")),
         Column("NLL", measured("nll")),
