@@ -23,6 +23,8 @@ from core.leaderboard.debiased import debiased_rate, rogan_gladen
 from core.records import NO_GOLD, PairScores, RatingTable, VoteCounts
 from core.stats.intervals import clustered_proportion, jeffreys, wilson
 
+pytestmark = pytest.mark.slow
+
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results.md"
 LEVEL = 0.95
 
@@ -367,7 +369,6 @@ def figures(simulation: Callable[[], Iterator[Figure]]) -> tuple[Figure, ...]:
     return tuple(simulation())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda simulation: simulation.__name__)
 def test_intervals_hold_the_truth_as_often_as_they_say(simulation: Callable[[], Iterator[Figure]]) -> None:
     for figure in figures(simulation):

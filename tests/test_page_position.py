@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.bias.length import verbosity
@@ -450,7 +451,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     rows = "".join(f"{i},j,{order},{vote}\n" for i in range(4) for order, vote in (("ab", 1), ("ba", -1)))
     with Store.open(tmp_path / "votes.duckdb") as store:
         store.load(read([("alone.csv", f"item_id,judge,position,vote\n{rows}".encode())])[0])
-    yield AppTest.from_file(str(MAIN), default_timeout=60)
+    yield AppTest.from_file(str(MAIN), default_timeout=LONG)
     st.cache_resource.clear()
 
 

@@ -5,6 +5,7 @@ How an interval is written, also where there is none.
 
 from __future__ import annotations
 
+import decimal
 from math import isfinite, isnan
 
 from ..stats.estimate import Estimate
@@ -73,3 +74,26 @@ def number(value: float | None, form: str = ".3f") -> str:
         return format(int(value), form)
     sign, rest = (form[0], form[1:]) if form[:1] in ("+", "-") else ("", form)
     return format(float(value), f"{sign}z{rest}")
+
+
+def one_line(text: str) -> str:
+    """Text from votes, files or providers, safe to print: no line breaks, no terminal escapes."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def upwards(cost: float) -> str:
+    """An amount in four digits that is never less."""
+    rounded = decimal.Context(prec=4, rounding=decimal.ROUND_CEILING).create_decimal_from_float(cost)
+    return f"{rounded.normalize():,f}"
+
+
+def duration(seconds: float) -> str:
+    """Hours and minutes, minutes and seconds, or seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 vote`, `2,000 votes`."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
