@@ -230,8 +230,9 @@ def two_class_correction() -> Iterator[Figure]:
         ("errors both ways (20 %)", two_classes(0.6, 0.8, 0.8)),
         ("one-directional errors (6 %)", two_classes(0.6, 0.9, 1)),
     ):
-        found = [rogan_gladen(votes_and_labels(rng, 100, 1_000, joint)) for _ in range(2_000)]
-        low, high = np.array([(one.low, one.high) for one in found if one.low is not None]).T
+        found = [rogan_gladen(votes_and_labels(rng, 100, 1_000, joint)).rate for _ in range(2_000)]
+        known = [one for one in found if one is not None and one.has_interval]
+        low, high = np.array([(one.low, one.high) for one in known]).T
         setting = f"100 labels, 1,000 unlabelled, {name}"
         yield Figure(
             what="Rogan–Gladen", setting=setting, sets=len(low), share=held(low, high, 0.6), low=0.92

@@ -174,7 +174,7 @@ def _first(shown: Board, corrected: bool) -> str:
     level)/models (Bonferroni; ours). That no model beats the anchor needs no such care.
     """
     best = shown.rows[0]
-    p = best.p_corrected if corrected else best.p
+    p, _ = best.interval(corrected)
     level = 1 - (1 - shown.level) / len(shown.rows)
     sure = float(limits(best.p.value, best.se_p_corrected, level=level)[0])
     score = f"scores {_share(best, corrected)}"
@@ -248,7 +248,7 @@ def _fact(x: str, y: str, row: BoardRow) -> str:
 
 
 def _share(row: BoardRow, corrected: bool = False) -> str:
-    p, elo = (row.p_corrected, row.elo_corrected) if corrected else (row.p, row.elo)
+    p, elo = row.interval(corrected)
     scores = f"{percent(p.value)} ({percent_span(p)}, {row.n:,} prompts)"
     return f"{scores}, {signed_elo(elo.value)} Elo {elo_ends(elo)}"
 

@@ -61,6 +61,10 @@ class BoardRow:
     se_elo_corrected: float
     tier: int
 
+    def interval(self, corrected: bool) -> tuple[Estimate, Estimate]:
+        """p and Elo with the published interval, or with the dispersion-corrected one."""
+        return (self.p_corrected, self.elo_corrected) if corrected else (self.p, self.elo)
+
     def columns(self) -> dict[str, float | int | str]:
         """Column of a frame or document → number; a corrected interval is `p_low_corrected` and so on."""
         named = {re.sub("_corrected_(low|high)", r"_\1_corrected", name): x for name, x in flat(self).items()}

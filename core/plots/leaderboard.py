@@ -17,16 +17,7 @@ from ..leaderboard.score_board import ScoreBoards, ScoreRow
 from ..leaderboard.task_spread import BetweenTasks
 from ..stats.estimate import Estimate
 from .base import COLOURS, MARKERS, MAX_POINTS, Style, Theme, error_bars, figure, ideal_trace, label
-from .model_rows import (
-    NAME_LIMIT,
-    RowMark,
-    add_marks,
-    elo_axis,
-    marker,
-    reference_line,
-    rows_figure,
-    undimmed,
-)
+from .model_rows import NAME_LIMIT, ModelRows, RowMark, marker, undimmed
 
 if TYPE_CHECKING:
     from .base import Figure
@@ -61,66 +52,41 @@ def board_figure(
 
     Source: [RAEE] §2; tiers and the corrected interval ours.
     """
-    rows = board.rows[:shown]
-    places = {row.model: place for place, row in enumerate(rows)}
+    ranked = board.rows[:shown]
     dots = judged or {}
-    if len(rows) * len(dots) > MAX_POINTS:
+    if len(ranked) * len(dots) > MAX_POINTS:
         dots = {}
-    fig = rows_figure(
-        list(places),
+    rows = ModelRows(
+        [row.model for row in ranked],
         x_title="Elo, win probability",
         row_height=ROW_HEIGHT_WITH_MORE if dots else ROW_HEIGHT,
         theme=theme,
         entries=len(dots) + 1 if dots else 0,
+        chosen=chosen,
     )
-    _tier_bands(fig, rows, theme)
-    reach = [0.0]
+    _tier_bands(rows.fig, ranked, theme)
+    known_styles = styles or {}
     for name, known in dots.items():
         marks = [
             RowMark(
-                model=row.model,
-                x=row.elo,
-                hover=f"{_hover(row, corrected)}<br>judge {label(name)}",
-                key=judge_key(name, row.model),
+                row.model,
+                row.elo,
+                f"{_hover(row, corrected)}<br>judge {label(name)}",
+                judge_key(name, row.model),
             )
             for row in known.rows
-            if row.model in places
         ]
-        reach += add_marks(
-            fig,
-            marks,
-            places,
-            name=label(name, limit=NAME_LIMIT),
-            style=(styles or {})[name],
-            theme=theme,
-            offset=0.28,
-            size=7,
-            opacity=0.75,
-            bars=False,
-            chosen=chosen,
-        )
+        rows.add(_short(name), known_styles[name], marks, offset=0.28, size=7, opacity=0.75, bars=False)
     marks = [
-        RowMark(
-            model=row.model,
-            x=row.elo_corrected if corrected else row.elo,
-            hover=_hover(row, corrected),
-            key=row.model,
-        )
-        for row in rows
+        RowMark(row.model, row.interval(corrected)[1], _hover(row, corrected), row.model) for row in ranked
     ]
-    reach += add_marks(
-        fig,
+    rows.add(
+        _short(judge) if judge else "all, pooled",
+        known_styles[judge] if judge else _accent(theme),
         marks,
-        places,
-        name=label(judge, limit=NAME_LIMIT) if judge else "all, pooled",
-        style=(styles or {})[judge] if judge else _accent(theme),
-        theme=theme,
         size=10,
-        chosen=chosen,
     )
-    elo_axis(fig, min(reach), max(reach), probabilities=True)
-    reference_line(fig, len(rows), theme)
-    return fig
+    return rows.along_elo(probabilities=True)
 
 
 def swap_figure(
@@ -140,42 +106,36 @@ def swap_figure(
 
     Source: [RAEE] anchor swap; docs/methods.md §6.
     """
-    places = {row.model: place for place, row in enumerate(row for row in one.rows if row.model in models)}
-    fig = rows_figure(
-        list(places), x_title="Elo, centred", row_height=ROW_HEIGHT_WITH_MORE, theme=theme, entries=2
+    listed = [row.model for row in one.rows if row.model in models]
+    rows = ModelRows(
+        listed,
+        x_title="Elo, centred",
+        row_height=ROW_HEIGHT_WITH_MORE,
+        theme=theme,
+        entries=2,
+        chosen=chosen,
     )
     colours = COLOURS[theme].raters
-    reach = [0.0]
     for known, colour, symbol, offset in (
         (one, colours[0], "circle", -0.15),
         (two, colours[1], "diamond-open", 0.15),
     ):
-        rows = [row for row in known.rows if row.model in places]
-        mean = float(np.mean([row.elo.value for row in rows])) if rows else 0.0
+        by_name = {row.model: row for row in known.rows}
+        drawn = [by_name[name] for name in listed]
+        mean = float(np.mean([row.elo.value for row in drawn])) if drawn else 0.0
+        about = f"<br>against {label(known.anchor)}<br>centred "
         marks = [
             RowMark(
-                model=row.model,
-                x=(row.elo_corrected if corrected else row.elo).shifted(-mean),
-                hover=f"{_hover(row, corrected)}<br>against {label(known.anchor)}"
-                f"<br>centred {signed_elo(row.elo.value - mean)}",
-                key=swap_key(known.anchor, row.model),
+                row.model,
+                row.interval(corrected)[1].shifted(-mean),
+                f"{_hover(row, corrected)}{about}{signed_elo(row.elo.value - mean)}",
+                swap_key(known.anchor, row.model),
             )
-            for row in sorted(rows, key=lambda row: places[row.model])
+            for row in drawn
         ]
-        reach += add_marks(
-            fig,
-            marks,
-            places,
-            name=f"against {label(known.anchor, limit=NAME_LIMIT)}",
-            style=Style(colour=colour, symbol=symbol),
-            theme=theme,
-            offset=offset,
-            size=10,
-            chosen=chosen,
-        )
-    elo_axis(fig, min(reach), max(reach), probabilities=False)
-    reference_line(fig, len(places), theme)
-    return fig
+        name = f"against {_short(known.anchor)}"
+        rows.add(name, Style(colour=colour, symbol=symbol), marks, offset=offset, size=10)
+    return rows.along_elo()
 
 
 def judge_key(judge: str, model: str) -> str:
@@ -224,12 +184,16 @@ def _tier_bands(fig: Figure, rows: Sequence[BoardRow], theme: Theme) -> None:
     fig.update_layout(shapes=bands, annotations=names, margin_r=48)
 
 
+def _short(name: str) -> str:
+    return label(name, limit=NAME_LIMIT)
+
+
 def _accent(theme: Theme) -> Style:
     return Style(colour=COLOURS[theme].accent, symbol="circle")
 
 
 def _hover(row: BoardRow, corrected: bool) -> str:
-    p, elo = (row.p_corrected, row.elo_corrected) if corrected else (row.p, row.elo)
+    p, elo = row.interval(corrected)
     return (
         f"<b>{label(row.model)}</b><br>Elo {signed_elo(elo.value)} {elo_ends(elo)}"
         f"<br>win probability {p.value:.3f} ({p.low:.3f} to {p.high:.3f})"
@@ -254,35 +218,27 @@ def ratings_figure(
 
     The key of a mark is its model. Models without a number by a method have no mark of it.
     """
-    places = {row.model: place for place, row in enumerate(board.rows[:shown])}
     methods: dict[str, Result] = {RAEE: board, **others}
-    fig = rows_figure(
-        list(places), x_title="Elo", row_height=ROW_HEIGHT_OF_METHODS, theme=theme, entries=len(methods)
+    rows = ModelRows(
+        [row.model for row in board.rows[:shown]],
+        x_title="Elo",
+        row_height=ROW_HEIGHT_OF_METHODS,
+        theme=theme,
+        entries=len(methods),
+        chosen=chosen,
     )
-    reach = [0.0]
     for place, (method, found) in enumerate(methods.items()):
         name = METHOD_NAMES.get(method, method)
         unit = "prompts" if method == RAEE else "games"
         marks = [
-            RowMark(model=model, x=elo, hover=_elo_hover(model, name, elo, f"n {elo.n:,} {unit}"), key=model)
+            RowMark(model, elo, _elo_hover(model, name, elo, f"n {elo.n:,} {unit}"), model)
             for model, elo in found.elos().items()
-            if model in places
         ]
         # Open markers for the others, so that colour does not tell alone.
         other = Style(colour=COLOURS[theme].raters[place], symbol=f"{MARKERS[place]}-open")
-        reach += add_marks(
-            fig,
-            marks,
-            places,
-            name=label(name, limit=NAME_LIMIT),
-            style=_accent(theme) if method == RAEE else other,
-            theme=theme,
-            offset=0.2 * (place - (len(methods) - 1) / 2),
-            chosen=chosen,
-        )
-    elo_axis(fig, min(reach), max(reach), probabilities=False)
-    reference_line(fig, len(places), theme)
-    return fig
+        style = _accent(theme) if method == RAEE else other
+        rows.add(_short(name), style, marks, offset=0.2 * (place - (len(methods) - 1) / 2))
+    return rows.along_elo()
 
 
 def tasks_figure(
@@ -293,54 +249,32 @@ def tasks_figure(
     The key of a mean is the model, that of a category's mark `task_key`; the latter are left out where they
     would be more than `MAX_POINTS`.
     """
-    rows = found.rows[:shown]
-    places = {row.model: place for place, row in enumerate(rows)}
-    dots = found.boards if len(rows) * len(found.boards) <= MAX_POINTS else {}
-    fig = rows_figure(
-        list(places), x_title="Elo", row_height=ROW_HEIGHT_OF_TASKS, theme=theme, entries=len(dots) + 1
+    spreads = found.rows[:shown]
+    dots = found.boards if len(spreads) * len(found.boards) <= MAX_POINTS else {}
+    rows = ModelRows(
+        [row.model for row in spreads],
+        x_title="Elo",
+        row_height=ROW_HEIGHT_OF_TASKS,
+        theme=theme,
+        entries=len(dots) + 1,
+        chosen=chosen,
     )
     colours = COLOURS[theme].raters
-    reach = [0.0]
     for place, (task, board) in enumerate(dots.items()):
-        name = task or "no category"
+        name, colour = task or "no category", colours[place % len(colours)]
         marks = [
-            RowMark(
-                model=row.model,
-                x=row.elo_corrected,
-                hover=_elo_hover(row.model, name, row.elo_corrected, f"n {row.n:,} prompts"),
-                key=task_key(task, row.model),
-            )
-            for row in board.rows
-            if row.model in places
+            RowMark(model, elo, _elo_hover(model, name, elo, f"n {elo.n:,} prompts"), task_key(task, model))
+            for model, elo in board.elos().items()
         ]
-        reach += add_marks(
-            fig,
-            marks,
-            places,
-            name=label(name, limit=NAME_LIMIT),
-            style=Style(colour=colours[place % len(colours)], symbol=f"{MARKERS[place % len(MARKERS)]}-open"),
-            theme=theme,
-            offset=0.28,
-            size=7,
-            bars=False,
-            chosen=chosen,
-        )
+        style = Style(colour=colour, symbol=f"{MARKERS[place % len(MARKERS)]}-open")
+        rows.add(_short(name), style, marks, offset=0.28, size=7, bars=False)
     name = "mean of categories"
-    means = [
-        RowMark(
-            model=row.model,
-            x=row.mean,
-            hover=_elo_hover(
-                row.model, name, row.mean, f"n {row.prompts:,} prompts in {row.n_tasks} categories"
-            ),
-            key=row.model,
-        )
-        for row in rows
-    ]
-    reach += add_marks(fig, means, places, name=name, style=_accent(theme), theme=theme, chosen=chosen)
-    elo_axis(fig, min(reach), max(reach), probabilities=False)
-    reference_line(fig, len(places), theme)
-    return fig
+    means = []
+    for row in spreads:
+        n = f"n {row.prompts:,} prompts in {row.n_tasks} categories"
+        means.append(RowMark(row.model, row.mean, _elo_hover(row.model, name, row.mean, n), row.model))
+    rows.add(name, _accent(theme), means)
+    return rows.along_elo()
 
 
 def task_key(task: str, model: str) -> str:
@@ -361,7 +295,7 @@ def outside_figure(
     low, high = float(min([0.0, *x, *y])) - 20, float(max([0.0, *x, *y])) + 20
     fig = figure(
         x_title="Elo here",
-        y_title=f"Elo by {label(found.name, limit=NAME_LIMIT)}, centred",
+        y_title=f"Elo by {_short(found.name)}, centred",
         theme=theme,
         height=460,
         square=True,
@@ -399,59 +333,39 @@ def scores_figure(
     votes : board against the same anchor, with its corrected interval. A model without votes has no hollow
     mark. Judges' marks are left out where there is one judge, or more than a thousand marks.
     """
-    rows = found.mean.rows[:shown]
-    places = {row.model: place for place, row in enumerate(rows)}
-    several = len(found.judges) > 1 and len(rows) * len(found.judges) <= MAX_POINTS
+    ranked = found.mean.rows[:shown]
+    several = len(found.judges) > 1 and len(ranked) * len(found.judges) <= MAX_POINTS
     dots = found.judges if several else {}
-    fig = rows_figure(
-        list(places),
-        x_title=f"beats {label(found.mean.anchor, limit=NAME_LIMIT)}, %",
+    rows = ModelRows(
+        [row.model for row in ranked],
+        x_title=f"beats {_short(found.mean.anchor)}, %",
         row_height=ROW_HEIGHT_OF_SCORES,
         theme=theme,
         entries=len(dots) + 1 + (votes is not None),
+        start=50,
     )
-    reach = [50.0]
     for judge, known in dots.items():
-        marks = [_score_mark(row, f"judge {label(judge)}") for row in known.rows if row.model in places]
-        name, style = label(judge, limit=NAME_LIMIT), styles[judge]
-        reach += add_marks(
-            fig,
-            marks,
-            places,
-            name=name,
-            style=style,
-            theme=theme,
-            offset=0.3,
-            size=7,
-            opacity=0.75,
-            bars=False,
-        )
+        marks = [_score_mark(row, f"judge {label(judge)}") for row in known.rows]
+        rows.add(_short(judge), styles[judge], marks, offset=0.3, size=7, opacity=0.75, bars=False)
     only = next(iter(found.judges)) if len(found.judges) == 1 else None
-    marks = [_score_mark(row, f"n {row.n:,} items, {row.n_judges} judges") for row in rows]
-    name = f"scores, {label(only, limit=NAME_LIMIT)}" if only else "scores, mean of judges"
-    style = styles[only] if only else _accent(theme)
-    reach += add_marks(fig, marks, places, name=name, style=style, theme=theme, offset=-0.12, size=10)
+    marks = [_score_mark(row, f"n {row.n:,} items, {row.n_judges} judges") for row in ranked]
+    name = f"scores, {_short(only)}" if only else "scores, mean of judges"
+    rows.add(name, styles[only] if only else _accent(theme), marks, offset=-0.12, size=10)
     if votes is not None:
-        marks = [
-            RowMark(
-                model=row.model,
-                x=row.p_corrected.scaled(100),
-                hover=f"<b>{label(row.model)}</b><br>by votes {row.p.value:.3f} "
-                f"({row.p_corrected.low:.3f} to {row.p_corrected.high:.3f})<br>n {row.n:,} prompts",
-                key=row.model,
-            )
-            for row in votes.rows
-            if row.model in places
-        ]
+        marks = []
+        for row in votes.rows:
+            p, ends = row.p_corrected, f"({row.p_corrected.low:.3f} to {row.p_corrected.high:.3f})"
+            hover = f"<b>{label(row.model)}</b><br>by votes {p.value:.3f} {ends}<br>n {row.n:,} prompts"
+            marks.append(RowMark(row.model, p.scaled(100), hover, row.model))
         style = Style(colour=COLOURS[theme].neutral, symbol="diamond-open")
-        reach += add_marks(fig, marks, places, name="votes", style=style, theme=theme, offset=0.1)
-    fig.update_xaxes(range=[max(0.0, min(reach) - 3), min(100.0, max(reach) + 3)], nticks=7)
-    reference_line(fig, len(places), theme, x=50, name="50 %")
-    return fig
+        rows.add("votes", style, marks, offset=0.1)
+    low, high = min(rows.reach), max(rows.reach)
+    rows.fig.update_xaxes(range=[max(0.0, low - 3), min(100.0, high + 3)], nticks=7)
+    return rows.with_line(50, "50 %")
 
 
 def _score_mark(row: ScoreRow, about: str) -> RowMark:
     ends = f" ({row.p.low:.3f} to {row.p.high:.3f})" if row.p.has_interval else ""
     by_scores = f"by scores {row.p.value:.3f}{ends}<br>mean score {row.mean:.2f}"
     hover = f"<b>{label(row.model)}</b><br>{by_scores}<br>{about}"
-    return RowMark(model=row.model, x=row.p.scaled(100), hover=hover, key=row.model)
+    return RowMark(row.model, row.p.scaled(100), hover, row.model)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,7 @@ LEGEND_ENTRY = 16
 TICK_STEPS = (10, 25, 50, 100, 200, 400, 1000)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowMark:
+class RowMark(NamedTuple):
     """A mark in the row of a model: its place along the axis, hover text, and the key that a click gives."""
 
     model: str
@@ -34,77 +32,93 @@ class RowMark:
     key: str
 
 
-def rows_figure(
-    models: Sequence[str], *, x_title: str, row_height: int, theme: Theme, entries: int
-) -> Figure:
-    """An empty figure with a row per model, the first on top, and room for `entries` in the legend."""
-    fig = figure(
-        x_title=x_title,
-        y_title="",
-        theme=theme,
-        height=max(200, 100 + row_height * len(models) + LEGEND_ENTRY * entries),
-        legend=entries > 0,
-    )
-    fig.update_layout(margin_t=8)
-    fig.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(models))),
-        ticktext=[label(shortened(name)) for name in models],
-        tickfont={"size": 12},
-        range=[len(models) - 0.4, -0.6],
-        showgrid=False,
-        ticks="",
-    )
-    return fig
+class ModelRows:
+    """A figure with a row per model, the first on top, that series of marks are added to.
 
-
-def add_marks(
-    fig: Figure,
-    marks: Sequence[RowMark],
-    rows: Mapping[str, int],
-    *,
-    name: str,
-    style: Style,
-    theme: Theme,
-    offset: float = 0,
-    size: int = 9,
-    opacity: float = 1.0,
-    bars: bool = True,
-    chosen: str | None = None,
-) -> list[float]:
-    """Draw one series, with intervals if `bars`; returns what the axis has to reach.
-
-    rows : place of each model.  offset : below the middle of the row.  chosen : key of the mark to ring.
+    entries : of the legend.  chosen : key of the mark to ring.  start : x that the axis reaches in any case.
     """
-    x = [mark.x.value for mark in marks]
-    low = [mark.x.low if mark.x.has_interval else mark.x.value for mark in marks]
-    high = [mark.x.high if mark.x.has_interval else mark.x.value for mark in marks]
-    keys = [mark.key for mark in marks]
-    along = {"x": np.array(x), "error_x": error_bars(x, low, high, style.colour)} if bars else {"x": x}
-    fig.add_scatter(
-        **along,
-        y=[rows[mark.model] + offset for mark in marks],
-        mode="markers",
-        name=name,
-        customdata=[[key] for key in keys],
-        hovertext=[mark.hover for mark in marks],
-        hoverinfo="text",
-        marker=marker(style, size, keys, chosen, theme, opacity=opacity),
-        **undimmed(opacity),
-    )
-    return [*x, *low, *high] if bars else x
+
+    def __init__(
+        self,
+        models: Iterable[str],
+        *,
+        x_title: str,
+        row_height: int,
+        theme: Theme,
+        entries: int,
+        chosen: str | None = None,
+        start: float = 0,
+    ) -> None:
+        self.rows = {model: place for place, model in enumerate(models)}
+        self.theme, self.chosen, self.reach = theme, chosen, [start]
+        self.fig = figure(
+            x_title=x_title,
+            y_title="",
+            theme=theme,
+            height=max(200, 100 + row_height * len(self.rows) + LEGEND_ENTRY * entries),
+            legend=entries > 0,
+        )
+        self.fig.update_layout(margin_t=8)
+        self.fig.update_yaxes(
+            tickmode="array",
+            tickvals=list(self.rows.values()),
+            ticktext=[label(shortened(name)) for name in self.rows],
+            tickfont={"size": 12},
+            range=[len(self.rows) - 0.4, -0.6],
+            showgrid=False,
+            ticks="",
+        )
+
+    def add(
+        self,
+        name: str,
+        style: Style,
+        marks: Iterable[RowMark],
+        *,
+        offset: float = 0,
+        size: int = 9,
+        opacity: float = 1.0,
+        bars: bool = True,
+    ) -> None:
+        """Draw one series, of the models that have a row, `offset` below its middle.
+
+        name : as the legend shows it, names from votes made safe by `label`.  bars : draw intervals.
+        """
+        drawn = [mark for mark in marks if mark.model in self.rows]
+        x = [mark.x.value for mark in drawn]
+        low = [mark.x.low if mark.x.has_interval else mark.x.value for mark in drawn]
+        high = [mark.x.high if mark.x.has_interval else mark.x.value for mark in drawn]
+        keys = [mark.key for mark in drawn]
+        along = {"x": np.array(x), "error_x": error_bars(x, low, high, style.colour)} if bars else {"x": x}
+        self.reach += [*x, *low, *high] if bars else x
+        self.fig.add_scatter(
+            **along,
+            y=[self.rows[mark.model] + offset for mark in drawn],
+            mode="markers",
+            name=name,
+            customdata=[[key] for key in keys],
+            hovertext=[mark.hover for mark in drawn],
+            hoverinfo="text",
+            marker=marker(style, size, keys, self.chosen, self.theme, opacity=opacity),
+            **undimmed(opacity),
+        )
+
+    def along_elo(self, *, probabilities: bool = False) -> Figure:
+        """The figure, its axis in Elo, with a line at 0."""
+        elo_axis(self.fig, min(self.reach), max(self.reach), probabilities=probabilities)
+        return self.with_line(0, "0")
+
+    def with_line(self, x: float, name: str) -> Figure:
+        """The figure, with a thin line across all rows, such as at the anchor's Elo."""
+        ideal_line(self.fig, x=(x, x), y=(-0.6, len(self.rows) - 0.4), name=name, theme=self.theme)
+        self.fig.data[-1].showlegend = False
+        return self.fig
 
 
 def shortened(name: str) -> str:
     """Cut the middle of a long name: versions, which tell models apart, stand at the end."""
     text = " ".join(name.split())
     return text if len(text) <= NAME_LIMIT else f"{text[: NAME_LIMIT - 11]}…{text[-10:]}"
-
-
-def reference_line(fig: Figure, length: int, theme: Theme, *, x: float = 0, name: str = "0") -> None:
-    """A thin line across all rows, such as the anchor's Elo."""
-    ideal_line(fig, x=(x, x), y=(-0.6, length - 0.4), name=name, theme=theme)
-    fig.data[-1].showlegend = False
 
 
 def elo_axis(fig: Figure, low: float, high: float, *, probabilities: bool) -> None:
