@@ -1,6 +1,6 @@
 """The public API by the page that shows it; `__init__.py` reads it to know where each name is."""
 
-from .aggregation.btd import Bounds, held_out_labels
+from .aggregation.btd import Bounds, BTDOptions, held_out_labels
 from .aggregation.btd import fit as fit_btd
 from .aggregation.confidence_weights import confidence_weighted
 from .aggregation.evaluation import evaluate
@@ -9,13 +9,12 @@ from .aggregation.ordinal_model import ordinal
 from .aggregation.position_aware_btd import one_order, position_aware
 from .aggregation.rules import given_labels
 from .aggregation.shrinkage import by_item_name as prior_votes
-from .aggregation.shrinkage import offers as prior_offers
+from .aggregation.shrinkage import candidate_priors
 from .aggregation.shrinkage_trial import shrinkage_gain
 from .agreement.confusion_matrix import confusion
 from .agreement.judge_vs_human import leave_one_out
 from .agreement.kappa import agreement_matrix
-from .agreement.reliability import concord as inter_rater_reliability
-from .agreement.reliability import icc
+from .agreement.reliability import icc, inter_rater_reliability
 from .auditing import AuditOptions, audit
 from .bias.length import verbosity
 from .bias.position import order_balance, position_bias
@@ -38,9 +37,10 @@ from .confidence.th_scores import th_score, th_sweep
 from .consensus.ensembles import compare as compare_ensembles
 from .consensus.ensembles import fuser_verdicts
 from .consensus.ensembles import members as ensemble_members
-from .consensus.listwise import Weights, order_sensitivity, order_sweep
+from .consensus.listwise import Weights
 from .consensus.listwise import consensus as consensus_ranking
 from .consensus.listwise import improvement as listwise_improvement
+from .consensus.listwise_orders import order_sensitivity, order_sweep
 from .experiments.budget import learn as learn_budget
 from .experiments.budget import plan as plan_budget
 from .experiments.budget_trial import trial as trial_budget
@@ -53,19 +53,19 @@ from .judging.items import items_of, lists_of, read_items
 from .judging.job import Budget, Job, Judge
 from .judging.plan import plan as plan_job
 from .judging.registry import start as start_job
-from .leaderboard.anchored import board
+from .leaderboard.abstaining import abstention
+from .leaderboard.anchored import board, subsample_errors
 from .leaderboard.anchors import anchor_swap, triangles
 from .leaderboard.debiased import debiased_board, hide_gold
 from .leaderboard.debiased import pooled as pooled_votes
+from .leaderboard.judge_dispersion import dispersion, rating_spread
 from .leaderboard.judges import mean_of_judges
 from .leaderboard.judges import pooling as judge_pooling
 from .leaderboard.judges import screening as judge_screening
-from .leaderboard.order_ratings import rating_spread
 from .leaderboard.outside import compare_outside, read_outside
-from .leaderboard.robustness import abstention, between_tasks, subsample_errors
 from .leaderboard.score_board import score_boards
-from .leaderboard.score_dispersion import dispersion
 from .leaderboard.scores import direct_statistics
+from .leaderboard.task_spread import between_tasks
 from .reporting import report
 from .reporting.document import to_json
 from .reporting.text import to_text
@@ -84,8 +84,8 @@ __all__ += ["calibration", "calibration_intervals", "confidence_gap", "noise_flo
 __all__ += ["by_btd", "by_share", "by_stated_confidence", "guarantee", "recalibrate", "risk_coverage"]
 __all__ += ["threshold_for_risk"]
 # Aggregation and Confusion
-__all__ += ["Bounds", "confidence_weighted", "confusion", "evaluate", "fit_btd", "given_labels"]
-__all__ += ["held_out_labels", "ordinal", "prior_offers", "prior_votes", "score_levels", "shrinkage_gain"]
+__all__ += ["BTDOptions", "Bounds", "confidence_weighted", "confusion", "evaluate", "fit_btd", "given_labels"]
+__all__ += ["candidate_priors", "held_out_labels", "ordinal", "prior_votes", "score_levels", "shrinkage_gain"]
 # Position bias
 __all__ += ["one_order", "order_balance", "position_aware", "position_bias", "verbosity"]
 # Agreement

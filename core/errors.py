@@ -17,6 +17,7 @@ from typing import Any, Self
 COMMAND_LINE = {
     "layout": "layout",
     "baseline": "--map model_b==NAME",
+    "two_prices": "--price PROMPT COMPLETION, per million tokens",
 }
 """What the command line calls an option, where that is not `--` and its name with hyphens."""
 
