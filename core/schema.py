@@ -90,11 +90,6 @@ class Form:
         return tuple(column.name for column in self.columns)
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """Names of the columns of text."""
-        return tuple(column.name for column in self.columns if column.kind == "text")
-
-    @property
     def required(self) -> tuple[str, ...]:
         """Names of the columns that a file must have."""
         return tuple(column.name for column in self.columns if column.required)

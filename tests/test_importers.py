@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.errors import AmbiguousLabels, InvalidOption, UnknownName, UnreadableFile
 from core.importers import Inspection, ReadOptions, formats, inspect, read, read_back, template
-from core.importers.source import stem
+from core.importers.source import open_source
 from core.schema import COLUMN_NAMES, vote_schema
 from core.store.export import write_csv
 
@@ -70,7 +70,7 @@ def test_every_container_gives_the_same_votes(name):
     expected = [row | {"run": 0, "status": "ok", "model_a": "A", "rater_type": "llm"} for row in ROWS]
     names = list(expected[0])
     assert reading.votes.select(names).to_pylist() == expected
-    assert set(reading.votes["dataset"].to_pylist()) == {stem(name)}
+    assert set(reading.votes["dataset"].to_pylist()) == {open_source(name, CONTAINERS[name], 10**6).stem}
     assert reading.votes["row"].to_pylist() == [1, 2, 3]
 
 

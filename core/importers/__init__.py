@@ -176,7 +176,7 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
             "{option} {value!r}: use {allowed}.", option="format", value=wanted, allowed=(AUTO, *formats())
         )
     source = open_source(name, data, options.max_bytes)
-    if not source.is_json and wanted in _NATIVE:
+    if source.kind != "json" and wanted in _NATIVE:
         raise UnreadableFile(
             "{file}: line 1: not JSON, as a {format} file is. Choose {option} {canonical}.",
             option="format",
@@ -184,14 +184,16 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
             format=wanted,
             canonical=CANONICAL,
         )
-    if source.is_json:
+    if source.kind == "json":
         records = read_records(source)
         if native := _native_format(records, wanted, source.name):
             test_set = native == pandalm.NAME and pandalm.is_test_set(records.records[0])
             return _Opened(source=source, format=native, records=records, test_set=test_set)
         table = table_of_records(records)
     else:
-        table = read_parquet(source, options.max_bytes) if source.is_parquet else read_delimited(source)
+        table = (
+            read_parquet(source, options.max_bytes) if source.kind == "parquet" else read_delimited(source)
+        )
     shape = recognise(tuple(table.columns), options)
     return _Opened(source=source, format=shape.format if shape else CANONICAL, table=table, shape=shape)
 

@@ -19,16 +19,14 @@ from .columns import (
     Mask,
     Numbers,
     Rejects,
-    by_text,
     cell_codes,
     cell_text,
     coded_cells,
     constant_cells,
     dense_codes,
-    distinct_texts,
     fill_missing,
     has_number,
-    is_missing,
+    is_text,
 )
 from .source import Source
 
@@ -134,9 +132,7 @@ def checked(rows: TypedRows, source: Source, format: str, duplicates: int) -> Im
     import pyarrow as pa
 
     kinds = rows.form.schema()
-    columns = dict(rows.text)
-    for name, column in rows.numbers.items():
-        columns[name] = pa.array(column.data, kinds.field(name).type, mask=np.ma.getmaskarray(column))
+    columns = rows.text | {name: pa.array(column) for name, column in rows.numbers.items()}
     columns["extra"] = _extra(rows.extra, len(rows.row), kinds.field("extra").type)
     columns["row"] = pa.array(rows.row)
     return ImportResult(
@@ -163,7 +159,7 @@ def _extra(columns: Mapping[str, Cells], n: int, kind: Any) -> Any:
     if not names or not n:
         empty = pa.array([], pa.string())
         return pa.MapArray.from_arrays(pa.array(np.zeros(n + 1, np.int32)), empty, empty, kind)
-    filled = np.stack([~is_missing(column) for column in columns.values()], axis=1)
+    filled = np.stack([cell_codes(column) >= 0 for column in columns.values()], axis=1)
     offsets = np.r_[0, np.cumsum(filled.sum(axis=1))].astype(np.int32)
     row, place = np.nonzero(filled)
     values = pa.concat_arrays([column.dictionary for column in columns.values()])
@@ -353,8 +349,8 @@ class Rankings:
     def settle_choice(self) -> None:
         """Fill `chosen` and `status`; a failed ranking keeps no answer."""
         numbers, status = self.rows.numbers, self.rows.text["status"]
-        ok = by_text(status, [word == "ok" for word in distinct_texts(status)], False)
-        failed = ~is_missing(status) & ~ok
+        ok = is_text(status, "ok")
+        failed = (cell_codes(status) >= 0) & ~ok
         rank, score, chosen = numbers["rank"], numbers["score"], numbers["chosen"]
         is_first, is_chosen = (rank == 1).filled(False), (chosen == 1).filled(False)
         picked = _any(self.code, is_chosen) & ~failed

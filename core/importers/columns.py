@@ -195,25 +195,17 @@ def encode_cells(cells: Iterable[str | None] | Any) -> Cells:
 
 
 def coded_cells(codes: NDArray[Any], texts: list[str]) -> Cells:
-    """Cells by their index in distinct texts."""
+    """Cells by their index in distinct texts; missing where a masked array of indices is masked."""
     import pyarrow as pa
 
-    return pa.DictionaryArray.from_arrays(codes.astype(np.int32), pa.array(texts, pa.string()))
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(texts, pa.string()))
 
 
 def constant_cells(text: str | None, n: int) -> Cells:
     """The same cell n times."""
     import pyarrow as pa
 
-    if text is None:
-        return pa.nulls(n, pa.dictionary(pa.int32(), pa.string()))
-    return coded_cells(np.zeros(n), [text])
-
-
-def distinct_texts(cells: Cells) -> list[str]:
-    """Distinct texts of the dictionary."""
-    found: list[str] = cells.dictionary.to_pylist()
-    return found
+    return pa.repeat(pa.scalar(text, pa.string()), n).dictionary_encode()
 
 
 def cell_text(cells: Cells, i: int | np.integer[Any]) -> str:
@@ -226,21 +218,18 @@ def cell_codes(cells: Cells) -> Codes:
     return cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
-def is_missing(cells: Cells) -> Mask:
-    """Rows without a cell."""
-    return cell_codes(cells) < 0
-
-
-def by_text(cells: Cells, values: Iterable[Any], default: Any, dtype: Any = bool) -> NDArray[Any]:
-    """By row the value of its text, given in the order of `texts`; the default where the cell is missing."""
-    return np.array([*values, default], dtype)[cell_codes(cells)]
+def is_text(cells: Cells, text: str) -> Mask:
+    """Rows whose cell is this text."""
+    return np.array([*(known == text for known in cells.dictionary.to_pylist()), False], bool)[
+        cell_codes(cells)
+    ]
 
 
 def map_cells(cells: Cells, function: Callable[[str], str | None]) -> Cells:
     """Replace each distinct text; None or an empty text makes the cell missing."""
     import pyarrow as pa
 
-    old = distinct_texts(cells)
+    old = cells.dictionary.to_pylist()
     new = [function(text) or None for text in old]
     if new == old:
         return cells
@@ -262,7 +251,7 @@ def label_counts(*columns: Cells) -> dict[str, int]:
     counts: dict[str, int] = {}
     for cells in columns:
         number = np.bincount(cell_codes(cells) + 1, minlength=len(cells.dictionary) + 1)[1:]
-        for text, count in zip(distinct_texts(cells), number.tolist(), strict=True):
+        for text, count in zip(cells.dictionary.to_pylist(), number.tolist(), strict=True):
             if count and (label := text.strip()):
                 counts[label] = counts.get(label, 0) + count
     return counts
@@ -282,15 +271,15 @@ def has_number(column: Numbers) -> Mask:
 
 def parse_cells(cells: Cells, function: Callable[[str], float], dtype: Any) -> tuple[Numbers, dict[int, str]]:
     """Read each distinct text as a number. Returns the numbers, and why others are none by their code."""
-    read: list[float | None] = []
+    texts = cells.dictionary.to_pylist()
+    numbers, mask = np.zeros(len(texts) + 1, dtype), np.ones(len(texts) + 1, bool)
     reasons: dict[int, str] = {}
-    for code, text in enumerate(distinct_texts(cells)):
+    for code, text in enumerate(texts):
         try:
-            read.append(function(text))
+            numbers[code], mask[code] = function(text), False
         except BadCell as error:
             reasons[code] = error.reason
-            read.append(None)
-    return masked_numbers([*read, None], dtype)[cell_codes(cells)], reasons
+    return np.ma.array(numbers, mask=mask)[cell_codes(cells)], reasons
 
 
 def dense_codes(columns: Iterable[Cells | Numbers]) -> Codes:

@@ -25,7 +25,6 @@ from .columns import (
     ConfidenceScale,
     confidence_scale,
     constant_cells,
-    distinct_texts,
     label_counts,
     order_word,
 )
@@ -182,7 +181,7 @@ def _label_columns(table: TextTable, mapping: Mapping[str, str], options: ReadOp
     for name, column in table.columns.items():
         if name in mapping.values() or not 0 < len(column.dictionary) <= FEW:
             continue
-        labels = {text: 1 for text in distinct_texts(column) if text.strip()}
+        labels = {text: 1 for text in column.dictionary.to_pylist() if text.strip()}
         fitting = candidates(labels)
         telling = any(known not in NUMERIC for known in fitting) or "-1" in map(normalise, labels)
         if options.labels is not None:
@@ -281,7 +280,10 @@ def _ask_for_columns(how: Plan, table: TextTable) -> None:
 def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported: bool) -> None:
     models = frozenset[str]()
     if {"model_a", "model_b"} <= {*how.mapping}:
-        named = (*_texts(how, table, "model_a"), *_texts(how, table, "model_b"))
+        named = (
+            *_cells(how, table, "model_a").dictionary.to_pylist(),
+            *_cells(how, table, "model_b").dictionary.to_pylist(),
+        )
         models = frozenset(map(normalise, named))
     if how.gold_only:
         how.labels = label_counts(_cells(how, table, "gold"))
@@ -362,7 +364,7 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
     how.slots = (options.label_refers or ("slot" if vocabulary.names == "slot" else "model")) == "slot"
     if vocabulary.names != "either" or options.label_refers is not None or "position" not in how.mapping:
         return
-    if all(order_word(text) != "ba" for text in _texts(how, table, "position")):
+    if all(order_word(text) != "ba" for text in _cells(how, table, "position").dictionary.to_pylist()):
         return
     column = how.mapping.get("vote", " and ".join(how.judges))
     how.problems.append(
@@ -399,7 +401,3 @@ def _cells(how: Plan, table: TextTable, canonical: str) -> Cells:
     if canonical in how.constants:
         return constant_cells(how.constants[canonical], len(table.row))
     return table.columns[how.mapping[canonical]]
-
-
-def _texts(how: Plan, table: TextTable, canonical: str) -> list[str]:
-    return distinct_texts(_cells(how, table, canonical))

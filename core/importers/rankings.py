@@ -21,9 +21,7 @@ from .columns import (
     cell_codes,
     coded_cells,
     constant_cells,
-    distinct_texts,
     has_number,
-    is_missing,
     parse_float,
     parse_int,
 )
@@ -111,10 +109,10 @@ def read_rankings(table: TextTable, source: Source, layout: Layout, options: Rea
     parser = parse_texts(table, layout, options)
     cells, notes = parser.cells, list[str]()
     # A row without item, judge or run cannot be blamed on a list: its neighbours are suspect.
-    lost = ~parser.good & (is_missing(cells["item_id"]) | is_missing(cells["judge"]))
+    lost = ~parser.good & ((cell_codes(cells["item_id"]) < 0) | (cell_codes(cells["judge"]) < 0))
     numbers = parser.numbers({"run": parse_int})
     if "run" in cells:
-        lost |= ~is_missing(cells["run"]) & ~has_number(numbers["run"])
+        lost |= (cell_codes(cells["run"]) >= 0) & ~has_number(numbers["run"])
     if "slot" in cells:
         parser.reject_missing("slot")
     readers = {"slot": parse_slot, "rank": parse_rank} | dict.fromkeys(FLAGS, parse_flag)
@@ -122,7 +120,7 @@ def read_rankings(table: TextTable, source: Source, layout: Layout, options: Rea
         readers | {"score": parse_points, "temperature": parse_float, "cost": parse_float}
     )
     slot = numbers["slot"]
-    lettered = any(text.isalpha() for text in distinct_texts(cells["slot"]))
+    lettered = any(text.isalpha() for text in cells["slot"].dictionary.to_pylist())
     if has_number(slot).any() and not lettered and slot.min() == 1:
         numbers["slot"] = slot - 1
         notes.append("Slots in the file begin with 1; they are kept from 0.")
@@ -197,7 +195,7 @@ def read_choices(table: TextTable, source: Source, layout: Layout, options: Read
     AmbiguousLabels : no permutation shows a 0, so counting from 1 and a lost leading 0 look the same.
     """
     parser = parse_texts(table, layout, options)
-    permutations = distinct_texts(parser.cells["permutation"])
+    permutations = parser.cells["permutation"].dictionary.to_pylist()
     if permutations and not any("0" in text for text in permutations):
         raise AmbiguousLabels(
             f"{source.name}: column {shown(layout.mapping['permutation'])}: no permutation shows a 0, so "

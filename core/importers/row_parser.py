@@ -11,19 +11,16 @@ from ..schema import COLUMN_NAMES, FORMS, Form
 from .checks import TypedRows
 from .columns import (
     CHOICES,
-    BadCell,
     Cells,
     Mask,
     Numbers,
-    by_text,
     cell_codes,
     cell_text,
     coded_cells,
     constant_cells,
-    distinct_texts,
     fill_missing,
     has_number,
-    is_missing,
+    is_text,
     map_cells,
     parse_cells,
     parse_choice,
@@ -60,11 +57,12 @@ class RowParser:
         unguarded : take back the apostrophes that an export puts before what a spreadsheet would run.
         """
         self.table, self.form, self.row, self.rejects = table, form, table.row, table.rejects
+        self.texts = {column.name for column in form.columns if column.kind == "text"}
         self.good: Mask = np.ones(len(table.row), bool)
         self.named = {name: theirs for name, theirs in mapping.items() if name not in constants}
         bare = unguard if unguarded else str
         cells = {
-            name: map_cells(table.columns[theirs], bare if name in form.texts else str)
+            name: map_cells(table.columns[theirs], bare if name in self.texts else str)
             for name, theirs in self.named.items()
         } | {name: constant_cells(text, len(table.row)) for name, text in constants.items()}
         self.cells = {
@@ -96,9 +94,8 @@ class RowParser:
 
     def reject_texts(self, name: str, reasons: Mapping[int, str]) -> None:
         """Reject the rows whose cell of a column has one of these codes."""
-        if reasons:
-            codes = cell_codes(self.cells.get(name, self.extra.get(name)))
-            self.reject(np.isin(codes, list(reasons)), name, reasons)
+        codes = cell_codes(self.cells.get(name, self.extra.get(name)))
+        self.reject(np.isin(codes, list(reasons)), name, reasons)
 
     def check_texts(self, required: tuple[str, ...], rater_type: str | None) -> None:
         """Reject texts that cannot be kept, words that a column does not allow, and empty required cells.
@@ -106,13 +103,14 @@ class RowParser:
         rater_type : kind of rater where the file does not say.
         """
         for name, column in (self.cells | self.extra).items():
-            problems = {code: unstorable(text) for code, text in enumerate(distinct_texts(column))}
-            self.reject_texts(name, {code: why for code, why in problems.items() if why})
-        for name in CHOICES:
+            texts = enumerate(column.dictionary.to_pylist())
+            if problems := {code: why for code, text in texts if (why := unstorable(text))}:
+                self.reject_texts(name, problems)
+        for name, words in CHOICES.items():
             if name in self.cells:
-                self.cells[name] = self._choice(name)
+                self.cells[name] = self._choice(name, words)
         for name in required:
-            if name in self.form.texts:
+            if name in self.texts and self.cells[name].null_count:
                 self.reject_missing(name)
         if rater_type:
             given = self.cells.get("rater_type", constant_cells(None, len(self.row)))
@@ -121,29 +119,21 @@ class RowParser:
     def reject_missing(self, name: str) -> None:
         """Reject the rows without a cell in a column that must have one."""
         reason = f"{name} is missing; fill the cell, or remove the row"
-        self.reject(is_missing(self.cells[name]), name, reason)
+        self.reject(cell_codes(self.cells[name]) < 0, name, reason)
 
-    def _choice(self, name: str) -> Cells:
-        """Column of a few words; rows with another word are rejected."""
-        words: list[str] = []
-        reasons: dict[int, str] = {}
-        for code, text in enumerate(distinct_texts(self.cells[name])):
-            try:
-                words.append(parse_choice(text, CHOICES[name]))
-            except BadCell as error:
-                reasons[code] = error.reason
-                words.append(text)
-        self.reject_texts(name, reasons)
-        return map_cells(
-            self.cells[name], dict(zip(distinct_texts(self.cells[name]), words, strict=True)).__getitem__
-        )
+    def _choice(self, name: str, words: tuple[str, ...]) -> Cells:
+        """Column of a few words; rows with another word are rejected, and keep it."""
+        self.number(name, lambda text: words.index(parse_choice(text, words)))
+        lower = {text: text.casefold() for text in self.cells[name].dictionary.to_pylist()}
+        return map_cells(self.cells[name], lambda text: lower[text] if lower[text] in words else text)
 
     def number(self, name: str, function: Callable[[str], float]) -> Numbers:
         """Column of numbers; rows with a cell that is none are rejected."""
         numbers, reasons = parse_cells(
             self.cells[name], function, np.float64 if name in _FLOATS else np.int64
         )
-        self.reject_texts(name, reasons)
+        if reasons:
+            self.reject_texts(name, reasons)
         return numbers
 
     def numbers(self, functions: Mapping[str, Callable[[str], float]]) -> dict[str, Numbers]:
@@ -156,7 +146,7 @@ class RowParser:
         """The rows with their texts and these numbers, bad ones among them."""
         return TypedRows(
             row=self.row,
-            text={name: cells for name, cells in self.cells.items() if name in self.form.texts},
+            text={name: cells for name, cells in self.cells.items() if name in self.texts},
             numbers=numbers,
             rejects=self.rejects,
             rows=self.table.rows,
@@ -171,15 +161,19 @@ class RowParser:
 
         Fills `status`; returns the votes or scores that count.
         """
-        status = self.cells.get("status", constant_cells(None, len(self.row)))
-        ok = by_text(status, [word == "ok" for word in distinct_texts(status)], False)
-        failed = ~is_missing(status) & ~ok
         there = has_number(value)
+        by_value = coded_cells(~there, ["ok", "unparsed"])
+        if "status" not in self.cells:
+            self.cells["status"] = by_value
+            return value
+        status = self.cells["status"]
+        ok = is_text(status, "ok")
+        failed = (cell_codes(status) >= 0) & ~ok
         contradicted = int((failed & there & self.good).sum())
         if contradicted:
             what = "Labels" if name == "vote" else f"Cells of {name}"
             notes.append(f"{what} not used because the status is not ok: {contradicted:,}.")
         reason = f"the {name} is missing although status is ok; fill it, or change status"
         self.reject(ok & ~there, name, reason)
-        self.cells["status"] = fill_missing(status, coded_cells(~there, ["ok", "unparsed"]))
+        self.cells["status"] = fill_missing(status, by_value)
         return np.ma.array(value.data, mask=~there | failed)

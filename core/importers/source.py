@@ -7,8 +7,9 @@ import hashlib
 import io
 import re
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ..errors import UnreadableFile
 from ..installation import PROGRAM
@@ -34,24 +35,26 @@ _FOREIGN = (
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Source:
-    """A file's name and unpacked bytes, UTF-8 without byte order mark; `sha256` is of the file as given."""
+    """A file's name and unpacked bytes, text without its byte order mark; `sha256` is of the file as given.
+
+    kind : json begins like JSON or JSON Lines.
+    """
 
     name: str
     data: bytes
     sha256: str
+    kind: Literal["parquet", "json", "delimited"]
 
     @property
     def stem(self) -> str:
-        return stem(self.name)
-
-    @property
-    def is_parquet(self) -> bool:
-        return self.data[:4] == b"PAR1" or self.name.casefold().endswith((".parquet", ".pq"))
-
-    @property
-    def is_json(self) -> bool:
-        """Whether it begins like JSON or JSON Lines."""
-        return not self.is_parquet and _JSON.match(self.data) is not None
+        """File name without folders and without the endings of its kind: `a/b.csv.gz` is `b`."""
+        base = self.name.replace("\\", "/").rsplit("/", 1)[-1]
+        for _ in range(2):
+            for suffix in _SUFFIXES:
+                if base.casefold().endswith(suffix) and len(base) > len(suffix):
+                    base = base[: -len(suffix)]
+                    break
+        return base
 
     def text(self) -> str:
         """The bytes as text."""
@@ -83,19 +86,11 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
             f"{name}: byte 9: the file is a DuckDB database. If it is a store of Appellate, take it over "
             f"with {PROGRAM} import, or export it; else save the table as CSV or Parquet."
         )
-    source = Source(name=name, data=unpacked, sha256=hashlib.sha256(raw).hexdigest())
-    return source if source.is_parquet else replace(source, data=_utf8(name, unpacked))
-
-
-def stem(name: str) -> str:
-    """File name without folders and without the endings of its kind: `a/b.csv.gz` is `b`."""
-    base = name.replace("\\", "/").rsplit("/", 1)[-1]
-    for _ in range(2):
-        for suffix in _SUFFIXES:
-            if base.casefold().endswith(suffix) and len(base) > len(suffix):
-                base = base[: -len(suffix)]
-                break
-    return base
+    sha256 = hashlib.sha256(raw).hexdigest()
+    if unpacked[:4] == b"PAR1" or name.casefold().endswith((".parquet", ".pq")):
+        return Source(name=name, data=unpacked, sha256=sha256, kind="parquet")
+    text = _utf8(name, unpacked)
+    return Source(name=name, data=text, sha256=sha256, kind="json" if _JSON.match(text) else "delimited")
 
 
 def _read(name: str, path: Path, max_bytes: int) -> bytes:

@@ -14,15 +14,14 @@ from .checks import TypedRows, finish
 from .columns import (
     BadCell,
     Cells,
-    Mask,
+    Codes,
     Numbers,
-    by_text,
+    cell_codes,
     cell_text,
     coded_cells,
     constant_cells,
-    distinct_texts,
     has_number,
-    is_missing,
+    is_text,
     map_cells,
     order_word,
     parse_confidence,
@@ -113,15 +112,14 @@ class VoteParser(RowParser):
     def _model_names(self, name: str) -> Numbers:
         """Labels that are the better model's name."""
         codes: dict[str, int] = {}
-        label, a, b = (
-            by_text(
-                cells,
-                [codes.setdefault(normalise(text), len(codes)) for text in distinct_texts(cells)],
-                -1,
-                int,
-            )
-            for cells in (self.cells[name], self.cells["model_a"], self.cells["model_b"])
-        )
+
+        def coded(cells: Cells) -> Codes:
+            texts = cells.dictionary.to_pylist()
+            return np.array([*(codes.setdefault(normalise(t), len(codes)) for t in texts), -1])[
+                cell_codes(cells)
+            ]
+
+        label, a, b = (coded(self.cells[column]) for column in (name, "model_a", "model_b"))
         tie = np.isin(label, [codes[word] for word in TIE_WORDS if word in codes])
         there = label >= 0
         valid = there & (tie | ((label == a) ^ (label == b)))
@@ -132,9 +130,9 @@ class VoteParser(RowParser):
     def _slots(self, vote: Numbers) -> Numbers:
         """Turn labels that name the first and second shown into labels that name the models."""
         position = self.cells.get("position", constant_cells(None, len(self.row)))
-        swapped: Mask = by_text(position, [text == "ba" for text in distinct_texts(position)], False)
+        swapped = is_text(position, "ba")
         reason = "the label names the first or second shown, but position is missing; write ab or ba"
-        self.reject(is_missing(position) & has_number(vote), "position", reason)
+        self.reject((cell_codes(position) < 0) & has_number(vote), "position", reason)
         return np.ma.array(np.where(swapped, -vote.data, vote.data), mask=~has_number(vote))
 
     def _scores(self) -> Numbers:
@@ -151,7 +149,7 @@ def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[s
     import pyarrow as pa
 
     votes = [map_cells(table.columns[name], str.strip) for name in judges]
-    index = [np.flatnonzero(~is_missing(column)) for column in votes] or [np.zeros(0, np.int64)]
+    index = [np.flatnonzero(cell_codes(column) >= 0) for column in votes] or [np.zeros(0, np.int64)]
     take = np.concatenate(index)
     judge = np.repeat(np.arange(len(index)), [len(rows) for rows in index])
     order = np.lexsort((judge, take))
