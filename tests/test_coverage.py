@@ -23,6 +23,8 @@ from core.leaderboard.debiased import debiased_rate, rogan_gladen
 from core.records import NO_GOLD, PairScores, RatingTable, VoteCounts
 from core.stats.intervals import clustered_proportion, jeffreys, wilson
 
+pytestmark = pytest.mark.slow
+
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results.md"
 LEVEL = 0.95
 
@@ -125,7 +127,7 @@ def repeatability() -> Iterator[Figure]:
         return np.where(latent > 0.3, 1.0, np.where(latent < -0.3, -1.0, 0.0))
 
     for easy in (0.3, 0.7):
-        truth = icc(ternary(300_000, easy)).icc_3_k
+        truth = icc(ternary(300_000, easy)).icc_3_k.value
         found = [icc(ternary(60, easy)) for _ in range(2_000)]
         low, high = (np.array([getattr(one, f"icc_3_k_{end}") for one in found]) for end in ("low", "high"))
         yield Figure(
@@ -142,10 +144,10 @@ def repeatability() -> Iterator[Figure]:
         latent = lean + 0.8 * rng.logistic(size=(items * each, k))
         return np.where(latent > 0.5, 1.0, np.where(latent < -0.5, -1.0, 0.0))
 
-    truth, item, ends = icc(alike(300_000, 1)).icc_3_k, np.arange(15).repeat(6), []
+    truth, item, ends = icc(alike(300_000, 1)).icc_3_k.value, np.arange(15).repeat(6), []
     for _ in range(2_000):
         one = icc(RatingTable(item=item, ratings=alike(15, 6), orders="ab", oriented=True))
-        ends.append((one.icc_3_k_low, one.icc_3_k_high))
+        ends.append((one.icc_3_k.low, one.icc_3_k.high))
     yield Figure(
         what="ICC(3,k), jackknife",
         setting=f"ternary votes, 15 items of 6 comparisons that are alike × {k} runs",
@@ -201,7 +203,7 @@ def debiased_intervals(name: str) -> tuple[dict[str, np.ndarray], float]:
         counts = votes_and_labels(rng, 50, rest, joint)
         found = debiased_rate(counts)
         ends["full"].append((found.low, found.high))
-        ends["labels"].append((found.labels_low, found.labels_high))
+        ends["labels"].append((found.labels.low, found.labels.high))
         f = (1 + counts.plus - counts.minus) / 2
         rectifier = (counts.gold[:50] + 1) / 2 - f[:50]
         half = 1.96 * math.sqrt(f[50:].var(ddof=1) / rest + rectifier.var(ddof=1) / 50)
@@ -366,7 +368,6 @@ def figures(simulation: Callable[[], Iterator[Figure]]) -> tuple[Figure, ...]:
     return tuple(simulation())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("simulation", SIMULATIONS, ids=lambda simulation: simulation.__name__)
 def test_intervals_hold_the_truth_as_often_as_they_say(simulation: Callable[[], Iterator[Figure]]) -> None:
     for figure in figures(simulation):

@@ -14,6 +14,8 @@ from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
 
+pytestmark = pytest.mark.slow
+
 ITEMS, VOTES = 120, 8
 
 
@@ -47,7 +49,6 @@ def expected(items) -> dict[str, float]:
     return {name: total / (2 * len(items)) for name, total in totals.items()}
 
 
-@pytest.mark.slow
 def test_position_bias_is_recovered(collected):
     items, positions, _ = collected
     known, found = expected(items), position_bias(positions)

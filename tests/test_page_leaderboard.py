@@ -14,7 +14,7 @@ from core.interpretation.leaderboard import (
     mid_region,
     no_board,
     sound,
-    triangle_words,
+    triangle_summaries,
     triangles_frame,
 )
 from core.leaderboard.anchored import board
@@ -57,7 +57,7 @@ def judged(pairs: PairScores, anchor: str):
     boards = {name: board(pairs, name) for name in anchors(pairs, minimum=2)}
     compared = tuple(dict.fromkeys([anchor, *anchors(pairs)]))
     found = standings(pairs, boards[anchor], boards=boards, swap=anchor_swap(pairs, compared))
-    return found, triangle_words(triangles(pairs), boards), boards
+    return found, triangle_summaries(triangles(pairs), boards), boards
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_the_best_of_equal_models_rarely_leads(models):
         shown = board(pairs, "z")
         said = answer(Standings(board=shown, lead=None, others=()))
         led += "leads" in said
-        assert ("as the best of" in said) == (shown.rows[0].p_low > 0.5 and "leads" not in said)
+        assert ("as the best of" in said) == (shown.rows[0].p.low > 0.5 and "leads" not in said)
     assert led / 200 <= 0.05
 
 
@@ -154,14 +154,15 @@ def test_the_lead_is_the_paired_difference_that_the_tiers_test(demo):
     d = score("sim-hazel") - score("sim-birch")
     t = 1.9949454  # t of 69 degrees of freedom at .975
     error = d.std(ddof=1) / np.sqrt(70)
-    assert (first.leader, first.runner_up, first.n, first.paired) == ("sim-hazel", "sim-birch", 70, True)
-    assert (first.difference, first.low, first.high) == pytest.approx(
+    gap = first.difference
+    assert (first.leader, first.runner_up, gap.n, first.paired) == ("sim-hazel", "sim-birch", 70, True)
+    assert (gap.value, gap.low, gap.high) == pytest.approx(
         (d.mean(), d.mean() - t * error, d.mean() + t * error)
     )
     assert first.top_tier == ("sim-hazel",)
     # A finite pool and κ narrow intervals; they do not set models apart.
     narrowed = lead(pairs, board(pairs, "sim-anchor-one", pool=71, kappa_factor=0.5))
-    assert (narrowed.low, narrowed.high) == (first.low, first.high)
+    assert narrowed.difference == gap
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -169,9 +170,9 @@ def test_a_lead_excludes_zero_exactly_when_the_second_starts_a_tier(seed):
     rng = np.random.default_rng(seed)
     pairs = scored({(name, "z"): rng.choice([0, 0.5, 1], 40, p=[0.3, 0.3, 0.4]) for name in "abc"})
     found = board(pairs, "z")
-    first = lead(pairs, found)
-    assert (first.low > 0) == (found.rows[1].tier == 2)
-    assert first.low <= first.difference <= first.high
+    gap = lead(pairs, found).difference
+    assert (gap.low > 0) == (found.rows[1].tier == 2)
+    assert gap.low <= gap.value <= gap.high
 
 
 @pytest.mark.slow
@@ -229,10 +230,10 @@ def test_words_where_the_anchor_wins_or_is_level():
 def test_the_corrected_interval_is_said_when_asked_for(demo):
     found, told, _ = judged(demo[None], "sim-anchor-one")
     row = found.board.rows[0]
-    assert f"({row.elo_low_corrected:+.0f} to {row.elo_high_corrected:+.0f})" in answer(
+    assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in answer(
         found, told, corrected=True
     )
-    assert f"({row.elo_low:+.0f} to {row.elo_high:+.0f})" in answer(found, told)
+    assert f"({row.elo.low:+.0f} to {row.elo.high:+.0f})" in answer(found, told)
 
 
 def test_no_board_says_why():
@@ -282,15 +283,15 @@ def test_board_figure_holds_the_boards_numbers(demo):
     styles = rater_styles(judges)
     fig = board_figure(found, judged=judges, styles=styles, chosen="sim-elm")
     pooled = next(trace for trace in fig.data if trace.name == "all, pooled")
-    assert list(pooled.x) == [row.elo for row in found.rows]
-    assert pooled.x + np.array(pooled.error_x.array) == pytest.approx([row.elo_high for row in found.rows])
+    assert list(pooled.x) == [row.elo.value for row in found.rows]
+    assert pooled.x + np.array(pooled.error_x.array) == pytest.approx([row.elo.high for row in found.rows])
     assert pooled.x - np.array(pooled.error_x.arrayminus) == pytest.approx(
-        [row.elo_low for row in found.rows]
+        [row.elo.low for row in found.rows]
     )
     assert [key for (key,) in pooled.customdata] == [row.model for row in found.rows]
     assert [width > 0 for width in pooled.marker.line.width] == [row.model == "sim-elm" for row in found.rows]
     careful = next(trace for trace in fig.data if trace.name == "sim-judge-careful")
-    assert list(careful.x) == [row.elo for row in judges["sim-judge-careful"].rows]
+    assert list(careful.x) == [row.elo.value for row in judges["sim-judge-careful"].rows]
     assert careful.marker.symbol == styles["sim-judge-careful"].symbol
     assert careful.customdata[0][0] == judge_key(
         "sim-judge-careful", judges["sim-judge-careful"].rows[0].model
@@ -299,7 +300,7 @@ def test_board_figure_holds_the_boards_numbers(demo):
     assert [note.text for note in fig.layout.annotations] == [f"tier {i}" for i in range(1, 6)]
     corrected = board_figure(found, corrected=True).data[0]
     assert corrected.x + np.array(corrected.error_x.array) == pytest.approx(
-        [row.elo_high_corrected for row in found.rows]
+        [row.elo_corrected.high for row in found.rows]
     )
     ticks = dict(zip(fig.layout.xaxis.tickvals, fig.layout.xaxis.ticktext, strict=True))
     assert ticks[0] == "0<br>50 %"
@@ -364,9 +365,9 @@ def test_page_shows_cores_numbers(app, demo):
     frame = app.dataframe[0].value
     rows = found.board.rows
     assert frame["model"].tolist() == [row.model for row in rows]
-    assert frame["elo"].tolist() == [round(row.elo) for row in rows]
-    assert frame["p"].tolist() == [100 * row.p for row in rows]
-    assert frame["p_low_corrected"].tolist() == [100 * row.p_low_corrected for row in rows]
+    assert frame["Elo"].tolist() == [round(row.elo.value) for row in rows]
+    assert frame["low"].tolist() == [round(row.elo.low) for row in rows]
+    assert frame["wins %"].tolist() == [100 * row.p.value for row in rows]
     assert frame["n"].tolist() == [row.n for row in rows]
     assert mid_region(found.board) in texts(app)
 
@@ -382,9 +383,9 @@ def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo)
     )
     pairs = demo["sim-judge-careful"]
     found = board(pairs, "sim-anchor-two", prior="laplace", pool=140)
-    assert app.dataframe[0].value["p_low"].tolist() == [100 * row.p_low for row in found.rows]
+    assert app.dataframe[0].value["low"].tolist() == [round(row.elo_corrected.low) for row in found.rows]
     row = found.rows[0]
-    assert f"({row.elo_low_corrected:+.0f} to {row.elo_high_corrected:+.0f})" in texts(app)[0]
+    assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in texts(app)[0]
     code = next(element.value for element in app.code)
     assert "['sim-judge-careful']" in code
     assert "board(pairs, 'sim-anchor-two', prior='laplace', pool=140)" in code
@@ -398,7 +399,7 @@ def test_page_warns_of_kappa(app):
     assert not app.exception
     assert any("which is backwards" in said for said in texts(app))
     after = app.dataframe[0].value
-    assert (after["elo_high"] - after["elo_low"] < before["elo_high"] - before["elo_low"]).all()
+    assert (after["high"] - after["low"] < before["high"] - before["low"]).all()
 
 
 def test_page_leads_from_a_row_and_from_a_judges_mark_to_the_votes(app, demo_path, demo):
@@ -447,5 +448,5 @@ def test_copied_code_gives_the_pages_numbers(app, capsys, demo):
     exec(code, {})  # noqa: S102 the page's own lines
     printed = capsys.readouterr().out
     row = board(demo[None], "sim-anchor-one").rows[0]
-    assert f"{row.p:.6f}" in printed
-    assert f"{row.elo:.6f}" in printed
+    assert f"{row.p.value:.6f}" in printed
+    assert f"{row.elo.value:.6f}" in printed

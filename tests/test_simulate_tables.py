@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.consensus.listwise import improvement, order_sensitivity
+from core.consensus.listwise import improvement
+from core.consensus.listwise_orders import order_sensitivity
 from core.errors import InvalidOption
 from core.importers import read
 from core.schema import Selection
@@ -36,7 +37,7 @@ def test_planted_slot_preference_is_found_and_no_other(tmp_path):
     with loaded(tmp_path / "lists.csv") as store:
         found = queries.list_rankings(store, Selection())
     assert set(found) == {judge.name for judge in demo_world().judges if judge.rater_type == "llm"}
-    slots = {name: order_sensitivity(one).slots for name, one in found.items()}
+    slots = {name: order_sensitivity(one).to_frame() for name, one in found.items()}
     pulled = slots["sim-judge-first-slot"]
     assert pulled.low[0] > pulled.expected[0]
     assert (np.diff(pulled.win - pulled.expected) < 0).all()

@@ -18,8 +18,8 @@ from ..aggregation.shrinkage_trial import PairedChange, ShrinkageGain
 from ..bias.position import PositionBias
 from ..stats.estimate import Estimates
 from ..stats.splits import HeldOutScores
-from .format import minus, number, signed, signed_ends, span
-from .verdicts import POSITION_SIGNIFICANCE, Grade, Verdict, percent
+from .format import minus, number, percent, signed, signed_ends, span
+from .verdicts import POSITION_SIGNIFICANCE, Grade, Verdict
 
 
 def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:

@@ -15,8 +15,8 @@ from ..experiments.parameter_transfer import Transfer, TransferPrediction
 from ..experiments.sweeps import Sweep
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import ends, minus, signed, signed_ends, span
-from .verdicts import ERROR_NEAR, percent
+from .format import ends, minus, percent, signed, signed_ends, span
+from .verdicts import ERROR_NEAR
 
 if TYPE_CHECKING:
     from ..records import BoolArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..interpretation.aggregation import Measure, change_of
-from ..interpretation.sentences import SAYS
+from ..interpretation.format import SAYS
 from .base import COLOURS, MAX_POINTS, Style, Theme, Trace, error_bars, figure, label
 from .forest import ForestMark, Series, forest, forest_mark
 

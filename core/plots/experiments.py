@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..aggregation.rules import RULES
-from ..interpretation.format import ends, span
-from ..interpretation.sentences import SAYS
+from ..interpretation.format import SAYS, ends, span
 from .aggregation import (
     MAP_PIXELS,
     MOST_SIGNS,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pandas as pd
 
 FloatArray = NDArray[np.float64]
 
@@ -36,6 +38,11 @@ class Estimate:
     level: float = 0.95
     deff: float = 1.0
 
+    def __str__(self) -> str:
+        """With all digits, as a script prints it."""
+        ends = f" ({self.low} to {self.high})" if self.has_interval else ""
+        return f"{self.value}{ends}"
+
     @property
     def has_interval(self) -> bool:
         """Whether both ends are numbers."""
@@ -48,6 +55,14 @@ class Estimate:
     def beyond(self, limit: float) -> bool:
         """Whether the whole interval is farther from 0 than `limit`, all on one side of 0."""
         return self.low > abs(limit) or self.high < -abs(limit)
+
+    def scaled(self, factor: float) -> Estimate:
+        """In another unit: value and ends times `factor`, such as 100 for percent."""
+        return replace(self, value=factor * self.value, low=factor * self.low, high=factor * self.high)
+
+    def shifted(self, by: float) -> Estimate:
+        """From another zero: value and ends plus `by`."""
+        return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
 
     def within(self, limit: float) -> bool:
         """Whether the whole interval is inside ± `limit`; False without an interval."""
@@ -67,6 +82,14 @@ class Estimates:
     n: NDArray[np.int64] | int = 0
     level: float = 0.95
 
+    @classmethod
+    def of(cls, estimates: Sequence[Estimate]) -> Estimates:
+        """One-dimensional arrays of estimates of one level."""
+        ends = [(one.value, one.low, one.high) for one in estimates]
+        value, low, high = np.array(ends, dtype=np.float64).reshape(-1, 3).T
+        n = np.array([one.n for one in estimates], dtype=np.int64)
+        return cls(value, low, high, n=n, level=estimates[0].level if estimates else 0.95)
+
     def __len__(self) -> int:
         return len(self.value)
 
@@ -84,14 +107,17 @@ class Estimates:
         return (self[place] for place in range(len(self)))
 
 
-def flat(result: Any) -> dict[str, Any]:
+def flat(result: Any, *, names: Sequence[str] | None = None, without: Sequence[str] = ()) -> dict[str, Any]:
     """The fields of a result dataclass as the columns of its frame, in order.
 
     An `Estimate` or `Estimates` in field `x` becomes `x`, `x_low` and `x_high`; a missing one (None in a
     field annotated with it) becomes three Nones. Other fields stay as they are.
+
+    names : fields to take, in this order; by default all but those in `without`.
     """
+    of_name = {field.name: field for field in fields(result) if field.name not in without}
     columns: dict[str, Any] = {}
-    for field in fields(result):
+    for field in of_name.values() if names is None else [of_name[name] for name in names]:
         value = getattr(result, field.name)
         if isinstance(value, (Estimate, Estimates)) or (value is None and "Estimate" in str(field.type)):
             columns[field.name] = getattr(value, "value", None)
@@ -100,3 +126,14 @@ def flat(result: Any) -> dict[str, Any]:
         else:
             columns[field.name] = value
     return columns
+
+
+def rows_frame(kind: type, rows: Iterable[Any]) -> pd.DataFrame:
+    """One row per result of the dataclass `kind`, in the columns of `flat`, which stay if there is no row."""
+    import pandas as pd
+
+    names: list[str] = []
+    for field in fields(kind):
+        ends = ("", "_low", "_high") if "Estimate" in str(field.type) else ("",)
+        names += [f"{field.name}{end}" for end in ends]
+    return pd.DataFrame([flat(row) for row in rows], columns=names)

@@ -9,7 +9,7 @@ import streamlit as st
 from core.experiments.budget import TOLERANCE, BudgetPlan, learn, plan
 from core.experiments.budget_trial import BudgetTrial, trial
 from core.interpretation.experiments import budget_answer, outlook
-from core.interpretation.sentences import SAYS
+from core.interpretation.format import SAYS
 from core.plots.base import Style, Theme
 from core.plots.experiments import budget_figure
 from core.records import VoteCounts
