@@ -159,7 +159,7 @@ def test_order_of_rows_does_not_matter():
             assert (getattr(one, name) == getattr(other, name)).all(), name
     tasks, mixed_tasks = {"a": counts, "b": simulated(5, 200)}, {"a": mixed, "b": simulated(5, 200)}
     one, other = (transfer(t, rng=np.random.default_rng(1), n_splits=10) for t in (tasks, mixed_tasks))
-    assert one.change == pytest.approx(other.change, abs=1e-12)
+    assert one.change.value == pytest.approx(other.change.value, abs=1e-12)
 
 
 def test_intervals_hold_their_estimates():
@@ -472,7 +472,7 @@ def test_comparison_has_the_numbers_of_evaluate_and_of_plain_loops():
     assert majority.delta.value == pytest.approx(np.mean(apart))
     assert (majority.n, majority.n_items, majority.baseline) == (380, 190, "good")
     assert btd_.delta.value == pytest.approx(btd_.mae - btd_.mae_baseline)
-    assert btd_.pa_difference_high < 0
+    assert btd_.pa_delta.high < 0
     assert len(found.to_frame()) == 4
 
 

@@ -233,7 +233,7 @@ def test_matrix_plots_each_cell_and_escapes_names(tasks):
     ]
     place = [data[0] for data in cells.customdata].index(key)
     shown = cells.text[place].replace("<b>", "").replace("</b>", "").replace("−", "-")
-    assert float(shown) == pytest.approx(found.change[0, 1], abs=0.0006)
+    assert float(shown) == pytest.approx(found.change[0, 1].value, abs=0.0006)
     assert [shape.line.width for shape in fig.layout.shapes].index(3) == place
     distances = task_distances(hostile)
     apart = distance_figure(found, distances, chosen=key)
