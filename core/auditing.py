@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from .aggregation.btd import MINIMUM_LABELS, BTDFit, fit
+from .aggregation.btd import MINIMUM_LABELS, BTDFit, BTDOptions, fit
 from .aggregation.evaluation import Evaluation, evaluate
 from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import Confusion, confusion
@@ -437,7 +437,8 @@ def _aggregate(
             f"{name}: no BTD fit, which needs at least {MINIMUM_LABELS} labelled comparisons; it has {n}."
         )
         return None, None
-    fitted = fit(labelled.cells()[0], alpha=options.alpha, kappa=options.kappa)
+    fit_options = BTDOptions(alpha=options.alpha, kappa=options.kappa)
+    fitted = fit(labelled.cells()[0], fit_options)
     notes.extend(f"{name}: {note}" for note in fitted.notes)
     if votes is None:
         return fitted, None
@@ -445,11 +446,10 @@ def _aggregate(
     try:
         splits = evaluate(
             labelled,
+            fit_options,
             given=given,
             n_splits=options.splits,
             share=options.calibration_share,
-            alpha=options.alpha,
-            kappa=options.kappa,
             level=options.level,
             rng=np.random.default_rng(options.seed),
         )

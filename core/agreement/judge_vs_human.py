@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..aggregation.btd import held_out_labels
+from ..aggregation.btd import BTDOptions, held_out_labels
 from ..errors import TooFewLabels, UnknownName
 from ..records import NO_GOLD, IntArray, VoteCounts, majority
 from ..stats.estimate import Estimate, rows_frame
@@ -126,9 +126,8 @@ def leave_one_out(
                 reason, labels = None, counts.label
                 if rule == "BTD":
                     try:
-                        labels = held_out_labels(
-                            counts, rng=np.random.default_rng(seed), alpha=alpha, kappa=kappa
-                        )
+                        options = BTDOptions(alpha=alpha, kappa=kappa)
+                        labels = held_out_labels(counts, options, rng=np.random.default_rng(seed))
                     except TooFewLabels as error:
                         reason = str(error)
                 paired = _paired(graded, counts, labels, reason, level)

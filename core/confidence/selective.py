@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..aggregation.btd import CHANCES, apply, features, fit, probabilities
+from ..aggregation.btd import CHANCES, apply, fit
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
 from ..stats.binning import EDGE_TOLERANCE, rank_values, usable
@@ -319,8 +319,7 @@ def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
     used = known & np.isin(counts.item, fitted_on)
     found = fit(counts.rows(used).cells()[0])
     label = apply(found, counts)
-    s, t = features(counts, alpha=found.alpha, kappa=found.kappa)
-    p = probabilities(np.array([found.beta, found.eta0, found.gamma]), s, t)
+    p = found.probabilities(counts)
     sure = p[np.arange(len(label)), label + len(CHANCES) // 2]
     decided = _decisions(counts, label, sure, "btd")
     return replace(decided, gold=np.where(used, NO_GOLD, counts.gold))

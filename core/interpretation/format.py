@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import decimal
 from math import isfinite, isnan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..stats.estimate import Estimate
 
 from ..stats.estimate import Estimate
 
@@ -63,6 +67,16 @@ def signed_span(low: float | None, high: float | None, digits: int) -> str:
     if low is None or high is None:
         return span(low, high)
     return minus(span(_rounded(low, digits), _rounded(high, digits), f"+.{digits}f"))
+
+
+def ends(found: Estimate, form: str = ".3f") -> str:
+    """The interval of an estimate as `span` writes it."""
+    return span(found.low, found.high, form)
+
+
+def signed_ends(found: Estimate, digits: int) -> str:
+    """The interval of an estimate with signs, as `signed_span` writes it."""
+    return signed_span(found.low, found.high, digits)
 
 
 def signed_elo(elo: float) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..aggregation.evaluation import METHODS
+from ..aggregation.rules import RULES
 from ..auditing import Audit, JudgeAudit
 from ..confidence.calibration_error import by_chance
 from ..interpretation.format import SAYS, percent
@@ -473,7 +473,7 @@ def aggregation(audit: Audit) -> list[Html]:
             )
         reasons: dict[str, list[str]] = {}
         for key, reason in value.not_applicable.items():
-            reasons.setdefault(reason, []).append(METHODS[key])
+            reasons.setdefault(reason, []).append(RULES[key].name)
         parts += [
             tag("p", f"Not compared here: {', '.join(names)} ({reason}).")
             for reason, names in reasons.items()

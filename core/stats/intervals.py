@@ -54,7 +54,7 @@ def wilson(
     ------
     InvalidOption : level outside (0, 1), hits outside 0 to n.
 
-    Source: Wilson (1927); at n/deff (ours, methods §5).
+    Source: Wilson (1927); at n/deff (ours, docs/methods.md §5).
     """
     from scipy.special import ndtri
 
@@ -167,7 +167,7 @@ def design_effect(item: IntArray, n: IntArray, correct: IntArray | FloatArray) -
     Edge rules (ours): with one verdict an item it is exactly 1. Where the ratio is 0/0 or rests on nothing
     (K = 0, K = N, one item) it is Σnᵢ²/N, as if the verdicts of an item always agreed: the cautious end.
 
-    Source: methods §5 (ours); linearised ratio estimator, Cochran (1977) §11.
+    Source: docs/methods.md §5 (ours); linearised ratio estimator, Cochran (1977) §11.
     """
     codes = dense_codes(item)
     totals, hits = np.bincount(codes, weights=n), np.bincount(codes, weights=correct)

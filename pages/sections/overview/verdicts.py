@@ -54,15 +54,15 @@ def raters_section(found: Audit, selection: Selection) -> None:
     rows = [_judge_row(judge, verdicts[judge.judge]) for judge in found.judges]
     rows += [
         {
-            "rater": dummy.name,
+            "rater": name,
             "kind": "dummy",
             "verdict": "baseline",
-            "votes": dummy.n,
-            "accuracy": dummy.accuracy,
-            "low": dummy.low,
-            "high": dummy.high,
+            "votes": accuracy.n,
+            "accuracy": accuracy.value,
+            "low": accuracy.low,
+            "high": accuracy.high,
         }
-        for dummy in dummies(cached.vote_counts(selection), cached.length_counts(selection))
+        for name, accuracy in dummies(cached.vote_counts(selection), cached.length_counts(selection)).items()
     ]
     frame = pd.DataFrame(rows)
     numbers = [str(column) for column in frame if not str(column).startswith("finding")]

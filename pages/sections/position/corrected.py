@@ -79,7 +79,7 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
     widgets.copy_as_python(
         f"""counts = queries.order_counts(store, selection)[{state.judge!r}]
 {thinned}found = position_aware(counts, rng=default_rng(0), n_splits={SPLITS}, share={share / 100})
-print(found.delta, found.delta_low, found.delta_high, found.fit.z)
+print(found.delta, found.fit.z)
 print(found.to_frame().to_string())"""
     )
 
@@ -105,14 +105,14 @@ def _judges(found: dict[str, PositionAware]) -> pd.DataFrame:
                 "judge": name,
                 "n": one.fit.n_items,
                 "unbalanced": one.fit.unbalanced,
-                "δ": one.delta,
-                "low": one.delta_low,
-                "high": one.delta_high,
+                "δ": one.delta.value,
+                "low": one.delta.low,
+                "high": one.delta.high,
                 "z": one.fit.z,
                 "corrected on all labels": "yes" if one.fit.delta else "no",
-                "MAE change": one.scores.mae_change[1],
-                "MAE low": one.scores.mae_change_low[1],
-                "MAE high": one.scores.mae_change_high[1],
+                "MAE change": one.scores.mae_change.value[1],
+                "MAE low": one.scores.mae_change.low[1],
+                "MAE high": one.scores.mae_change.high[1],
             }
             for name, one in found.items()
         ]
