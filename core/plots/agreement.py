@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..interpretation.format import interval
 from .base import COLOURS, Style, Theme, figure, label
 from .confusion import tint
-from .forest import Series, estimate_mark, forest
+from .forest import Series, forest
 
 if TYPE_CHECKING:
     from ..agreement.judge_vs_human import JudgeVsHuman
@@ -46,7 +46,7 @@ def repeatability_figure(
     series = []
     for name, field, look in (("ICC(3,k)", "icc_3_k", "filled"), ("ICC(3,1)", "icc_3_1", "hollow")):
         marks = [
-            estimate_mark(
+            ForestMark.of(
                 getattr(one, field),
                 row=judge,
                 n=f"{one.n_comparisons:,} comparisons, {one.k} runs",
@@ -176,7 +176,7 @@ def inter_rater_figure(
             name=name,
             look=look,
             marks=[
-                estimate_mark(
+                ForestMark.of(
                     getattr(found, field),
                     row=group,
                     n=f"{found.fleiss_n if field == 'fleiss' else found.n:,} comparisons",
@@ -213,7 +213,7 @@ def judge_vs_human_figure(
             name=f"{rule} labels",
             look=look,
             marks=[
-                estimate_mark(one.difference, row=one.human, n=f"{one.n:,} comparisons", key=one.human)
+                ForestMark.of(one.difference, row=one.human, n=f"{one.n:,} comparisons", key=one.human)
                 for one in compared
                 if one.rule == rule
             ],

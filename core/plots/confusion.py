@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..interpretation.confusion import cell_key
 from ..interpretation.format import SAYS, percent
 from .base import COLOURS, Style, Theme, figure
-from .forest import ForestMark, Series, estimate_mark, forest
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
     from ..agreement.confusion_matrix import Confusion
@@ -90,7 +90,7 @@ def accuracies(
     """
     known = {judge: table for judge, table in tables.items() if table.accuracy is not None}
     right = [
-        estimate_mark(table.accuracy, row=judge, n=f"n {table.n:,} {table.unit}", key=judge)
+        ForestMark.of(table.accuracy, row=judge, n=f"n {table.n:,} {table.unit}", key=judge)
         for judge, table in known.items()
     ]
     constant = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..interpretation.position import ORDER_NAMES
 from .base import Style, Theme
-from .forest import ForestMark, Series, estimate_mark, forest
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
     from ..bias.position import FlipTable, OrderBalance, PositionBias
@@ -40,9 +40,9 @@ def slot_biases(
     paired, raw = [], []
     for judge, one in results.items():
         key = slot_key(judge, favoured_slot(one))
-        paired.append(estimate_mark(one.bias_pairs, row=judge, n=f"{one.pairs:,} pairs", key=key))
+        paired.append(ForestMark.of(one.bias_pairs, row=judge, n=f"{one.pairs:,} pairs", key=key))
         raw.append(
-            estimate_mark(
+            ForestMark.of(
                 one.bias_decided,
                 row=judge,
                 n=f"{one.first + one.second:,} decided votes, {one.unpaired:,} without a partner",
@@ -79,15 +79,15 @@ def flips(
     for judge, one in results.items():
         pairs = f"of {one.pairs:,} pairs"
         change.append(
-            estimate_mark(one.flip_rate, row=judge, n=f"{one.flips:,} {pairs}", key=flip_key(judge, "flip"))
+            ForestMark.of(one.flip_rate, row=judge, n=f"{one.flips:,} {pairs}", key=flip_key(judge, "flip"))
         )
         hard.append(
-            estimate_mark(
+            ForestMark.of(
                 one.hard_flip_rate, row=judge, n=f"{one.hard_flips:,} {pairs}", key=flip_key(judge, "hard")
             )
         )
         repeats = f"of {one.same_order_pairs:,} pairs of repeats"
-        same.append(estimate_mark(one.same_order_disagreement, row=judge, n=repeats))
+        same.append(ForestMark.of(one.same_order_disagreement, row=judge, n=repeats))
     series = [
         Series(name="any change", marks=change),
         Series(name="A to B or back", marks=hard, look="hollow"),
@@ -116,7 +116,7 @@ def flips_by_group(
 
     def marks(rates: Estimates, flips: IntArray) -> list[ForestMark]:
         return [
-            estimate_mark(rates[i], row=name, n=f"{flips[i]:,} of {table.pairs[i]:,} pairs", key=name)
+            ForestMark.of(rates[i], row=name, n=f"{flips[i]:,} of {table.pairs[i]:,} pairs", key=name)
             for i, name in names.items()
         ]
 
@@ -136,7 +136,7 @@ def flips_by_group(
 def order_errors(result: OrderBalance, *, style: Style, theme: Theme = "light") -> Figure:
     """MAE of the majority label by the orders that its votes come from."""
     marks = [
-        estimate_mark(
+        ForestMark.of(
             result.mae[i],
             row=f"{ORDER_NAMES[order]} ({int(result.votes[i])})",
             n=f"{result.n:,} comparisons, {int(result.votes[i])} votes each",

@@ -8,7 +8,7 @@ from core.confidence.calibration_error import calibration_intervals
 from core.interpretation.calibration import CALIBRATIONS, Measured
 from core.interpretation.tables import frame_of
 from core.plots.calibration import reliability_diagram
-from core.plots.forest import Series, estimate_mark, forest
+from core.plots.forest import Series, forest
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import (
     PageState,
@@ -75,7 +75,7 @@ def _diagram(state: PageState) -> Mark | None:
 def _gaps(state: PageState) -> Mark | None:
     found = gaps(state)
     marks = [
-        estimate_mark(
+        ForestMark.of(
             found[name].gap,
             row=name,
             n=f"{found[name].n:,} {state.noun}, {found[name].items:,} items",
