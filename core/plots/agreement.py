@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..interpretation.format import interval
 from .base import COLOURS, Style, Theme, figure, label
 from .confusion import tint
-from .forest import Series, forest
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
     from ..agreement.judge_vs_human import JudgeVsHuman

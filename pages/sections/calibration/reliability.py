@@ -8,7 +8,7 @@ from core.confidence.calibration_error import calibration_intervals
 from core.interpretation.calibration import CALIBRATIONS, Measured
 from core.interpretation.tables import frame_of
 from core.plots.calibration import reliability_diagram
-from core.plots.forest import Series, forest
+from core.plots.forest import ForestMark, Series, forest
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import (
     PageState,
