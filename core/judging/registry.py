@@ -16,7 +16,6 @@ from typing import Any
 
 from ..errors import AppellateError, InvalidOption
 from ..store import Store
-from ..store import ledger as replies
 from . import client
 from .items import Item
 from .job import MAX_CONCURRENCY, Budget, Job, Judge
@@ -117,7 +116,6 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
 
     Raises as `core.judging.registry.start`, before anything is sent or remembered.
     """
-    replies.prepare(store)
     remembered: list[str] = []
 
     def told(progress: Progress) -> None:
@@ -157,7 +155,6 @@ def complete(progress: Progress) -> bool:
 
 def started(store: Store) -> list[Started]:
     """Jobs that were started and never completed, oldest first; running ones too."""
-    replies.prepare(store)
     rows = store.query("select id, dataset, job, started_at from jobs order by started_at, id").to_pylist()
     found = []
     for row in rows:
