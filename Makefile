@@ -5,13 +5,17 @@ BIN := .venv/bin
 # Our matrices are small: a second BLAS thread doubles the work of a step and saves no time.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test check format lint types bench docs lock clean
+.PHONY: run test test-fast check format lint types bench docs lock clean
 
 run: .venv/.run
 	$(BIN)/streamlit run app.py
 
 test: .venv/.dev
 	$(BIN)/python -m pytest -n auto
+
+# Without what takes long, pages or a browser: under two minutes on two cores.
+test-fast: .venv/.dev
+	$(BIN)/python -m pytest -n auto -m "not slow and not page and not browser"
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .

@@ -38,9 +38,10 @@ from .confidence.th_scores import th_score, th_sweep
 from .consensus.ensembles import compare as compare_ensembles
 from .consensus.ensembles import fuser_verdicts
 from .consensus.ensembles import members as ensemble_members
-from .consensus.listwise import Weights, order_sensitivity, order_sweep
+from .consensus.listwise import Weights
 from .consensus.listwise import consensus as consensus_ranking
 from .consensus.listwise import improvement as listwise_improvement
+from .consensus.listwise_orders import order_sensitivity, order_sweep
 from .experiments.budget import learn as learn_budget
 from .experiments.budget import plan as plan_budget
 from .experiments.budget_trial import trial as trial_budget
@@ -53,19 +54,19 @@ from .judging.items import items_of, lists_of, read_items
 from .judging.job import Budget, Job, Judge
 from .judging.plan import plan as plan_job
 from .judging.registry import start as start_job
-from .leaderboard.anchored import board
+from .leaderboard.abstaining import abstention
+from .leaderboard.anchored import board, subsample_errors
 from .leaderboard.anchors import anchor_swap, triangles
 from .leaderboard.debiased import debiased_board, hide_gold
 from .leaderboard.debiased import pooled as pooled_votes
+from .leaderboard.judge_dispersion import dispersion, rating_spread
 from .leaderboard.judges import mean_of_judges
 from .leaderboard.judges import pooling as judge_pooling
 from .leaderboard.judges import screening as judge_screening
-from .leaderboard.order_ratings import rating_spread
 from .leaderboard.outside import compare_outside, read_outside
-from .leaderboard.robustness import abstention, between_tasks, subsample_errors
 from .leaderboard.score_board import score_boards
-from .leaderboard.score_dispersion import dispersion
 from .leaderboard.scores import direct_statistics
+from .leaderboard.task_spread import between_tasks
 from .reporting import report
 from .reporting.document import to_json
 from .reporting.text import to_text

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from . import __version__
 from .errors import AppellateError, InvalidOption, NoUsableVotes
 from .installation import INSTALLED, PROGRAM, serve
+from .interpretation.format import one_line
 from .judging.cli import add_arguments, collect
 from .schema import FORMS, Selection
 
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _complain(message: str) -> None:
     try:
-        print(f"appellate: {_one_line(message)}", file=sys.stderr, flush=True)
+        print(f"appellate: {one_line(message)}", file=sys.stderr, flush=True)
     except BrokenPipeError:
         _stop_output()
 
@@ -84,7 +85,7 @@ def _audit(options: argparse.Namespace) -> int:
     failures = failed_gates(result, gates)
     with suppress(BrokenPipeError):
         for failure in failures:
-            print(f"appellate: gate failed: {_one_line(failure)}", file=sys.stderr)
+            print(f"appellate: gate failed: {one_line(failure)}", file=sys.stderr)
     return GATE_FAILED if failures else DONE
 
 
@@ -92,7 +93,7 @@ def _report(options: argparse.Namespace) -> int:
     from .reporting import report
 
     _write(Path(options.html), report(_audited(options)))
-    print(_one_line(options.html))
+    print(one_line(options.html))
     return DONE
 
 
@@ -146,9 +147,7 @@ def _import(options: argparse.Namespace) -> int:
                 on_conflict=options.on_conflict,
                 simulated=found.simulated,
             )
-            print(
-                f"{_one_line(found.reading.name)}, {_one_line(found.dataset)}: {_one_line(report.sentence)}"
-            )
+            print(f"{one_line(found.reading.name)}, {one_line(found.dataset)}: {one_line(report.sentence)}")
         for reading in readings:
             _load(store, reading, options)
     return DONE
@@ -170,11 +169,11 @@ def _held(name: str, target: Path, options: argparse.Namespace) -> list[StoredDa
 
 def _load(store: Store, reading: ImportResult, options: argparse.Namespace) -> None:
     report = store.load(reading, dataset=options.dataset, on_conflict=options.on_conflict)
-    print(f"{_one_line(reading.name)}: {_one_line(report.sentence)}")
+    print(f"{one_line(reading.name)}: {one_line(report.sentence)}")
     for note in reading.notes:
-        print(f"  {_one_line(note)}")
+        print(f"  {one_line(note)}")
     for reject in reading.rejects.slice(0, 10).to_pylist():
-        print(f"  row {reject['row']}, {reject['column']}: {_one_line(reject['reason'])}", file=sys.stderr)
+        print(f"  row {reject['row']}, {reject['column']}: {one_line(reject['reason'])}", file=sys.stderr)
     if reading.rejects.num_rows > 10:
         print(f"  … and {reading.rejects.num_rows - 10} more rejected rows", file=sys.stderr)
 
@@ -268,11 +267,6 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     if not sign or not name:
         raise InvalidOption(f"{option} {text!r}: write it as NAME=VALUE.")
     return name, value
-
-
-def _one_line(text: str) -> str:
-    """Text from votes is hostile: no line breaks, no terminal escapes."""
-    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _stop_output() -> None:

@@ -4,9 +4,9 @@ A message names the place, the value and the remedy. One that names an option is
 
 >>> error = InvalidOption("{option} {value!r}: use {allowed}.", option="layout", value=1, allowed=(2, 3))
 >>> str(error)
-"--layout 1: use 2, 3."
+'layout 1: use 2, 3.'
 >>> render(error, {"layout": "“Rows hold”"})
-"“Rows hold” 1: use 2, 3."
+'“Rows hold” 1: use 2, 3.'
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 COMMAND_LINE = {
+    "layout": "layout",
     "baseline": "--map model_b==NAME",
+    "two_prices": "--price PROMPT COMPLETION, per million tokens",
 }
 """What the command line calls an option, where that is not `--` and its name with hyphens."""
 

@@ -31,9 +31,9 @@ TIE_WORDS = frozenset(
 class Vocabulary:
     """One way of writing votes.
 
-    `labels` maps a label, as `normalise` returns it, to a vote. `names` says what the label can name: the
-    models,
-    the first and second shown, or either, in which case the user must say once a file has rows shown as `ba`.
+    labels : label, as `normalise` returns it, → vote.
+    names : what a label can name: the models, the first and second shown, or either, in which case the user
+        must say which once a file has rows shown as `ba`.
     """
 
     name: str
@@ -130,7 +130,12 @@ def vocabulary(name: str) -> Vocabulary:
     for known in VOCABULARIES.values():
         if known.name.casefold() == name.strip().casefold():
             return known
-    raise UnknownName(f"--labels {name!r}: no such vocabulary. Known: {', '.join(VOCABULARIES)}.")
+    raise UnknownName(
+        "{option} {value!r}: no such vocabulary. Known: {known}.",
+        option="labels",
+        value=name,
+        known=tuple(VOCABULARIES),
+    )
 
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
@@ -163,9 +168,10 @@ def decide(
 
     The vocabulary that holds most rows is taken; a few labels outside it are left to be rejected by row.
     Numbers: a -1 makes it `1/0/-1`, a 2 makes it `1/2/0`; with both, the rarer must be below 5 % of the
-    other.
-    `models` are the casefolded names of the models compared. `canonical`: numbers follow the canonical form
-    where they leave it open (an export of this product). All of it is ours.
+    other. All of it is ours.
+
+    models : casefolded names of the models compared.
+    canonical : numbers follow the canonical form where they leave it open (an export of this product).
 
     Raises
     ------
@@ -186,9 +192,12 @@ def decide(
     best = max(covered, key=lambda name: covered[name])
     total = sum(telling.values())
     if covered[best] * 2 < total:
-        raise AmbiguousLabels(
-            f"column {shown(column)}: its labels {_sample(telling)} fit no known vocabulary. "
-            f"Allowed: {_menu(VOCABULARIES)}. Name the column with --map or the vocabulary with --labels."
+        raise _ambiguous(
+            "its labels {labels} fit no known vocabulary. Allowed: {allowed}. Name the column with "
+            "{option:map} or the vocabulary with {option}.",
+            column,
+            labels=_sample(telling),
+            allowed=_menu(VOCABULARIES),
         )
     if best not in NUMERIC:
         others = sum(
@@ -216,9 +225,10 @@ NUMERIC = (CANONICAL, "1/2/0", "1/0", "0/1")
 def _decide_numeric(counts: Mapping[str, int], *, column: str, canonical: bool) -> Vocabulary:
     minus, two = counts.get("-1", 0), counts.get("2", 0)
     if minus and two and 20 * min(minus, two) >= max(minus, two):
-        raise AmbiguousLabels(
-            f"column {shown(column)}: holds both -1 and 2, so it is neither 1/0/-1 nor 1/2/0. "
-            f"Say which with --labels; rows with another label are then rejected."
+        raise _ambiguous(
+            "holds both -1 and 2, so it is neither 1/0/-1 nor 1/2/0. Say which with {option}; rows with "
+            "another label are then rejected.",
+            column,
         )
     if minus > two:
         return VOCABULARIES[CANONICAL]
@@ -227,19 +237,28 @@ def _decide_numeric(counts: Mapping[str, int], *, column: str, canonical: bool) 
     only_ones = set(counts) == {"1"} and column.strip().casefold() in ("vote", "gold")
     if canonical or only_ones:
         return VOCABULARIES[CANONICAL]
-    raise AmbiguousLabels(
-        f"column {shown(column)}: holds only {_sample(counts)}, which can be read in several ways. "
-        f"Name the vocabulary with --labels: {_menu(NUMERIC)}."
+    raise _ambiguous(
+        "holds only {labels}, which can be read in several ways. Name the vocabulary with {option}: "
+        "{allowed}.",
+        column,
+        labels=_sample(counts),
+        allowed=_menu(NUMERIC),
     )
 
 
 def _refuse_mixture(column: str, others: int, total: int, counts: Mapping[str, int]) -> None:
     if 10 * others > total:
-        raise AmbiguousLabels(
-            f"column {shown(column)}: mixes vocabularies ({_sample(counts)}). Write all labels in one of "
-            "them, or name "
-            f"it with --labels ({', '.join(VOCABULARIES)}); rows with another label are then rejected."
+        raise _ambiguous(
+            "mixes vocabularies ({labels}). Write all labels in one of them, or name it with {option} "
+            "({allowed}); rows with another label are then rejected.",
+            column,
+            labels=_sample(counts),
+            allowed=tuple(VOCABULARIES),
         )
+
+
+def _ambiguous(problem: str, column: str, **fields: object) -> AmbiguousLabels:
+    return AmbiguousLabels("column {column}: " + problem, option="labels", column=shown(column), **fields)
 
 
 def _menu(names: Iterable[str]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from .errors import Message
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -86,6 +88,11 @@ class Form:
     def names(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Names of the columns of text."""
+        return tuple(column.name for column in self.columns if column.kind == "text")
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -188,6 +195,7 @@ class ImportResult:
     duplicates : judgements that repeat an earlier one of the file word for word, left out of `votes`.
     gold_only : True for a file of gold labels without votes (item_id, model_a, model_b, gold).
     mapping : canonical column → the file's column, as used.  notes : what was decided, in words.
+    reasons : the reasons of rejects that name options, see `errors.Message`.
     """
 
     name: str
@@ -199,6 +207,7 @@ class ImportResult:
     duplicates: int
     mapping: dict[str, str]
     notes: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
     gold_only: bool = False
     kind: Kind = "votes"
 

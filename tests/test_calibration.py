@@ -39,7 +39,7 @@ def spread(outcomes):
     return confidence, right
 
 
-def test_judgebench_reward_model(shared_data):
+def check_judgebench_reward_model(shared_data):
     """Reference figures of JudgeBench votes, rule `single`, six digits."""
     found = calibration(of_judge(shared_data, "judgebench", SKYWORK))
     expected = {"ece": 0.294954, "mce": 0.330571, "ace": 0.294954, "brier": 0.311194, "nll": 2.408601}
@@ -47,7 +47,7 @@ def test_judgebench_reward_model(shared_data):
     assert (found.n, found.items, found.without_confidence, found.nll_clipped) == (700, 350, 0, 120)
 
 
-def test_judgeconf_stated_confidence(shared_data):
+def check_judgeconf_stated_confidence(shared_data):
     """Reference figures of JudgeConf votes, six digits; votes without confidence are left out and counted."""
     outcomes = of_judge(shared_data, "judgeconf", "gpt-4o-mini")
     found = calibration(outcomes)
@@ -223,6 +223,7 @@ def test_noise_floor_equals_the_exact_expectation():
     assert floor.ece_high == pytest.approx(high, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decimals", [2, 6])
 def test_a_calibrated_judge_stays_within_its_floor(decimals):
     """ECE and ACE fall inside the floor 95 times in 100, with few and with many distinct values."""
@@ -240,6 +241,7 @@ def test_a_calibrated_judge_stays_within_its_floor(decimals):
     assert (np.mean(inside, axis=0) > 0.88).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "votes_an_item", "alike", "bias"),
     [
@@ -354,6 +356,7 @@ def test_many_rows_are_worked_on_in_blocks():
     assert one.reliability.items.tolist() == other.reliability.items.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 50, 200])
 @pytest.mark.parametrize(
     ("stated", "error"),

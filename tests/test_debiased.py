@@ -54,8 +54,8 @@ def test_one_comparison_an_item_by_the_formula() -> None:
     assert (found.low, found.high) == pytest.approx((centre - half, centre + half), abs=1e-12)
     labels = np.concatenate([y, [0.0, 1.0]])
     half = stats.t.ppf(0.975, 29) * labels.std(ddof=1) / np.sqrt(32)
-    assert found.labels == pytest.approx(y.mean(), abs=1e-12)
-    assert (found.labels_low, found.labels_high) == pytest.approx(
+    assert found.labels.value == pytest.approx(y.mean(), abs=1e-12)
+    assert (found.labels.low, found.labels.high) == pytest.approx(
         (labels.mean() - half, labels.mean() + half), abs=1e-12
     )
     assert found.judge == pytest.approx(f.mean(), abs=1e-12)
@@ -71,8 +71,8 @@ def test_comparisons_of_an_item_that_always_agree_count_once() -> None:
     assert (five.value, five.low, five.high) == pytest.approx((one.value, one.low, one.high), abs=1e-12)
     assert five.n_labelled == 200
     one, five = rogan_gladen(once), rogan_gladen(copies)
-    assert five.value == pytest.approx(one.value, abs=1e-12)
-    assert five.high - five.low == pytest.approx(one.high - one.low, rel=0.03)
+    assert five.rate.value == pytest.approx(one.rate.value, abs=1e-12)
+    assert five.rate.high - five.rate.low == pytest.approx(one.rate.high - one.rate.low, rel=0.03)
 
 
 def test_an_item_with_labelled_and_unlabelled_comparisons_ties_the_two_samples() -> None:
@@ -103,7 +103,7 @@ def test_tuned_weight_follows_what_the_judge_knows() -> None:
 def test_without_unlabelled_comparisons_the_labels_speak() -> None:
     found = debiased_rate(binary(np.random.default_rng(4), 60, 0))
     assert (found.weight, found.gain) == (0, 1)
-    assert (found.value, found.low, found.high) == (found.labels, found.labels_low, found.labels_high)
+    assert (found.value, found.low, found.high) == (found.labels.value, found.labels.low, found.labels.high)
     assert "Every comparison has gold" in debiased("m", "ref", "j", found)
 
 
@@ -140,7 +140,7 @@ def test_rogan_gladen_by_the_formula_of_lang_and_reiczigel() -> None:
     vote = np.repeat([1, -1, -1, 1, 1, -1], [45, 5, 36, 4, 130, 70])
     gold = np.repeat([1, -1, NO_GOLD], [50, 40, 200])
     found = rogan_gladen(single(vote, gold))
-    assert found.value == pytest.approx((0.65 + 0.9 - 1) / 0.8, abs=1e-12)
+    assert found.rate.value == pytest.approx((0.65 + 0.9 - 1) / 0.8, abs=1e-12)
     z = stats.norm.ppf(0.975)
     n, q = 200 + z**2, (130 + z**2 / 2) / (200 + z**2)
     se, sp = 46 / 52, 37 / 42
@@ -149,7 +149,7 @@ def test_rogan_gladen_by_the_formula_of_lang_and_reiczigel() -> None:
     shift = 2 * z**2 * (p * v_se - (1 - p) * v_sp)
     error = np.sqrt(q * (1 - q) / n + p**2 * v_se + (1 - p) ** 2 * v_sp) / (se + sp - 1)
     expected = (p + shift - z * error, p + shift + z * error)
-    assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
+    assert (found.rate.low, found.rate.high) == pytest.approx(expected, abs=1e-12)
     assert corrected(found) == (
         "Rogan–Gladen: 69 % (57 % to 82 %), from a sensitivity of 90 % (n 50) and a specificity of 90 % "
         "(n 40)."
@@ -159,14 +159,13 @@ def test_rogan_gladen_by_the_formula_of_lang_and_reiczigel() -> None:
 def test_rogan_gladen_says_why_it_is_undefined() -> None:
     rng = np.random.default_rng(5)
     worse = rogan_gladen(binary(rng, 200, 500, sensitivity=0.4, specificity=0.4))
-    assert (worse.value, worse.low) == (None, None)
+    assert worse.rate is None
     assert "no better than a coin" in worse.reason
     ties = single([1, 0, -1, 1] * 10, [1, 1, -1, NO_GOLD] * 10)
     assert "10 ties" in rogan_gladen(ties).reason
     assert "labels of both classes" in corrected(rogan_gladen(single([1] * 20, [1] * 10 + [NO_GOLD] * 10)))
     few = rogan_gladen(single([1, 1, 1, -1], [1, -1, NO_GOLD, -1]))
-    assert few.value is not None
-    assert few.low is not None
+    assert few.rate.has_interval
 
 
 def test_words_say_whether_the_votes_help() -> None:
@@ -204,5 +203,4 @@ def test_refusals() -> None:
         debiased_rate(enough, weighting="half")
     with pytest.raises(InvalidOption, match="level"):
         debiased_rate(enough, level=2)
-    assert list(debiased_rate(enough).to_frame().iloc[0][["value", "n_labelled"]]) == [1, 10]
-    assert len(rogan_gladen(enough).to_frame()) == 1
+    assert (debiased_rate(enough).value, debiased_rate(enough).n_labelled) == (1, 10)

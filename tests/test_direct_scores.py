@@ -11,18 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score
 
 from core.errors import InvalidOption, NoUsableVotes
-from core.interpretation.leaderboard import alone
-from core.leaderboard.score_board import (
-    BOUND,
-    MAX_LEVELS,
-    Levels,
-    below,
-    chances,
-    fit,
-    score_boards,
-    scored_anchors,
-)
-from core.leaderboard.scores import direct_statistics, pairs_frame
+from core.interpretation.direct_scores import alone
+from core.leaderboard.proportional_odds import BOUND, MAX_LEVELS, Levels, below, chances, fit
+from core.leaderboard.score_board import score_boards, scored_anchors
+from core.leaderboard.scores import direct_statistics
 from core.records import DirectScores
 from core.stats.intervals import mean_interval
 
@@ -88,9 +80,9 @@ def test_statistics_are_those_of_scipy():
     expected = stats.t.interval(0.95, 39, loc=by_item.mean(), scale=stats.sem(by_item))
     # One item more at each end of what the judge gave; no end is nearer than by mean ± t·SE.
     mean = mean_interval(np.arange(40), by_item, ends=(found.score.min(), found.score.max()))
-    assert rows["m1"].mean_low == pytest.approx(min(mean.low, expected[0]), abs=1e-12)
-    assert rows["m1"].mean_high == pytest.approx(max(mean.high, expected[1]), abs=1e-12)
-    assert rows["m1"].top == np.mean(own == found.score.max())
+    assert rows["m1"].mean.low == pytest.approx(min(mean.low, expected[0]), abs=1e-12)
+    assert rows["m1"].mean.high == pytest.approx(max(mean.high, expected[1]), abs=1e-12)
+    assert rows["m1"].top.value == np.mean(own == found.score.max())
 
 
 def test_the_mean_of_all_models_holds_its_level_although_they_share_items():
@@ -100,7 +92,7 @@ def test_the_mean_of_all_models_holds_its_level_although_they_share_items():
         # All four models are equal, and an item shifts the scores of all of them together.
         score = np.clip(truth + 1.5 * rng.normal(size=(30, 1, 1)) + rng.normal(size=(30, 4, 1)), -99, 99)
         row = direct_statistics({"judge": scored(score)}).rows[0]
-        hits += row.mean_low <= truth <= row.mean_high
+        hits += row.mean.low <= truth <= row.mean.high
     # The two added items widen it a little.
     assert 0.93 <= hits / 600 <= 0.99
 
@@ -113,8 +105,8 @@ def test_the_mean_holds_its_level_near_the_top_of_the_scale(items, share):
     for _ in range(300):
         score = np.where(rng.random((items, 1, 1)) < share, 10.0, 8.0)
         row = direct_statistics({"j": scored(score), "other": other}).rows[0]
-        assert row.mean_low < row.mean_high <= 10
-        held += row.mean_low <= truth <= row.mean_high
+        assert row.mean.low < row.mean.high <= 10
+        held += row.mean.low <= truth <= row.mean.high
     assert held / 300 >= 0.94
 
 
@@ -122,14 +114,14 @@ def test_a_mean_far_from_the_ends_keeps_the_plain_interval():
     score = drawn(np.random.default_rng(24), items=30, beta=(0.0,))
     row = direct_statistics({"j": score}).rows[0]
     half = stats.t.ppf(0.975, 29) * score.score.std(ddof=1) / np.sqrt(30)
-    assert row.mean_low <= row.mean - half
-    assert row.mean_high >= row.mean + half
-    assert row.mean_high - row.mean_low < 2.4 * half
+    assert row.mean.low <= row.mean.value - half
+    assert row.mean.high >= row.mean.value + half
+    assert row.mean.high - row.mean.low < 2.4 * half
 
 
 def test_scores_of_one_value_and_no_scores_have_words_and_no_crash():
     found = direct_statistics({"j": scored(np.full((9, 1, 1), 10.0))})
-    assert (found.rows[0].mean, found.rows[0].mean_low) == (10, None)
+    assert (found.rows[0].mean.value, found.rows[0].mean.has_interval) == (10, False)
     assert "a mean of 10.00 (no interval: no judge gave another score) on 9 items" in alone(found)
     empty = scored(np.full((2, 1, 1), np.nan))
     assert direct_statistics({"j": scored(np.full((9, 1, 1), 10.0)), "empty": empty}).pairs == ()
@@ -145,7 +137,7 @@ def test_a_judge_that_gives_the_top_score_to_everybody_is_seen_as_such():
     )
     found = direct_statistics({"generous": generous, "other": other})
     row = found.rows[0]
-    assert (row.top, row.sd, row.kurtosis) == (1.0, 0.0, None)
+    assert (row.top.value, row.sd, row.kurtosis) == (1.0, 0.0, None)
     assert found.highest == 10
     pair = found.pairs[0]
     assert pair.pearson is None
@@ -171,17 +163,17 @@ def test_agreement_is_that_of_scipy_and_scikit_learn(seed, runs):
     y = noisy.mean(axis=2).ravel()
     x, y = x[~np.isnan(y)], y[~np.isnan(y)]
     assert (found.n, found.items) == (70, 25)
-    assert found.pearson == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
-    assert found.kendall == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert found.pearson.value == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
+    assert found.kendall.value == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
     whole = [np.floor(values + 0.5).astype(int) for values in (x, y)]
-    assert found.kappa == pytest.approx(cohen_kappa_score(*whole), abs=1e-12)
+    assert found.kappa.value == pytest.approx(cohen_kappa_score(*whole), abs=1e-12)
     # Quadratic weights by the scores themselves: all scores from the least to the greatest are classes.
     classes = np.arange(min(map(min, whole)), max(map(max, whole)) + 1)
     quadratic = cohen_kappa_score(*whole, labels=classes, weights="quadratic")
-    assert found.weighted_kappa == pytest.approx(quadratic, abs=1e-12)
+    assert found.weighted_kappa.value == pytest.approx(quadratic, abs=1e-12)
     for name in ("pearson", "kendall", "kappa", "weighted_kappa"):
-        low, value, high = (getattr(found, name + end) for end in ("_low", "", "_high"))
-        assert low <= value <= high
+        one = getattr(found, name)
+        assert one.low <= one.value <= one.high
 
 
 def test_agreement_intervals_hold_their_level_although_models_share_items():
@@ -196,12 +188,12 @@ def test_agreement_intervals_hold_their_level_although_models_share_items():
         }
 
     large = [direct_statistics(judges(350)).pairs[0] for _ in range(60)]
-    truth = {name: np.mean([getattr(pair, name) for pair in large]) for name in names}
+    truth = {name: np.mean([getattr(pair, name).value for pair in large]) for name in names}
     hits = dict.fromkeys(names, 0)
     for _ in range(500):
         pair = direct_statistics(judges(50)).pairs[0]
         for name in names:
-            hits[name] += getattr(pair, f"{name}_low") <= truth[name] <= getattr(pair, f"{name}_high")
+            hits[name] += getattr(pair, name).low <= truth[name] <= getattr(pair, name).high
     assert {name: 0.92 <= hit / 500 <= 0.975 for name, hit in hits.items()} == dict.fromkeys(names, True), (
         hits
     )
@@ -211,9 +203,9 @@ def test_judges_without_a_common_response_have_no_agreement():
     score = np.full((4, 2, 1), np.nan)
     one, two = score.copy(), score.copy()
     one[:2], two[2:] = 5.0, 6.0
-    row = pairs_frame(direct_statistics({"one": scored(one), "two": scored(two)})).iloc[0]
-    assert row["n"] == 0
-    assert row[["pearson", "kendall", "kappa", "weighted_kappa"]].isna().all()
+    pair = direct_statistics({"one": scored(one), "two": scored(two)}).pairs[0]
+    assert pair.n == 0
+    assert pair.pearson is pair.kendall is pair.kappa is pair.weighted_kappa is None
 
 
 # ---- proportional odds
@@ -264,7 +256,7 @@ def test_two_models_on_two_levels_are_mann_whitney():
 def test_on_ten_levels_of_its_own_kind_it_is_near_mann_whitney():
     found = drawn(np.random.default_rng(8), items=4000, beta=(0.0, 0.8))
     u = stats.mannwhitneyu(found.score[found.model == 1], found.score[found.model == 0]).statistic / 4000**2
-    p = score_boards({"judge": found}, "m0").mean.rows[0].p
+    p = score_boards({"judge": found}, "m0").mean.rows[0].p.value
     assert p == pytest.approx(u, abs=2e-3)
 
 
@@ -275,6 +267,7 @@ def test_known_odds_are_recovered():
     np.testing.assert_allclose(found.thresholds - found.beta[0], CUTS, atol=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("items", "beta", "runs", "item_sd", "lasting"),
     [(20, (0.0, 0.5, -1.0), 1, 1.0, 0.0), (60, (0.0, 3.0), 1, 0.0, 0.0), (40, (0.0, 0.8), 3, 0.7, 0.7)],
@@ -286,7 +279,7 @@ def test_intervals_of_p_hold_their_level(items, beta, runs, item_sd, lasting):
     for _ in range(sets):
         data = drawn(rng, items=items, beta=beta, runs=runs, item_sd=item_sd, lasting=lasting)
         for row in score_boards({"judge": data}, "m0").mean.rows:
-            hits[row.model] += row.p_low <= truth[row.model] <= row.p_high
+            hits[row.model] += row.p.low <= truth[row.model] <= row.p.high
     assert min(hits.values()) / sets >= 0.93, hits
     assert max(hits.values()) / sets <= 0.98, hits
 
@@ -303,9 +296,9 @@ def test_separated_models_keep_finite_odds_by_the_prior_and_are_named_without_it
     assert fit(data).separated == ()
     row = score_boards({"judge": data}, "m1").mean.rows[0]
     # Thirty wins of thirty: the interval is about that of the board's votes, not a point.
-    assert 0.95 < row.p < 1
-    assert 0.75 < row.p_low < 0.95
-    assert np.isfinite([row.elo, row.elo_low, row.elo_high]).all()
+    assert 0.95 < row.p.value < 1
+    assert 0.75 < row.p.low < 0.95
+    assert np.isfinite([row.elo.value, row.elo.low, row.elo.high]).all()
 
 
 @given(seed=st.integers(0, 10**6))
@@ -317,15 +310,19 @@ def test_laws_of_the_board(seed):
     stretched = scored(np.exp(data.score).reshape(15, 4, 2))
     same = score_boards({"judge": stretched}, "m0").mean
     for one, two in zip(board.rows, same.rows, strict=True):
-        assert (one.model, one.p, one.p_low) == pytest.approx((two.model, two.p, two.p_low), abs=1e-9)
-        assert one.p_low < one.p < one.p_high
+        assert (one.model, one.p.value, one.p.low) == pytest.approx(
+            (two.model, two.p.value, two.p.low), abs=1e-9
+        )
+        assert one.p.low < one.p.value < one.p.high
         # Anchor and model change places.
         back = {row.model: row for row in score_boards({"judge": data}, one.model).mean.rows}["m0"]
-        assert back.p == pytest.approx(1 - one.p, abs=1e-9)
+        assert back.p.value == pytest.approx(1 - one.p.value, abs=1e-9)
         assert back.se_p == pytest.approx(one.se_p, abs=1e-9)
     # A judge twice is the judge once: the mean and its interval do not pretend to know more.
     twice = score_boards({"judge": data, "copy": data}, "m0").mean
-    assert [row.p for row in twice.rows] == pytest.approx([row.p for row in board.rows], abs=1e-12)
+    assert [row.p.value for row in twice.rows] == pytest.approx(
+        [row.p.value for row in board.rows], abs=1e-12
+    )
     for once, both in zip(board.rows, twice.rows, strict=True):
         assert (
             0.5**0.5 * once.se_p <= both.se_p <= once.se_p
@@ -336,7 +333,7 @@ def test_laws_of_the_board(seed):
         for row in score_boards({"judge": scored(-data.score.reshape(15, 4, 2))}, "m0").mean.rows
     }
     for row in board.rows:
-        assert mirrored[row.model].p == pytest.approx(1 - row.p, abs=1e-8)
+        assert mirrored[row.model].p.value == pytest.approx(1 - row.p.value, abs=1e-8)
 
 
 def test_a_pull_is_what_a_response_moves():
@@ -365,7 +362,9 @@ def test_runs_of_a_response_share_one_weight():
     score = np.random.default_rng(13).integers(1, 11, (20, 2, 1)).astype(float)
     once = score_boards({"judge": scored(score)}, "m0").mean.rows[0]
     thrice = score_boards({"judge": scored(np.repeat(score, 3, axis=2))}, "m0").mean.rows[0]
-    assert (thrice.p, thrice.se_p, thrice.n) == pytest.approx((once.p, once.se_p, once.n), abs=1e-9)
+    assert (thrice.p.value, thrice.se_p, thrice.n) == pytest.approx(
+        (once.p.value, once.se_p, once.n), abs=1e-9
+    )
 
 
 def test_many_distinct_scores_are_grouped():
@@ -373,7 +372,7 @@ def test_many_distinct_scores_are_grouped():
     rows = Levels.of(scored(score))
     assert len(rows.levels) == MAX_LEVELS
     u = stats.mannwhitneyu(score[:, 1, 0], score[:, 0, 0]).statistic / 400**2
-    assert score_boards({"judge": scored(score)}, "m0").mean.rows[0].p == pytest.approx(u, abs=0.01)
+    assert score_boards({"judge": scored(score)}, "m0").mean.rows[0].p.value == pytest.approx(u, abs=0.01)
 
 
 def test_judges_that_cannot_be_compared_say_why():

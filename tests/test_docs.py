@@ -19,8 +19,6 @@ from patience import LONG
 
 import core
 
-api = pytest.mark.skipif(not hasattr(core, "__all__"), reason="core has no public API yet")
-
 REPOSITORY = Path(__file__).resolve().parent.parent
 DOCUMENTS = [
     REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")
@@ -163,7 +161,6 @@ def helped(command: str) -> str:
     return done.stdout
 
 
-@api
 def test_every_option_that_is_named_exists() -> None:
     """Options in the prose of documents are options of some command, or of the servers named beside them."""
     known = {
@@ -184,7 +181,6 @@ def test_every_option_that_is_named_exists() -> None:
                 assert option in known, f"{name}: {option}"
 
 
-@api
 @pytest.mark.parametrize(
     "name", [name for name in TEXTS if name != "CONTRIBUTING.md" and blocks(name, "python")]
 )
@@ -230,7 +226,6 @@ def test_the_worked_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         test()
 
 
-@api
 def test_every_public_name_is_in_the_api() -> None:
     listed = re.findall(r"^::: core\.(\w+)$", TEXTS["docs/api.md"], flags=re.MULTILINE)
     assert sorted(listed) == sorted(set(core.__all__) - {"__version__"})

@@ -11,7 +11,8 @@ from judging_server import FENCE, Server
 from patience import LONG
 
 from core.__main__ import main
-from core.judging.registry import Terms, begin, started
+from core.judging.job import Terms
+from core.judging.registry import begin, started
 from core.schema import Selection
 from core.store import Store
 from core.store.connection import UPGRADES

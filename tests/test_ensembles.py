@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from core.aggregation.btd import held_out_labels
 from core.consensus.ensembles import (
     RULES,
+    Members,
     Verdicts,
     applicable,
     btd_verdicts,
     combine,
     compare,
-    drop,
     entropy_weight,
     fuser_verdicts,
     likely_jury,
@@ -24,7 +24,8 @@ from core.consensus.ensembles import (
 )
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.importers import read
-from core.interpretation.ensembles import answer, points, widened, without
+from core.interpretation.ensembles import answer, widened, without
+from core.interpretation.format import points
 from core.records import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
 from core.schema import Selection
 from core.store import Store
@@ -46,6 +47,12 @@ def judge(labels, confidence=None, gold=None, comparison=None):
     )
     side = np.full(len(labels), NO_SIDE)
     return counts, SingleVotes(comparison=comparison, vote=labels, confidence=stated, side=side)
+
+
+def on_items(members: Members, item: np.ndarray) -> Members:
+    """The same verdicts, on other items."""
+    votes = {name: dataclasses.replace(one, item=item) for name, one in members.votes.items()}
+    return dataclasses.replace(members, votes=votes)
 
 
 def jury(*judges):
@@ -179,7 +186,7 @@ def test_the_paired_interval_covers_differences_that_are_rare_or_the_rule(items,
 
 def test_one_item_says_nothing_of_others():
     found = jury(judge([1, 1], gold=[1, 1]), judge([-1, 1], gold=[1, 1]))
-    found = dataclasses.replace(found, item=np.zeros(2, dtype=np.int64))
+    found = on_items(found, np.zeros(2, dtype=np.int64))
     table = compare(found, rng=np.random.default_rng(0))
     said, kind = answer(table)
     assert kind == "warning"
@@ -258,7 +265,7 @@ def test_a_fuser_that_judged_little_is_no_answer():
     assert said == f"{alone} Not among them, as they judged fewer of the 1,000: fuse (2)."
     gap = table.scores["fuse"].against_best
     assert gap is not None
-    assert -1 <= widened(gap, 6)[0] <= widened(gap, 6)[1] <= 1
+    assert -1 <= widened(gap, 6).low <= widened(gap, 6).high <= 1
 
 
 @pytest.mark.parametrize("labels", [[], [1, 1]])
@@ -281,7 +288,7 @@ def test_only_what_all_members_judged_is_compared():
     with pytest.raises(NoUsableVotes, match="gold"):
         compare(found, rng=np.random.default_rng(0))
     with pytest.raises(UnknownName, match="no member"):
-        drop(found, "nobody")
+        found.without("nobody")
     with pytest.raises(UnknownName, match="voting rule"):
         combine(found, "dictator")
 
@@ -293,7 +300,7 @@ def test_a_likely_jury_shares_comparisons():
     assert likely_jury({}) == ()
 
 
-def test_real_judges(shared_data):
+def check_judges_of_judgeconf(shared_data):
     """JudgeConf: the majority of five judges against a plain count."""
     import pandas as pd
 
@@ -387,7 +394,7 @@ def test_a_member_by_btd_is_its_own_fit_on_the_same_folds():
         assert table.scores[f"btd of {name}"].accuracy.value == (label == found.gold).mean()
     with pytest.raises(UnknownName, match="no member"):
         found.of("nobody")
-    pair = drop(found, "judge 1")
+    pair = found.without("judge 1")
     np.testing.assert_array_equal(pair.pooled.plus, found.of("judge 0").plus + found.of("judge 2").plus)
 
 
@@ -403,7 +410,7 @@ def test_a_member_as_it_votes_can_be_the_best_for_a_fitted_jury_too():
     assert table.scores["majority"].against == "judge 0"
 
 
-def test_rewardbench2_gains_by_the_fit_and_not_by_the_jury(shared_data):
+def check_gains_of_rewardbench2_by_the_fit(shared_data):
     """Alone under BTD the best judge is right on .707 over splits; the jury on .700; as it votes, on .609."""
     path = shared_data / "votes" / "rewardbench2_pairs.csv.gz"
     with Store.open(None) as store:
@@ -425,7 +432,7 @@ def few_items(rng, *, items):
     """Seven comparisons an item; the first judge is nearly always right, the others often."""
     gold = rng.choice([-1, 1], size=7 * items)
     judges = [judge(np.where(rng.random(7 * items) < p, gold, -gold), gold=gold) for p in (0.95, 0.9, 0.9)]
-    return dataclasses.replace(jury(*judges), item=np.repeat(np.arange(items), 7))
+    return on_items(jury(*judges), np.repeat(np.arange(items), 7))
 
 
 def test_few_items_are_called_too_few_and_no_gain_beyond_all_right_is_promised():

@@ -13,7 +13,7 @@ def test_a_message_has_the_flags_of_the_command_line_and_other_names_on_request(
     error = InvalidOption(
         "{option} {value!r}: use {allowed}.", option="layout", value="x", allowed=("a", "b")
     )
-    assert str(error) == "--layout 'x': use a, b."
+    assert str(error) == "layout 'x': use a, b."
     assert render(error, PAGE) == "“Rows hold” 'x': use a, b."
     assert error.option == "layout"
     assert error.message.fields["allowed"] == ("a", "b")
@@ -54,4 +54,4 @@ def test_a_place_and_another_option_keep_the_sentence() -> None:
 
 def test_an_error_survives_a_copy() -> None:
     error = copy.deepcopy(InvalidOption("{option}: no", option="layout"))
-    assert (str(error), render(error, PAGE)) == ("--layout: no", "“Rows hold”: no")
+    assert (str(error), render(error, PAGE)) == ("layout: no", "“Rows hold”: no")

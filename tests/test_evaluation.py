@@ -263,6 +263,7 @@ def test_one_held_out_item_shows_no_change():
     assert "−0.3000, no interval: one item" in _changed("It", found, "the old")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [60, 100, 300])
 def test_the_error_of_a_good_judge_is_covered(n):
     """97 % right: a percentile bootstrap over items holds .745, .88 and .88, and says 0 to 0 in a quarter."""
@@ -391,7 +392,6 @@ def test_regimes_of_the_published_table(golden):
     }
 
 
-@pytest.fixture(scope="module")
 def reward_bench(shared_data) -> dict[tuple[str, str], VoteCounts]:
     """Vote counts of the 15 judge × category cells, counted by pandas."""
     import pandas as pd
@@ -415,7 +415,7 @@ def reward_bench(shared_data) -> dict[tuple[str, str], VoteCounts]:
     }
 
 
-def test_reward_bench_reference_table(reward_bench):
+def check_reference_table(reward_bench):
     """All 15 cells: BTD below majority; gpt-5.4 and the means as in the data's README and methods §2."""
     assert len(reward_bench) == 15
     rows = []
@@ -437,7 +437,7 @@ def test_reward_bench_reference_table(reward_bench):
     assert np.mean(rows, axis=0) == pytest.approx([0.450, 0.347, 0.335], abs=0.002)
 
 
-def test_fits_of_real_calibration_sets_match_an_independent_solver(reward_bench):
+def check_fits_match_an_independent_solver(reward_bench):
     from tests.test_btd import independent_minimum
 
     rng = np.random.default_rng(4)
@@ -450,3 +450,11 @@ def test_fits_of_real_calibration_sets_match_an_independent_solver(reward_bench)
                 weight=weight,
             )
             assert found == pytest.approx(independent_minimum(alone, rng, starts=5), abs=1e-6)
+
+
+def test_reward_bench_2(shared_data, subtests):
+    counts = reward_bench(shared_data)
+    with subtests.test("reference table"):
+        check_reference_table(counts)
+    with subtests.test("independent solver"):
+        check_fits_match_an_independent_solver(counts)

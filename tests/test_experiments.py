@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -400,6 +401,7 @@ def test_distance_predicts_transfer_where_tasks_differ_in_nu():
     assert (told.permutations, told.exact, told.n_pairs) == (720, True, 30)
 
 
+@pytest.mark.slow
 def test_distance_predicts_nothing_where_tasks_do_not_differ():
     p_values, errors = [], []
     for seed in range(24):
@@ -491,6 +493,7 @@ def test_a_value_equals_itself_and_differences_change_sign():
         compare(values, rng=np.random.default_rng(0), reference="z")
 
 
+@pytest.mark.slow
 def test_paired_interval_covers_the_true_difference():
     """Majority learns nothing, so its mean over splits is the mean over items: the truth is that of many."""
     whole = simulated(40, 60_000)
@@ -534,25 +537,25 @@ def test_parameter_grid_has_the_parameters_of_evaluate():
     assert found.to_frame()["task"].tolist() == ["math", "safety"]
 
 
-@pytest.fixture(scope="module")
-def temperatures(shared_data, tmp_path_factory) -> Store:
-    store = Store.open(tmp_path_factory.mktemp("store") / "votes.duckdb")
-    path = shared_data / "votes" / "rewardbench2_temperature.csv.gz"
+def test_votes_by_value_are_those_of_each_value_alone():
+    path = Path(__file__).parent.parent / "data" / "demo_votes.csv.gz"
+    with store_of(path) as store:
+        check_votes_by_value(store, path)
+
+
+def store_of(path: Path) -> Store:
+    store = Store.open()
     for reading in read([(path.name, path)]):
         store.load(reading)
-    yield store
-    store.close()
+    return store
 
 
-@pytest.fixture(scope="module")
-def by_category(temperatures) -> dict[str, dict[str, VoteCounts]]:
-    return vote_counts_by(temperatures, Selection(), "category")
-
-
-def test_votes_by_value_are_those_of_each_value_alone(temperatures, by_category, shared_data):
+def check_votes_by_value(temperatures: Store, path: Path) -> None:
     import pandas as pd
 
-    frame = pd.read_csv(shared_data / "votes" / "rewardbench2_temperature.csv.gz")
+    by_category = vote_counts_by(temperatures, Selection(), "category")
+    frame = pd.read_csv(path)
+    frame = frame[frame["vote"].notna()]
     assert list(by_category) == sorted(frame["category"].unique())
     whole = vote_counts(temperatures, Selection())
     for category, judges in by_category.items():
@@ -571,7 +574,7 @@ def test_votes_by_value_are_those_of_each_value_alone(temperatures, by_category,
         vote_counts_by(temperatures, Selection(), "colour")
 
 
-def test_temperature_table_on_real_votes(temperatures):
+def check_temperature_table(temperatures):
     """MAE falls with temperature, tie rates stay; majority's difference by a plain loop over items."""
     counts = vote_counts(temperatures, Selection())
     found = compare(counts, rng=np.random.default_rng(0))
@@ -597,7 +600,7 @@ def test_temperature_table_on_real_votes(temperatures):
     assert hottest.difference == pytest.approx(np.mean(list(gaps.values())), abs=0.001)
 
 
-def test_transfer_between_real_categories(by_category):
+def check_transfer_between_categories(by_category):
     judge = "gpt-5.4 [base, T=0.7]"
     tasks = {category: judges[judge] for category, judges in by_category.items()}
     found = transfer(tasks, rng=np.random.default_rng(0))
@@ -733,3 +736,14 @@ def test_more_votes_than_can_be_drawn_from_are_refused():
     counts = VoteCounts(comparison=one, item=one, plus=many, tie=many, minus=many, gold=gold)
     with pytest.raises(InvalidOption, match="votes; at most 999,999,999 can be drawn from"):
         vote_sweep(counts, rng=np.random.default_rng(0), sizes=(1, 2))
+
+
+def test_temperatures_of_reward_bench_2(shared_data, subtests):
+    path = shared_data / "votes" / "rewardbench2_temperature.csv.gz"
+    with store_of(path) as store:
+        with subtests.test("votes by value"):
+            check_votes_by_value(store, path)
+        with subtests.test("temperatures"):
+            check_temperature_table(store)
+        with subtests.test("transfer"):
+            check_transfer_between_categories(vote_counts_by(store, Selection(), "category"))

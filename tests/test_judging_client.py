@@ -20,8 +20,8 @@ from judging_server import Server
 
 from core.errors import InvalidOption
 from core.judging import client
-from core.judging.client import CallFailed
-from core.judging.endpoint import HOSTS, NO_KEY, Destination, NotConfirmed, destination, key_variable, scrub
+from core.judging.client import CallFailed, scrub
+from core.judging.endpoint import HOSTS, NO_KEY, Destination, NotConfirmed, destination, key_variable
 from core.judging.job import Judge
 from core.store import Store
 
@@ -340,7 +340,7 @@ def test_kinds_of_failures(provider, status, kind, mends):
 ODD = """
 import asyncio, sys
 from core.judging import client
-from core.judging.destination import Destination
+from core.judging.endpoint import Destination
 where = Destination(host="127.0.0.1", base_url=sys.argv[1], local=True, price=None, key="k")
 for model in ("openai/x", "anthropic/x", "cohere/x"):
     asked = client.ask(model, [{"role": "user", "content": "q"}], {}, where=where, timeout=10)
@@ -351,6 +351,7 @@ for model in ("openai/x", "anthropic/x", "cohere/x"):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [[{"type": "text", "text": "what was said"}], {"a": "what was said"}, 5])
 def test_nothing_of_a_reply_is_printed(content):
     def answer(request):

@@ -147,6 +147,7 @@ def spawn(arguments: list[str], stderr: int = subprocess.PIPE, **environment: st
     )
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(items):
     said = items.with_name("said.txt")
     with Server(hold_after=8) as server, said.open("wb") as file:
@@ -184,6 +185,7 @@ def test_ctrl_c_before_anything_is_sent(items):
         assert server.calls == 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_another_command(items):
     code = """if True:
         import signal, sys
@@ -201,6 +203,7 @@ def test_ctrl_c_in_another_command(items):
     assert (done.returncode, done.stderr) == (130, b"appellate: interrupted\n")
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_gone_stops_the_run_and_loses_nothing(items):
     """`2>&1 | head -1`: the answers in flight are paid, and nobody sees what more would be spent."""
     with Server(hold_after=8) as server:
@@ -259,6 +262,7 @@ def test_repeated_rows_are_said_and_their_order_costs_nothing(items, capsys):
             assert server.calls == 40
 
 
+@pytest.mark.slow
 def test_a_key_is_nowhere(items, tmp_path):
     """The server echoes the key in its failures; it is in no output, no log and no byte of the store."""
     faults = {1: "500", 2: "429", 3: "truncated", 6: "401"}
@@ -307,6 +311,7 @@ sys.exit(code)
 """
 
 
+@pytest.mark.slow
 def test_nobody_but_the_server_is_called(items):
     with Server() as server:
         command = [sys.executable, "-c", WATCHED, *arguments(items, server, "--confidence", "logprob")]

@@ -14,6 +14,8 @@ from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
 
+pytestmark = pytest.mark.slow
+
 ITEMS, VOTES = 120, 8
 
 

@@ -13,9 +13,10 @@ from judging_server import JUDGES, Server, answer_text
 from readings import reading
 
 from core.errors import InvalidOption, UnknownName
+from core.interpretation.format import upwards
 from core.judging.items import Item
 from core.judging.job import Budget, Job, Judge
-from core.judging.plan import plan, upwards
+from core.judging.plan import plan
 from core.judging.prompts import FOLDER
 from core.judging.protocols import orderings
 from core.schema import Selection

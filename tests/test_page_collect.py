@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest
 from core.errors import InvalidOption
 from core.judging.endpoint import provider_variable
 from core.judging.items import items_of
-from core.judging.job import Budget, Job, Judge
+from core.judging.job import Budget, Job, Judge, Terms
 from core.judging.plan import described, outcome, plan, proposed
 from core.judging.prompts import FOLDER
-from core.judging.registry import Terms, begin, complete, resume, runs, started
+from core.judging.registry import begin, complete, resume, runs, started
 from core.store import Store
 from core.store.ledger import without_verdict
 

@@ -116,7 +116,7 @@ def test_sentence_names_the_commonest_error() -> None:
     assert sentences.confusion("any", confusion(make([(1, 0, 0, NO_GOLD)]))).verdict == "unknown"
 
 
-def test_o1_mini_on_judgebench(shared_data: Path) -> None:
+def check_o1_mini_on_judgebench(shared_data: Path) -> None:
     """accuracy .727143 (n 700), and 91 of its 191 errors say B where gold says A."""
     from core.importers import read
 

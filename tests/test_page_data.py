@@ -505,7 +505,7 @@ def test_items_of_scores_are_told_from_those_of_votes(app):
 
 
 def linked(**parameters: str) -> AppTest:
-    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=60)
+    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
     for name, value in parameters.items():
         app.query_params[name] = value
     return calm(app.run())

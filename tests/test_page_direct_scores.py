@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 from test_direct_scores import drawn, scored
 
 from core.importers import read
-from core.interpretation import leaderboard as score_sentences
+from core.interpretation import direct_scores as score_sentences
 from core.leaderboard.anchored import Board, board
+from core.leaderboard.judge_dispersion import MEASURES, dispersion
 from core.leaderboard.score_board import score_boards
-from core.leaderboard.score_dispersion import MEASURES, dispersion, measures_frame
 from core.leaderboard.scores import direct_statistics
 from core.plots.base import rater_styles
 from core.plots.leaderboard import scores_figure
@@ -77,7 +77,7 @@ def test_dispersion_is_numpy_over_judges(judged):
     assert found.shared
     frame = found.to_frame().set_index(["measure", "model"])
     scores = {
-        m: [row.p for one in boards.judges.values() for row in one.rows if row.model == m]
+        m: [row.p.value for one in boards.judges.values() for row in one.rows if row.model == m]
         for m in ("m1", "m2", "m3")
     }
     for model, p in scores.items():
@@ -85,13 +85,13 @@ def test_dispersion_is_numpy_over_judges(judged):
         assert row["sd"] == pytest.approx(np.std(p, ddof=1), abs=1e-12)
         assert row["se"] == pytest.approx(np.std(p, ddof=1) / 3**0.5, abs=1e-12)
         assert row["cv"] == pytest.approx(np.std(p, ddof=1) / np.mean(p), abs=1e-12)
-    by_votes = [row.p for one in votes.values() for row in one.rows if row.model == "m2"]
+    by_votes = [row.p.value for one in votes.values() for row in one.rows if row.model == "m2"]
     assert frame.loc[("p by votes", "m2"), "sd"] == pytest.approx(np.std(by_votes, ddof=1), abs=1e-12)
     assert frame.loc["Elo by votes"]["cv"].isna().all()
     # A steady judge on two of three models: the excess is the paired difference of SDs.
     expected = np.mean([np.std(scores[m], ddof=1) for m in scores]) - frame.loc["p by votes"]["sd"].mean()
-    assert found.excess == pytest.approx(expected, abs=1e-12)
-    assert (found.kendall, found.n_ordered) == (1.0, 4)
+    assert found.excess.value == pytest.approx(expected, abs=1e-12)
+    assert (found.kendall.value, found.n_ordered) == (1.0, 4)
 
 
 def test_one_kind_alone_says_why_the_other_is_missing(judged):
@@ -104,7 +104,7 @@ def test_one_kind_alone_says_why_the_other_is_missing(judged):
     without = dispersion(None, votes, "m0", rng=np.random.default_rng(0))
     assert {row.measure: row.reason for row in without.measures}["mean score"].startswith("no direct scores")
     assert without.excess is None
-    assert list(measures_frame(without)["measure"]) == list(MEASURES)
+    assert [row.measure for row in without.measures] == list(MEASURES)
 
 
 def test_common_cells_only_are_compared(judged):
@@ -163,7 +163,7 @@ def test_the_best_of_equal_models_rarely_leads():
         found = score_boards({"judge": drawn(rng, items=40, beta=(0.0,) * 11)}, "m0").mean
         said = score_sentences.leader(found)
         led += "leads" in said
-        assert ("as the best of 10" in said) == (found.rows[0].p_low > 0.5 and "leads" not in said)
+        assert ("as the best of 10" in said) == (found.rows[0].p.low > 0.5 and "leads" not in said)
     assert led <= 6
 
 
@@ -186,12 +186,12 @@ def test_the_figure_plots_the_boards_and_escapes_names():
     votes = votes_of({"b": {"m2": 0.4}})["b"]
     fig = scores_figure(found, styles=rater_styles(judged), votes=votes)
     mean = next(trace for trace in fig.data if trace.name == "scores, mean of judges")
-    assert list(mean.x) == pytest.approx([100 * row.p for row in found.mean.rows])
+    assert list(mean.x) == pytest.approx([100 * row.p.value for row in found.mean.rows])
     assert list(np.array(mean.x) + np.array(mean.error_x.array)) == pytest.approx(
-        [100 * row.p_high for row in found.mean.rows]
+        [100 * row.p.high for row in found.mean.rows]
     )
     drawn_votes = next(trace for trace in fig.data if trace.name == "votes")
-    assert list(drawn_votes.x) == pytest.approx([100 * row.p for row in votes.rows])
+    assert list(drawn_votes.x) == pytest.approx([100 * row.p.value for row in votes.rows])
     assert "<img" not in fig.to_json()
     lone = scores_figure(score_boards({"b": judged["b"]}, "m0"), styles=rater_styles(judged))
     assert [trace.name for trace in lone.data] == ["scores, b", "50 %"]
@@ -213,8 +213,8 @@ def test_the_tab_says_what_core_says(app, store_path):
     expected = f"{score_sentences.leader(boards.mean)} {score_sentences.beside_votes(beside)}"
     assert expected in texts(page)
     assert expected.startswith("By direct scores sim-hazel leads")
-    table = next(frame.value for frame in page.dataframe if "mean" in frame.value and "p_low" in frame.value)
-    assert list(table["p"]) == pytest.approx([100 * row.p for row in boards.mean.rows])
+    table = next(frame.value for frame in page.dataframe if "beats %" in frame.value)
+    assert list(table["beats %"]) == pytest.approx([100 * row.p.value for row in boards.mean.rows])
     page.selectbox(key="voter").set_value("sim-person-1").run()
     assert not page.exception
     lone = score_boards({"sim-person-1": judged["sim-person-1"]}, anchor)

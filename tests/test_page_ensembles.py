@@ -6,7 +6,8 @@ from streamlit.testing.v1 import AppTest
 from test_ensembles import simulated
 
 from core.consensus.ensembles import Difference, compare, members
-from core.interpretation.ensembles import answer, departures, points, rules_departures, widened, without
+from core.interpretation.ensembles import answer, departures, rules_departures, widened, without
+from core.interpretation.format import points
 from core.plots.base import rater_styles
 from core.plots.ensembles import accuracies_figure, without_figure
 from core.schema import Selection
@@ -100,7 +101,7 @@ def test_words_follow_from_numbers():
     gap = next(
         s.against_best for s in worse.scores.values() if s.kind != "member" and s.accuracy.value == best
     )
-    assert answer(worse)[0].startswith("No. " if widened(gap, 5)[1] < 0 else "Not shown. ")
+    assert answer(worse)[0].startswith("No. " if widened(gap, 5).high < 0 else "Not shown. ")
     told = " ".join(rules_departures(worse))
     for score in worse.scores.values():
         if score.kind == "rule" and score.key != "majority":
@@ -108,10 +109,10 @@ def test_words_follow_from_numbers():
     assert without(worse, "majority").startswith("Without judge 0 the share right changes most for the worse")
     alike = compare(simulated(rng, accuracy=[0.7] * 7, rows=60), rng=rng)
     gaps = alike.without[alike.rules.index("majority")]
-    needed = any(widened(gap, 7)[1] < 0 for gap in gaps)
+    needed = any(widened(gap, 7).high < 0 for gap in gaps)
     assert without(alike, "majority").startswith("No judge is shown to be needed") != needed
     member = worse.scores["judge 0"]
     assert f"on {member.right:,} of them, the majority on {member.wrong:,}" in departures(member)
     assert points(-0.0004) == "0.0"
-    low, high = widened(Difference(value=0.0, low=-0.0196, high=0.0196, n=10, items=10, level=0.95), 5)
-    np.testing.assert_allclose([low, high], [-0.02576, 0.02576], atol=1e-5)
+    wide = widened(Difference(value=0.0, low=-0.0196, high=0.0196, n=10, items=10, level=0.95), 5)
+    np.testing.assert_allclose([wide.low, wide.high], [-0.02576, 0.02576], atol=1e-5)

@@ -33,7 +33,7 @@ from core.leaderboard.debiased import (
 )
 from core.plots.base import COLOURS, Style
 from core.plots.calibration import cut_key, guarantee_figure
-from core.plots.leaderboard import debiased_figure
+from core.plots.leaderboard_checks import debiased_figure
 from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
@@ -101,10 +101,10 @@ def test_debiased_tab_shows_the_numbers_of_core(app: AppTest, judge: str | None)
     assert list(shown.index) == [row.model for row in expected.rows]
     for row in expected.rows:
         one = shown.loc[row.model]
-        assert (one["value"], one["low"], one["high"]) == pytest.approx(
+        assert (one["wins %"], one["low"], one["high"]) == pytest.approx(
             (100 * row.rate.value, 100 * row.rate.low, 100 * row.rate.high), abs=1e-9
         )
-        assert (one["n_labelled"], one["weight"]) == (row.rate.n_labelled, row.rate.weight)
+        assert (one["n labelled"], one["weight"]) == (row.rate.n_labelled, row.rate.weight)
     other = expected.rows[-1].model
     app.selectbox(key="debiased_model").set_value(other).run()
     assert not app.exception
@@ -234,7 +234,7 @@ def test_figures_plot_the_results_and_escape_names() -> None:
     fig = debiased_figure(found, style=style)
     rate = found.rows[0].rate
     points = [trace for trace in fig.data if trace.x is not None and trace.x[0] is not None]
-    assert [trace.x[0] for trace in points] == [rate.value, rate.labels, rate.judge]
+    assert [trace.x[0] for trace in points] == [rate.value, rate.labels.value, rate.judge]
     assert points[0].x[0] + points[0].error_x.array[0] == pytest.approx(rate.high)
     assert "<img" not in str(fig.to_json())
     decisions = by_share(counts)

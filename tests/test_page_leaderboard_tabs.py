@@ -14,21 +14,20 @@ from streamlit.testing.v1 import AppTest
 from test_page_leaderboard import HOSTILE, MAIN, opened, scored, texts
 
 from core.agreement.reliability import icc
-from core.interpretation import leaderboard as said
-from core.leaderboard.anchored import board
+from core.interpretation import leaderboard_checks as said
+from core.leaderboard.abstaining import Abstained, Abstention, abstention, changes
+from core.leaderboard.anchored import board, subsample_errors
+from core.leaderboard.judge_dispersion import rating_spread
 from core.leaderboard.judges import mean_of_judges, pooling, screening
-from core.leaderboard.order_ratings import rating_spread
 from core.leaderboard.outside import compare_outside, read_outside
-from core.leaderboard.robustness import (
-    Abstained,
-    Abstention,
-    abstention,
-    between_tasks,
-    changes,
-    subsample_errors,
-)
-from core.plots.ensembles import abstention_figure, pooling_figure, screening_figure, subsample_figure
+from core.leaderboard.task_spread import between_tasks, differing
 from core.plots.leaderboard import outside_figure, ratings_figure, task_key, tasks_figure
+from core.plots.leaderboard_checks import (
+    abstention_figure,
+    pooling_figure,
+    screening_figure,
+    subsample_figure,
+)
 from core.records import PairDoubt, PairScores
 from core.schema import Selection
 from core.store import Store
@@ -113,10 +112,11 @@ def test_a_rating_under_which_judges_differ_more_is_named():
     by_name = {row.method: row for row in found.methods}
     told = said.other_ratings(found)
     row = by_name["trueskill"]
-    clear = row.excess_low > 0 or row.excess_high < 0
-    word = "more" if row.excess > 0 else "less"
+    clear = row.excess.low > 0 or row.excess.high < 0
+    word = "more" if row.excess.value > 0 else "less"
     assert (
-        f"TrueSkill {row.sd:.0f}, {f'{word} by more than chance' if clear else 'not shown to differ'}" in told
+        f"TrueSkill {row.sd.value:.0f}, {f'{word} by more than chance' if clear else 'not shown to differ'}"
+        in told
     )
 
 
@@ -167,7 +167,8 @@ def test_abstention_in_words(store):
     )
     assert "Most: sim-maple, -4.5 points (-7.1 to -2.1), more than chance." in told
     # The most changed of several: what one model alone would show is not enough for the best of seven.
-    one = dataclasses.replace(changes(doubts, ANCHOR, threshold=0.2)[0], delta_high=-0.001)
+    one = changes(doubts, ANCHOR, threshold=0.2)[0]
+    one = dataclasses.replace(one, delta=dataclasses.replace(one.delta, high=-0.001))
     assert "more than chance" in said.abstained(found, row, (one,))
     assert "which may be chance" in said.abstained(found, row, (one, *changes(doubts, ANCHOR, threshold=0.2)))
     none = Abstained(threshold=0.0, coverage=0.0, n=0, n_models=0, delta_p=None, delta_elo=None, se_elo=None,
@@ -202,9 +203,9 @@ def test_tasks_in_words():
             }
         )
 
-    differing = between_tasks({"x": board_of(0.9), "y": board_of(0.3), "w": board_of(0.3)}, "z")
-    assert [row.model for row in said.differ(differing)] == ["odd"]
-    told = said.tasks(differing)
+    spread = between_tasks({"x": board_of(0.9), "y": board_of(0.3), "w": board_of(0.3)}, "z")
+    assert [row.model for row in differing(spread)] == ["odd"]
+    told = said.tasks(spread)
     assert "The Elo of 1 of 2 models over 3 categories depends on the category by more than chance" in told
     assert "most that of odd, by an SD of" in told
     same = board_of(0.5)
@@ -215,6 +216,7 @@ def test_tasks_in_words():
     assert said.tasks(between_tasks({"x": same}, "z")).startswith("No model met the anchor in two categories")
 
 
+@pytest.mark.slow
 def test_equal_models_are_rarely_said_to_differ_between_tasks():
     claims = 0
     for seed in range(40):
@@ -230,7 +232,9 @@ def test_equal_models_are_rarely_said_to_differ_between_tasks():
 
 def test_an_outside_board_in_words(demo):
     here = board(demo[None], ANCHOR)
-    content = "model,score\n" + "".join(f"{row.model},{row.elo + 5}\n" for row in here.rows[1:]) + "other,1\n"
+    content = (
+        "model,score\n" + "".join(f"{row.model},{row.elo.value + 5}\n" for row in here.rows[1:]) + "other,1\n"
+    )
     told = said.outside(compare_outside(here, read_outside(content.encode(), name="x"), rng=rng()))
     assert told.startswith("On the 6 models of both boards, Kendall τ is 1.00 (no interval: a perfect order")
     assert told.endswith("2 here and 1 there have no partner.")
@@ -251,9 +255,9 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
         "Glicko-2",
         "TrueSkill",
     ]
-    assert list(fig.data[0].x) == [row.elo for row in here.rows]
+    assert list(fig.data[0].x) == [row.elo.value for row in here.rows]
     for trace, rated in zip(fig.data[1:4], found.pooled.values(), strict=True):
-        elo = dict(zip(rated.models, rated.elo, strict=True))
+        elo = dict(zip(rated.models, rated.elo.value, strict=True))
         keys = [key for (key,) in trace.customdata]
         assert set(keys) == set(names)
         assert list(trace.x) == [elo[key] for key in keys]
@@ -263,7 +267,7 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
     repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
     grown = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1 for name, one in repeats.items()})
     lines = {trace.name: trace for trace in pooling_figure(grown).data}
-    assert list(lines["observed, 95 % of juries"].y) == [np.sqrt(size.observed) for size in grown.sizes]
+    assert list(lines["observed, 95 % of juries"].y) == [np.sqrt(size.observed.value) for size in grown.sizes]
     assert list(lines[f"σ²(ρ + (1 − ρ)/J), observed ρ {grown.rho:.2f}"].y) == [
         np.sqrt(size.predicted) for size in grown.sizes
     ]
@@ -292,12 +296,12 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
     }
     tasks = between_tasks(by_task, ANCHOR)
     *small, mean = [trace for trace in tasks_figure(tasks).data if trace.customdata is not None]
-    assert list(mean.x) == [row.mean for row in tasks.rows]
+    assert list(mean.x) == [row.mean.value for row in tasks.rows]
     assert [trace.name for trace in small] == ["Math", "Safety"]
-    assert list(small[0].x) == [row.elo for row in tasks.boards["Math"].rows]
+    assert list(small[0].x) == [row.elo.value for row in tasks.boards["Math"].rows]
     assert small[0].customdata[0][0] == task_key("Math", tasks.boards["Math"].rows[0].model)
 
-    content = "model,score\n" + "".join(f"{row.model},{row.elo + 5}\n" for row in here.rows)
+    content = "model,score\n" + "".join(f"{row.model},{row.elo.value + 5}\n" for row in here.rows)
     beside = compare_outside(here, read_outside(content.encode(), name="x"), rng=rng())
     marks = outside_figure(beside, here).data[1]
     assert list(marks.x) == beside.elo.tolist()
@@ -314,7 +318,7 @@ def test_hostile_names_are_escaped_in_every_figure():
     }
     noisy = icc(draws.choice([-1.0, 0, 1], (30, 1)) * np.ones((1, 3)) * draws.choice([1.0, 1, 0], (30, 3)))
     cuts = screening({HOSTILE: pairs, "k": pairs}, "z", icc={HOSTILE: noisy, "k": noisy}, cuts=(0.0,))
-    rows = "".join(f'"{row.model}",{row.elo}\n' for row in here.rows)
+    rows = "".join(f'"{row.model}",{row.elo.value}\n' for row in here.rows)
     beside = compare_outside(here, read_outside(f"model,score\n{rows}".encode(), name=HOSTILE), rng=rng())
     figs = [
         ratings_figure(here, spread.pooled),
@@ -343,10 +347,10 @@ def test_other_ratings_on_the_page(app, spread):
     opened(app, board="Other ratings")
     found = spread
     assert said.other_ratings(found) in texts(app)
-    assert app.dataframe[0].value["sd"].tolist() == [row.sd for row in found.methods]
+    assert app.dataframe[0].value["SD of judges"].tolist() == [row.sd.value for row in found.methods]
     shown = app.dataframe[1].value.set_index("model")
     terry = found.pooled["bradley_terry"]
-    for name, elo in zip(terry.models, terry.elo, strict=True):
+    for name, elo in zip(terry.models, terry.elo.value, strict=True):
         if name != ANCHOR:
             assert shown.loc[name, "Bradley–Terry"] == round(elo) + 0.0
     app.selectbox(key="rated").set_value("sim-elm").run()
@@ -361,9 +365,9 @@ def test_judges_on_the_page(app, store, judged):
     found = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1 for name, one in repeats.items()})
     assert said.judges(pooled, found) in texts(app)
     sizes, means, cuts = (app.dataframe[k].value for k in range(3))
-    assert sizes["observed"].tolist() == pytest.approx([np.sqrt(size.observed) for size in found.sizes])
-    assert means["elo"].tolist() == [round(row.elo) + 0.0 for row in pooled.rows]
-    assert means["sd_judges"].tolist() == [row.sd_judges for row in pooled.rows]
+    assert sizes["SE"].tolist() == pytest.approx([np.sqrt(size.observed.value) for size in found.sizes])
+    assert means["mean Elo"].tolist() == [round(row.elo.value) + 0.0 for row in pooled.rows]
+    assert means["SD of judges"].tolist() == [row.sd_judges for row in pooled.rows]
     assert cuts["left"].iloc[-1] == "sim-judge-careful; sim-judge-decisive; sim-judge-first-slot"
     assert any(told.endswith("Dropped: sim-judge-boaster.") for told in texts(app))
 
@@ -377,7 +381,7 @@ def test_abstention_on_the_page(app, store, demo):
     assert app.dataframe[0].value["n"].tolist() == [row.n for row in found.rows]
     errors = subsample_errors(demo[None], ANCHOR, sizes=(18, 35, 52), rng=rng())
     assert said.subsampled(errors) in texts(app)
-    assert app.dataframe[1].value["se_empirical"].tolist() == errors.se_empirical.tolist()
+    assert app.dataframe[1].value["subsamples"].tolist() == errors.se_empirical.tolist()
     app.segmented_control(key="abstain_by").set_value("confidence").run()
     assert not app.exception
     assert any("less than 70 % confident" in told for told in texts(app))
@@ -400,7 +404,7 @@ def test_categories_on_the_page(app, store):
     }
     found = between_tasks(by_task, ANCHOR)
     assert said.tasks(found) in texts(app)
-    assert app.dataframe[0].value["tau"].tolist() == [row.tau for row in found.rows]
+    assert app.dataframe[0].value["SD"].tolist() == [row.tau.value for row in found.rows]
     app.selectbox(key="task").set_value(task_key("Math", "sim-elm")).run()
     votes = app.dataframe[1].value
     assert set(votes["category"]) == {"Math"}
@@ -413,7 +417,9 @@ def test_an_outside_file_on_the_page(app, demo):
     opened(app, board="Outside board")
     assert any(told.startswith("Drop a published leaderboard") for told in texts(app))
     here = board(demo[None], ANCHOR)
-    content = ("model,score\n" + "".join(f"{row.model},{1000 + row.elo}\n" for row in here.rows)).encode()
+    content = (
+        "model,score\n" + "".join(f"{row.model},{1000 + row.elo.value}\n" for row in here.rows)
+    ).encode()
     app.file_uploader(key="outside_file").upload("x.csv", content, "text/csv").run()
     assert not app.exception
     found = compare_outside(here, read_outside(content, name="x.csv"), rng=rng())
@@ -451,4 +457,4 @@ def test_copied_python_runs_and_says_the_pages_numbers(app, store, tab):
             exec(runnable, {"STORE": store})  # noqa: S102
         assert out.getvalue().strip()
     if tab == "Judges":
-        assert f"{app.dataframe[1].value['sd_judges'][0]:.4f}"[:6] in out.getvalue()
+        assert f"{app.dataframe[1].value['SD of judges'][0]:.4f}"[:6] in out.getvalue()

@@ -5,7 +5,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_listwise import planted
 
-from core.consensus.listwise import Weights, improvement, order_sensitivity, order_sweep
+from core.consensus.listwise import Weights, improvement
+from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.interpretation import listwise as list_sentences
 from core.interpretation.verdicts import percent
 from core.plots.base import rater_styles
@@ -73,11 +74,11 @@ def test_figures_plot_what_was_found():
     table = planted(np.random.default_rng(0), items=60, runs=5, q=0.7)
     sweep = order_sweep(table, rng=np.random.default_rng(0))
     drawn = sweep_figure(sweep, style=STYLE)
-    assert tuple(drawn.data[0].y) == tuple(sweep.accuracy)
-    assert tuple(drawn.data[1].y) == tuple(sweep.majority_error)
-    assert tuple(drawn.data[2].y) == tuple(sweep.bound)
+    assert tuple(drawn.data[0].y) == tuple(row.accuracy.value for row in sweep.rows)
+    assert tuple(drawn.data[1].y) == tuple(row.majority_error for row in sweep.rows)
+    assert tuple(drawn.data[2].y) == tuple(row.bound for row in sweep.rows)
     slots = order_sensitivity(table).slots
-    assert tuple(slots_figure(slots, style=STYLE).data[0].y) == tuple(slots.win)
+    assert tuple(slots_figure(slots, style=STYLE).data[0].y) == tuple(row.win.value for row in slots)
     sensitive = {"judge": order_sensitivity(table)}
     changed = sensitive["judge"].changed
     drawn = sensitivities_figure(sensitive, styles={"judge": STYLE})

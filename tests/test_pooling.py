@@ -7,9 +7,9 @@ import pytest
 
 from core.agreement.reliability import icc
 from core.errors import InvalidOption, NoUsableVotes
+from core.leaderboard.abstaining import RULES, abstention, changes
 from core.leaderboard.anchored import board
 from core.leaderboard.judges import mean_of_judges, pooling, predicted_variance, screening
-from core.leaderboard.robustness import RULES, abstention, changes
 from core.records import PairDoubt, PairScores, RatingTable
 from core.schema import Selection
 from core.store import Store
@@ -84,8 +84,8 @@ def test_no_variance_is_below_zero():
     found = pooling(judged, "ref", rng=np.random.default_rng(0), icc={"a": -3.0, "b": None})
     assert found.rho == pytest.approx(-1)
     last = found.sizes[-1]
-    assert (last.observed, last.predicted, last.predicted_runs) == pytest.approx((0, 0, 0), abs=1e-9)
-    assert min(last.observed, last.observed_low, last.predicted, last.predicted_runs) >= 0
+    assert (last.observed.value, last.predicted, last.predicted_runs) == pytest.approx((0, 0, 0), abs=1e-9)
+    assert min(last.observed.value, last.observed.low, last.predicted, last.predicted_runs) >= 0
 
 
 def test_one_judge_is_its_own_mean(demo):
@@ -94,7 +94,7 @@ def test_one_judge_is_its_own_mean(demo):
     own = board(scores["sim-judge-careful"], ANCHOR).rows
     assert [row.model for row in alone.rows] == [row.model for row in own]
     for one, row in zip(alone.rows, own, strict=True):
-        assert one.elo == pytest.approx(row.elo)
+        assert one.elo.value == pytest.approx(row.elo.value)
         assert one.se_elo == pytest.approx(row.se_elo_corrected)
         assert (one.sd_judges, one.n_judges, one.prompts) == (None, 1, row.n)
 
@@ -106,8 +106,8 @@ def test_twins_pool_to_one_and_order_of_judges_does_not_matter(demo):
     assert [row.se_elo for row in twins.rows] == pytest.approx([row.se_elo for row in alone.rows])
     assert [row.sd_judges for row in twins.rows] == [0.0] * len(twins.rows)
     turned = mean_of_judges(dict(reversed(scores.items())), ANCHOR)
-    assert [row.elo for row in turned.rows] == pytest.approx(
-        [r.elo for r in mean_of_judges(scores, ANCHOR).rows]
+    assert [row.elo.value for row in turned.rows] == pytest.approx(
+        [r.elo.value for r in mean_of_judges(scores, ANCHOR).rows]
     )
 
 
@@ -120,7 +120,7 @@ def test_mean_is_over_the_judges_that_rated_a_model():
     found = {row.model: row for row in mean_of_judges({"a": one, "b": two}, "ref").rows}
     assert (found["m001"].n_judges, found["m000"].n_judges) == (1, 2)
     alone = {row.model: row for row in board(one, "ref").rows}
-    assert found["m001"].elo == pytest.approx(alone["m001"].elo)
+    assert found["m001"].elo.value == pytest.approx(alone["m001"].elo.value)
     assert found["m001"].se_elo == pytest.approx(alone["m001"].se_elo_corrected)
 
 
@@ -133,18 +133,19 @@ def test_judges_on_different_prompts_err_independently():
     assert found.prompts == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.8])
 def test_the_variance_formula_holds_with_known_correlation(rho):
     """800 replicates of 5 judges on 150 prompts: what the formula predicts is what the pooled Elo does."""
     judged = correlated(rho, judges=5, models=800, prompts=150, seed=3)
     found = pooling(judged, "ref", rng=np.random.default_rng(0))
     assert found.rho == pytest.approx(rho, abs=0.01)
-    gaps = np.array([[row.elo for row in sorted(board(one, "ref").rows, key=lambda r: r.model)]
+    gaps = np.array([[row.elo.value for row in sorted(board(one, "ref").rows, key=lambda r: r.model)]
                      for one in judged.values()])  # fmt: skip
     for size in found.sizes:
         truth = gaps[: size.size].mean(axis=0).var(ddof=1)
         # A variance of 800 draws has an SE of 5 %.
-        assert size.observed == pytest.approx(
+        assert size.observed.value == pytest.approx(
             predicted_variance(found.sigma2, found.rho, size.size), rel=0.02
         )
         assert truth / size.predicted == pytest.approx(1, abs=0.2)
@@ -160,7 +161,7 @@ def test_the_papers_rho_promises_less_than_pooling_gives():
     last = found.sizes[-1]
     assert last.predicted_runs == pytest.approx(found.sigma2 * (0.85 + 0.15 / 4))
     assert last.predicted < last.predicted_runs
-    assert abs(last.observed - last.predicted) < abs(last.observed - last.predicted_runs)
+    assert abs(last.observed.value - last.predicted) < abs(last.observed.value - last.predicted_runs)
 
 
 def test_many_judges_are_sampled_and_refusals_say_why():
@@ -207,7 +208,7 @@ def test_screening_keeps_the_steady_judges_and_none_when_all_fall(demo):
     assert real.unknown == ("sim-person-1", "sim-person-2", "sim-person-3")
     assert "sim-judge-boaster" not in real.rows[1].judges
     whole = mean_of_judges({name: scores[name] for name in real.rows[0].judges}, ANCHOR)
-    assert real.rows[0].width == pytest.approx(np.mean([row.elo_high - row.elo_low for row in whole.rows]))
+    assert real.rows[0].width == pytest.approx(np.mean([row.elo.high - row.elo.low for row in whole.rows]))
     with pytest.raises(NoUsableVotes, match="repeatedly"):
         screening(judged, "ref", icc={})
     with pytest.raises(InvalidOption):
@@ -323,18 +324,21 @@ def test_abstention_against_boards_by_hand():
     left = rows(pairs, keep)
     before, after = ({row.model: row for row in board(x, "ref").rows} for x in (pairs, left))
     assert found.coverage == keep.mean()
-    assert found.delta_p == pytest.approx(np.mean([abs(after[m].p - before[m].p) for m in before]))
-    assert found.delta_elo == pytest.approx(np.mean([abs(after[m].elo - before[m].elo) for m in before]))
+    assert found.delta_p == pytest.approx(
+        np.mean([abs(after[m].p.value - before[m].p.value) for m in before])
+    )
+    moved = [abs(after[m].elo.value - before[m].elo.value) for m in before]
+    assert found.delta_elo == pytest.approx(np.mean(moved))
     assert found.cv is None
     told = {one.model: one for one in changes(doubts, "ref", threshold=0.2)}
     for model, code in (("m000", 0), ("m001", 1)):
         own = pairs.model_1 == code
         s, k = pairs.score[own], keep[own]
-        assert told[model].delta == pytest.approx(s[k].mean() - s.mean())
+        assert told[model].delta.value == pytest.approx(s[k].mean() - s.mean())
         assert (told[model].n, told[model].kept) == (40, k.sum())
-        assert told[model].delta_low < told[model].delta < told[model].delta_high
+        assert told[model].delta.low < told[model].delta.value < told[model].delta.high
     nothing = changes(doubts, "ref", threshold=1.0)
-    assert all(one.delta == 0 == one.delta_low for one in nothing)
+    assert all(one.delta.value == 0 == one.delta.low for one in nothing)
     with pytest.raises(NoUsableVotes, match="confidence"):
         abstention(doubts, "ref", rule="confidence")
     with pytest.raises(InvalidOption):
@@ -352,8 +356,8 @@ def test_the_interval_of_a_change_covers_with_few_prompts_kept(prompts, kept, p)
     doubts = {"j": PairDoubt(pairs=pairs, run_sd=doubt, confidence=np.ones(len(pairs)))}
     found = changes(doubts, "ref", threshold=0.1)
     assert len(found) == 800
-    assert np.mean([one.delta_low <= 0 <= one.delta_high for one in found]) >= 0.95
-    assert all(-1 <= one.delta_low <= one.delta <= one.delta_high <= 1 for one in found)
+    assert np.mean([one.delta.low <= 0 <= one.delta.high for one in found]) >= 0.95
+    assert all(-1 <= one.delta.low <= one.delta.value <= one.delta.high <= 1 for one in found)
 
 
 def test_the_interval_of_a_change_covers():
@@ -362,5 +366,5 @@ def test_the_interval_of_a_change_covers():
     pairs = star(rng.choice([0.0, 0.5, 1.0], (600, 80)))
     doubts = {"j": PairDoubt(pairs=pairs, run_sd=rng.random(len(pairs)), confidence=np.ones(len(pairs)))}
     found = changes(doubts, "ref", threshold=0.6)
-    held = np.mean([one.delta_low <= 0 <= one.delta_high for one in found])
+    held = np.mean([one.delta.low <= 0 <= one.delta.high for one in found])
     assert 0.92 <= held <= 0.98

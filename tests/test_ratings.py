@@ -14,16 +14,24 @@ from scipy.optimize import minimize
 
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.leaderboard.anchored import ELO_PER_NAT, board
+from core.leaderboard.judge_dispersion import rating_spread
 from core.leaderboard.order_ratings import (
+    ALGORITHMS,
+    RAEE,
+    Settings,
     _glicko_player,
     _trueskill_pass,
     glicko2,
-    rate,
-    rating_spread,
     trueskill,
 )
-from core.leaderboard.rating_methods import METHODS, bradley_terry
+from core.leaderboard.rating_methods import Ratings, bradley_terry
 from core.records import PairScores
+
+METHODS = [name for name in ALGORITHMS if name != RAEE]
+
+
+def rate(pairs: PairScores, anchor: str, *, method: str, **settings) -> Ratings:
+    return ALGORITHMS[method](pairs, anchor, Settings(**settings))
 
 
 def scores_of(games: list[tuple[int, int, int, float]], models: int = 5) -> PairScores:
@@ -56,7 +64,7 @@ def drawn(
 
 
 def by_name(found) -> dict[str, float]:
-    return dict(zip(found.models, found.elo.tolist(), strict=True))
+    return dict(zip(found.models, found.elo.value.tolist(), strict=True))
 
 
 # ---- Bradley–Terry
@@ -124,10 +132,10 @@ def test_on_a_star_it_is_the_plain_share_and_its_interval_the_sample_variance():
         s = 1 - pairs.score[pairs.model_2 == k]
         p, place = s.mean(), found.models.index(f"m{k}")
         se = ELO_PER_NAT * s.std(ddof=1) / math.sqrt(50) / (p * (1 - p))
-        assert found.elo[place] == pytest.approx(ELO_PER_NAT * math.log(p / (1 - p)), abs=1e-6)
-        assert found.elo_high[place] - found.elo[place] == pytest.approx(1.959963985 * se, rel=1e-6)
+        assert found.elo.value[place] == pytest.approx(ELO_PER_NAT * math.log(p / (1 - p)), abs=1e-6)
+        assert found.elo.high[place] - found.elo.value[place] == pytest.approx(1.959963985 * se, rel=1e-6)
         row = next(row for row in board(pairs, "m0").rows if row.model == f"m{k}")
-        assert found.elo[place] == pytest.approx(row.elo, abs=0.02 * abs(row.elo) + 0.5)
+        assert found.elo.value[place] == pytest.approx(row.elo.value, abs=0.02 * abs(row.elo.value) + 0.5)
 
 
 def test_models_without_a_finite_strength_have_a_reason_and_leave_the_others_alone():
@@ -150,7 +158,7 @@ def test_models_without_a_finite_strength_have_a_reason_and_leave_the_others_alo
         assert reason[name] == ""
         assert now[name] == pytest.approx(plain[name], abs=1e-6)
     assert set(found.models[:3]) == {"m0", "m1", "m2"}
-    assert np.isnan(found.elo[3:]).all()
+    assert np.isnan(found.elo.value[3:]).all()
 
 
 def test_the_interval_of_bradley_terry_covers():
@@ -159,7 +167,7 @@ def test_the_interval_of_bradley_terry_covers():
     for seed in range(150):
         found = bradley_terry(drawn([0.0] * 4, 60, seed), "m0")
         others = [k for k, name in enumerate(found.models) if name != "m0"]
-        held += int(((found.elo_low[others] < 0) & (found.elo_high[others] > 0)).sum())
+        held += int(((found.elo.low[others] < 0) & (found.elo.high[others] > 0)).sum())
         total += len(others)
     assert 0.91 <= held / total <= 0.98
 
@@ -171,7 +179,7 @@ def test_a_fit_without_a_rest_is_not_taken_for_certainty():
     """One tie, or ties alone, fit exactly; three models that tie twice once gave the root of -1e-33."""
     games = [(0, 1, item, 0.5) for item in range(5)] + [(0, 2, 0, 0.5)]
     found = bradley_terry(scores_of(games, models=3), "m0")
-    width = dict(zip(found.models, (found.elo_high - found.elo_low) / 2, strict=True))
+    width = dict(zip(found.models, (found.elo.high - found.elo.low) / 2, strict=True))
     assert width["m0"] == 0
     # h = 1/(N·¼): 4/5 on five prompts, 4 on one; variance h²/(4 + h).
     assert width["m1"] == pytest.approx(1.959964 * ELO_PER_NAT * math.sqrt(0.8**2 / 4.8))
@@ -180,8 +188,8 @@ def test_a_fit_without_a_rest_is_not_taken_for_certainty():
     for _ in range(200):
         games = [(*pair, item, rng.choice([0.0, 0.5, 0.5, 1.0])) for item in range(2) for pair in pairs]
         found = bradley_terry(scores_of(games, models=3), "m0")
-        rated = ~np.isnan(found.elo) & (np.array(found.models) != "m0")
-        assert (found.elo_high > found.elo)[rated].all()
+        rated = ~np.isnan(found.elo.value) & (np.array(found.models) != "m0")
+        assert (found.elo.high > found.elo.value)[rated].all()
 
 
 def test_glicko_reproduces_the_example_of_its_paper():
@@ -219,7 +227,7 @@ def test_planted_strengths_are_recovered(method):
     ours = by_name(found)
     # Glicko-2 and TrueSkill start from a prior and TrueSkill is probit: within 35 points, BT within 4 SE.
     assert [ours[f"m{k}"] for k in range(5)] == pytest.approx([ELO_PER_NAT * x for x in truth], abs=35)
-    assert found.elo[found.models.index("m0")] == 0
+    assert found.elo.value[found.models.index("m0")] == 0
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -252,18 +260,20 @@ def test_orders_matter_little_and_the_same_seed_gives_the_same():
     pairs = drawn([0.0, 0.5, -0.5], 80, 6)
     for method in (glicko2, trueskill):
         found = method(pairs, "m0", rng=np.random.default_rng(1))
-        assert (found.order_sd[found.elo != 0] > 0).all()
+        assert (found.order_sd[found.elo.value != 0] > 0).all()
         assert found.order_sd.max() < 25
-        assert found.elo.tolist() == method(pairs, "m0", rng=np.random.default_rng(1)).elo.tolist()
-        assert (found.elo_low <= found.elo).all()
-        assert (found.elo <= found.elo_high).all()
+        assert (
+            found.elo.value.tolist() == method(pairs, "m0", rng=np.random.default_rng(1)).elo.value.tolist()
+        )
+        assert (found.elo.low <= found.elo.value).all()
+        assert (found.elo.value <= found.elo.high).all()
 
 
 def test_draws_alone_put_all_at_zero():
     pairs = scores_of([(0, 1, i, 0.5) for i in range(20)], 2)
     for method in METHODS:
         found = rate(pairs, "m0", method=method, rng=np.random.default_rng(0))
-        assert found.elo == pytest.approx(0, abs=1e-6)
+        assert found.elo.value == pytest.approx(0, abs=1e-6)
 
 
 def test_errors_name_what_is_wrong():
@@ -272,8 +282,6 @@ def test_errors_name_what_is_wrong():
         bradley_terry(pairs, "gone")
     with pytest.raises(NoUsableVotes, match="met no other"):
         bradley_terry(scores_of([(0, 1, 0, 1.0)], 3), "m2")
-    with pytest.raises(InvalidOption, match="method"):
-        rate(pairs, "m0", method="elo", rng=np.random.default_rng(0))
     with pytest.raises(InvalidOption, match="orders"):
         glicko2(pairs, "m0", rng=np.random.default_rng(0), orders=0)
 
@@ -285,17 +293,17 @@ def test_spread_is_what_the_cells_say_and_equal_judges_have_none():
     judges = {name: drawn([0.0, 0.6, -0.2, 0.3], 60, seed, star=True) for seed, name in enumerate("abc")}
     found = rating_spread(judges, "m0", rng=np.random.default_rng(0), orders=2)
     assert [row.method for row in found.methods] == ["raee", *METHODS]
-    boards = [{row.model: row.elo for row in board(pairs, "m0").rows} for pairs in judges.values()]
+    boards = [{row.model: row.elo.value for row in board(pairs, "m0").rows} for pairs in judges.values()]
     sds = [np.std([known[name] for known in boards], ddof=1) for name in ("m1", "m2", "m3")]
     raee, terry = found.methods[:2]
-    assert raee.sd == pytest.approx(np.mean(sds))
-    assert raee.sd_low < raee.sd < raee.sd_high
+    assert raee.sd.value == pytest.approx(np.mean(sds))
+    assert raee.sd.low < raee.sd.value < raee.sd.high
     assert (raee.n_models, raee.n_judges, raee.pearson) == (3, 3, None)
     assert terry.pearson == pytest.approx(1, abs=1e-4)
-    assert terry.excess == pytest.approx(terry.sd - raee.sd)
+    assert terry.excess.value == pytest.approx(terry.sd.value - raee.sd.value)
     same = rating_spread(dict.fromkeys("ab", judges["a"]), "m0", rng=np.random.default_rng(0), orders=2)
-    assert same.methods[0].sd == 0
-    assert same.methods[1].sd == pytest.approx(0, abs=1e-9)
+    assert same.methods[0].sd.value == 0
+    assert same.methods[1].sd.value == pytest.approx(0, abs=1e-9)
     alone = rating_spread({"a": judges["a"]}, "m0", rng=np.random.default_rng(0), orders=2)
     assert alone.methods[0].sd is None
     with pytest.raises(NoUsableVotes):

@@ -113,7 +113,7 @@ def test_perfect_separation_stops_at_the_bound():
     assert found.after.brier < 0.01
 
 
-def test_real_reward_model(shared_data):
+def check_reward_model(shared_data):
     """JudgeBench, Skywork-Reward-Gemma-2-27B: a temperature of 14 takes most of its overconfidence away."""
     judge = "Skywork_Skywork-Reward-Gemma-2-27B [reward_model]"
     outcomes = of_judge(shared_data, "judgebench", judge)

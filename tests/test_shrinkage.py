@@ -69,6 +69,7 @@ def test_the_ends_are_the_plain_fit_and_the_prior(number):
     assert shrunken(sets, stiff).theta[0] == pytest.approx(prior.theta0, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_penalised_objective_is_never_above_an_independent_solver():
     box = list(zip(LOW, HIGH, strict=True))
     for number in range(0, 200, 5):
@@ -168,6 +169,7 @@ def own_pooled_shrunken(thetas: FloatArray, seed: int) -> FloatArray:
     return np.array(rows)
 
 
+@pytest.mark.slow
 def test_alike_judges_help_each_other():
     """20 labels, θ of the judges within ± .1, .3, .1: each does better than alone, by .02 on average."""
     found = np.concatenate(
@@ -183,6 +185,7 @@ def test_alike_judges_help_each_other():
     assert (found[:, 0] - found[:, 2]).mean() > 0.02
 
 
+@pytest.mark.slow
 def test_unlike_judges_do_not_mislead():
     """20 labels, judges that share nothing: within .002 of the better of own and pooled fit, on average."""
     found = []
@@ -245,7 +248,7 @@ def test_other_judges_lend_only_the_labels_of_the_calibration_set():
         same_items(single, {"other": single})(unnamed)
 
 
-def test_twenty_labels_go_further_with_other_judges(shared_data: Path):
+def check_twenty_labels_go_further(shared_data: Path):
     """RewardBench 2, 20 comparisons (24, as items are whole): lower held-out DRPS for all three judges."""
     from benchmarks.rewardbench2 import VOTES
     from core.importers import read

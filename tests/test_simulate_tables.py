@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.consensus.listwise import improvement, order_sensitivity
+from core.consensus.listwise import improvement
+from core.consensus.listwise_orders import order_sensitivity
 from core.errors import InvalidOption
 from core.importers import read
 from core.schema import Selection
@@ -30,12 +31,13 @@ def test_the_demo_is_what_the_simulation_writes(tmp_path):
         assert (tmp_path / f"{name}.csv.gz").read_bytes() == (DATA / f"{name}.csv.gz").read_bytes()
 
 
+@pytest.mark.slow
 def test_planted_slot_preference_is_found_and_no_other(tmp_path):
     write_demo_rankings(tmp_path / "lists.csv", seed=3, items=200)
     with loaded(tmp_path / "lists.csv") as store:
         found = queries.list_rankings(store, Selection())
     assert set(found) == {judge.name for judge in demo_world().judges if judge.rater_type == "llm"}
-    slots = {name: order_sensitivity(one).slots for name, one in found.items()}
+    slots = {name: order_sensitivity(one).to_frame() for name, one in found.items()}
     pulled = slots["sim-judge-first-slot"]
     assert pulled.low[0] > pulled.expected[0]
     assert (np.diff(pulled.win - pulled.expected) < 0).all()
@@ -46,6 +48,7 @@ def test_planted_slot_preference_is_found_and_no_other(tmp_path):
     assert noisy.improved > noisy.regressed
 
 
+@pytest.mark.slow
 def test_scores_follow_strength(tmp_path):
     write_demo_scores(tmp_path / "scores.csv.gz", seed=1, items=100)
     with loaded(tmp_path / "scores.csv.gz") as store:

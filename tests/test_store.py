@@ -436,11 +436,19 @@ def test_an_export_reads_back_to_an_identical_store(tmp_path, kind):
         assert other.export().equals(store.export())
 
 
-@pytest.mark.parametrize(
-    "name", ["judgebench", "judgeconf", "faireval", "pandalm", "pba_repeat", "wmt23_ende_humans"]
-)
-def test_real_votes_survive_import_export_and_import(shared_data, name):
-    path = shared_data / "votes" / f"{name}.csv.gz"
+def test_votes_survive_import_export_and_import(native):
+    demo = Path(__file__).parent.parent / "data" / "demo_votes.csv.gz"
+    for path in (demo, *native.glob("judgebench/*"), *native.glob("alpacaeval/*")):
+        check_survival(path)
+
+
+def test_real_votes_survive_import_export_and_import(shared_data, subtests):
+    for name in ("judgebench", "judgeconf", "faireval", "pandalm", "pba_repeat", "wmt23_ende_humans"):
+        with subtests.test(name):
+            check_survival(shared_data / "votes" / f"{name}.csv.gz")
+
+
+def check_survival(path):
     with Store.open() as store, Store.open() as other:
         for part in read([(path.name, path)]):
             store.load(part)

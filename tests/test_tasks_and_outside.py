@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
 from core.errors import InvalidOption, NoUsableVotes, UnreadableFile
-from core.interpretation.leaderboard import outside
+from core.interpretation.leaderboard_checks import outside
 from core.leaderboard.anchored import ELO_PER_NAT, board
 from core.leaderboard.outside import _kendalls, _spearmans, compare_outside, rank_agreement, read_outside
-from core.leaderboard.robustness import between_tasks, heterogeneity
+from core.leaderboard.task_spread import between_tasks, heterogeneity
 from core.records import PairScores
 
 BCG = (
@@ -46,13 +46,13 @@ def test_der_simonian_and_laird_on_the_bcg_trials():
     y = np.log(a / (a + b)) - np.log(c / (c + d))
     v = 1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)
     found = heterogeneity(y, v)
-    assert found["q"] == pytest.approx(152.2330, abs=5e-5)
-    assert found["i2"] == pytest.approx(0.9212, abs=5e-5)
-    assert found["tau2"] == pytest.approx(0.3088, abs=5e-5)
-    assert found["mean"] == pytest.approx(-0.7141, abs=5e-5)
-    assert found["tau2_low"] == pytest.approx(0.1197, abs=5e-5)
-    assert found["tau2_high"] == pytest.approx(1.1115, abs=5e-5)
-    assert found["p_value"] < 1e-20
+    assert found.q == pytest.approx(152.2330, abs=5e-5)
+    assert found.i2 == pytest.approx(0.9212, abs=5e-5)
+    assert found.tau2.value == pytest.approx(0.3088, abs=5e-5)
+    assert found.mean.value == pytest.approx(-0.7141, abs=5e-5)
+    assert found.tau2.low == pytest.approx(0.1197, abs=5e-5)
+    assert found.tau2.high == pytest.approx(1.1115, abs=5e-5)
+    assert found.p_value < 1e-20
 
 
 @pytest.mark.parametrize("tau", [0.0, 50.0])
@@ -65,9 +65,9 @@ def test_the_variance_between_tasks_is_recovered_and_intervals_cover(tau):
         v = rng.uniform(20, 60, 10) ** 2
         y = 100 + tau * rng.standard_normal(10) + np.sqrt(v) * rng.standard_normal(10)
         found = heterogeneity(y, v)
-        estimates.append(found["tau2"])
-        covered += found["mean_low"] <= 100 <= found["mean_high"]
-        profiled += found["tau2_low"] <= tau**2 <= found["tau2_high"]
+        estimates.append(found.tau2.value)
+        covered += found.mean.low <= 100 <= found.mean.high
+        profiled += found.tau2.low <= tau**2 <= found.tau2.high
     assert 0.935 <= covered / repeats <= 1
     # At τ = 0 the lower end is 0 in 97.5 % of draws: the interval is one-sided there. Nor is a τ missed from
     # above that chance alone could hide.
@@ -87,8 +87,8 @@ def test_tasks_that_look_alike_by_chance_are_not_known_to_be_alike(tasks, prompt
             f"t{k}": star({"m": (rng.random(prompts) < share).astype(float)}) for k, share in enumerate(p)
         }
         (row,) = between_tasks(by_task, "ref").rows
-        held += row.tau_low <= 100 <= row.tau_high
-        points += row.tau_high < 1
+        held += row.tau.low <= 100 <= row.tau.high
+        points += row.tau.high < 1
     assert points == 0
     assert held / 300 >= 0.94
 
@@ -97,10 +97,10 @@ def test_equal_tasks_have_no_variance_between_them_and_the_mean_of_each():
     rng = np.random.default_rng(0)
     pairs = star({name: rng.choice([0, 0.5, 1], 50) for name in "abc"})
     found = between_tasks({"x": pairs, "y": pairs, "z": pairs}, "ref")
-    elo = {row.model: row.elo for row in board(pairs, "ref").rows}
+    elo = {row.model: row.elo.value for row in board(pairs, "ref").rows}
     for row in found.rows:
-        assert (row.tau2, row.q, row.i2, row.tau_low) == (0, pytest.approx(0, abs=1e-20), 0, 0)
-        assert row.mean == pytest.approx(elo[row.model])
+        assert (row.tau2, row.q, row.i2, row.tau.low) == (0, pytest.approx(0, abs=1e-20), 0, 0)
+        assert row.mean.value == pytest.approx(elo[row.model])
         assert (row.n_tasks, row.prompts) == (3, 150)
     assert [row.model for row in found.rows] == [row.model for row in board(pairs, "ref").rows]
 
@@ -113,8 +113,8 @@ def test_one_task_tells_no_variance_and_tasks_without_the_anchor_are_named():
     found = between_tasks({"x": pairs, "empty": other}, "ref")
     assert found.left_out == ("empty",)
     (row,) = found.rows
-    assert (row.n_tasks, row.tau, row.mean_low, row.p_value) == (1, None, None, None)
-    assert row.mean == board(pairs, "ref").rows[0].elo
+    assert (row.n_tasks, row.tau, row.mean.has_interval, row.p_value) == (1, None, False, None)
+    assert row.mean.value == board(pairs, "ref").rows[0].elo.value
     with pytest.raises(NoUsableVotes):
         between_tasks({"empty": other}, "ref")
 
@@ -131,9 +131,9 @@ def test_a_model_that_is_good_at_one_task_alone_stands_out():
         for k in range(5)
     }
     found = {row.model: row for row in between_tasks(tasks, "ref").rows}
-    assert found["patchy"].tau > 100
+    assert found["patchy"].tau.value > 100
     assert found["patchy"].p_value < 1e-6
-    assert found["patchy"].tau_low > 50
+    assert found["patchy"].tau.low > 50
     assert found["even"].p_value > 0.01
 
 
@@ -200,33 +200,33 @@ def test_the_board_itself_is_a_perfect_partner_on_every_scale(here, scale):
         p = 1 / (1 + np.exp(-(elo + 40) / ELO_PER_NAT))
         return {"elo": elo + 1040, "percent": 100 * p, "share": p}[scale]
 
-    rows = {row.model: score(row.elo) for row in here.rows} | {"REF": score(0.0)}
+    rows = {row.model: score(row.elo.value) for row in here.rows} | {"REF": score(0.0)}
     theirs = read_outside(written(rows), name="x")
     assert theirs.scale == scale
     found = compare_outside(here, theirs, rng=np.random.default_rng(0))
-    assert found.kendall == pytest.approx(1)
-    assert found.spearman == pytest.approx(1)
+    assert found.kendall.value == pytest.approx(1)
+    assert found.spearman.value == pytest.approx(1)
     assert found.mean_abs_elo == pytest.approx(0, abs=1e-9)
     assert found.mean_abs_p == pytest.approx(0, abs=1e-12)
     assert (found.jaccard, found.only_here, found.only_outside) == (1, (), ())
     assert len(found.models) == 15
     reversed_ = {name: -value for name, value in rows.items()}
     turned = compare_outside(here, read_outside(written(reversed_), name="x"), rng=np.random.default_rng(0))
-    assert turned.kendall == pytest.approx(-1)
+    assert turned.kendall.value == pytest.approx(-1)
 
 
 def test_numbers_against_plain_ones_and_names_without_a_partner(here):
     rng = np.random.default_rng(1)
-    rows = {row.model: row.elo + 80 * rng.standard_normal() for row in here.rows[2:]} | {
+    rows = {row.model: row.elo.value + 80 * rng.standard_normal() for row in here.rows[2:]} | {
         "other": 3.0,
         "M01": 1.0,
     }
     found = compare_outside(here, read_outside(written(rows), name="x"), rng=rng)
     matched = [row for row in here.rows if row.model in rows]
-    x, y = np.array([row.elo for row in matched]), np.array([rows[row.model] for row in matched])
-    assert found.kendall == pytest.approx(kendalltau(x, y).statistic)
-    assert found.spearman == pytest.approx(spearmanr(x, y).statistic)
-    assert found.kendall_low < found.kendall < found.kendall_high
+    x, y = np.array([row.elo.value for row in matched]), np.array([rows[row.model] for row in matched])
+    assert found.kendall.value == pytest.approx(kendalltau(x, y).statistic)
+    assert found.spearman.value == pytest.approx(spearmanr(x, y).statistic)
+    assert found.kendall.low < found.kendall.value < found.kendall.high
     d = (y - y.mean()) - (x - x.mean())
     assert found.mean_abs_elo == pytest.approx(np.abs(d).mean())
     tops = [{matched[i].model for i in np.argsort(-values)[:10]} for values in (x, y)]
@@ -241,19 +241,20 @@ def test_few_models_and_perfect_orders_have_no_interval_of_their_agreement():
     for models in above:
         for _ in range(100):
             found = rank_agreement(rng.random(models), rng.random(models), rng=rng, level=0.95, resamples=300)
-            assert models >= 6 or found["kendall_low"] is found["spearman_low"] is None
-            above[models] += any((found[f"{name}_low"] or 0) > 0 for name in ("kendall", "spearman"))
+            assert models >= 6 or not any(one.has_interval for one in found)
+            above[models] += any(one.low > 0 for one in found)
     # Unrelated boards lie wholly above 0 in one case of forty.
     assert max(above.values()) <= 6
     order = np.arange(9.0)
     for other in (order, -order):
-        found = rank_agreement(order, other, rng=rng, level=0.95, resamples=300)
-        assert abs(found["kendall"]) == pytest.approx(1)
-        assert found["kendall_low"] is found["spearman_high"] is None
+        tau, rho = rank_agreement(order, other, rng=rng, level=0.95, resamples=300)
+        assert abs(tau.value) == pytest.approx(1)
+        assert not tau.has_interval
+        assert not rho.has_interval
 
 
 def test_a_missing_interval_of_an_order_is_explained(here):
-    rows = {row.model: row.elo for row in here.rows}
+    rows = {row.model: row.elo.value for row in here.rows}
     same = compare_outside(here, read_outside(written(rows), name="x"), rng=np.random.default_rng(0))
     assert "Kendall τ is 1.00 (no interval: a perfect order" in outside(same)
     few = compare_outside(
@@ -274,7 +275,7 @@ def test_resampled_rank_correlations_are_those_of_the_resample():
 
 
 def test_scales_that_cannot_be_and_scores_without_an_elo(here):
-    rows = {row.model: row.elo for row in here.rows}
+    rows = {row.model: row.elo.value for row in here.rows}
     with pytest.raises(InvalidOption, match="no win rates"):
         compare_outside(
             here, read_outside(written(rows), name="x"), rng=np.random.default_rng(0), scale="share"
@@ -283,7 +284,7 @@ def test_scales_that_cannot_be_and_scores_without_an_elo(here):
     found = compare_outside(here, read_outside(written(certain), name="x"), rng=np.random.default_rng(0))
     assert np.isnan(found.outside_elo).sum() == 2
     # Two models of the board are tied, and the file ranks them.
-    assert 0.95 < found.kendall < 1
+    assert 0.95 < found.kendall.value < 1
     assert found.mean_abs_elo > 0
     few = compare_outside(
         here, read_outside(written({"m00": 1, "zz": 2}), name="x"), rng=np.random.default_rng(0)

@@ -18,7 +18,7 @@ verdicts = st.lists(
 )
 
 
-def test_judgebench_reward_model(shared_data):
+def check_judgebench_reward_model(shared_data):
     """Reference figures of JudgeBench votes, rule `single`, six digits."""
     judge = "Skywork_Skywork-Reward-Gemma-2-27B [reward_model]"
     found = th_score(of_judge(shared_data, "judgebench", judge), 0.10)
@@ -96,6 +96,7 @@ def test_unknown_scale_is_refused():
         th_score(of_votes([0], [0.7], [1]), 0.1, scale="halved")
 
 
+@pytest.mark.slow
 def test_band_covers_the_truth():
     """Items of two equal verdicts; the true TH of a known judge lies in the band 95 times in 100."""
     rng = np.random.default_rng(0)

@@ -1,16 +1,15 @@
-"""Is a jury better than its best judge: voting rules over judges, judged beside their members.
+"""Is a jury better than its best judge: voting rules over judges, compared with their members.
 
-Every member has one verdict a comparison (a label and a confidence); a rule weighs the verdicts. Members,
-rules and fusers are compared on the comparisons that all members judged. Source: [TH] §5.1.
-
-Members, voting rules and fusers side by side: accuracy, calibration, cost, and who departs from whom.
+Every member has one verdict per comparison (a label and a confidence); a rule weighs the verdicts. Members,
+rules and fusers are compared on the comparisons that all members judged: accuracy, calibration, cost, and who
+departs from the majority. Source: [TH] §5.1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +17,8 @@ import numpy as np
 from ..confidence.calibration_error import Calibration, calibration
 from ..confidence.th_scores import ThScore, th_score
 from ..errors import AppellateError, InvalidOption, NoUsableVotes, UnknownName
-from ..records import NO_GOLD, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
-from ..stats.estimate import Estimate
+from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
+from ..stats.estimate import Estimate, flat
 from ..stats.intervals import clustered_proportion, mean_interval
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 ENTROPY_FLOOR = 1e-6
-"""Keeps the weight of a judge that is certain finite (methods §2)."""
+"""Keeps the weight of a judge that is certain finite (docs/methods.md §2)."""
 
 EQUAL = 1e-12
 
@@ -36,57 +35,70 @@ EQUAL = 1e-12
 class Members:
     """Verdicts of several judges on the comparisons that all of them judged.
 
-    comparison, item, gold : (rows,), gold `NO_GOLD` where unknown.
+    votes : of each member, in the same rows.
     label : (members, rows) majority label of the member's votes.
     confidence : (members, rows) in [0, 1], that the label is right; None if some member states none.
     kind : what the confidence is: `stated`, `share` or `none`.
-    plus, tie, minus : (members, rows) votes of each member.
     left_out : comparisons that some member judged and another did not.
     """
 
-    names: tuple[str, ...]
-    comparison: IntArray
-    item: IntArray
-    gold: IntArray
+    votes: dict[str, VoteCounts]
     label: IntArray
     confidence: FloatArray | None
     kind: str
-    plus: IntArray
-    tie: IntArray
-    minus: IntArray
     left_out: int
 
     def __len__(self) -> int:
         return len(self.comparison)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The members."""
+        return tuple(self.votes)
+
+    @property
+    def comparison(self) -> IntArray:
+        """Code of the comparison in each row."""
+        return next(iter(self.votes.values())).comparison
+
+    @property
+    def item(self) -> IntArray:
+        """Code of the item in each row."""
+        return next(iter(self.votes.values())).item
+
+    @property
+    def gold(self) -> IntArray:
+        """Gold label of each row, `NO_GOLD` where unknown."""
+        return next(iter(self.votes.values())).gold
+
+    @property
     def pooled(self) -> VoteCounts:
         """Votes of all members as if one judge had cast them."""
-        return VoteCounts(
-            comparison=self.comparison,
-            item=self.item,
-            plus=self.plus.sum(axis=0),
-            tie=self.tie.sum(axis=0),
-            minus=self.minus.sum(axis=0),
-            gold=self.gold,
-        )
+        sums = {
+            name: np.sum([getattr(one, name) for one in self.votes.values()], axis=0)
+            for name in ("plus", "tie", "minus")
+        }
+        return VoteCounts(comparison=self.comparison, item=self.item, gold=self.gold, **sums)
 
     def of(self, name: str) -> VoteCounts:
         """Votes of one member on the same comparisons. Raises UnknownName for a judge that is no member."""
-        if name not in self.names:
+        if name not in self.votes:
             raise UnknownName(f"{name!r} is no member; members are {', '.join(self.names)}.")
-        place = self.names.index(name)
-        return VoteCounts(
-            comparison=self.comparison,
-            item=self.item,
-            plus=self.plus[place],
-            tie=self.tie[place],
-            minus=self.minus[place],
-            gold=self.gold,
+        return self.votes[name]
+
+    def without(self, name: str) -> Members:
+        """The same comparisons without one member. Raises UnknownName for a judge that is no member."""
+        self.of(name)
+        keep = np.array([one != name for one in self.names])
+        return replace(
+            self,
+            votes={one: votes for one, votes in self.votes.items() if one != name},
+            label=self.label[keep],
+            confidence=None if self.confidence is None else self.confidence[keep],
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a comparison, a column of labels a member."""
+        """One row per comparison, a column of labels per member."""
         import pandas as pd
 
         columns = {"comparison": self.comparison, "gold": np.where(self.gold == NO_GOLD, np.nan, self.gold)}
@@ -95,7 +107,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Verdicts:
-    """What a rule says of each row of `Members`: a label, and its share of the weight as confidence."""
+    """A label for each row of `Members`, and its share of the weight as confidence."""
 
     label: IntArray
     confidence: FloatArray
@@ -103,7 +115,7 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One voting rule. `weigh` turns confidences into weights; None counts heads."""
+    """One voting rule. `weigh` turns confidences into weights; None gives each member one vote."""
 
     key: str
     name: str
@@ -114,7 +126,7 @@ class Rule:
 def entropy_weight(confidence: FloatArray) -> FloatArray:
     """c/(H(c) + 1e−6), H(c) = −c·ln c − (1 − c)·ln(1 − c) in nats, 0 at 0 and 1.
 
-    Source: [TH] §5.1 says "inverse entropy" only; the form is ours (methods §2).
+    Source: [TH] §5.1 says "inverse entropy" only; the form is ours (docs/methods.md §2).
     """
     from scipy.special import entr
 
@@ -134,7 +146,7 @@ RULES: dict[str, Rule] = {
 
 
 def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, SingleVotes]) -> Members:
-    """One verdict a comparison of each judge, on the comparisons that all of them judged.
+    """One verdict per comparison of each judge, on the comparisons that all of them judged.
 
     The label is the majority label of the judge's votes (no unique mode: 0). Its confidence is the mean
     confidence stated by the votes that gave it, times their share among the judge's votes on the comparison
@@ -159,23 +171,16 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, SingleVotes]) 
     rows = {name: one.rows(np.searchsorted(one.comparison, common)) for name, one in counts.items()}
     share = np.stack([_share(one) for one in rows.values()])
     stated = [_stated(rows[name], votes[name]) for name in names]
-    first = rows[names[0]]
     confidence, kind = None, "none"
     if not any(np.isnan(one).any() for one in stated):
         confidence, kind = np.stack(stated) * share, "stated"
     elif all(int((one.plus + one.tie + one.minus).max()) > 1 for one in rows.values()):
         confidence, kind = share, "share"
     return Members(
-        names=names,
-        comparison=common,
-        item=first.item,
-        gold=first.gold,
+        votes=rows,
         label=np.stack([one.label for one in rows.values()]),
         confidence=confidence,
         kind=kind,
-        plus=np.stack([one.plus for one in rows.values()]),
-        tie=np.stack([one.tie for one in rows.values()]),
-        minus=np.stack([one.minus for one in rows.values()]),
         left_out=len(anyone) - len(common),
     )
 
@@ -283,16 +288,11 @@ EPSILON = 0.05
 """Tail of the TH-Score shown in the table."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Difference:
-    """Mean paired difference of two accuracies, `low` to `high` at `level` over items; NaN with one item."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference(Estimate):
+    """Mean paired difference of two accuracies over n comparisons; no interval with one of its `items`."""
 
-    value: float
-    low: float
-    high: float
-    n: int
     items: int
-    level: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -329,6 +329,13 @@ class EnsembleScore:
     cost: float | None
 
 
+COLUMNS = (
+    *("key", "name", "kind", "fitted", "n", "accuracy", "accuracy_low", "accuracy_high"),
+    *("ece", "ace", "mce", "brier", "nll", "th", "against", "against_best_value", "against_best_low"),
+    *("against_best_high", "differs", "right", "wrong", "cost"),
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class EnsembleTable:
     """Scores by key, members first; why rules are missing; accuracy of each rule without each member.
@@ -349,25 +356,19 @@ class EnsembleTable:
     unlabelled: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a member, rule or fuser."""
+        """One row per member, rule or fuser."""
         import pandas as pd
 
         rows = []
         for score in self.scores.values():
-            row: dict[str, object] = {
-                name: getattr(score, name) for name in ("key", "name", "kind", "fitted", "n")
+            row = flat(score) | {"against_best_value": getattr(score.against_best, "value", None)}
+            row |= {
+                name: getattr(score.calibration, name, None) for name in ("ece", "ace", "mce", "brier", "nll")
             }
-            rate, measured = score.accuracy, score.calibration
-            row |= {"accuracy": rate.value, "accuracy_low": rate.low, "accuracy_high": rate.high}
-            for name in ("ece", "ace", "mce", "brier", "nll"):
-                row[name] = None if measured is None else getattr(measured, name)
-            row["th"] = None if score.th is None else score.th.th
-            gap = score.against_best
+            row["th"] = getattr(score.th, "th", None)
             row["against"] = score.against and self.scores[score.against].name
-            row |= {f"against_best_{name}": gap and getattr(gap, name) for name in ("value", "low", "high")}
-            row |= {name: getattr(score, name) for name in ("differs", "right", "wrong", "cost")}
             rows.append(row)
-        return pd.DataFrame(rows)
+        return pd.DataFrame(rows)[list(COLUMNS)]
 
 
 def compare(
@@ -415,15 +416,10 @@ def compare(
         found["btd"] = ("BTD over pooled votes", "rule", btd_verdicts(jury, rng=rng), every, everything)
         for name, verdicts in alone.items():
             by_btd[f"btd of {name}"] = name
-            found[f"btd of {name}"] = (
-                f"BTD on {name}'s votes",
-                "member by BTD",
-                verdicts,
-                every,
-                costs.get(name),
-            )
+            title = f"BTD on {name}'s votes"
+            found[f"btd of {name}"] = (title, "member by BTD", verdicts, every, costs.get(name))
     except AppellateError as error:
-        # Without its members by BTD there is nothing to hold a fitted jury against.
+        # Without its members by BTD there is nothing to compare a fitted jury with.
         skipped["btd"] = str(error)
     for name, (verdicts, rows) in (fusers or {}).items():
         if (known[rows]).any():
@@ -442,7 +438,8 @@ def compare(
         against = best_fitted if fitted and best_fitted is not None else best
         right, best_right = label == gold, found[against][2].label[at] == gold
         majority = voted["majority"].label[at]
-        measured = _measure(item, verdicts.confidence[kept], right, epsilon, level)
+        outcomes = _outcomes(item, verdicts.confidence[kept], right)
+        departs = label != majority
         scores[key] = EnsembleScore(
             key=key,
             name=name,
@@ -450,17 +447,15 @@ def compare(
             member=by_btd.get(key),
             fitted=fitted,
             n=len(at),
-            accuracy=clustered_proportion(
-                item, np.ones(len(at), np.int64), right.astype(np.int64), level=level
-            ),
-            calibration=measured[0],
-            th=measured[1],
+            accuracy=_share_right(item, right, level),
+            calibration=None if outcomes is None else calibration(outcomes, level=level),
+            th=None if outcomes is None else th_score(outcomes, epsilon, level=level),
             against=None if key == against else against,
             against_best=None if key == against else paired(item, right, best_right, level=level),
-            differs=int((label != majority).sum()),
-            right=int(((label != majority) & right).sum()),
-            wrong=int(((label != majority) & (majority == gold)).sum()),
-            departures=jury.comparison[at][label != majority],
+            differs=int(departs.sum()),
+            right=int((departs & right).sum()),
+            wrong=int((departs & (majority == gold)).sum()),
+            departures=jury.comparison[at][departs],
             cost=cost,
         )
     names = tuple(voted)
@@ -477,33 +472,17 @@ def compare(
     )
 
 
-def drop(jury: Members, name: str) -> Members:
-    """The same comparisons without one member. Raises UnknownName for a judge that is no member."""
-    from dataclasses import replace
-
-    if name not in jury.names:
-        raise UnknownName(f"{name!r} is no member; members are {', '.join(jury.names)}.")
-    keep = [place for place, one in enumerate(jury.names) if one != name]
-    return replace(
-        jury,
-        names=tuple(jury.names[place] for place in keep),
-        label=jury.label[keep],
-        confidence=None if jury.confidence is None else jury.confidence[keep],
-        plus=jury.plus[keep],
-        tie=jury.tie[keep],
-        minus=jury.minus[keep],
-    )
-
-
-def paired(item: IntArray, one: FloatArray, two: FloatArray, *, level: float = 0.95) -> Difference:
+def paired(item: IntArray, one: BoolArray, two: BoolArray, *, level: float = 0.95) -> Difference:
     """Mean of one − two over comparisons, with an interval that takes items as the unit.
 
     It is `intervals.mean_interval` with the ends −1 and 1, cut where the accuracy of the second leaves
     no room: with its interval [a, b], a difference lies between −b and 1 − a (ours).
     """
     difference = one.astype(np.float64) - two
-    mean = mean_interval(item, difference, ends=(-1.0, 1.0), level=level)
-    rate = clustered_proportion(item, np.ones(len(two), np.int64), two.astype(np.int64), level=level)
+    mean, rate = (
+        mean_interval(item, difference, ends=(-1.0, 1.0), level=level),
+        _share_right(item, two, level),
+    )
     low, high = np.clip((mean.low, mean.high), -rate.high, 1 - rate.low).tolist()
     n = len(difference)
     return Difference(value=mean.value, low=low, high=high, n=n, items=mean.n, level=level)
@@ -518,27 +497,25 @@ def _without(
     gold, item = jury.gold[rows], jury.item[rows]
     full = whole.label[rows] == gold
     return tuple(
-        paired(item, combine(drop(jury, name), key).label[rows] == gold, full, level=level)
+        paired(item, combine(jury.without(name), key).label[rows] == gold, full, level=level)
         for name in jury.names
     )
 
 
-def _measure(
-    item: IntArray,
-    confidence: FloatArray,
-    right: FloatArray,
-    epsilon: float,
-    level: float,
-) -> tuple[Calibration | None, ThScore | None]:
+def _share_right(item: IntArray, right: BoolArray, level: float) -> Estimate:
+    return clustered_proportion(item, np.ones(len(right), np.int64), right.astype(np.int64), level=level)
+
+
+def _outcomes(item: IntArray, confidence: FloatArray, right: BoolArray) -> OutcomeCounts | None:
+    """Confidence and correctness of each row; None if a confidence is unknown."""
     if np.isnan(confidence).any():
-        return None, None
-    outcomes = OutcomeCounts(
+        return None
+    return OutcomeCounts(
         item=item,
         confidence=np.clip(confidence, 0.0, 1.0),
         n=np.ones(len(item), dtype=np.int64),
         correct=right.astype(np.int64),
     )
-    return calibration(outcomes, level=level), th_score(outcomes, epsilon, level=level)
 
 
 def _sum(parts: list[float | None]) -> float | None:

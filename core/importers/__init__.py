@@ -7,29 +7,28 @@ its owner knows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import InvalidOption, UnreadableFile
 from ..labels import candidates
-from ..schema import ImportResult
+from ..schema import ImportResult, Kind
 from . import scores as direct
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Layout, Shape, lay_out, recognise
 from .native import alpacaeval, arenahard, judgebench, mtbench, pandalm
 from .options import Inspection, Question, ReadOptions
-from .plan import head, plan
+from .plan import plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
 from .tables import (
     Record,
     Records,
-    Sheet,
-    looks_like_json,
+    TextTable,
     read_delimited,
     read_parquet,
     read_records,
-    sheet_of_records,
+    table_of_records,
 )
 from .votes import read_table
 
@@ -39,28 +38,33 @@ CANONICAL = "canonical"
 AUTO = "auto"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Format:
+    name: str
     line: str
     needs: tuple[str, ...]
+    read: Callable[[Source, Records, ReadOptions], ImportResult]
     sniff: Callable[[Record], bool] | None = None
 
     def fits(self, record: Record) -> bool:
         return self.sniff(record) if self.sniff else all(name in record for name in self.needs)
 
 
-_READERS: dict[str, Callable[[Sheet, Source, Layout, ReadOptions], ImportResult]] = {
+_READERS: dict[str, Callable[[TextTable, Source, Layout, ReadOptions], ImportResult]] = {
     DIRECT.format: direct.read_scores,
     LISTS.format: read_rankings,
     PICKS.format: read_choices,
 }
 _NATIVE = {
-    judgebench.NAME: _Format(line=judgebench.LINE, needs=judgebench.NEEDS),
-    alpacaeval.NAME: _Format(line=alpacaeval.LINE, needs=alpacaeval.NEEDS),
-    arenahard.NAME: _Format(line=arenahard.LINE, needs=arenahard.NEEDS),
-    mtbench.NAME: _Format(line=mtbench.LINE, needs=mtbench.NEEDS),
-    direct.NAME: _Format(line=direct.LINE, needs=direct.NEEDS),
-    pandalm.NAME: _Format(line=pandalm.LINE, needs=pandalm.NEEDS, sniff=pandalm.fits),
+    format.name: format
+    for format in (
+        _Format(judgebench.NAME, judgebench.LINE, judgebench.NEEDS, judgebench.read),
+        _Format(alpacaeval.NAME, alpacaeval.LINE, alpacaeval.NEEDS, alpacaeval.read),
+        _Format(arenahard.NAME, arenahard.LINE, arenahard.NEEDS, arenahard.read),
+        _Format(mtbench.NAME, mtbench.LINE, mtbench.NEEDS, mtbench.read),
+        _Format(direct.NAME, direct.LINE, direct.NEEDS, direct.read_mtbench),
+        _Format(pandalm.NAME, pandalm.LINE, pandalm.NEEDS, pandalm.read_test_set, sniff=pandalm.fits),
+    )
 }
 
 
@@ -88,7 +92,6 @@ def read(files: Sequence[tuple[str, bytes | Path]], options: ReadOptions | None 
     UnknownName, InvalidOption : an option names what does not exist.
     """
     options = options or ReadOptions()
-    _check_format(options)
     opened = [_open(name, data, options) for name, data in files]
     test_sets = [file for file in opened if file.test_set]
     if len(test_sets) > 1 and any(file.format == pandalm.NAME and not file.test_set for file in opened):
@@ -109,42 +112,35 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     UnknownName, InvalidOption : an option names what does not exist.
     """
     options = options or ReadOptions()
-    _check_format(options)
     file = _open(name, data, options)
-    sheet = file.sheet or sheet_of_records(_known(file.records))
-    columns, first_rows = tuple(sheet.columns), head(sheet)
+    table = file.table or table_of_records(_known(file.records))
+    looks = Inspection(
+        name=name,
+        format=file.format,
+        layout="native",
+        columns=tuple(table.columns),
+        head=table.head(),
+        mapping={},
+    )
     if file.shape:
-        layout = lay_out(sheet, name, options, file.shape)
-        return Inspection(
-            name=name,
-            format=file.format,
+        layout = lay_out(table, name, options, file.shape)
+        return replace(
+            looks,
             layout="table",
-            columns=columns,
-            head=first_rows,
             mapping=layout.mapping,
             missing=layout.missing,
-            notes=(*sheet.notes, *layout.notes),
+            notes=(*table.notes, *layout.notes),
             kind=file.shape.form.kind,
         )
     if file.format != CANONICAL:
         alone = file.format == pandalm.NAME and not file.test_set
-        return Inspection(
-            name=name,
-            format=file.format,
-            layout="native",
-            columns=columns,
-            head=first_rows,
-            mapping={},
-            kind="scores" if file.format == direct.NAME else "votes",
-            notes=("PandaLM outputs need the test set (testset-v1.json) beside them.",) if alone else (),
-        )
-    how = plan(sheet, name, options)
+        note = "PandaLM outputs need the test set (testset-v1.json) beside them."
+        kind: Kind = "scores" if file.format == direct.NAME else "votes"
+        return replace(looks, kind=kind, notes=(note,) if alone else ())
+    how = plan(table, name, options)
     chosen = how.gold_vocabulary if how.gold_only else how.vocabulary
-    return Inspection(
-        name=name,
-        format=file.format,
-        columns=columns,
-        head=first_rows,
+    return replace(
+        looks,
         layout=how.layout,
         mapping=how.mapping,
         missing=how.missing,
@@ -154,92 +150,82 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         judges=how.judges,
         confidence_scale=how.scale if "confidence" in how.mapping else None,
         questions=tuple(how.questions),
-        notes=(*sheet.notes, *how.notes),
+        notes=(*table.notes, *how.notes),
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Opened:
-    """A file with its recognised format: `sheet` for a table, `records` for a native file.
+    """A file with its recognised format: `table` for a table, `records` for a native file.
 
     shape : layout of a table that holds no votes.
     """
 
     source: Source
     format: str
-    sheet: Sheet | None = None
+    table: TextTable | None = None
     records: Records | None = None
     test_set: bool = False
     shape: Shape | None = None
 
 
-def _check_format(options: ReadOptions) -> None:
-    if options.format not in (AUTO, *formats()):
-        raise InvalidOption(f"--format {options.format!r}: use {AUTO}, {', '.join(formats())}.")
-
-
 def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
-    source = open_source(name, data, options.max_bytes)
     wanted = options.format
-    if source.is_parquet:
-        _refuse_native(source, wanted)
-        return _table(source, read_parquet(source, options.max_bytes), options)
-    if not looks_like_json(source.text()):
-        _refuse_native(source, wanted)
-        return _table(source, read_delimited(source), options)
-    records = read_records(source)
+    if wanted != AUTO and wanted not in formats():
+        raise InvalidOption(
+            "{option} {value!r}: use {allowed}.", option="format", value=wanted, allowed=(AUTO, *formats())
+        )
+    source = open_source(name, data, options.max_bytes)
+    if not source.is_json and wanted in _NATIVE:
+        raise UnreadableFile(
+            "{file}: line 1: not JSON, as a {format} file is. Choose {option} {canonical}.",
+            option="format",
+            file=source.name,
+            format=wanted,
+            canonical=CANONICAL,
+        )
+    if source.is_json:
+        records = read_records(source)
+        if native := _native_format(records, wanted, source.name):
+            test_set = native == pandalm.NAME and pandalm.is_test_set(records.records[0])
+            return _Opened(source=source, format=native, records=records, test_set=test_set)
+        table = table_of_records(records)
+    else:
+        table = read_parquet(source, options.max_bytes) if source.is_parquet else read_delimited(source)
+    shape = recognise(tuple(table.columns), options)
+    return _Opened(source=source, format=shape.format if shape else CANONICAL, table=table, shape=shape)
+
+
+def _native_format(records: Records, wanted: str, name: str) -> str | None:
+    """Native format of JSON records; None if they are a table."""
     first = records.records[0]
     if wanted == AUTO:
-        wanted = next((name for name, native in _NATIVE.items() if native.fits(first)), CANONICAL)
-    elif wanted in _NATIVE and not _NATIVE[wanted].fits(first):
+        return next((format for format, native in _NATIVE.items() if native.fits(first)), None)
+    if wanted in _NATIVE and not _NATIVE[wanted].fits(first):
         raise UnreadableFile(
-            f"{source.name}: row {records.row[0]}: not a {wanted} file, which has "
-            f"{', '.join(_NATIVE[wanted].needs)}. "
-            f"Choose another --format, or {AUTO}."
+            "{file}: row {row}: not a {format} file, which has {needs}. Choose another {option}, or {auto}.",
+            option="format",
+            file=name,
+            row=records.row[0],
+            format=wanted,
+            needs=_NATIVE[wanted].needs,
+            auto=AUTO,
         )
-    if wanted not in _NATIVE:
-        return _table(source, sheet_of_records(records), options)
-    return _Opened(
-        source=source,
-        format=wanted,
-        records=records,
-        test_set=wanted == pandalm.NAME and pandalm.is_test_set(first),
-    )
-
-
-def _table(source: Source, sheet: Sheet, options: ReadOptions) -> _Opened:
-    shape = recognise(tuple(sheet.columns), options)
-    return _Opened(source=source, format=shape.format if shape else CANONICAL, sheet=sheet, shape=shape)
+    return wanted if wanted in _NATIVE else None
 
 
 def _read(file: _Opened, options: ReadOptions, test_set: Records | None) -> ImportResult:
-    if file.sheet is not None and file.shape:
-        layout = lay_out(file.sheet, file.source.name, options, file.shape)
-        return _READERS[file.format](file.sheet, file.source, layout, options)
-    if file.sheet is not None:
-        return read_table(file.sheet, file.source, options, file.format)
+    if file.table is not None and file.shape:
+        layout = lay_out(file.table, file.source.name, options, file.shape)
+        return _READERS[file.format](file.table, file.source, layout, options)
+    if file.table is not None:
+        return read_table(file.table, file.source, options, file.format)
     records = _known(file.records)
-    if file.format == pandalm.NAME:
-        if file.test_set:
-            return pandalm.read_test_set(file.source, records, options)
+    if file.format == pandalm.NAME and not file.test_set:
         return pandalm.read_output(file.source, records, options, test_set)
-    reader = {
-        judgebench.NAME: judgebench.read,
-        alpacaeval.NAME: alpacaeval.read,
-        arenahard.NAME: arenahard.read,
-        mtbench.NAME: mtbench.read,
-        direct.NAME: direct.read_mtbench,
-    }[file.format]
-    return reader(file.source, records, options)
+    return _NATIVE[file.format].read(file.source, records, options)
 
 
 def _known(records: Records | None) -> Records:
     assert records is not None
     return records
-
-
-def _refuse_native(source: Source, wanted: str) -> None:
-    if wanted in _NATIVE:
-        raise UnreadableFile(
-            f"{source.name}: line 1: not JSON, as a {wanted} file is. Choose --format {CANONICAL}."
-        )

@@ -1,11 +1,11 @@
-"""From typed columns to an ImportResult: defaults, repetitions, duplicates, conflicts and the Arrow table.
+"""What must hold among the rows of a file: keys, conflicts and duplicates, gold, and whole rankings.
 
-What must hold among the rows of one ranking; a ranking that breaks it is rejected whole.
+Typed rows go in, and the Arrow table of the canonical form comes out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..schema import RANKINGS, VOTES, Form, ImportResult
-from .columns import Coded, Codes, Mask, Numbers, Rejects, group
+from .columns import (
+    Cells,
+    Codes,
+    Mask,
+    Numbers,
+    Rejects,
+    by_text,
+    cell_codes,
+    cell_text,
+    coded_cells,
+    constant_cells,
+    dense_codes,
+    distinct_texts,
+    fill_missing,
+    has_number,
+    is_missing,
+)
 from .source import Source
 
-_DTYPES = {"int": np.int64, "float": np.float64}
 COMPARISON = ("dataset", "item_id", "model_a", "model_b")
 _TWICE = {
     "votes": "the same models, judge, run and position {} but another vote, confidence, gold or status",
@@ -25,8 +40,8 @@ _TWICE = {
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Draft:
-    """Judgements of one file, typed, in the columns of a form, before rows are held against each other.
+class TypedRows:
+    """Judgements of one file in typed columns of a form, before rows are compared with each other.
 
     row : data row of the file that each comes from.
     text, numbers : canonical columns; a column in neither takes its default.
@@ -35,198 +50,222 @@ class Draft:
     """
 
     row: NDArray[np.int64]
-    text: dict[str, Coded]
+    text: dict[str, Cells]
     numbers: dict[str, Numbers]
     rejects: Rejects
     rows: int
-    extra: dict[str, Coded] = field(default_factory=dict)
+    extra: dict[str, Cells] = field(default_factory=dict)
     mapping: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     gold_only: bool = False
     form: Form = VOTES
 
-    def take(self, keep: Mask) -> None:
-        """Keep only these rows."""
-        if keep.all():
+    def take(self, keep: Mask | Codes) -> None:
+        """Keep only these rows, by a mask or by their numbers in order."""
+        import pyarrow as pa
+
+        if keep.dtype == bool and keep.all():
             return
+        index = pa.array(np.flatnonzero(keep) if keep.dtype == bool else keep)
         self.row = self.row[keep]
-        self.text = {name: column.take(keep) for name, column in self.text.items()}
-        self.numbers = {name: Numbers(c.values[keep], c.valid[keep]) for name, c in self.numbers.items()}
-        self.extra = {name: column.take(keep) for name, column in self.extra.items()}
+        self.text = {name: column.take(index) for name, column in self.text.items()}
+        self.extra = {name: column.take(index) for name, column in self.extra.items()}
+        self.numbers = {name: column[keep] for name, column in self.numbers.items()}
+
+    def codes(self, names: Iterable[str]) -> Codes:
+        """One code from 0 for each distinct combination of these columns."""
+        return dense_codes(self.text[name] if name in self.text else self.numbers[name] for name in names)
+
+    def value(self, name: str, i: int | np.integer[Any]) -> str:
+        """A cell as messages show it, empty if it is missing."""
+        if name in self.text:
+            return cell_text(self.text[name], i)
+        column = self.numbers.get(name)
+        return "" if column is None or column[i] is np.ma.masked else str(column[i])
+
+    def reject(self, i: int | np.integer[Any], column: str, value: str, reason: str) -> None:
+        self.rejects.add(self.row[i], column, value, reason)
+
+    def item(self, i: int | np.integer[Any]) -> str:
+        """Item of a row as messages show it."""
+        return repr(self.value("item_id", i)[:80])
+
+    def fill(self, constants: Mapping[str, str], dataset: str) -> None:
+        """Give every column of the form its cells: the file's, the constant, the default, or missing."""
+        n = len(self.row)
+        for column in self.form.columns:
+            name = column.name
+            if column.kind == "text":
+                cells = self.text.get(name, constant_cells(None, n))
+                default = dataset if name == "dataset" else column.default
+                if name in constants:
+                    cells = constant_cells(constants[name], n)
+                elif default is not None and not (self.gold_only and name in ("status", "rater_type")):
+                    cells = fill_missing(cells, str(default))
+                self.text[name] = cells
+            elif name not in self.numbers:
+                kind = np.int64 if column.kind == "int" else np.float64
+                self.numbers[name] = np.ma.array(np.zeros(n, kind), mask=True)
+        run = self.numbers["run"].filled(0)
+        self.numbers["run"] = np.ma.array(run, mask=self.gold_only)
 
 
 def finish(
-    draft: Draft, source: Source, format: str, *, constants: Mapping[str, str], dataset: str
+    rows: TypedRows, source: Source, format: str, *, constants: Mapping[str, str], dataset: str
 ) -> ImportResult:
     """Fill defaults, reject conflicts, drop duplicates, and build the table.
 
     A vote's key is (dataset, item, models, judge, run, position). Votes with the same key and the same vote,
     confidence, gold and status load once; with others, all of them are rejected. In a file without a run
-    column a
-    key that comes with different votes means repetitions: all its rows are numbered 0, 1, 2 … in file order.
-    Comparisons with two different gold labels lose the rows that carry them. A direct score, whose key is
-    (dataset, item, model, judge, run), is held against others in the same way. Source: methods §0 (ours).
+    column a key that comes with different votes means repetitions: all its rows are numbered 0, 1, 2 … in
+    file order. Comparisons with two different gold labels lose the rows that carry them. Direct scores, whose
+    key is (dataset, item, model, judge, run), are compared in the same way. Source: docs/methods.md §0.
     """
-    numbered = "run" in draft.numbers
-    fill(draft, constants, dataset)
-    if draft.form is VOTES:
-        _reject_gold_conflicts(draft)
-    duplicates = _settle_keys(draft, numbered=numbered)
-    return made(draft, source, format, duplicates)
+    numbered = "run" in rows.numbers
+    rows.fill(constants, dataset)
+    if rows.form is VOTES:
+        _reject_gold_conflicts(rows)
+    duplicates = _settle_keys(rows, numbered=numbered)
+    return checked(rows, source, format, duplicates)
 
 
-def made(draft: Draft, source: Source, format: str, duplicates: int) -> ImportResult:
-    """The reading of a draft in which every column of its form is filled."""
+def checked(rows: TypedRows, source: Source, format: str, duplicates: int) -> ImportResult:
+    """The result of rows in which every column of their form is filled."""
     import pyarrow as pa
 
-    schema = draft.form.schema()
-    arrays = [
-        (draft.text[column.name] if column.kind == "text" else draft.numbers[column.name]).arrow()
-        for column in draft.form.columns
-    ]
-    arrays += [_extra(draft.extra, len(draft.row), schema.field("extra").type), pa.array(draft.row)]
-    votes = pa.table(
-        [array.cast(kind) for array, kind in zip(arrays, schema.types, strict=True)], schema=schema
-    )
+    kinds = rows.form.schema()
+    columns = dict(rows.text)
+    for name, column in rows.numbers.items():
+        columns[name] = pa.array(column.data, kinds.field(name).type, mask=np.ma.getmaskarray(column))
+    columns["extra"] = _extra(rows.extra, len(rows.row), kinds.field("extra").type)
+    columns["row"] = pa.array(rows.row)
     return ImportResult(
         name=source.name,
         sha256=source.sha256,
         format=format,
-        rows=draft.rows,
-        votes=votes,
-        rejects=draft.rejects.table(),
+        rows=rows.rows,
+        votes=pa.table({name: columns[name] for name in kinds.names}),
+        rejects=rows.rejects.table(),
         duplicates=duplicates,
-        mapping=draft.mapping,
-        notes=tuple(draft.notes),
-        gold_only=draft.gold_only,
-        kind=draft.form.kind,
+        mapping=rows.mapping,
+        notes=tuple(rows.notes),
+        reasons=tuple(rows.rejects.messages.values()),
+        gold_only=rows.gold_only,
+        kind=rows.form.kind,
     )
 
 
-def fill(draft: Draft, constants: Mapping[str, str], dataset: str) -> None:
-    """Give every column of the form its cells: the file's, the constant, the default, or missing."""
-    n = len(draft.row)
-    for column in draft.form.columns:
-        if column.kind == "text":
-            if column.name in constants:
-                draft.text[column.name] = Coded.constant(constants[column.name], n)
-            cells = draft.text.get(column.name, Coded.constant(None, n))
-            default = dataset if column.name == "dataset" else column.default
-            if draft.gold_only and column.name in ("status", "rater_type"):
-                default = None
-            draft.text[column.name] = cells.filled(str(default)) if default is not None else cells
-        elif column.name not in draft.numbers:
-            draft.numbers[column.name] = Numbers.constant(None, n, _DTYPES[column.kind])
-    run = draft.numbers["run"]
-    draft.numbers["run"] = Numbers(np.where(run.valid, run.values, 0), np.full(n, not draft.gold_only))
-
-
-def key_codes(draft: Draft, names: tuple[str, ...]) -> Codes:
-    """One code for each distinct combination of these columns."""
-    columns = []
-    for name in names:
-        if name in draft.text:
-            columns.append(draft.text[name].codes)
-        else:
-            numbers = draft.numbers[name]
-            distinct = np.unique(numbers.values, return_inverse=True)[1].astype(np.int64)
-            columns.append(np.where(numbers.valid, distinct, -1))
-    return group(*columns)
-
-
-def _reject_gold_conflicts(draft: Draft) -> None:
-    gold = draft.numbers["gold"]
-    if not gold.valid.any():
-        return
-    comparison = key_codes(draft, COMPARISON)
-    low = np.full(comparison.max(initial=0) + 1, 2, np.int64)
-    high = np.full_like(low, -2)
-    np.minimum.at(low, comparison[gold.valid], gold.values[gold.valid])
-    np.maximum.at(high, comparison[gold.valid], gold.values[gold.valid])
-    bad = gold.valid & (low < high)[comparison]
-    for i in np.flatnonzero(bad):
-        draft.rejects.add(
-            int(draft.row[i]),
-            "gold",
-            str(gold.values[i]),
-            f"item {item_name(draft, i)} has different gold labels in this file; keep one of them",
-        )
-    draft.take(~bad)
-
-
-def _settle_keys(draft: Draft, *, numbered: bool) -> int:
-    """Number repetitions or reject conflicts, drop duplicates, and count those."""
-    n = len(draft.row)
-    if n == 0:
-        return 0
-    key = key_codes(draft, draft.form.key)
-    repeated = np.flatnonzero((np.bincount(key) > 1)[key])
-    if not len(repeated):
-        return 0
-    content = key_codes(draft, draft.form.content)
-    sub = repeated[np.lexsort((repeated, key[repeated]))]
-    starts = np.r_[True, key[sub][1:] != key[sub][:-1]]
-    first = sub[np.maximum.accumulate(np.where(starts, np.arange(len(sub)), 0))]
-    groups = np.cumsum(starts) - 1
-    differs = np.zeros(groups[-1] + 1, bool)
-    np.logical_or.at(differs, groups, content[sub] != content[first])
-    keep = np.ones(n, bool)
-    if differs.any() and not numbered and not draft.gold_only:
-        position_in_group = np.arange(len(sub)) - np.flatnonzero(starts)[groups]
-        draft.numbers["run"].values[sub] = position_in_group
-        where = (
-            "voted more than once on a comparison in the same order"
-            if draft.form is VOTES
-            else "scored a model more than once on an item"
-        )
-        draft.notes.append(
-            f"There is no column run. Where a judge {where} "
-            f"({len(differs):,} times), its {draft.form.units} were numbered as runs 0 to "
-            f"{position_in_group.max()}, in file order."
-        )
-        return 0
-    conflict = differs[groups]
-    main = draft.form.content[0]
-    for i, other in zip(sub[conflict], first[conflict], strict=True):
-        partner = f"as row {draft.row[other]}" if i != other else "as a later row"
-        draft.rejects.add(
-            int(draft.row[i]),
-            main,
-            str(draft.numbers[main].values[i]) if draft.numbers[main].valid[i] else "",
-            f"conflict: item {item_name(draft, i)} has {_TWICE[draft.form.kind].format(partner)}; "
-            "keep one of them, or number the repetitions in a column run",
-        )
-    keep[sub[conflict]] = False
-    duplicate = sub[~conflict & ~starts]
-    keep[duplicate] = False
-    draft.take(keep)
-    if len(duplicate) and not numbered:
-        draft.notes.append(
-            f"{draft.form.units.capitalize()} left out because they repeat an earlier one word for word: "
-            f"{len(duplicate):,}. If the judge was asked again, number the repetitions in a column run."
-        )
-    return len(duplicate)
-
-
-def item_name(draft: Draft, i: int | np.integer[Any]) -> str:
-    return repr(draft.text["item_id"].cell(i)[:80])
-
-
-def _extra(columns: Mapping[str, Coded], n: int, kind: Any) -> Any:
+def _extra(columns: Mapping[str, Cells], n: int, kind: Any) -> Any:
+    """Map by row of the other columns that have a cell there."""
     import pyarrow as pa
 
     names = list(columns)
     if not names or not n:
-        offsets: Any = np.zeros(n + 1, np.int32)
-        return pa.MapArray.from_arrays(offsets, pa.array([], pa.string()), pa.array([], pa.string()), kind)
-    filled = np.stack([~columns[name].missing for name in names], axis=1)
+        empty = pa.array([], pa.string())
+        return pa.MapArray.from_arrays(pa.array(np.zeros(n + 1, np.int32)), empty, empty, kind)
+    filled = np.stack([~is_missing(column) for column in columns.values()], axis=1)
     offsets = np.r_[0, np.cumsum(filled.sum(axis=1))].astype(np.int32)
-    row, column = np.nonzero(filled)
-    values = pa.concat_arrays([pa.array(columns[name].values, pa.string()) for name in names])
-    starts = np.cumsum([0, *(len(columns[name].values) for name in names[:-1])])
-    codes = np.stack([columns[name].codes for name in names], axis=1)
-    items = values.take(pa.array(codes[row, column] + starts[column]))
-    return pa.MapArray.from_arrays(offsets, pa.array(names, pa.string()).take(pa.array(column)), items, kind)
+    row, place = np.nonzero(filled)
+    values = pa.concat_arrays([column.dictionary for column in columns.values()])
+    starts = np.cumsum([0, *(len(column.dictionary) for column in columns.values())])
+    codes = np.stack([cell_codes(column) for column in columns.values()], axis=1)
+    items = values.take(pa.array(codes[row, place] + starts[place]))
+    return pa.MapArray.from_arrays(pa.array(offsets), pa.array(names).take(pa.array(place)), items, kind)
+
+
+def _first_rows(codes: Codes) -> Codes:
+    """For each row the first row of the same code."""
+    first = np.zeros(codes.max(initial=-1) + 1, np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return first[codes]
+
+
+def _occurrences(codes: Codes) -> Codes:
+    """For each row how many rows before it have the same code."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], codes[order])
+    number = np.empty(len(codes), np.int64)
+    number[order] = np.arange(len(codes)) - starts
+    return number
+
+
+def _counts(codes: Codes) -> Codes:
+    """For each row how many rows have the same code."""
+    return np.bincount(codes)[codes]
+
+
+def _any(codes: Codes, rows: Mask) -> Mask:
+    """For each row whether any row of the same code is among these."""
+    found = np.zeros(codes.max(initial=-1) + 1, bool)
+    found[codes[rows]] = True
+    return found[codes]
+
+
+def _contradicted(codes: Codes, values: Numbers) -> Mask:
+    """Rows with a number where another row of the same code has another number."""
+    there = np.flatnonzero(has_number(values))
+    first = there[_first_rows(codes[there])]
+    differs = np.zeros(len(codes), bool)
+    differs[there] = values.data[there] != values.data[first]
+    return _any(codes, differs) & has_number(values)
+
+
+def _reject_gold_conflicts(rows: TypedRows) -> None:
+    gold = rows.numbers["gold"]
+    if not has_number(gold).any():
+        return
+    bad = _contradicted(rows.codes(COMPARISON), gold)
+    for i in np.flatnonzero(bad):
+        reason = f"item {rows.item(i)} has different gold labels in this file; keep one of them"
+        rows.reject(i, "gold", str(gold[i]), reason)
+    rows.take(~bad)
+
+
+def _settle_keys(rows: TypedRows, *, numbered: bool) -> int:
+    """Number repetitions or reject conflicts, drop duplicates, and count those."""
+    key = rows.codes(rows.form.key)
+    first = _first_rows(key)
+    again = first != np.arange(len(key))
+    if not again.any():
+        return 0
+    content = rows.codes(rows.form.content)
+    conflict = _any(key, content != content[first])
+    if conflict.any() and not numbered and not rows.gold_only:
+        _number_runs(rows, key, again)
+        return 0
+    main = rows.form.content[0]
+    for i in np.flatnonzero(conflict):
+        partner = f"as row {rows.row[first[i]]}" if again[i] else "as a later row"
+        rows.reject(
+            i,
+            main,
+            rows.value(main, i),
+            f"conflict: item {rows.item(i)} has {_TWICE[rows.form.kind].format(partner)}; keep one of them, "
+            "or number the repetitions in a column run",
+        )
+    duplicates = int((again & ~conflict).sum())
+    rows.take(~conflict & ~again)
+    if duplicates and not numbered:
+        rows.notes.append(
+            f"{rows.form.units.capitalize()} left out because they repeat an earlier one word for word: "
+            f"{duplicates:,}. If the judge was asked again, number the repetitions in a column run."
+        )
+    return duplicates
+
+
+def _number_runs(rows: TypedRows, key: Codes, again: Mask) -> None:
+    """Number the rows of each key in file order."""
+    run = _occurrences(key)
+    rows.numbers["run"] = np.ma.array(run)
+    where = (
+        "voted more than once on a comparison in the same order"
+        if rows.form is VOTES
+        else "scored a model more than once on an item"
+    )
+    rows.notes.append(
+        f"There is no column run. Where a judge {where} ({len(np.unique(key[again])):,} times), its "
+        f"{rows.form.units} were numbered as runs 0 to {run.max()}, in file order."
+    )
 
 
 ONE_EACH = {
@@ -238,38 +277,30 @@ ANSWERS = ("score", "rank", "chosen", "uncertain", "major_error", "unsupported")
 """Columns that a failed ranking cannot have."""
 
 
-class Lists:
-    """The rows of a draft by ranking: `code` is the ranking of each row, `refused` says which are bad."""
+class Rankings:
+    """Typed rows by ranking: `code` is the ranking of each row, `refused` the rows of bad rankings.
 
-    def __init__(self, draft: Draft, bad: Mask) -> None:
-        self.draft, self.bad = draft, bad.copy()
-        self.code = key_codes(draft, RANKINGS.key)
-        self.n = int(self.code.max(initial=-1)) + 1
-        self.refused = np.zeros(self.n, bool)
-        self.refused[self.code[bad]] = True
+    A ranking that breaks a rule is rejected whole; `blamed` are the rows that carry a reason of their own.
+    """
 
-    def refuse(self, rows: Mask, column: str, reason: str) -> None:
+    def __init__(self, rows: TypedRows, bad: Mask) -> None:
+        self.rows, self.blamed = rows, bad.copy()
+        self.code = rows.codes(RANKINGS.key)
+        self.refused = _any(self.code, bad)
+
+    def refuse(self, bad: Mask, column: str, reason: str) -> None:
         """Refuse the rankings of these rows; the first such row of each carries the reason."""
-        index = np.flatnonzero(rows & ~self.refused[self.code])
-        _, first = np.unique(self.code[index], return_index=True)
-        for i in index[np.sort(first)]:
-            self.draft.rejects.add(
-                int(self.draft.row[i]), column, self._cell(column, i), f"item {self._name(i)}: {reason}"
-            )
-            self.bad[i] = True
-            self.refused[self.code[i]] = True
+        index = np.flatnonzero(bad & ~self.refused)
+        for i in np.sort(index[np.unique(self.code[index], return_index=True)[1]]):
+            self.rows.reject(i, column, self.rows.value(column, i), f"item {self.rows.item(i)}: {reason}")
+            self.blamed[i] = True
+        self.refused |= _any(self.code, bad)
 
     def drop_repeated(self) -> int:
         """Drop rows that repeat a candidate of their ranking word for word, and count such rankings."""
-        if not len(self.code):
-            return 0
-        member = key_codes(self.draft, (*RANKINGS.key, "candidate"))
-        content = key_codes(self.draft, RANKINGS.content)
-        order = np.lexsort((np.arange(len(member)), member))
-        starts = np.r_[True, member[order][1:] != member[order][:-1]]
-        first = np.empty(len(order), np.int64)
-        first[order] = order[np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))]
-        again = first != np.arange(len(order))
+        first = _first_rows(self.rows.codes((*RANKINGS.key, "candidate")))
+        content = self.rows.codes(RANKINGS.content)
+        again = first != np.arange(len(first))
         differs = content != content[first]
         self.refuse(
             again & differs,
@@ -278,149 +309,97 @@ class Lists:
             "a column run",
         )
         keep = ~again | differs
-        dropped = np.bincount(self.code[~keep], minlength=self.n)
-        self.draft.take(keep)
-        self.code, self.bad = self.code[keep], self.bad[keep]
-        size = np.maximum(np.bincount(self.code, minlength=self.n), 1)
-        return int(np.ceil(dropped / size)[~self.refused].sum())
+        dropped = np.bincount(self.code, weights=~keep)
+        size = np.maximum(np.bincount(self.code, weights=keep), 1)
+        refused = np.bincount(self.code, weights=self.refused) > 0
+        self.rows.take(keep)
+        self.code, self.blamed, self.refused = self.code[keep], self.blamed[keep], self.refused[keep]
+        return int(np.ceil(dropped / size)[~refused].sum())
 
     def refuse_beside(self, rows: NDArray[np.int64]) -> None:
         """Refuse the rankings before and after rows of the file that may belong to either."""
-        near = np.isin(self.draft.row, np.concatenate([rows - 1, rows + 1]))
         self.refuse(
-            near,
+            np.isin(self.rows.row, np.concatenate([rows - 1, rows + 1])),
             "(whole ranking)",
             "the row beside this one cannot be used and may belong to the same ranking; correct that row",
         )
 
     def refuse_uneven(self) -> None:
         """Refuse rankings whose slots, ranks, scores or words do not fit together."""
-        size = self._size()
+        size, first = _counts(self.code), _first_rows(self.code)
         self.refuse(size == 1, "candidate", "a ranking needs two candidates or more; add the others")
-        first = np.zeros(self.n, np.int64)
-        first[self.code[::-1]] = np.arange(len(self.code))[::-1]
         for name in ("category", "status", "rater_type"):
-            codes = self.draft.text[name].codes
-            self.refuse(
-                codes != codes[first[self.code]],
-                name,
-                f"{name} differs within the ranking; write one for all",
-            )
+            words = cell_codes(self.rows.text[name])
+            self.refuse(words != words[first], name, f"{name} differs within the ranking; write one for all")
         for name in ("rank", "score"):
-            valid = self.draft.numbers[name].valid
-            given = self._any(valid)
-            self.refuse(
-                given & ~valid, name, f"{name} is missing here and given elsewhere in the ranking; fill it"
-            )
+            there = has_number(self.rows.numbers[name])
+            reason = f"{name} is missing here and given elsewhere in the ranking; fill it"
+            self.refuse(_any(self.code, there) & ~there, name, reason)
         for name, low in (("slot", 0), ("rank", 1)):
-            values, valid = self.draft.numbers[name].values, self.draft.numbers[name].valid
-            outside = valid & ((values < low) | (values >= size + low))
-            place = group(self.code, np.where(valid, values - values.min(initial=0), -1))
-            twice = valid & (np.bincount(place)[place] > 1) if len(place) else valid
-            self.refuse(outside | twice, name, ONE_EACH[name])
+            places = self.rows.numbers[name]
+            outside = (places < low) | (places >= size + low)
+            twice = has_number(places) & (_counts(dense_codes([np.ma.array(self.code), places])) > 1)
+            self.refuse(outside.filled(False) | twice, name, ONE_EACH[name])
 
     def refuse_fewer(self) -> None:
         """Refuse rankings that show fewer candidates than another of their item: rows are missing."""
-        item = key_codes(self.draft, ("dataset", "item_id"))
-        size = np.where(self.refused[self.code], 0, self._size())
-        most = np.zeros(int(item.max(initial=-1)) + 1, np.int64)
+        item = self.rows.codes(("dataset", "item_id"))
+        size = np.where(self.refused, 0, _counts(self.code))
+        most = np.zeros(item.max(initial=-1) + 1, np.int64)
         np.maximum.at(most, item, size)
-        self.refuse(
-            size < most[item],
-            "(whole ranking)",
-            "shows fewer candidates than another ranking of the item; add the missing rows",
-        )
+        reason = "shows fewer candidates than another ranking of the item; add the missing rows"
+        self.refuse(size < most[item], "(whole ranking)", reason)
 
     def settle_choice(self) -> None:
         """Fill `chosen` and `status`; a failed ranking keeps no answer."""
-        numbers, text = self.draft.numbers, self.draft.text
-        status = text["status"]
-        ok = np.array([word == "ok" for word in status.values] + [False], bool)[status.codes]
-        failed = ~status.missing & ~ok
+        numbers, status = self.rows.numbers, self.rows.text["status"]
+        ok = by_text(status, [word == "ok" for word in distinct_texts(status)], False)
+        failed = ~is_missing(status) & ~ok
         rank, score, chosen = numbers["rank"], numbers["score"], numbers["chosen"]
-        picked = self._any(chosen.valid & (chosen.values == 1)) & ~failed
-        self.refuse(
-            chosen.valid & ~picked & ~failed,
-            "chosen",
-            "no candidate of the ranking is chosen; write 1 for the chosen one",
-        )
-        is_chosen = chosen.valid & (chosen.values == 1)
-        ranked = self._any(rank.valid)
-        self.refuse(
-            picked & ranked & (is_chosen != (rank.values == 1)),
-            "chosen",
-            "contradicts the ranks: the candidate of rank 1 is the chosen one; correct either",
-        )
-        top = np.full(self.n, -np.inf)
-        np.maximum.at(top, self.code[score.valid], score.values[score.valid])
-        scored = self._any(score.valid)
-        derived = np.where(ranked, rank.values == 1, score.valid & (score.values == top[self.code]))
+        is_first, is_chosen = (rank == 1).filled(False), (chosen == 1).filled(False)
+        picked = _any(self.code, is_chosen) & ~failed
+        reason = "no candidate of the ranking is chosen; write 1 for the chosen one"
+        self.refuse(has_number(chosen) & ~picked & ~failed, "chosen", reason)
+        ranked, scored = _any(self.code, has_number(rank)), _any(self.code, has_number(score))
+        reason = "contradicts the ranks: the candidate of rank 1 is the chosen one; correct either"
+        self.refuse(picked & ranked & (is_chosen != is_first), "chosen", reason)
+        top = np.full(self.code.max(initial=-1) + 1, -np.inf)
+        np.maximum.at(top, self.code, score.filled(-np.inf))
+        derived = np.where(ranked, is_first, (score == top[self.code]).filled(False))
         answered = (picked | ranked | scored) & ~failed
-        self.refuse(
-            ok & ~answered, "status", "status is ok but there is no score, rank or choice; change either"
-        )
-        numbers["chosen"] = Numbers(np.where(picked, is_chosen, derived).astype(np.int64), answered)
-        given = np.zeros(len(self.code), bool)
+        reason = "status is ok but there is no score, rank or choice; change either"
+        self.refuse(ok & ~answered, "status", reason)
+        unused = failed & np.any([has_number(numbers[name]) for name in ANSWERS], axis=0)
+        if unused.any():
+            n = len(np.unique(self.code[unused]))
+            self.rows.notes.append(f"Answers not used because the status is not ok: {n:,} rankings.")
         for name in ANSWERS:
-            if name != "chosen":
-                given |= numbers[name].valid & failed
-                numbers[name] = Numbers(numbers[name].values, numbers[name].valid & ~failed)
-        given |= chosen.valid & failed
-        if given.any():
-            n = len(np.unique(self.code[given]))
-            self.draft.notes.append(f"Answers not used because the status is not ok: {n:,} rankings.")
-        words = [*status.values, "ok", "unparsed"]
-        codes = np.where(status.missing, np.where(answered, len(words) - 2, len(words) - 1), status.codes)
-        text["status"] = Coded(codes, words).map(str)
+            numbers[name] = np.ma.array(numbers[name], mask=np.ma.getmaskarray(numbers[name]) | failed)
+        numbers["chosen"] = np.ma.array(np.where(picked, is_chosen, derived).astype(np.int64), mask=~answered)
+        self.rows.text["status"] = fill_missing(status, coded_cells(~answered, ["ok", "unparsed"]))
 
     def settle_best(self) -> None:
         """Fill `is_best` beside a 1; refuse rankings that contradict each other about it."""
-        best = self.draft.numbers["is_best"]
-        known = self._any(best.valid & (best.values == 1))
-        value, valid = np.where(best.valid, best.values, 0), best.valid | known
-        member = key_codes(self.draft, ("dataset", "item_id", "candidate"))
-        counted = valid & ~self.refused[self.code]
-        low = np.full(int(member.max(initial=-1)) + 1, 2, np.int64)
-        high = np.full_like(low, -1)
-        np.minimum.at(low, member[counted], value[counted])
-        np.maximum.at(high, member[counted], value[counted])
+        best = self.rows.numbers["is_best"]
+        known = _any(self.code, (best == 1).filled(False))
+        best = np.ma.array(best.filled(0), mask=~(has_number(best) | known))
+        counted = np.ma.array(best, mask=np.ma.getmaskarray(best) | self.refused)
         self.refuse(
-            counted & (low < high)[member],
+            _contradicted(self.rows.codes(("dataset", "item_id", "candidate")), counted),
             "is_best",
             "another ranking of the item says otherwise of this candidate; correct either",
         )
-        self.draft.numbers["is_best"] = Numbers(value, valid)
+        self.rows.numbers["is_best"] = best
 
     def take_good(self) -> None:
         """Keep only whole rankings; the other rows of a refused one are rejected for it."""
-        told = set(self.draft.rejects.row)
-        for i in np.flatnonzero(self.refused[self.code] & ~self.bad):
-            if int(self.draft.row[i]) not in told:
-                told.add(int(self.draft.row[i]))
-                self.draft.rejects.add(
-                    int(self.draft.row[i]),
-                    "(whole ranking)",
-                    self.draft.text["candidate"].cell(i),
-                    f"item {self._name(i)}: another row of the ranking was rejected, and a ranking loads "
-                    "whole; correct that row",
+        known = {row for row, *_ in self.rows.rejects.found}
+        for i in np.flatnonzero(self.refused & ~self.blamed):
+            if self.rows.row[i] not in known:
+                known.add(self.rows.row[i])
+                reason = (
+                    "another row of the ranking was rejected, and a ranking loads whole; correct that row"
                 )
-        self.draft.take(~self.refused[self.code])
-
-    def _size(self) -> Codes:
-        """Candidates in the ranking of each row."""
-        return np.bincount(self.code, minlength=self.n).astype(np.int64)[self.code]
-
-    def _any(self, rows: Mask) -> Mask:
-        """For each row, whether any row of its ranking is among these."""
-        found = np.zeros(self.n, bool)
-        found[self.code[rows]] = True
-        return found[self.code]
-
-    def _name(self, i: int | np.integer[Any]) -> str:
-        return item_name(self.draft, i)
-
-    def _cell(self, column: str, i: int | np.integer[Any]) -> str:
-        if column in self.draft.text:
-            return self.draft.text[column].cell(i)
-        numbers = self.draft.numbers.get(column)
-        return str(numbers.values[i]) if numbers is not None and numbers.valid[i] else ""
+                candidate = self.rows.value("candidate", i)
+                self.rows.reject(i, "(whole ranking)", candidate, f"item {self.rows.item(i)}: {reason}")
+        self.rows.take(~self.refused)

@@ -1,31 +1,33 @@
-"""Columns on their way to a vote: text as codes into distinct values, numbers with a mask, rejected rows.
+"""Cells of a column and how each is read: dictionary-encoded text, numbers with a mask, rejected rows.
 
-A file of a million rows has few distinct cells, so each distinct cell is parsed once in plain Python and
-the result
-is gathered by code.
-
-Cells of the columns that are no labels: numbers, confidence and choices of a few words.
+A file of a million rows has few distinct cells, so each distinct cell is read once in plain Python and the
+result is gathered by its index in the dictionary.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..schema import CONFIDENCE_KINDS, POSITIONS, RATER_TYPES, STATUSES
+from ..errors import Message
+from ..schema import CONFIDENCE_KINDS, POSITIONS, RATER_TYPES, REJECT_SCHEMA_NAMES, STATUSES
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class BadCell(ValueError):
-    """A cell that its column does not allow; the message is the reason and what is allowed."""
+    """A cell that its column does not allow; `reason` says why and what is allowed."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 def parse_int(text: str) -> int:
@@ -98,9 +100,8 @@ ConfidenceScale = Literal["1", "100", "%"]
 def confidence_scale(counts: Mapping[str, int]) -> ConfidenceScale:
     """Scale of a confidence column, from its distinct cells and how often each occurs.
 
-    Percent if a cell carries `%`; 0 to 100 if at least half of the values exceed 1 and at least one is 10
-    or more;
-    else 0 to 1. Cells that are no number do not count. Source: methods §0 (ours).
+    Percent if a cell carries `%`; 0 to 100 if at least half of the values exceed 1 and at least one is 10 or
+    more; else 0 to 1. Cells that are no number do not count. Source: docs/methods.md §0 (ours).
     """
     total = above = 0
     largest = -math.inf
@@ -125,16 +126,20 @@ def parse_confidence(text: str, scale: ConfidenceScale) -> float:
     if scale == "%" and not text.endswith("%"):
         raise BadCell("carries no % where other cells of the column do; write it as a percentage")
     if scale == "1" and text.endswith("%"):
-        raise BadCell(
-            "a percentage where the scale is 0 to 1; write it as a fraction, or set --confidence-scale 100"
-        )
+        reason = "a percentage where the scale is 0 to 1; write it as a fraction, or set {option} 100"
+        raise BadCell(Message(reason, option="confidence_scale"))
     value = parse_float(text.removesuffix("%").rstrip())
     top = 1 if scale == "1" else 100
     if not 0 <= value <= top:
-        raise BadCell(f"outside 0 to {top}, the scale of this column; correct it, or set --confidence-scale")
+        reason = "outside 0 to {top}, the scale of this column; correct it, or set {option}"
+        raise BadCell(Message(reason, option="confidence_scale", top=top))
     return value / top
 
 
+Cells = Any
+"""Text cells of a column: an Arrow dictionary array, null where a cell is missing."""
+Numbers = Any
+"""Numbers of a column: a NumPy masked array, masked where a cell is missing."""
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
@@ -156,153 +161,162 @@ def unstorable(text: str) -> str | None:
 
 @dataclass(slots=True, eq=False)
 class Rejects:
-    """Rows that cannot be used: row, column, value and reason."""
+    """Rows that cannot be used: row, column, value (cut) and reason."""
 
-    row: list[int] = field(default_factory=list)
-    column: list[str] = field(default_factory=list)
-    value: list[str] = field(default_factory=list)
-    reason: list[str] = field(default_factory=list)
+    found: list[tuple[int, str, str, str]] = field(default_factory=list)
+    messages: dict[str, Message] = field(default_factory=dict)
+    """The reasons that name options, by their text."""
 
     def __len__(self) -> int:
-        return len(self.row)
+        return len(self.found)
 
     def add(self, row: int, column: str, value: str, reason: str) -> None:
-        self.row.append(row)
-        self.column.append(column)
-        self.value.append(cut(value))
-        self.reason.append(reason)
+        self.found.append((int(row), column, cut(value), reason))
+        if isinstance(reason, Message):
+            self.messages[reason] = reason
 
     def table(self) -> Any:
-        """Arrow table, ordered by row."""
+        """Arrow table with `REJECT_SCHEMA_NAMES`, ordered by row."""
         import pyarrow as pa
 
-        table = pa.table(
-            {
-                "row": pa.array(self.row, pa.int64()),
-                "column": pa.array(self.column, pa.string()),
-                "value": pa.array(self.value, pa.string()),
-                "reason": pa.array(self.reason, pa.string()),
-            }
-        )
-        return table.take(np.argsort(np.array(self.row, np.int64), kind="stable"))
+        rows = sorted(self.found, key=lambda reject: reject[0])
+        columns = zip(*rows, strict=True) if rows else [()] * len(REJECT_SCHEMA_NAMES)
+        types = (pa.int64(), pa.string(), pa.string(), pa.string())
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+        return pa.table(arrays, names=list(REJECT_SCHEMA_NAMES))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Coded:
-    """Text column: `codes` into the distinct `values`, -1 where the cell is missing."""
+def encode_cells(cells: Iterable[str | None] | Any) -> Cells:
+    """Cells of a sequence of texts, or of an Arrow array of them; None is missing."""
+    import pyarrow as pa
 
-    codes: Codes
-    values: list[str]
-
-    @classmethod
-    def of(cls, cells: Sequence[str | None] | Any) -> Coded:
-        """From a sequence of cells or an Arrow string array; None is missing."""
-        import pyarrow as pa
-
-        array = cells if isinstance(cells, pa.Array) else pa.array(cells, pa.string())
-        coded = array.dictionary_encode()
-        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return cls(codes, coded.dictionary.to_pylist())
-
-    @classmethod
-    def constant(cls, value: str | None, n: int) -> Coded:
-        return cls(np.full(n, -1 if value is None else 0, np.int64), [] if value is None else [value])
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    @property
-    def missing(self) -> Mask:
-        return self.codes < 0
-
-    def map(self, function: Callable[[str], str | None]) -> Coded:
-        """Replace each distinct value; None or an empty text makes it missing."""
-        mapped = [function(value) for value in self.values]
-        if mapped == self.values and all(mapped):
-            return self
-        index: dict[str, int] = {}
-        new = [-1 if not value else index.setdefault(value, len(index)) for value in mapped]
-        return Coded(np.array([*new, -1], np.int64)[self.codes], list(index))
-
-    def filled(self, value: str) -> Coded:
-        """The value where the cell is missing."""
-        if not self.missing.any():
-            return self
-        values = self.values if value in self.values else [*self.values, value]
-        return Coded(np.where(self.missing, values.index(value), self.codes), values)
-
-    def take(self, index: Codes | Mask) -> Coded:
-        return Coded(self.codes[index], self.values)
-
-    def cell(self, i: int | np.integer[Any]) -> str:
-        code = int(self.codes[i])
-        return "" if code < 0 else self.values[code]
-
-    def counts(self) -> dict[str, int]:
-        """How often each value occurs."""
-        number = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
-        return {value: int(count) for value, count in zip(self.values, number, strict=True) if count}
-
-    def arrow(self) -> Any:
-        import pyarrow as pa
-
-        return pa.array(self.values, pa.string()).take(pa.array(self.codes, mask=self.missing))
+    array = cells if isinstance(cells, pa.Array) else pa.array(cells, pa.string())
+    return array.dictionary_encode()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
-    """Number column: `values` where `valid`."""
+def coded_cells(codes: NDArray[Any], texts: list[str]) -> Cells:
+    """Cells by their index in distinct texts."""
+    import pyarrow as pa
 
-    values: NDArray[Any]
-    valid: Mask
-
-    @classmethod
-    def of(cls, cells: Iterable[float | None], dtype: type) -> Numbers:
-        listed = list(cells)
-        valid = np.array([cell is not None for cell in listed], bool)
-        return cls(np.array([0 if cell is None else cell for cell in listed], dtype), valid)
-
-    @classmethod
-    def constant(cls, value: int | None, n: int, dtype: type) -> Numbers:
-        return cls(np.full(n, value or 0, dtype), np.full(n, value is not None))
-
-    def arrow(self) -> Any:
-        import pyarrow as pa
-
-        return pa.array(self.values, mask=~self.valid)
+    return pa.DictionaryArray.from_arrays(codes.astype(np.int32), pa.array(texts, pa.string()))
 
 
-def parse(
-    column: Coded,
-    function: Callable[[str], float],
-    dtype: type,
-    *,
-    reject: Callable[[Mask, Mapping[int, str]], None],
-) -> Numbers:
-    """Parse each distinct value once; `reject` gets the rows of bad values and the reason by code."""
-    parsed: NDArray[Any] = np.zeros(len(column.values) + 1, dtype)
-    good = np.zeros(len(column.values) + 1, bool)
+def constant_cells(text: str | None, n: int) -> Cells:
+    """The same cell n times."""
+    import pyarrow as pa
+
+    if text is None:
+        return pa.nulls(n, pa.dictionary(pa.int32(), pa.string()))
+    return coded_cells(np.zeros(n), [text])
+
+
+def distinct_texts(cells: Cells) -> list[str]:
+    """Distinct texts of the dictionary."""
+    found: list[str] = cells.dictionary.to_pylist()
+    return found
+
+
+def cell_text(cells: Cells, i: int | np.integer[Any]) -> str:
+    """Text of one cell, empty if it is missing."""
+    return cells[int(i)].as_py() or ""
+
+
+def cell_codes(cells: Cells) -> Codes:
+    """Index in the dictionary by row, -1 where the cell is missing."""
+    return cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def is_missing(cells: Cells) -> Mask:
+    """Rows without a cell."""
+    return cell_codes(cells) < 0
+
+
+def by_text(cells: Cells, values: Iterable[Any], default: Any, dtype: Any = bool) -> NDArray[Any]:
+    """By row the value of its text, given in the order of `texts`; the default where the cell is missing."""
+    return np.array([*values, default], dtype)[cell_codes(cells)]
+
+
+def map_cells(cells: Cells, function: Callable[[str], str | None]) -> Cells:
+    """Replace each distinct text; None or an empty text makes the cell missing."""
+    import pyarrow as pa
+
+    old = distinct_texts(cells)
+    new = [function(text) or None for text in old]
+    if new == old:
+        return cells
+    distinct = encode_cells(new)
+    return pa.DictionaryArray.from_arrays(distinct.indices.take(cells.indices), distinct.dictionary)
+
+
+def fill_missing(cells: Cells, other: Cells | str) -> Cells:
+    """The text, or the other cell of the row, where the cell is missing."""
+    import pyarrow.compute as pc
+
+    if not cells.null_count:
+        return cells
+    return pc.coalesce(cells, constant_cells(other, len(cells)) if isinstance(other, str) else other)
+
+
+def label_counts(*columns: Cells) -> dict[str, int]:
+    """How often each text occurs in these columns, without blanks around it; blank ones left out."""
+    counts: dict[str, int] = {}
+    for cells in columns:
+        number = np.bincount(cell_codes(cells) + 1, minlength=len(cells.dictionary) + 1)[1:]
+        for text, count in zip(distinct_texts(cells), number.tolist(), strict=True):
+            if count and (label := text.strip()):
+                counts[label] = counts.get(label, 0) + count
+    return counts
+
+
+def masked_numbers(cells: Iterable[float | None], dtype: Any) -> Numbers:
+    """Masked array of numbers, masked where one is None."""
+    listed = list(cells)
+    mask = [number is None for number in listed]
+    return np.ma.array(np.array([number or 0 for number in listed], dtype), mask=mask)
+
+
+def has_number(column: Numbers) -> Mask:
+    """Rows that have a number."""
+    return ~np.ma.getmaskarray(column)
+
+
+def parse_cells(cells: Cells, function: Callable[[str], float], dtype: Any) -> tuple[Numbers, dict[int, str]]:
+    """Read each distinct text as a number. Returns the numbers, and why others are none by their code."""
+    read: list[float | None] = []
     reasons: dict[int, str] = {}
-    for code, value in enumerate(column.values):
+    for code, text in enumerate(distinct_texts(cells)):
         try:
-            parsed[code] = function(value)
-            good[code] = True
+            read.append(function(text))
         except BadCell as error:
-            reasons[code] = str(error)
-    if reasons:
-        reject(~good[column.codes] & ~column.missing, reasons)
-    return Numbers(parsed[column.codes], good[column.codes])
+            reasons[code] = error.reason
+            read.append(None)
+    return masked_numbers([*read, None], dtype)[cell_codes(cells)], reasons
 
 
-def group(*columns: Codes) -> Codes:
-    """One code for each distinct combination; the inputs hold codes from -1 up."""
-    result = np.zeros(len(columns[0]), np.int64)
+def dense_codes(columns: Iterable[Cells | Numbers]) -> Codes:
+    """One code from 0 for each distinct combination of these columns; missing cells are alike."""
+    result: Codes | None = None
     size = 1
     for column in columns:
-        width = int(column.max(initial=-1)) + 2
+        if isinstance(column, np.ma.MaskedArray):
+            code = np.where(has_number(column), _codes(column.data), -1)
+        else:
+            code = cell_codes(column)
+        width = int(code.max(initial=-1)) + 2
+        if result is None:
+            result = np.zeros(len(code), np.int64)
         if size * width > 2**62:
-            result = np.unique(result, return_inverse=True)[1].astype(np.int64)
+            result = _codes(result)
             size = int(result.max(initial=0)) + 1
-        result = result * width + (column + 1)
+        result = result * width + (code + 1)
         size *= width
-    return np.unique(result, return_inverse=True)[1].astype(np.int64)
+    assert result is not None
+    return _codes(result)
+
+
+def _codes(values: NDArray[Any]) -> Codes:
+    """One code from 0 for each distinct number, in the order in which they first occur."""
+    import pyarrow as pa
+
+    # Adding 0 makes one number of 0.0 and -0.0.
+    return pa.array(values + 0).dictionary_encode().indices.to_numpy().astype(np.int64)  # type: ignore[no-any-return]

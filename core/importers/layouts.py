@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import UnreadableFile
-from ..labels import shown
-from ..schema import COLUMN_NAMES, RANKINGS, SCORES, Form
-from .columns import CHOICES, Coded
+from ..schema import RANKINGS, SCORES, Form
 from .options import CHOICE_COLUMNS, SCORE_COLUMNS, ReadOptions
-from .plan import FEW, SYNONYMS, map_columns, plain
-from .row_parser import Typed
-from .tables import Sheet, unguard
+from .plan import SYNONYMS, map_columns, names, plain
+from .row_parser import RowParser
+from .tables import TextTable
 
-LONG_TEXTS = ("prompt", "response", "rationale")
 _SHARED = {name: SYNONYMS[name] for name in ("item_id", "category", "judge", "run", "prompt", "rationale")}
 _VOTES_ONLY = ("vote", "model_a", "model_b", *SCORE_COLUMNS)
 
@@ -106,14 +100,14 @@ def recognise(columns: tuple[str, ...], options: ReadOptions) -> Shape | None:
         if columns[: len(shape.columns)] == shape.columns:
             return shape
     given = {canonical for canonical, theirs in options.mapping if theirs}
-    names = {plain(column) for column in columns}
+    present = {plain(column) for column in columns}
     asked = options.layout != "auto" or options.labels or options.judges or options.label_refers
-    of_votes = any({name, *SYNONYMS.get(name, ())} & names for name in _VOTES_ONLY)
+    of_votes = any({name, *SYNONYMS.get(name, ())} & present for name in _VOTES_ONLY)
     if asked or of_votes or given & {*_VOTES_ONLY, "position", "confidence"}:
         return None
 
     def has(shape: Shape, name: str) -> bool:
-        return name in given or bool({name, *shape.synonyms.get(name, ())} & names)
+        return name in given or bool({name, *shape.synonyms.get(name, ())} & present)
 
     for shape in (PICKS, LISTS, DIRECT):
         found = all(has(shape, name) for name in ("item_id", "judge", *shape.telling))
@@ -124,25 +118,34 @@ def recognise(columns: tuple[str, ...], options: ReadOptions) -> Shape | None:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Layout:
-    """Which column of a table is what: `missing` must still be named before it can be read."""
+    """Which column of a table is what: `missing` must still be named before it can be read.
 
+    name : of the file.
+    """
+
+    name: str
     shape: Shape
     mapping: dict[str, str]
     constants: dict[str, str]
     missing: tuple[str, ...]
     notes: tuple[str, ...]
 
-    def refuse_missing(self, name: str, columns: tuple[str, ...]) -> None:
+    def refuse_missing(self, columns: tuple[str, ...]) -> None:
         """Raise UnreadableFile for the columns that must be there."""
         if self.missing:
             raise UnreadableFile(
-                f"{name}: line 1: no column for {' and '.join(self.missing)}, which {self.shape.line} has. "
-                f"Columns: {', '.join(shown(c) for c in columns[:FEW])}. Name it with --map "
-                f"{self.missing[0]}=COLUMN, or choose another --format."
+                "{file}: line 1: no column for {missing}, which {line} has. Columns: {columns}. Name it with "
+                "{option} {first}=COLUMN, or choose another {option:format}.",
+                option="map",
+                file=self.name,
+                missing=" and ".join(self.missing),
+                line=self.shape.line,
+                columns=names(columns),
+                first=self.missing[0],
             )
 
 
-def lay_out(sheet: Sheet, name: str, options: ReadOptions, shape: Shape) -> Layout:
+def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> Layout:
     """Map the columns of a table to those of its shape.
 
     Raises
@@ -150,7 +153,7 @@ def lay_out(sheet: Sheet, name: str, options: ReadOptions, shape: Shape) -> Layo
     UnknownName : an option names a column that the file has not.
     """
     mapping, constants = map_columns(
-        tuple(sheet.columns), name, options, known=shape.columns, synonyms=shape.synonyms
+        tuple(table.columns), name, options, known=shape.columns, synonyms=shape.synonyms
     )
     there = {*mapping, *constants}
     missing = [column for column in shape.required if column not in there]
@@ -158,6 +161,7 @@ def lay_out(sheet: Sheet, name: str, options: ReadOptions, shape: Shape) -> Layo
         missing.append(shape.any_of[0])
     renamed = [f"{theirs} as {canonical}" for canonical, theirs in mapping.items() if canonical != theirs]
     return Layout(
+        name=name,
         shape=shape,
         mapping=dict(mapping) | {canonical: f"={text}" for canonical, text in constants.items()},
         constants=constants,
@@ -166,41 +170,21 @@ def lay_out(sheet: Sheet, name: str, options: ReadOptions, shape: Shape) -> Layo
     )
 
 
-def typed(sheet: Sheet, layout: Layout, options: ReadOptions) -> Typed:
-    """Cells of a table by canonical column: trimmed, words checked, rows without a needed text rejected."""
-    names = {c: t for c, t in layout.mapping.items() if not t.startswith("=")}
-    texts = {column.name for column in layout.shape.form.columns if column.kind == "text"}
-    extra = {name: column for name, column in sheet.columns.items() if name not in names.values()}
-    cells = {canonical: sheet.columns[theirs] for canonical, theirs in names.items()}
-    if sheet.delimited and not layout.constants and all(c == t for c, t in names.items()):
-        cells = {name: column.map(unguard) if name in texts else column for name, column in cells.items()}
-        extra = {unguard(name): column.map(unguard) for name, column in extra.items()}
-    for name, constant in layout.constants.items():
-        cells[name] = Coded.constant(constant, len(sheet.row))
-    cells = {name: column.map(str if name in LONG_TEXTS else str.strip) for name, column in cells.items()}
-    taken = {*layout.shape.form.names, *COLUMN_NAMES}
-    extra = {
-        f"{name} (in the file)" if name in taken else name: column.map(lambda v: v if v.strip() else None)
-        for name, column in extra.items()
-    }
-    found = Typed(cells, names, extra, sheet.row, sheet.rejects)
-    found.reject_unstorable()
-    for name in cells.keys() & CHOICES.keys():
-        found.cells[name] = found.choice(name)
-    if options.rater_type:
-        rater = cells.get("rater_type", Coded.constant(None, len(sheet.row)))
-        found.cells["rater_type"] = rater.filled(options.rater_type)
-    for name in layout.shape.required:
-        if name in texts:
-            found.reject_missing(name)
-    return found
+def parse_texts(table: TextTable, layout: Layout, options: ReadOptions) -> RowParser:
+    """A parser of the rows that have checked their texts.
 
-
-def constants_of(options: ReadOptions) -> dict[str, str]:
-    """Columns with one text in every row, the data set's name among them if that is given."""
-    return options.constants() | ({"dataset": options.dataset} if options.dataset else {})
-
-
-def ragged(sheet: Sheet) -> NDArray[np.int64]:
-    """Numbers of the rows that could not be split into cells."""
-    return np.setdiff1d(np.arange(1, sheet.rows + 1), sheet.row)
+    Raises
+    ------
+    UnreadableFile : a required column is missing.
+    """
+    layout.refuse_missing(tuple(table.columns))
+    own_names = all(canonical == theirs for canonical, theirs in layout.mapping.items())
+    parser = RowParser(
+        table,
+        layout.shape.form,
+        layout.mapping,
+        layout.constants,
+        unguarded=table.delimited and own_names,
+    )
+    parser.check_texts(layout.shape.required, options.rater_type)
+    return parser

@@ -1,4 +1,4 @@
-"""What a reader can be told, and what it finds out about a file before reading it."""
+"""How a file is to be read, and what it looks like before it is read."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class ReadOptions:
     """How to read a file. Hashable, so it can key a cache.
 
     mapping : pairs (canonical column of what the file holds, the file's column); `score_a` and `score_b`, and
-        those of choices (`permutation`, `pick_slot` …), may be named too. A file's column
-        written `=text` is not a column but that text in every row: ("judge", "=gpt-4"). An empty one
-        says that the file has no such column, whatever its names suggest.
+        those of choices (`permutation`, `pick_slot` …), may be named too. A file's column written `=text` is
+        not a column but that text in every row: ("judge", "=gpt-4"). An empty one says that the file has no
+        such column, whatever its names suggest.
     labels, gold_labels : vocabulary of the votes and of gold (`core.labels.VOCABULARIES`); None decides by
-    the labels.
+        the labels.
     label_refers : whether labels name the models or the first and second shown; numbers 1/0/-1 always name
-    models.
-    confidence_scale : 1 or 100; None decides by the column (methods §0).
+        models.
+    confidence_scale : 1 or 100; None decides by the column (docs/methods.md §0).
     rater_type : kind of rater where the file does not say.
     tie_margin : two scores that differ by no more are a tie.
     judges : columns of a wide file that hold a judge's labels; empty takes every column that holds labels
-    only.
+        only.
     dataset : name of the data set, instead of the file's column or stem.
     max_bytes : largest size that a file may have, unpacked.
     """
@@ -53,24 +53,36 @@ class ReadOptions:
     def __post_init__(self) -> None:
         for canonical, _ in self.mapping:
             if canonical not in KNOWN:
-                raise UnknownName(f"--map {canonical!r}: not a canonical column. Known: {', '.join(KNOWN)}.")
-        if self.label_refers not in (None, "model", "slot"):
-            raise InvalidOption(f"--label-refers {self.label_refers!r}: use model or slot.")
-        if self.confidence_scale not in (None, 1, 100):
-            raise InvalidOption(f"--confidence-scale {self.confidence_scale!r}: use 1 or 100.")
-        if self.rater_type not in (None, *RATER_TYPES):
-            raise InvalidOption(f"--rater-type {self.rater_type!r}: use {' or '.join(RATER_TYPES)}.")
+                raise UnknownName(
+                    "{option} {value!r}: not a canonical column. Known: {known}.",
+                    option="map",
+                    value=canonical,
+                    known=KNOWN,
+                )
+        one_of = {
+            "label_refers": ("model", "slot"),
+            "confidence_scale": (1, 100),
+            "rater_type": RATER_TYPES,
+        }
+        for name, allowed in one_of.items():
+            if getattr(self, name) not in (None, *allowed):
+                self._refuse(name, " or ".join(map(str, allowed)))
         if self.layout not in LAYOUTS:
-            raise InvalidOption(f"layout {self.layout!r}: use {', '.join(LAYOUTS)}.")
+            self._refuse("layout", LAYOUTS)
         if not 0 <= self.tie_margin < float("inf"):
-            raise InvalidOption(f"--tie-margin {self.tie_margin!r}: use a number from 0 up.")
-        for name in (self.labels, self.gold_labels):
-            if name is not None:
-                vocabulary(name)
+            self._refuse("tie_margin", "a number from 0 up")
+        for labels in (self.labels, self.gold_labels):
+            if labels is not None:
+                vocabulary(labels)
+
+    def _refuse(self, option: str, allowed: object) -> None:
+        value = getattr(self, option)
+        raise InvalidOption("{option} {value!r}: use {allowed}.", option=option, value=value, allowed=allowed)
 
     def constants(self) -> dict[str, str]:
-        """Canonical columns that have one text in every row."""
-        return {canonical: theirs[1:] for canonical, theirs in self.mapping if theirs.startswith("=")}
+        """Canonical columns that have one text in every row, the data set among them if it is given."""
+        texts = {canonical: theirs[1:] for canonical, theirs in self.mapping if theirs.startswith("=")}
+        return texts | ({"dataset": self.dataset} if self.dataset else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,12 @@
-"""Decide how a table is to be read, and collect what only its owner knows as questions.
-
-Which column of a table is what, and which layout it has: a row a vote, a column a judge, or two scores.
-"""
+"""How a table of votes is to be read: columns, layout, labels and scale, and questions to its owner."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from ..errors import AmbiguousLabels, AppellateError, UnknownName, UnreadableFile
+from ..errors import AmbiguousLabels, AppellateError, Message, UnknownName, UnreadableFile
 from ..labels import (
     CANONICAL,
     NAMES,
@@ -25,48 +20,39 @@ from ..labels import (
     vocabulary,
 )
 from ..schema import COLUMN_NAMES
-from .columns import Coded, ConfidenceScale, confidence_scale, order_word
+from .columns import (
+    Cells,
+    ConfidenceScale,
+    confidence_scale,
+    constant_cells,
+    distinct_texts,
+    label_counts,
+    order_word,
+)
 from .options import SCORE_COLUMNS, Question, ReadOptions
-from .tables import Sheet
+from .tables import TextTable
 
 SYNONYMS = {
-    "item_id": (
-        "item",
-        "question_id",
-        "prompt_id",
-        "pair_id",
-        "example_id",
-        "instance_id",
-        "sample_id",
-        "id",
-    ),
-    "category": ("subset", "topic", "task"),
-    "model_a": ("model_1", "model1", "generator_1", "system_a"),
-    "model_b": ("model_2", "model2", "generator_2", "system_b"),
-    "judge": ("judge_model", "rater", "annotator", "evaluator", "judge_name"),
-    "run": ("repetition",),
-    "position": ("first_shown", "shown_first"),
-    "vote": ("winner", "verdict", "decision", "preference", "preferred", "choice", "label"),
-    "confidence": ("judge_confidence", "confidence_score", "score_confidence", "conf", "certainty"),
-    "gold": (
-        "gold_label",
-        "ground_truth",
-        "human_label",
-        "human_says",
-        "human_verdict",
-        "human_vote",
-        "human_winner",
-        "human_choice",
-        "human_preference",
-        "true_label",
-        "correct_answer",
-    ),
-    "prompt": ("instruction", "question"),
-    "response_a": ("output_1", "response1", "response_1", "answer_a"),
-    "response_b": ("output_2", "response2", "response_2", "answer_b"),
-    "rationale": ("reasoning", "explanation"),
-    "score_a": ("score_1", "score1", "rating_a"),
-    "score_b": ("score_2", "score2", "rating_b"),
+    canonical: tuple(others.split())
+    for canonical, others in {
+        "item_id": "item question_id prompt_id pair_id example_id instance_id sample_id id",
+        "category": "subset topic task",
+        "model_a": "model_1 model1 generator_1 system_a",
+        "model_b": "model_2 model2 generator_2 system_b",
+        "judge": "judge_model rater annotator evaluator judge_name",
+        "run": "repetition",
+        "position": "first_shown shown_first",
+        "vote": "winner verdict decision preference preferred choice label",
+        "confidence": "judge_confidence confidence_score score_confidence conf certainty",
+        "gold": "gold_label ground_truth human_label human_says human_verdict human_vote "
+        "human_winner human_choice human_preference true_label correct_answer",
+        "prompt": "instruction question",
+        "response_a": "output_1 response1 response_1 answer_a",
+        "response_b": "output_2 response2 response_2 answer_b",
+        "rationale": "reasoning explanation",
+        "score_a": "score_1 score1 rating_a",
+        "score_b": "score_2 score2 rating_b",
+    }.items()
 }
 """Other names of canonical columns, tried in this order where the canonical name itself is absent."""
 
@@ -74,6 +60,11 @@ _PERCENT = re.compile(r"[\s_]*(?:\(%\)|\[%\]|%)$")
 
 FEW = 40
 """Columns named in a message, and distinct labels of a column that can be a judge's."""
+
+
+def names(columns: Iterable[str]) -> list[str]:
+    """The first columns as messages show them."""
+    return [shown(column) for column in list(columns)[:FEW]]
 
 
 def map_columns(
@@ -93,8 +84,12 @@ def map_columns(
     for canonical, _ in options.mapping:
         if canonical not in known:
             raise UnknownName(
-                f"{name}: --map {canonical!r}: what this file holds has no such column. "
-                f"Known: {', '.join(known)}. Another --format may be meant."
+                "{file}: {option} {column!r}: what this file holds has no such column. Known: {known}. "
+                "Another {option:format} may be meant.",
+                option="map",
+                file=name,
+                column=canonical,
+                known=known,
             )
     mapping: dict[str, str] = {}
     constants: dict[str, str] = {}
@@ -108,9 +103,14 @@ def map_columns(
             constants[canonical] = theirs[1:]
         else:
             raise UnknownName(
-                f"{name}: --map {canonical}={theirs}: there is no column {shown(theirs)}. "
-                f"Columns: {', '.join(shown(c) for c in columns[:FEW])}. "
-                f"A text for every row is written --map {canonical}=={theirs}."
+                "{file}: {option} {canonical}={column}: there is no column {shown}. Columns: {columns}. "
+                "A text for every row is written {option} {canonical}=={column}.",
+                option="map",
+                file=name,
+                canonical=canonical,
+                column=theirs,
+                shown=shown(theirs),
+                columns=names(columns),
             )
     taken = {*mapping.values(), *options.judges}
     for canonical in known:
@@ -133,8 +133,8 @@ def _prompt(columns: tuple[str, ...], mapping: Mapping[str, str], taken: set[str
     """The column of prompts, which tells items apart where no column names them."""
     if "prompt" in mapping:
         return mapping["prompt"]
-    names = ("prompt", *SYNONYMS["prompt"])
-    return next((c for name in names for c in columns if plain(c) == name and c not in taken), None)
+    wanted = ("prompt", *SYNONYMS["prompt"])
+    return next((c for name in wanted for c in columns if plain(c) == name and c not in taken), None)
 
 
 def plain(column: str) -> str:
@@ -143,13 +143,13 @@ def plain(column: str) -> str:
 
 
 def find_layout(
-    sheet: Sheet, mapping: dict[str, str], name: str, options: ReadOptions
+    table: TextTable, mapping: dict[str, str], name: str, options: ReadOptions
 ) -> tuple[str, tuple[str, ...]]:
     for judge in options.judges:
-        if judge not in sheet.columns:
+        if judge not in table.columns:
             raise UnknownName(
                 f"{name}: there is no column {shown(judge)} for a judge. "
-                f"Columns: {', '.join(shown(c) for c in tuple(sheet.columns)[:FEW])}."
+                f"Columns: {', '.join(names(table.columns))}."
             )
     layout = options.layout
     judges: tuple[str, ...] = ()
@@ -161,10 +161,10 @@ def find_layout(
         elif "vote" in mapping or "judge" in mapping or "item_id" not in mapping:
             layout = "long"
         else:
-            judges = _label_columns(sheet, mapping, options)
+            judges = _label_columns(table, mapping, options)
             layout = "wide" if judges else "long"
     if layout == "wide":
-        judges = options.judges or judges or _label_columns(sheet, mapping, options)
+        judges = options.judges or judges or _label_columns(table, mapping, options)
         for canonical in ("vote", "judge"):
             mapping.pop(canonical, None)
     if layout != "scores":
@@ -173,16 +173,16 @@ def find_layout(
     return layout, judges
 
 
-def _label_columns(sheet: Sheet, mapping: Mapping[str, str], options: ReadOptions) -> tuple[str, ...]:
+def _label_columns(table: TextTable, mapping: Mapping[str, str], options: ReadOptions) -> tuple[str, ...]:
     """Columns that hold labels of one vocabulary and nothing else.
 
     Numbers are labels only if there is a -1 or the vocabulary is given: 1 and 2 may well be a turn.
     """
     found = []
-    for name, column in sheet.columns.items():
-        if name in mapping.values() or not 0 < len(column.values) <= FEW:
+    for name, column in table.columns.items():
+        if name in mapping.values() or not 0 < len(column.dictionary) <= FEW:
             continue
-        labels = {value: 1 for value in column.values if value.strip()}
+        labels = {text: 1 for text in distinct_texts(column) if text.strip()}
         fitting = candidates(labels)
         telling = any(known not in NUMERIC for known in fitting) or "-1" in map(normalise, labels)
         if options.labels is not None:
@@ -208,7 +208,6 @@ class Plan:
     mapping: dict[str, str]
     constants: dict[str, str]
     judges: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     labels: dict[str, int] = field(default_factory=dict)
     vocabulary: Vocabulary | None = None
@@ -221,34 +220,27 @@ class Plan:
     questions: list[Question] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def refuse_open_questions(self, name: str) -> None:
-        """Raise the first thing that only the user can settle."""
-        for problem in self.problems:
-            raise type(problem)(f"{name}: {problem}")
 
-
-def plan(sheet: Sheet, name: str, options: ReadOptions) -> Plan:
-    """Work out how to read a sheet, without raising for what is merely ambiguous.
+def plan(table: TextTable, name: str, options: ReadOptions) -> Plan:
+    """Work out how to read a table, without raising for what is merely ambiguous.
 
     Raises
     ------
     UnknownName : an option names a column that the file has not.
     """
-    mapping, constants = map_columns(tuple(sheet.columns), name, options)
-    layout, judges = find_layout(sheet, mapping, name, options)
-    used = {*mapping.values(), *judges}
+    mapping, constants = map_columns(tuple(table.columns), name, options)
+    layout, judges = find_layout(table, mapping, name, options)
     how = Plan(
         layout=layout,
         mapping=dict(mapping) | {canonical: f"={text}" for canonical, text in constants.items()},
         constants=constants,
         judges=judges,
-        extra=tuple(column for column in sheet.columns if column not in used),
     )
     present = {*mapping, *constants}
     how.gold_only = layout == "long" and "gold" in present and not {"vote", "judge"} & present
     own_names = all(canonical == theirs for canonical, theirs in mapping.items())
     how.unguard = (
-        sheet.delimited and own_names and not constants and {"item_id", "judge", "vote"} <= mapping.keys()
+        table.delimited and own_names and not constants and {"item_id", "judge", "vote"} <= mapping.keys()
     )
     required = ("item_id", "gold") if how.gold_only else _REQUIRED[layout]
     how.missing = tuple(column for column in required if column not in present)
@@ -258,192 +250,156 @@ def plan(sheet: Sheet, name: str, options: ReadOptions) -> Plan:
     if layout == "wide":
         how.notes.append(f"One column a judge: {', '.join(judges)}. Blank cells there are no votes.")
     if how.missing:
-        _ask_for_columns(how, sheet)
+        _ask_for_columns(how, table)
         return how
-    exported = tuple(sheet.columns)[: len(COLUMN_NAMES)] == COLUMN_NAMES
-    _plan_labels(how, sheet, options, exported=exported)
-    _plan_slots(how, sheet, options)
+    exported = tuple(table.columns)[: len(COLUMN_NAMES)] == COLUMN_NAMES
+    _plan_labels(how, table, options, exported=exported)
+    _plan_slots(how, table, options)
     if "confidence" in mapping:
-        how.scale = _scale(how, sheet, options)
+        how.scale = _scale(how, table, options)
     return how
 
 
-def _ask_for_columns(how: Plan, sheet: Sheet) -> None:
-    columns = ", ".join(shown(c) for c in tuple(sheet.columns)[:FEW])
-    wanted = " and ".join(how.missing)
+def _ask_for_columns(how: Plan, table: TextTable) -> None:
     how.problems.append(
         UnreadableFile(
-            f"line 1: no column for {wanted}. Columns: {columns}. Name it with --map "
-            f"{how.missing[0]}=COLUMN, or give "
-            f"one text for every row with --map {how.missing[0]}==TEXT."
+            "line 1: no column for {missing}. Columns: {columns}. Name it with {option:map {first}=COLUMN}, "
+            "or give one text for every row with {option:map {first}==TEXT}.",
+            option="map",
+            missing=" and ".join(how.missing),
+            columns=names(table.columns),
+            first=how.missing[0],
         )
     )
     for canonical in how.missing:
-        choices = tuple((c, f"column {c}") for c in sheet.columns)
+        choices = tuple((c, f"column {c}") for c in table.columns)
         how.questions.append(
             Question(option=f"mapping:{canonical}", text=f"Which column is {canonical}?", choices=choices)
         )
 
 
-def _plan_labels(how: Plan, sheet: Sheet, options: ReadOptions, *, exported: bool) -> None:
-    models = frozenset(
-        normalise(value)
-        for c in ("model_a", "model_b")
-        if c in how.mapping
-        for value in _values(how, sheet, c)
-    )
-    both = {"model_a", "model_b"} <= {*how.mapping}
-    if how.layout == "wide":
-        for judge in how.judges:
-            _add(how.labels, sheet.columns[judge])
-    elif how.layout == "long" and not how.gold_only:
-        _add(how.labels, _column(how, sheet, "vote"))
-    if how.layout != "scores" and not how.gold_only:
+def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported: bool) -> None:
+    models = frozenset[str]()
+    if {"model_a", "model_b"} <= {*how.mapping}:
+        named = (*_texts(how, table, "model_a"), *_texts(how, table, "model_b"))
+        models = frozenset(map(normalise, named))
+    if how.gold_only:
+        how.labels = label_counts(_cells(how, table, "gold"))
+    elif how.layout != "scores":
+        wide = how.layout == "wide"
+        columns = [table.columns[judge] for judge in how.judges] if wide else [_cells(how, table, "vote")]
+        how.labels = label_counts(*columns)
         name = how.mapping.get("vote", " and ".join(how.judges))
-        how.vocabulary = _choose(
-            how,
-            how.labels,
-            name,
-            options.labels,
-            "labels",
-            models=models if both else frozenset(),
-            canonical=exported,
-        )
+        asked = _Labels(how.labels, name, "labels", models, canonical=exported)
+        how.vocabulary = _choose(how, asked, options.labels)
     if "gold" in how.mapping:
-        gold: dict[str, int] = {}
-        _add(gold, _column(how, sheet, "gold"))
-        if how.gold_only:
-            how.labels = gold
-        chosen = options.gold_labels or (options.labels if how.gold_only else None)
-        same = how.vocabulary
-        if (
-            chosen is None
-            and same
-            and same.name != NAMES
-            and all(same.vote(label) is not None for label in gold)
-        ):
-            how.gold_vocabulary = same
-        elif chosen is None and same and same.name in NUMERIC and _numeric(gold):
-            how.gold_vocabulary = same if same.name != CANONICAL else VOCABULARIES[CANONICAL]
-        else:
-            how.gold_vocabulary = _choose(
-                how,
-                gold,
-                how.mapping["gold"],
-                chosen,
-                "gold_labels",
-                models=models if both else frozenset(),
-                # Scores and names leave gold as the only column of numbers: 0 and 1 then stay a question.
-                canonical=exported or (same is not None and same.name == CANONICAL),
-            )
+        how.gold_vocabulary = _gold_vocabulary(how, table, options, models, exported=exported)
     if how.vocabulary and how.labels:
         how.notes.append(f"Labels read as {how.vocabulary.name}: {how.vocabulary.meaning}.")
 
 
-def _numeric(labels: Mapping[str, int]) -> bool:
-    return all(normalise(label) in ("-1", "0", "1", "2") for label in labels)
-
-
-def _choose(
-    how: Plan,
-    labels: Mapping[str, int],
-    column: str,
-    chosen: str | None,
-    option: str,
-    *,
-    models: frozenset[str],
-    canonical: bool,
+def _gold_vocabulary(
+    how: Plan, table: TextTable, options: ReadOptions, models: frozenset[str], *, exported: bool
 ) -> Vocabulary | None:
+    """That of the votes if it holds every label of gold, else what the labels of gold say."""
+    gold = label_counts(_cells(how, table, "gold"))
+    chosen = options.gold_labels or (options.labels if how.gold_only else None)
+    same = how.vocabulary
+    if chosen is None and same and same.name != NAMES:
+        if all(same.vote(label) is not None for label in gold):
+            return same
+        if same.name in NUMERIC and all(normalise(label) in ("-1", "0", "1", "2") for label in gold):
+            return same
+    # Scores and names leave gold as the only column of numbers: 0 and 1 then stay a question.
+    canonical = exported or (same is not None and same.name == CANONICAL)
+    return _choose(
+        how, _Labels(gold, how.mapping["gold"], "gold_labels", models, canonical=canonical), chosen
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """Labels of a column, the option that names their vocabulary, and what helps to decide it."""
+
+    counts: Mapping[str, int]
+    column: str
+    option: str
+    models: frozenset[str]
+    canonical: bool
+
+
+def _choose(how: Plan, labels: _Labels, chosen: str | None) -> Vocabulary | None:
     if chosen is not None:
         named = vocabulary(chosen)
-        if named.name == NAMES and not models:
-            how.problems.append(
-                UnreadableFile(
-                    "line 1: labels that are model names need the columns model_a and model_b. Name them "
-                    "with --map."
-                )
+        if named.name == NAMES and not labels.models:
+            needed = (
+                "line 1: labels that are model names need the columns model_a and model_b. Name them with "
             )
+            how.problems.append(UnreadableFile(needed + "{option}.", option="map"))
             how.missing = tuple(c for c in ("model_a", "model_b") if c not in how.mapping)
         return named
     try:
-        return decide(labels, column=column, models=models, canonical=canonical)
+        return decide(labels.counts, column=labels.column, models=labels.models, canonical=labels.canonical)
     except AmbiguousLabels as problem:
-        message = str(problem) if option == "labels" else str(problem).replace("--labels", "--gold-labels")
-        how.problems.append(AmbiguousLabels(message))
-        fitting = candidates(labels) or tuple(VOCABULARIES)
+        how.problems.append(AmbiguousLabels(problem.message.about(labels.option)))
+        fitting = candidates(labels.counts) or tuple(VOCABULARIES)
         choices = tuple((name, VOCABULARIES[name].meaning) for name in fitting)
-        how.questions.append(
-            Question(option=option, text=f"What do the labels in column {column} mean?", choices=choices)
-        )
+        text = f"What do the labels in column {labels.column} mean?"
+        how.questions.append(Question(option=labels.option, text=text, choices=choices))
         return None
 
 
-def _plan_slots(how: Plan, sheet: Sheet, options: ReadOptions) -> None:
+def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
     """Labels such as A and B can name the models or the slots; that matters once a row was shown as `ba`."""
     vocabulary = how.vocabulary
     if vocabulary is None or how.gold_only:
         return
-    column = how.mapping.get("vote", " and ".join(how.judges))
-    swapped = "position" in how.mapping and any(
-        order_word(value) == "ba" for value in _values(how, sheet, "position")
-    )
     if vocabulary.name in (CANONICAL, NAMES):
         if options.label_refers == "slot":
-            how.notes.append(
-                f"Labels of {vocabulary.name} always name the models; --label-refers slot was not used."
-            )
+            note = "Labels of {vocabulary} always name the models; {option} slot was not used."
+            how.notes.append(Message(note, option="label_refers", vocabulary=vocabulary.name))
         return
     how.slots = (options.label_refers or ("slot" if vocabulary.names == "slot" else "model")) == "slot"
-    if vocabulary.names == "either" and swapped and options.label_refers is None:
-        how.problems.append(
-            AmbiguousLabels(
-                f"column {shown(column)}: the labels can name the models, or the first and second shown, "
-                "and some rows "
-                "were shown in the order ba. Say which with --label-refers model or --label-refers slot."
-            )
+    if vocabulary.names != "either" or options.label_refers is not None or "position" not in how.mapping:
+        return
+    if all(order_word(text) != "ba" for text in _texts(how, table, "position")):
+        return
+    column = how.mapping.get("vote", " and ".join(how.judges))
+    how.problems.append(
+        AmbiguousLabels(
+            "column {column}: the labels can name the models, or the first and second shown, and some rows "
+            "were shown in the order ba. Say which with {option} model or {option} slot.",
+            option="label_refers",
+            column=shown(column),
         )
-        how.questions.append(
-            Question(
-                option="label_refers",
-                text=f"What do the labels in column {column} name?",
-                choices=(
-                    ("model", "the models, whichever was shown first"),
-                    ("slot", "the first and second shown"),
-                ),
-            )
+    )
+    how.questions.append(
+        Question(
+            option="label_refers",
+            text=f"What do the labels in column {column} name?",
+            choices=(
+                ("model", "the models, whichever was shown first"),
+                ("slot", "the first and second shown"),
+            ),
         )
+    )
 
 
-def _scale(how: Plan, sheet: Sheet, options: ReadOptions) -> ConfidenceScale:
-    counts: dict[str, int] = {}
-    _add(counts, _column(how, sheet, "confidence"))
+def _scale(how: Plan, table: TextTable, options: ReadOptions) -> ConfidenceScale:
     if options.confidence_scale is not None:
         return "1" if options.confidence_scale == 1 else "100"
-    scale = confidence_scale(counts)
+    scale = confidence_scale(label_counts(_cells(how, table, "confidence")))
     if scale != "1":
         words = "as percentages" if scale == "%" else "on a scale of 0 to 100"
         how.notes.append(f"Confidence read {words}, decided by the whole column.")
     return scale
 
 
-def _column(how: Plan, sheet: Sheet, canonical: str) -> Coded:
+def _cells(how: Plan, table: TextTable, canonical: str) -> Cells:
     if canonical in how.constants:
-        return Coded.constant(how.constants[canonical], len(sheet.row))
-    return sheet.columns[how.mapping[canonical]]
+        return constant_cells(how.constants[canonical], len(table.row))
+    return table.columns[how.mapping[canonical]]
 
 
-def _values(how: Plan, sheet: Sheet, canonical: str) -> list[str]:
-    return _column(how, sheet, canonical).values
-
-
-def _add(counts: dict[str, int], column: Coded) -> None:
-    for value, count in column.counts().items():
-        if label := value.strip():
-            counts[label] = counts.get(label, 0) + count
-
-
-def head(sheet: Sheet, n: int = 20) -> tuple[tuple[str, ...], ...]:
-    """First rows of a sheet as text."""
-    return tuple(
-        tuple(c.cell(int(i)) for c in sheet.columns.values()) for i in np.arange(min(n, len(sheet.row)))
-    )
+def _texts(how: Plan, table: TextTable, canonical: str) -> list[str]:
+    return distinct_texts(_cells(how, table, canonical))

@@ -1,7 +1,4 @@
-"""Listwise rankings: rows of one list are held together, and a list with a bad row is rejected whole.
-
-Listwise choices: one row says in which order n candidates were shown and which of them was picked.
-"""
+"""Listwise rankings: one row per candidate, or one row per choice among n candidates shown in an order."""
 
 from __future__ import annotations
 
@@ -14,14 +11,27 @@ from numpy.typing import NDArray
 
 from ..errors import AmbiguousLabels
 from ..labels import shown
-from ..schema import RANKINGS, ImportResult
-from .checks import Draft, Lists, fill, made
-from .columns import BadCell, Coded, Mask, Numbers, parse_float, parse_int
-from .layouts import Layout, constants_of, ragged, typed
+from ..schema import ImportResult
+from .checks import Rankings, TypedRows, checked
+from .columns import (
+    BadCell,
+    Codes,
+    Mask,
+    Numbers,
+    cell_codes,
+    coded_cells,
+    constant_cells,
+    distinct_texts,
+    has_number,
+    is_missing,
+    parse_float,
+    parse_int,
+)
+from .layouts import Layout, parse_texts
 from .options import ReadOptions
-from .row_parser import Typed
+from .row_parser import RowParser
 from .source import Source
-from .tables import Sheet
+from .tables import TextTable
 
 FLAGS = ("uncertain", "major_error", "unsupported", "chosen", "is_best")
 _YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
@@ -84,8 +94,8 @@ def parse_points(cell: str) -> float:
     return value
 
 
-def read_rankings(sheet: Sheet, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
-    """Read one candidate a row; rows of one (data set, item, judge, run) are one list of n candidates.
+def read_rankings(table: TextTable, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
+    """Read one candidate per row; rows of one (data set, item, judge, run) are one list of n candidates.
 
     Each has a slot of its own, 0 to n - 1 (or 1 to n in the whole file, or letters), and all or none of them
     a score from 0 to 100, and a rank, 1 to n without ties. Without `chosen` the list chooses its rank 1, or
@@ -98,52 +108,33 @@ def read_rankings(sheet: Sheet, source: Source, layout: Layout, options: ReadOpt
     ------
     UnreadableFile : a required column is missing.
     """
-    layout.refuse_missing(source.name, tuple(sheet.columns))
-    rows = typed(sheet, layout, options)
-    notes = [*sheet.notes, *layout.notes]
-    numbers: dict[str, Numbers] = {}
-    if "run" in rows.cells:
-        numbers["run"] = rows.parse("run", parse_int, np.int64)
+    parser = parse_texts(table, layout, options)
+    cells, notes = parser.cells, list[str]()
     # A row without item, judge or run cannot be blamed on a list: its neighbours are suspect.
-    lost = ~rows.good & (rows.cells["item_id"].missing | rows.cells["judge"].missing)
-    if "run" in rows.cells:
-        lost |= ~rows.cells["run"].missing & ~numbers["run"].valid
-    if "slot" in rows.cells:
-        rows.reject_missing("slot")
-    parsers = {"slot": parse_slot, "rank": parse_rank} | dict.fromkeys(FLAGS, parse_flag)
-    for name in ("slot", "rank", *FLAGS):
-        if name in rows.cells:
-            numbers[name] = rows.parse(name, parsers[name], np.int64)
-    for name, parser in (("score", parse_points), ("temperature", parse_float), ("cost", parse_float)):
-        if name in rows.cells:
-            numbers[name] = rows.parse(name, parser, np.float64)
-    slot = numbers["slot"]
-    lettered = any(value.isalpha() for value in rows.cells["slot"].values)
-    if slot.valid.any() and not lettered and slot.values[slot.valid].min() == 1:
-        numbers["slot"] = Numbers(slot.values - 1, slot.valid)
-        notes.append("Slots in the file begin with 1; they are kept from 0.")
-    texts = {c.name for c in RANKINGS.columns if c.kind == "text"}
-    draft = Draft(
-        row=rows.row,
-        text={name: cells for name, cells in rows.cells.items() if name in texts},
-        numbers=numbers,
-        rejects=rows.rejects,
-        rows=sheet.rows,
-        extra=rows.extra,
-        mapping=layout.mapping,
-        notes=notes,
-        form=RANKINGS,
+    lost = ~parser.good & (is_missing(cells["item_id"]) | is_missing(cells["judge"]))
+    numbers = parser.numbers({"run": parse_int})
+    if "run" in cells:
+        lost |= ~is_missing(cells["run"]) & ~has_number(numbers["run"])
+    if "slot" in cells:
+        parser.reject_missing("slot")
+    readers = {"slot": parse_slot, "rank": parse_rank} | dict.fromkeys(FLAGS, parse_flag)
+    numbers |= parser.numbers(
+        readers | {"score": parse_points, "temperature": parse_float, "cost": parse_float}
     )
-    beside = np.concatenate([rows.row[lost], ragged(sheet)])
-    bad = ~rows.good
-    if lost.any():
-        draft.take(~lost)
-        bad = bad[~lost]
-    return finish_lists(draft, source, layout, options, bad=bad, beside=beside)
+    slot = numbers["slot"]
+    lettered = any(text.isalpha() for text in distinct_texts(cells["slot"]))
+    if has_number(slot).any() and not lettered and slot.min() == 1:
+        numbers["slot"] = slot - 1
+        notes.append("Slots in the file begin with 1; they are kept from 0.")
+    rows = parser.typed_rows(numbers, layout.mapping, [*layout.notes, *notes])
+    ragged = np.setdiff1d(np.arange(1, table.rows + 1), table.row)
+    beside = np.concatenate([parser.row[lost], ragged])
+    rows.take(~lost)
+    return finish_lists(rows, source, layout, options, bad=~parser.good[~lost], beside=beside)
 
 
 def finish_lists(
-    draft: Draft,
+    rows: TypedRows,
     source: Source,
     layout: Layout,
     options: ReadOptions,
@@ -151,14 +142,14 @@ def finish_lists(
     bad: Mask,
     beside: NDArray[np.int64],
 ) -> ImportResult:
-    """Hold the rows of each list together, and build the table.
+    """Compare the rows of each list, and build the table.
 
     bad : rows that were rejected already.  beside : rows of the file whose list is not known.
     """
-    status = draft.text.get("status", Coded.constant(None, len(draft.row)))
-    fill(draft, constants_of(options), source.stem)
-    draft.text["status"] = status
-    lists = Lists(draft, bad)
+    status = rows.text.get("status", constant_cells(None, len(rows.row)))
+    rows.fill(options.constants(), source.stem)
+    rows.text["status"] = status
+    lists = Rankings(rows, bad)
     duplicates = lists.drop_repeated()
     lists.refuse_beside(beside)
     lists.refuse_uneven()
@@ -166,7 +157,7 @@ def finish_lists(
     lists.settle_choice()
     lists.settle_best()
     lists.take_good()
-    return made(draft, source, layout.shape.format, duplicates)
+    return checked(rows, source, layout.shape.format, duplicates)
 
 
 _FEW = 1000
@@ -193,8 +184,8 @@ def parse_permutation(cell: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def read_choices(sheet: Sheet, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
-    """Read one choice a row as a ranking of n candidates, named 0 to n - 1, of which one is chosen.
+def read_choices(table: TextTable, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
+    """Read one choice per row as a ranking of n candidates, named 0 to n - 1, of which one is chosen.
 
     The pick is named by its slot (a letter, A the first shown) or by its candidate; given both, they must
     agree; given neither, the judgement is `unparsed`. Gold, by slot or candidate, is the one best candidate.
@@ -205,91 +196,65 @@ def read_choices(sheet: Sheet, source: Source, layout: Layout, options: ReadOpti
     UnreadableFile : a required column is missing.
     AmbiguousLabels : no permutation shows a 0, so counting from 1 and a lost leading 0 look the same.
     """
-    layout.refuse_missing(source.name, tuple(sheet.columns))
-    rows = typed(sheet, layout, options)
-    cells = rows.cells
-    if cells["permutation"].values and not any("0" in value for value in cells["permutation"].values):
+    parser = parse_texts(table, layout, options)
+    permutations = distinct_texts(parser.cells["permutation"])
+    if permutations and not any("0" in text for text in permutations):
         raise AmbiguousLabels(
             f"{source.name}: column {shown(layout.mapping['permutation'])}: no permutation shows a 0, so "
             "they may count from 1 or have lost a leading 0. Write candidates from 0, as text (0123)."
         )
-    numbers = {"run": rows.parse("run", parse_int, np.int64)} if "run" in cells else {}
-    for name in ("temperature", "cost"):
-        if name in cells:
-            numbers[name] = rows.parse(name, parse_float, np.float64)
-    orders = rows.parse("permutation", lambda cell: len(parse_permutation(cell)), np.int64)
-    rows.reject_missing("permutation")
-    size = orders.values
-    order = np.zeros((len(rows.row), int(size.max(initial=0))), np.int64)
-    for code, cell in enumerate(cells["permutation"].values):
-        try:
-            found = parse_permutation(cell)
-        except BadCell:
-            continue
-        order[cells["permutation"].codes == code, : len(found)] = found
-    pick = _named(rows, "pick", order, size)
-    gold = _named(rows, "gold", order, size)
-    if "correct" in cells:
-        correct = rows.parse("correct", parse_flag, np.int64)
-        said = correct.valid & pick.valid & gold.valid
-        rows.reject(
-            said & (correct.values != (pick.values == gold.values)),
-            "correct",
-            "contradicts the pick and the gold slot or candidate; correct either",
-        )
-    good = np.flatnonzero(rows.good)
-    n = size[good]
-    take = np.repeat(good, n)
-    slot = np.arange(len(take)) - np.repeat(np.cumsum(n) - n, n)
+    numbers = parser.numbers({"run": parse_int, "temperature": parse_float, "cost": parse_float})
+    order = _orders(parser)
+    size = (order >= 0).sum(axis=1)
+    pick, gold = _named(parser, "pick", order, size), _named(parser, "gold", order, size)
+    if "correct" in parser.cells:
+        correct = parser.number("correct", parse_flag)
+        wrong = (correct != (pick == gold)).filled(False)
+        parser.reject(wrong, "correct", "contradicts the pick and the gold slot or candidate; correct either")
+    rows = parser.typed_rows(numbers, layout.mapping, layout.notes)
+    take, slot = np.nonzero((order >= 0) & parser.good[:, None])
+    rows.take(take)
     candidate = order[take, slot]
-    names = [str(i) for i in range(order.shape[1])]
-    texts = {c.name for c in RANKINGS.columns if c.kind == "text"}
-    picked = pick.valid[take]
-    draft = Draft(
-        row=rows.row[take],
-        text={name: column.take(take) for name, column in cells.items() if name in texts}
-        | {"candidate": Coded(candidate, names)},
-        numbers={name: Numbers(column.values[take], column.valid[take]) for name, column in numbers.items()}
-        | {
-            "slot": Numbers(slot, np.ones(len(take), bool)),
-            "chosen": Numbers((candidate == pick.values[take]).astype(np.int64), picked),
-            "is_best": Numbers((candidate == gold.values[take]).astype(np.int64), gold.valid[take]),
-        },
-        rejects=rows.rejects,
-        rows=sheet.rows,
-        extra={name: column.take(take) for name, column in rows.extra.items()},
-        mapping=layout.mapping,
-        notes=[*sheet.notes, *layout.notes],
-        form=RANKINGS,
-    )
+    rows.text["candidate"] = coded_cells(candidate, [str(i) for i in range(order.shape[1])])
+    rows.numbers["slot"] = np.ma.array(slot)
+    rows.numbers["chosen"] = (pick[take] == candidate).astype(np.int64)
+    rows.numbers["is_best"] = (gold[take] == candidate).astype(np.int64)
     nothing = np.zeros(len(take), bool)
-    return finish_lists(draft, source, layout, options, bad=nothing, beside=np.zeros(0, np.int64))
+    return finish_lists(rows, source, layout, options, bad=nothing, beside=np.zeros(0, np.int64))
 
 
-def _named(rows: Typed, what: str, order: np.ndarray, size: np.ndarray) -> Numbers:
+def _orders(parser: RowParser) -> Codes:
+    """Candidate by row and slot, -1 beyond the last slot and where no order is given."""
+    cells = parser.cells["permutation"]
+    size = parser.number("permutation", lambda cell: len(parse_permutation(cell)))
+    parser.reject_missing("permutation")
+    orders = np.full((len(cells.dictionary) + 1, int(size.filled(0).max(initial=0))), -1, np.int64)
+    for code in np.unique(cell_codes(cells)[has_number(size)]):
+        found = parse_permutation(cells.dictionary[int(code)].as_py())
+        orders[code, : len(found)] = found
+    return orders[cell_codes(cells)]
+
+
+def _named(parser: RowParser, what: str, order: Codes, size: Codes) -> Numbers:
     """Candidate that the columns `<what>_slot` and `<what>_candidate` name, missing where both are empty."""
-    n = len(rows.row)
-    value, valid = np.full(n, -1, np.int64), np.zeros(n, bool)
+    n = len(parser.row)
+    named: Numbers = np.ma.array(np.zeros(n, np.int64), mask=True)
     readers: tuple[tuple[str, Callable[[str], int]], ...] = (("slot", _letter), ("candidate", parse_int))
-    for kind, parser in readers:
+    for kind, reader in readers:
         name = f"{what}_{kind}"
-        if name not in rows.cells:
+        if name not in parser.cells:
             continue
-        found = rows.parse(name, parser, np.int64)
-        outside = found.valid & ((found.values < 0) | (found.values >= size))
-        rows.reject(outside, name, f"names no {kind} that was shown; correct it, or leave it empty")
-        inside = found.valid & ~outside
-        named = np.where(inside, found.values, 0)
+        found = parser.number(name, reader)
+        outside = ((found < 0) | (found >= size)).filled(False)
+        parser.reject(outside, name, f"names no {kind} that was shown; correct it, or leave it empty")
+        found = np.ma.array(found, mask=np.ma.getmaskarray(found) | outside)
         if kind == "slot" and order.shape[1]:
-            named = order[np.arange(n), named]
-        rows.reject(
-            inside & valid & (named != value),
-            name,
-            f"names another candidate than {what}_slot does; correct either",
-        )
-        value = np.where(inside, named, value)
-        valid |= inside
-    return Numbers(value, valid)
+            found = np.ma.array(order[np.arange(n), found.filled(0)], mask=np.ma.getmaskarray(found))
+        reason = f"names another candidate than {what}_slot does; correct either"
+        parser.reject((found != named).filled(False), name, reason)
+        there = has_number(found)
+        named = np.ma.array(np.where(there, found.data, named.data), mask=~there & ~has_number(named))
+    return named
 
 
 def _letter(cell: str) -> int:

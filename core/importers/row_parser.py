@@ -2,113 +2,184 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..schema import COLUMN_NAMES, FORMS, Form
+from .checks import TypedRows
 from .columns import (
     CHOICES,
     BadCell,
-    Coded,
+    Cells,
     Mask,
     Numbers,
-    Rejects,
-    parse,
+    by_text,
+    cell_codes,
+    cell_text,
+    coded_cells,
+    constant_cells,
+    distinct_texts,
+    fill_missing,
+    has_number,
+    is_missing,
+    map_cells,
+    parse_cells,
     parse_choice,
     unstorable,
 )
+from .options import SCORE_COLUMNS
+from .tables import TextTable, unguard
+
+LONG_TEXTS = ("prompt", "response", "response_a", "response_b", "rationale")
+"""Columns that keep the blanks around their texts."""
+
+_FLOATS = {*SCORE_COLUMNS} | {c.name for form in FORMS.values() for c in form.columns if c.kind == "float"}
 
 
-class Typed:
-    """Parses cells column by column and rejects rows on the way; `good` are the rows left.
+class RowParser:
+    """Reads the cells of a table column by column and rejects rows on the way; `good` are the rows left.
 
-    cells : by canonical column.  named : canonical column → the file's own name.  row : data row of the file.
+    cells : by canonical column.  extra : the other columns.  row : data row of the file that each comes from.
+    named : canonical column → the file's own name, for messages.
     """
 
     def __init__(
         self,
-        cells: dict[str, Coded],
-        named: Mapping[str, str],
-        extra: dict[str, Coded],
-        row: NDArray[np.int64],
-        rejects: Rejects,
+        table: TextTable,
+        form: Form,
+        mapping: Mapping[str, str],
+        constants: Mapping[str, str],
+        *,
+        unguarded: bool = False,
     ) -> None:
-        self.cells, self.named, self.extra, self.row, self.rejects = cells, named, extra, row, rejects
-        self.good: Mask = np.ones(len(row), bool)
+        """Find the cells of each canonical column, without the blanks around them.
+
+        mapping : canonical column → the file's.  constants : canonical column → text in every row.
+        unguarded : take back the apostrophes that an export puts before what a spreadsheet would run.
+        """
+        self.table, self.form, self.row, self.rejects = table, form, table.row, table.rejects
+        self.good: Mask = np.ones(len(table.row), bool)
+        self.named = {name: theirs for name, theirs in mapping.items() if name not in constants}
+        bare = unguard if unguarded else str
+        cells = {
+            name: map_cells(table.columns[theirs], bare if name in form.texts else str)
+            for name, theirs in self.named.items()
+        } | {name: constant_cells(text, len(table.row)) for name, text in constants.items()}
+        self.cells = {
+            name: column if name in LONG_TEXTS else map_cells(column, str.strip)
+            for name, column in cells.items()
+        }
+        left = {
+            bare(name): column for name, column in table.columns.items() if name not in self.named.values()
+        }
+        self.extra = {
+            f"{name} (in the file)" if name in {*form.names, *COLUMN_NAMES} else name: map_cells(
+                column, lambda text: bare(text) if text.strip() else None
+            )
+            for name, column in left.items()
+        }
 
     def column(self, name: str, i: int | np.integer[Any]) -> str:
-        """The file's own name of a canonical column, for messages about a row."""
+        """The file's own name of a canonical column, for messages about row i."""
         return self.named.get(name, name)
 
     def reject(self, bad: Mask, name: str, reason: str | Mapping[int, str]) -> None:
         """Reject these rows for their cell of a column; reasons may go by the code of the cell."""
-        column = self.cells.get(name)
+        cells: Any = self.cells.get(name, self.extra.get(name))
         for i in np.flatnonzero(bad & self.good):
-            why = reason if isinstance(reason, str) else reason[int(column.codes[i])] if column else ""
-            self.rejects.add(int(self.row[i]), self.column(name, i), column.cell(i) if column else "", why)
+            why = reason if isinstance(reason, str) else reason[cells.indices[int(i)].as_py()]
+            value = "" if cells is None else cell_text(cells, i)
+            self.rejects.add(self.row[i], self.column(name, i), value, why)
         self.good &= ~bad
+
+    def reject_texts(self, name: str, reasons: Mapping[int, str]) -> None:
+        """Reject the rows whose cell of a column has one of these codes."""
+        if reasons:
+            codes = cell_codes(self.cells.get(name, self.extra.get(name)))
+            self.reject(np.isin(codes, list(reasons)), name, reasons)
+
+    def check_texts(self, required: tuple[str, ...], rater_type: str | None) -> None:
+        """Reject texts that cannot be kept, words that a column does not allow, and empty required cells.
+
+        rater_type : kind of rater where the file does not say.
+        """
+        for name, column in (self.cells | self.extra).items():
+            problems = {code: unstorable(text) for code, text in enumerate(distinct_texts(column))}
+            self.reject_texts(name, {code: why for code, why in problems.items() if why})
+        for name in CHOICES:
+            if name in self.cells:
+                self.cells[name] = self._choice(name)
+        for name in required:
+            if name in self.form.texts:
+                self.reject_missing(name)
+        if rater_type:
+            given = self.cells.get("rater_type", constant_cells(None, len(self.row)))
+            self.cells["rater_type"] = fill_missing(given, rater_type)
 
     def reject_missing(self, name: str) -> None:
         """Reject the rows without a cell in a column that must have one."""
-        self.reject(self.cells[name].missing, name, f"{name} is missing; fill the cell, or remove the row")
+        reason = f"{name} is missing; fill the cell, or remove the row"
+        self.reject(is_missing(self.cells[name]), name, reason)
 
-    def reject_unstorable(self) -> None:
-        """Reject the rows with a text that cannot be kept."""
-        for name, column in (self.cells | self.extra).items():
-            problems = {code: why for code, value in enumerate(column.values) if (why := unstorable(value))}
-            if problems:
-                bad = np.array([code in problems for code in range(len(column.values))] + [False], bool)[
-                    column.codes
-                ]
-                for i in np.flatnonzero(bad & self.good):
-                    why = problems[int(column.codes[i])]
-                    self.rejects.add(int(self.row[i]), self.column(name, i), column.cell(i), why)
-                self.good &= ~bad
-
-    def parse(self, name: str, function: Callable[[str], float], dtype: type) -> Numbers:
-        """Column of numbers; rows with a cell that is none are rejected."""
-        return parse(
-            self.cells[name],
-            function,
-            dtype,
-            reject=lambda bad, reasons: self.reject(bad, name, reasons),
-        )
-
-    def choice(self, name: str) -> Coded:
+    def _choice(self, name: str) -> Cells:
         """Column of a few words; rows with another word are rejected."""
-        column = self.cells[name]
         words: list[str] = []
         reasons: dict[int, str] = {}
-        for code, value in enumerate(column.values):
+        for code, text in enumerate(distinct_texts(self.cells[name])):
             try:
-                words.append(parse_choice(value, CHOICES[name]))
+                words.append(parse_choice(text, CHOICES[name]))
             except BadCell as error:
-                reasons[code] = str(error)
-                words.append(value)
-        if reasons:
-            bad = np.array([code in reasons for code in range(len(column.values))] + [False], bool)
-            self.reject(bad[column.codes], name, reasons)
-        return Coded(column.codes, words).map(str)
+                reasons[code] = error.reason
+                words.append(text)
+        self.reject_texts(name, reasons)
+        return map_cells(
+            self.cells[name], dict(zip(distinct_texts(self.cells[name]), words, strict=True)).__getitem__
+        )
 
-    def settle_status(
-        self, name: str, value: Numbers, status: Coded | None, notes: list[str]
-    ) -> tuple[Numbers, Coded]:
-        """A failed judgement has no vote or score; one without either and without status is unparsed."""
-        if status is None:
-            status = Coded.constant(None, len(self.row))
-        ok = np.array([word == "ok" for word in status.values] + [False], bool)[status.codes]
-        failed = ~status.missing & ~ok
-        contradicted = int((failed & value.valid & self.good).sum())
+    def number(self, name: str, function: Callable[[str], float]) -> Numbers:
+        """Column of numbers; rows with a cell that is none are rejected."""
+        numbers, reasons = parse_cells(
+            self.cells[name], function, np.float64 if name in _FLOATS else np.int64
+        )
+        self.reject_texts(name, reasons)
+        return numbers
+
+    def numbers(self, functions: Mapping[str, Callable[[str], float]]) -> dict[str, Numbers]:
+        """Columns of numbers that the file has, each read by its function."""
+        return {name: self.number(name, read) for name, read in functions.items() if name in self.cells}
+
+    def typed_rows(
+        self, numbers: dict[str, Numbers], mapping: Mapping[str, str], notes: Iterable[str]
+    ) -> TypedRows:
+        """The rows with their texts and these numbers, bad ones among them."""
+        return TypedRows(
+            row=self.row,
+            text={name: cells for name, cells in self.cells.items() if name in self.form.texts},
+            numbers=numbers,
+            rejects=self.rejects,
+            rows=self.table.rows,
+            extra=self.extra,
+            mapping=dict(mapping),
+            notes=[*self.table.notes, *notes],
+            form=self.form,
+        )
+
+    def settle_status(self, name: str, value: Numbers, notes: list[str]) -> Numbers:
+        """A failed judgement has no vote or score; one without either and without status is unparsed.
+
+        Fills `status`; returns the votes or scores that count.
+        """
+        status = self.cells.get("status", constant_cells(None, len(self.row)))
+        ok = by_text(status, [word == "ok" for word in distinct_texts(status)], False)
+        failed = ~is_missing(status) & ~ok
+        there = has_number(value)
+        contradicted = int((failed & there & self.good).sum())
         if contradicted:
             what = "Labels" if name == "vote" else f"Cells of {name}"
             notes.append(f"{what} not used because the status is not ok: {contradicted:,}.")
-        self.reject(
-            ok & ~value.valid,
-            name,
-            f"the {name} is missing although status is ok; fill it, or change status",
-        )
-        words = [*status.values, "ok", "unparsed"]
-        codes = np.where(status.missing, np.where(value.valid, len(words) - 2, len(words) - 1), status.codes)
-        return Numbers(value.values, value.valid & ~failed), Coded(codes, words).map(str)
+        reason = f"the {name} is missing although status is ok; fill it, or change status"
+        self.reject(ok & ~there, name, reason)
+        self.cells["status"] = fill_missing(status, coded_cells(~there, ["ok", "unparsed"]))
+        return np.ma.array(value.data, mask=~there | failed)

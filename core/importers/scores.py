@@ -1,20 +1,18 @@
-"""Direct scores: any table with one row a response, or what MT-Bench's single-answer grading wrote."""
+"""Direct scores: any table with one row per response, or what MT-Bench's single-answer grading wrote."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from ..schema import SCORES, ImportResult
-from .checks import Draft, finish
+from .checks import finish
 from .columns import BadCell, parse_float, parse_int
-from .layouts import Layout, constants_of, typed
+from .layouts import Layout, parse_texts
 from .native.common import BadField, Vote, field, number, read_votes, text
 from .native.mtbench import judge_and_prompt
 from .options import ReadOptions
 from .source import Source
-from .tables import Record, Records, Sheet
+from .tables import Record, Records, TextTable
 
 NAME = "mtbench_single"
 LINE = "MT-Bench grades of single answers (JSON Lines): model, judge, score from 1 to 10"
@@ -36,8 +34,8 @@ def parse_score(cell: str) -> float:
     return value
 
 
-def read_scores(sheet: Sheet, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
-    """Read one direct score a row; see `finish` for how rows are held against each other.
+def read_scores(table: TextTable, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
+    """Read one direct score per row; `finish` says how rows of the same key are settled.
 
     Any finite scale up to a million. A missing score without a status is `unparsed`.
 
@@ -45,35 +43,18 @@ def read_scores(sheet: Sheet, source: Source, layout: Layout, options: ReadOptio
     ------
     UnreadableFile : a required column is missing.
     """
-    layout.refuse_missing(source.name, tuple(sheet.columns))
-    rows = typed(sheet, layout, options)
-    notes = [*sheet.notes, *layout.notes]
-    numbers = {"score": rows.parse("score", parse_score, np.float64)}
-    for name in ("temperature", "cost"):
-        if name in rows.cells:
-            numbers[name] = rows.parse(name, parse_float, np.float64)
-    if "run" in rows.cells:
-        numbers["run"] = rows.parse("run", parse_int, np.int64)
-    numbers["score"], status = rows.settle_status("score", numbers["score"], rows.cells.get("status"), notes)
-    texts = {c.name for c in SCORES.columns if c.kind == "text"}
-    draft = Draft(
-        row=rows.row,
-        text={name: cells for name, cells in rows.cells.items() if name in texts} | {"status": status},
-        numbers=numbers,
-        rejects=rows.rejects,
-        rows=sheet.rows,
-        extra=rows.extra,
-        mapping=layout.mapping,
-        notes=notes,
-        form=SCORES,
-    )
-    draft.take(rows.good)
-    constants = constants_of(options)
-    return finish(draft, source, layout.shape.format, constants=constants, dataset=source.stem)
+    parser = parse_texts(table, layout, options)
+    notes: list[str] = []
+    readers = {"score": parse_score, "temperature": parse_float, "cost": parse_float, "run": parse_int}
+    numbers = parser.numbers(readers)
+    numbers["score"] = parser.settle_status("score", numbers["score"], notes)
+    rows = parser.typed_rows(numbers, layout.mapping, [*layout.notes, *notes])
+    rows.take(parser.good)
+    return finish(rows, source, layout.shape.format, constants=options.constants(), dataset=source.stem)
 
 
 def read_mtbench(source: Source, records: Records, options: ReadOptions) -> ImportResult:
-    """Read one score a record: what judge `[name, prompt]` gave one turn of one model's answer.
+    """Read one score per record: what judge `[name, prompt]` gave one turn of one model's answer.
 
     Each turn of a question is an item of its own, `81-1` and `81-2`, named as in the pairwise judgments: the
     judge sees other text and grades other text. A score of -1, which the tool writes when it finds none, one

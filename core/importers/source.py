@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import re
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import UnreadableFile
@@ -18,6 +19,7 @@ _FREE = 64 * 1024**2
 _BOM = b"\xef\xbb\xbf"
 _SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".pq")
 
+_JSON = re.compile(rb"\s*[{\[]")
 _FOREIGN = (
     (b"PK\x03\x04", "a ZIP archive or an Excel workbook", "Unpack it, or save the sheet as CSV (UTF-8)"),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word file", "Save the sheet as CSV (UTF-8)"),
@@ -32,7 +34,7 @@ _FOREIGN = (
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Source:
-    """A file's name and unpacked bytes; `sha256` is that of the file as given."""
+    """A file's name and unpacked bytes, UTF-8 without byte order mark; `sha256` is of the file as given."""
 
     name: str
     data: bytes
@@ -46,31 +48,14 @@ class Source:
     def is_parquet(self) -> bool:
         return self.data[:4] == b"PAR1" or self.name.casefold().endswith((".parquet", ".pq"))
 
-    def text(self) -> str:
-        """The bytes as UTF-8 text without a byte order mark.
+    @property
+    def is_json(self) -> bool:
+        """Whether it begins like JSON or JSON Lines."""
+        return not self.is_parquet and _JSON.match(self.data) is not None
 
-        Raises
-        ------
-        UnreadableFile : another encoding, NUL bytes; the message names byte and line.
-        """
-        data = self.data
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise UnreadableFile(f"{self.name}: byte 1: the file is UTF-16. Save it as UTF-8.")
-        nul = data.find(b"\0")
-        if nul >= 0:
-            raise UnreadableFile(
-                f"{self.name}: line {_line(data, nul)}, byte {nul + 1}: a NUL byte. The file is damaged, "
-                "binary or "
-                "UTF-16. Save it as text in UTF-8."
-            )
-        try:
-            return data.removeprefix(_BOM).decode("utf-8")
-        except UnicodeDecodeError as error:
-            at = error.start + (len(_BOM) if data.startswith(_BOM) else 0)
-            raise UnreadableFile(
-                f"{self.name}: line {_line(data, at)}, byte {at + 1}: 0x{data[at]:02x} is not UTF-8 "
-                "(Latin-1 or Windows-1252, perhaps). Save the file as UTF-8."
-            ) from None
+    def text(self) -> str:
+        """The bytes as text."""
+        return self.data.decode("utf-8")
 
 
 def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
@@ -78,7 +63,7 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
 
     Raises
     ------
-    UnreadableFile : absent, empty, too large, cut or bloated gzip, or of a kind that holds no table.
+    UnreadableFile : absent, empty, too large, cut or bloated gzip, of a kind that holds no table, no UTF-8.
     """
     raw = _read(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
     if len(raw) > max_bytes:
@@ -99,11 +84,7 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
             f"with {PROGRAM} import, or export it; else save the table as CSV or Parquet."
         )
     source = Source(name=name, data=unpacked, sha256=hashlib.sha256(raw).hexdigest())
-    if not source.is_parquet and not unpacked.removeprefix(_BOM).strip():
-        raise UnreadableFile(
-            f"{name}: the file holds blanks only. Save it again with a header and at least one row."
-        )
-    return source
+    return source if source.is_parquet else replace(source, data=_utf8(name, unpacked))
 
 
 def stem(name: str) -> str:
@@ -144,9 +125,9 @@ def _unpack(name: str, raw: bytes, max_bytes: int) -> bytes:
                 size += len(part)
                 if size > limit:
                     raise UnreadableFile(
-                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} bytes "
-                        "unpacks to more than "
-                        f"{limit:,} bytes, which no file of votes does. Unpack it yourself, or split it."
+                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} bytes unpacks "
+                        f"to more than {limit:,} bytes, which no file of votes does. Unpack it yourself, or "
+                        "split it."
                     )
     except EOFError:
         raise UnreadableFile(
@@ -166,6 +147,33 @@ def _unpack(name: str, raw: bytes, max_bytes: int) -> bytes:
             f"{name}: the gzip file is empty inside. Save it again with a header and at least one row."
         )
     return unpacked
+
+
+def _utf8(name: str, data: bytes) -> bytes:
+    """The bytes without a byte order mark, if they are text; the message names byte and line."""
+    text = data.removeprefix(_BOM)
+    if not text or text.isspace():
+        raise UnreadableFile(
+            f"{name}: the file holds blanks only. Save it again with a header and at least one row."
+        )
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise UnreadableFile(f"{name}: byte 1: the file is UTF-16. Save it as UTF-8.")
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise UnreadableFile(
+            f"{name}: line {_line(data, nul)}, byte {nul + 1}: a NUL byte. The file is damaged, binary or "
+            "UTF-16. Save it as text in UTF-8."
+        )
+    try:
+        # Checking ASCII first makes no copy of a large file.
+        _ = text.isascii() or text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = error.start + len(data) - len(text)
+        raise UnreadableFile(
+            f"{name}: line {_line(data, at)}, byte {at + 1}: 0x{data[at]:02x} is not UTF-8 "
+            "(Latin-1 or Windows-1252, perhaps). Save the file as UTF-8."
+        ) from None
+    return text
 
 
 def _line(data: bytes, at: int) -> int:

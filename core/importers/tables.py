@@ -1,6 +1,6 @@
-"""CSV, TSV and their like, as a sheet of text cells.
+"""Files as tables of text cells: CSV, TSV and their like, JSON, JSON Lines and Parquet.
 
-JSON, JSON Lines and Parquet: records for the native formats, or a sheet of text cells.
+JSON objects are also kept as records, which the native formats are read from.
 """
 
 from __future__ import annotations
@@ -12,35 +12,44 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UnreadableFile
 from ..labels import shown
-from .columns import Coded, Rejects
+from .columns import Cells, Rejects, cell_text, encode_cells
 from .source import Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 DELIMITERS = (",", "\t", ";", "|")
 _NAMES = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _HEADER_LIMIT = 1024**2
+_BLOCK = 16 * 1024**2
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Sheet:
+class TextTable:
     """Columns of text cells; `row` numbers the data rows from 1, ragged rows are in `rejects` only."""
 
-    columns: dict[str, Coded]
+    columns: dict[str, Cells]
     row: NDArray[np.int64]
     rejects: Rejects
     rows: int
     delimited: bool = False
     notes: tuple[str, ...] = ()
 
+    def head(self, n: int = 20) -> tuple[tuple[str, ...], ...]:
+        """First rows as text."""
+        first = [column.slice(0, n).to_pylist() for column in self.columns.values()]
+        return tuple(tuple(text or "" for text in row) for row in zip(*first, strict=True))
 
-def read_delimited(source: Source) -> Sheet:
+
+def read_delimited(source: Source) -> TextTable:
     """Read a delimited text file with a header.
 
     Blank cells are missing; rows with too few or too many cells are rejected by row.
@@ -49,36 +58,8 @@ def read_delimited(source: Source) -> Sheet:
     ------
     UnreadableFile : no header, one column only, no rows, duplicate column names, a quote that never closes.
     """
-    import pyarrow as pa
-    import pyarrow.csv as pa_csv
-
-    text = source.text()
-    delimiter, header = _header(source.name, text)
-    _check_names(source.name, header)
-    keys = [str(i) for i in range(len(header))]
-    ragged: list[Any] = []
-
-    def skip(row: Any) -> str:
-        ragged.append(row)
-        return "skip"
-
-    data = text.encode("utf-8")
-    try:
-        table = pa_csv.read_csv(
-            pa.BufferReader(data),
-            # One block: rows keep their number, and a quoted cell may be as long as it likes.
-            read_options=pa_csv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=keys),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
-            ),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(keys, pa.string()), strings_can_be_null=False, check_utf8=False
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        raise UnreadableFile(
-            f"{source.name}: no table of {_NAMES[delimiter]}-separated cells ({error})."
-        ) from None
+    delimiter, header = _header(source)
+    table, ragged = _split(source, delimiter, len(header))
     if ragged and ragged[0].number == 1:
         raise UnreadableFile(
             f"{source.name}: line 1: the header cannot be split into columns ({shown(ragged[0].text)}). "
@@ -90,23 +71,75 @@ def read_delimited(source: Source) -> Sheet:
             bad.number - 1,
             "(whole row)",
             bad.text,
-            f"{bad.actual_columns} cells where the header has {bad.expected_columns}; quote cells that "
-            "hold the "
-            f"{_NAMES[delimiter]} or a line break",
+            f"{bad.actual_columns} cells where the header has {bad.expected_columns}; quote cells that hold "
+            f"the {_NAMES[delimiter]} or a line break",
         )
-    table = table.slice(1)
-    rows = table.num_rows + len(ragged)
-    row = np.setdiff1d(np.arange(1, rows + 1), np.array([bad.number - 1 for bad in ragged], np.int64))
-    columns = {name: Coded.of(_one_array(column)) for name, column in zip(header, table.columns, strict=True)}
-    _check_quotes(source, text, columns, ragged)
+    columns = {name: _below_header(column) for name, column in zip(header, table.columns, strict=True)}
+    if source.data.count(b'"') % 2:
+        _refuse_open_quote(source, columns, ragged)
+    rows = table.num_rows - 1 + len(ragged)
     if rows == 0:
         raise UnreadableFile(
             f"{source.name}: line 2: the file has a header but no rows. Add at least one row of votes."
         )
+    row = np.delete(np.arange(1, rows + 1), [bad.number - 2 for bad in ragged])
     unnamed = [i + 1 for i, name in enumerate(header) if not name]
     columns.pop("", None)
     notes = (f"Column {unnamed[0]} has no name and was left out.",) if unnamed else ()
-    return Sheet(columns=columns, row=row, rejects=rejects, rows=rows, delimited=True, notes=notes)
+    return TextTable(columns=columns, row=row, rejects=rejects, rows=rows, delimited=True, notes=notes)
+
+
+def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[Any]]:
+    """Rows of as many cells as the header has, itself the first, and those of any other number."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    names = [str(i) for i in range(width)]
+    start = len(source.data) - len(source.data.lstrip(b"\r\n")) if source.data[:1] in b"\r\n" else 0
+    ragged: list[Any] = []
+
+    def skip(row: Any) -> str:
+        ragged.append(row)
+        return "skip"
+
+    # Blocks need less memory; a cell may be longer than a block, and then the file is one.
+    for block in sorted({min(_BLOCK, len(source.data) + 1), len(source.data) + 1}):
+        ragged.clear()
+        try:
+            table = pa_csv.read_csv(
+                pa.BufferReader(pa.py_buffer(source.data).slice(start)),
+                # One thread: rows keep their number.
+                read_options=pa_csv.ReadOptions(use_threads=False, block_size=block, column_names=names),
+                parse_options=pa_csv.ParseOptions(
+                    delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
+                ),
+                convert_options=pa_csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
+                    strings_can_be_null=False,
+                    check_utf8=False,
+                ),
+            )
+            break
+        except pa.ArrowInvalid as error:
+            if block > len(source.data):
+                raise UnreadableFile(
+                    f"{source.name}: no table of {_NAMES[delimiter]}-separated cells ({error})."
+                ) from None
+    return table.unify_dictionaries().combine_chunks(), ragged
+
+
+def _below_header(column: pa.ChunkedArray) -> Cells:
+    """Cells of a column without its first, nor that in the dictionary unless another cell is the same."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = column.chunk(0)
+    indices = cells.indices.slice(1)
+    if not len(indices) or pc.min(indices).as_py() > 0:
+        return pa.DictionaryArray.from_arrays(
+            pc.subtract(indices, pa.scalar(1, pa.int32())), cells.dictionary.slice(1)
+        )
+    return pa.DictionaryArray.from_arrays(indices, cells.dictionary)
 
 
 def unguard(text: str) -> str:
@@ -117,13 +150,10 @@ def unguard(text: str) -> str:
     return text[1:] if _GUARDED.match(text) else text
 
 
-def _one_array(column: Any) -> Any:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-
-
-def _header(name: str, text: str) -> tuple[str, list[str]]:
+def _header(source: Source) -> tuple[str, list[str]]:
     """Delimiter and column names: the delimiter that splits the first record into most columns."""
-    start = text[:_HEADER_LIMIT].lstrip("\r\n")
+    name = source.name
+    start = source.data[:_HEADER_LIMIT].decode("utf-8", "ignore").lstrip("\r\n")
     if start.lstrip()[:1] == "<":
         raise UnreadableFile(
             f"{name}: line 1: the file is HTML or XML. Download the raw file, or save it as CSV."
@@ -139,37 +169,28 @@ def _header(name: str, text: str) -> tuple[str, list[str]]:
     if width < 2:
         raise UnreadableFile(
             f"{name}: line 1: one column only ({shown(cells[0] if cells else '')}). The file must be "
-            "separated by comma, "
-            "semicolon, tab or bar, with a header such as item_id,judge,vote."
+            "separated by comma, semicolon, tab or bar, with a header such as item_id,judge,vote."
+        )
+    if twice := next((cell for i, cell in enumerate(cells) if cell and cell in cells[:i]), None):
+        first = cells.index(twice)
+        raise UnreadableFile(
+            f"{name}: line 1: columns {first + 1} and {cells.index(twice, first + 1) + 1} are both named "
+            f"{shown(twice)}. Rename or remove one."
         )
     return delimiter, cells
 
 
-def _check_names(name: str, header: Sequence[str]) -> None:
-    seen: dict[str, int] = {}
-    for i, column in enumerate(header, start=1):
-        if column and column in seen:
-            raise UnreadableFile(
-                f"{name}: line 1: columns {seen[column]} and {i} are both named {shown(column)}. Rename "
-                "or remove one."
-            )
-        seen[column] = i
-
-
-def _check_quotes(source: Source, text: str, columns: dict[str, Coded], ragged: Sequence[Any]) -> None:
+def _refuse_open_quote(source: Source, columns: Mapping[str, Cells], ragged: Sequence[Any]) -> None:
     """Refuse a quote that runs to the end of the file: it swallows every row after it."""
-    if text.count('"') % 2 == 0:
-        return
-    last = [column.cell(len(column) - 1) for column in columns.values() if len(column)]
-    tails = [cell for cell in (*last[-1:], *(bad.text for bad in ragged[-1:])) if "\n" in cell]
-    whole = text.rstrip("\r\n")
+    last = [cell_text(column, len(column) - 1) for column in columns.values() if len(column)]
+    tails = [tail for tail in (*last[-1:], *(bad.text for bad in ragged[-1:])) if "\n" in tail]
+    whole = source.text().rstrip("\r\n")
     for tail in (tail.rstrip("\r\n") for tail in tails):
         if whole.endswith(tail[-200:]):
             line = whole.count("\n") - tail.count("\n") + 1
             raise UnreadableFile(
-                f"{source.name}: line {line}: a quote is opened and never closed, so the rest of "
-                "the file is one "
-                f"cell ({shown(tail)}). Close the quote, or write it twice inside a quoted cell."
+                f"{source.name}: line {line}: a quote is opened and never closed, so the rest of the file is "
+                f"one cell ({shown(tail)}). Close the quote, or write it twice inside a quoted cell."
             )
 
 
@@ -185,11 +206,6 @@ class Records:
     row: list[int]
     rejects: Rejects
     rows: int
-
-
-def looks_like_json(text: str) -> bool:
-    """Whether a text begins like JSON or JSON Lines."""
-    return text.lstrip()[:1] in ("{", "[")
 
 
 def read_records(source: Source) -> Records:
@@ -212,7 +228,7 @@ def read_records(source: Source) -> Records:
             )
     rows = len(found) + len(rejects) - (len(found) - len(good))
     if not good:
-        first = f" Row {rejects.row[0]}: {rejects.reason[0]}." if len(rejects) else ""
+        first = f" Row {rejects.found[0][0]}: {rejects.found[0][3]}." if len(rejects) else ""
         raise UnreadableFile(
             f"{source.name}: row 1: no JSON object in the file.{first} Write an array of objects, or one "
             "object a line."
@@ -266,15 +282,15 @@ def _lines(name: str, text: str) -> tuple[list[tuple[int, Any]], Rejects]:
     return found, rejects
 
 
-def sheet_of_records(records: Records) -> Sheet:
-    """Records as a sheet: nested values stay as JSON text, null is missing."""
+def table_of_records(records: Records) -> TextTable:
+    """Records as a table: nested values stay as JSON text, null is missing."""
     names: dict[str, None] = {}
     for record in records.records:
         names |= dict.fromkeys(record)
     columns = {
-        name.strip(): Coded.of([_cell(record.get(name)) for record in records.records]) for name in names
+        name.strip(): encode_cells([_cell(record.get(name)) for record in records.records]) for name in names
     }
-    return Sheet(
+    return TextTable(
         columns=columns, row=np.array(records.row, np.int64), rejects=records.rejects, rows=records.rows
     )
 
@@ -290,7 +306,7 @@ def _cell(value: object) -> str | None:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def read_parquet(source: Source, max_bytes: int) -> Sheet:
+def read_parquet(source: Source, max_bytes: int) -> TextTable:
     """Read a Parquet file, never more than `max_bytes` once unpacked.
 
     Raises
@@ -320,8 +336,8 @@ def read_parquet(source: Source, max_bytes: int) -> Sheet:
             "again, or use CSV."
         ) from None
     _check(source.name, names, table.num_rows)
-    columns = {name.strip(): Coded.of(_text(table.column(i))) for i, name in enumerate(names)}
-    return Sheet(
+    columns = {name.strip(): encode_cells(_text(table.column(i))) for i, name in enumerate(names)}
+    return TextTable(
         columns=columns, row=np.arange(1, table.num_rows + 1), rejects=Rejects(), rows=table.num_rows
     )
 

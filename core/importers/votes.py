@@ -1,22 +1,29 @@
-"""Any table of votes: one row a vote (long), a column a judge (wide), or two scores a row."""
+"""Any table of votes: one row per vote (long), one column per judge (wide), or two scores per row."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..errors import Message
 from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
-from ..schema import COLUMN_NAMES, COLUMNS, ImportResult
-from .checks import Draft, finish
+from ..schema import VOTES, ImportResult
+from .checks import TypedRows, finish
 from .columns import (
-    CHOICES,
     BadCell,
-    Coded,
+    Cells,
+    Mask,
     Numbers,
-    Rejects,
+    by_text,
+    cell_text,
+    coded_cells,
+    constant_cells,
+    distinct_texts,
+    has_number,
+    is_missing,
+    map_cells,
     order_word,
     parse_confidence,
     parse_float,
@@ -24,15 +31,13 @@ from .columns import (
 )
 from .options import SCORE_COLUMNS, ReadOptions
 from .plan import Plan, plan
-from .row_parser import Typed
+from .row_parser import RowParser
 from .source import Source
-from .tables import Sheet, unguard
-
-_LONG_TEXTS = ("prompt", "response_a", "response_b", "rationale")
+from .tables import TextTable
 
 
-def read_table(sheet: Sheet, source: Source, options: ReadOptions, format: str) -> ImportResult:
-    """Turn a sheet of text cells into an ImportResult; see `finish` for how rows are held against each other.
+def read_table(table: TextTable, source: Source, options: ReadOptions, format: str) -> ImportResult:
+    """Read the votes of a table of text; `finish` says how rows of the same key are settled.
 
     Raises
     ------
@@ -40,188 +45,121 @@ def read_table(sheet: Sheet, source: Source, options: ReadOptions, format: str) 
     AmbiguousLabels : the labels can be read in several ways, see `core.labels.decide`.
     UnknownName : an option names a column that the file has not.
     """
-    how = plan(sheet, source.name, options)
-    how.refuse_open_questions(source.name)
-    long = _stack(sheet, how)
-    typed = _Typed(long, how, options)
-    draft = typed.draft()
-    draft.rows = sheet.rows
-    draft.notes = [*sheet.notes, *how.notes, *typed.notes]
-    dataset = source.stem
-    constants = options.constants() | ({"dataset": options.dataset} if options.dataset else {})
-    return finish(draft, source, format, constants=constants, dataset=dataset)
+    how = plan(table, source.name, options)
+    for problem in how.problems:
+        raise type(problem)(problem.message.at(source.name))
+    rows = VoteParser(table, how, options).votes()
+    return finish(rows, source, format, constants=options.constants(), dataset=source.stem)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Long:
-    """One row a vote: cells by canonical column, with the file's own name of each."""
+class VoteParser(RowParser):
+    """Reads the cells of a table of votes, a wide one in long form."""
 
-    cells: dict[str, Coded]
-    named: dict[str, str]
-    extra: dict[str, Coded]
-    row: NDArray[np.int64]
-    rejects: Rejects
-    vote_column: NDArray[np.int64] | None = None
-
-
-def _stack(sheet: Sheet, how: Plan) -> _Long:
-    """Bring a wide sheet into long form; blank cells of a judge's column are no votes."""
-    names = {c: t for c, t in how.mapping.items() if not t.startswith("=")}
-    cells = {canonical: sheet.columns[theirs] for canonical, theirs in names.items()}
-    extra = {name: sheet.columns[name] for name in how.extra}
-    if how.unguard:
-        text = {column.name for column in COLUMNS if column.kind == "text"}
-        cells = {name: column.map(unguard) if name in text else column for name, column in cells.items()}
-        extra = {unguard(name): column.map(unguard) for name, column in extra.items()}
-    for name, constant in how.constants.items():
-        cells[name] = Coded.constant(constant, len(sheet.row))
-    cells = {name: column.map(str if name in _LONG_TEXTS else str.strip) for name, column in cells.items()}
-    if "position" in cells:
-        cells["position"] = cells["position"].map(order_word)
-    extra = {
-        name: column.map(lambda value: value if value.strip() else None) for name, column in extra.items()
-    }
-    extra = {_extra_name(name): column for name, column in extra.items()}
-    if how.layout != "wide":
-        return _Long(cells, names, extra, sheet.row, sheet.rejects)
-    votes = [sheet.columns[name].map(str.strip) for name in how.judges]
-    index = [np.flatnonzero(~column.missing) for column in votes]
-    take = np.concatenate(index) if index else np.zeros(0, np.int64)
-    judge = np.repeat(np.arange(len(votes)), [len(i) for i in index])
-    order = np.lexsort((judge, take))
-    labels: dict[str, int] = {}
-    new = [np.array([labels.setdefault(v, len(labels)) for v in column.values], np.int64) for column in votes]
-    codes = [table[column.codes[rows]] for table, column, rows in zip(new, votes, index, strict=True)]
-    cells = {name: column.take(take[order]) for name, column in cells.items()}
-    cells["vote"] = Coded(np.concatenate([np.zeros(0, np.int64), *codes])[order], list(labels))
-    cells["judge"] = Coded(judge[order], list(how.judges))
-    extra = {name: column.take(take[order]) for name, column in extra.items()}
-    return _Long(cells, names, extra, sheet.row[take[order]], sheet.rejects, judge[order])
-
-
-def _extra_name(name: str) -> str:
-    """Name of a column that is kept as it is; one named like a canonical column that it is not, renamed."""
-    return f"{name} (in the file)" if name in COLUMN_NAMES else name
-
-
-class _Typed(Typed):
-    """Parses the cells of a long table of votes."""
-
-    def __init__(self, long: _Long, how: Plan, options: ReadOptions) -> None:
-        super().__init__(long.cells, long.named, long.extra, long.row, long.rejects)
-        self.long, self.how, self.options = long, how, options
+    def __init__(self, table: TextTable, how: Plan, options: ReadOptions) -> None:
+        self.how, self.options = how, options
         self.notes: list[str] = []
+        stacked: dict[str, Cells] = {}
+        if how.layout == "wide":
+            table, stacked = _stack(table, how.judges)
+        super().__init__(table, VOTES, how.mapping, how.constants, unguarded=how.unguard)
+        self.cells |= stacked
+        if "position" in self.cells:
+            self.cells["position"] = map_cells(self.cells["position"], order_word)
 
     def column(self, name: str, i: int | np.integer[Any]) -> str:
-        if name == "vote" and self.long.vote_column is not None:
-            return self.how.judges[int(self.long.vote_column[i])]
-        return super().column(name, i)
+        wide = name == "vote" and self.how.layout == "wide"
+        return cell_text(self.cells["judge"], i) if wide else super().column(name, i)
 
-    def draft(self) -> Draft:
-        cells, n = self.long.cells, len(self.long.row)
-        self.reject_unstorable()
-        text = {c.name: cells[c.name] for c in COLUMNS if c.kind == "text" and c.name in cells}
-        for name in text.keys() & CHOICES.keys():
-            text[name] = self.choice(name)
-        for name in ("item_id",) if self.how.gold_only else ("item_id", "judge"):
-            self.reject_missing(name)
-        if self.options.rater_type:
-            text["rater_type"] = text.get("rater_type", Coded.constant(None, n)).filled(
-                self.options.rater_type
-            )
-        numbers: dict[str, Numbers] = {}
-        for column in COLUMNS:
-            if (
-                column.name in cells
-                and column.name not in ("vote", "gold", "confidence")
-                and column.kind != "text"
-            ):
-                function, dtype = (parse_int, np.int64) if column.kind == "int" else (parse_float, np.float64)
-                numbers[column.name] = self.parse(column.name, function, dtype)
-        if "confidence" in cells:
-            scale = self.how.scale
-            numbers["confidence"] = self.parse("confidence", lambda t: parse_confidence(t, scale), np.float64)
-        if "gold" in cells and self.how.gold_vocabulary:
-            numbers["gold"] = self._votes("gold", self.how.gold_vocabulary)
-        if self.how.gold_only:
+    def votes(self) -> TypedRows:
+        """Rows with typed columns, those with a bad cell left out."""
+        how, special = self.how, ("vote", "gold", "confidence")
+        self.check_texts(("item_id",) if how.gold_only else ("item_id", "judge"), self.options.rater_type)
+        readers = {"int": parse_int, "float": parse_float}
+        plain = [c for c in VOTES.columns if c.kind != "text" and c.name not in special]
+        numbers = self.numbers({column.name: readers[column.kind] for column in plain})
+        numbers |= self.numbers({"confidence": lambda text: parse_confidence(text, how.scale)})
+        if how.gold_vocabulary:
+            numbers["gold"] = self._votes("gold", how.gold_vocabulary)
+        if how.gold_only:
             self.reject_missing("gold")
         else:
-            vote = self._scores() if self.how.layout == "scores" else self._slots(self._label_votes())
-            numbers["vote"], text["status"] = self.settle_status("vote", vote, text.get("status"), self.notes)
+            vote = self._scores() if how.layout == "scores" else self._votes("vote", how.vocabulary)
+            vote = self._slots(vote) if how.slots else vote
+            numbers["vote"] = vote = self.settle_status("vote", vote, self.notes)
             if "confidence" in numbers:
-                confidence = numbers["confidence"]
-                numbers["confidence"] = Numbers(confidence.values, confidence.valid & numbers["vote"].valid)
-        draft = Draft(
-            row=self.long.row,
-            text=text,
-            numbers=numbers,
-            rejects=self.rejects,
-            rows=0,
-            extra=self.long.extra,
-            mapping=dict(self.how.mapping),
-            gold_only=self.how.gold_only,
-        )
-        draft.take(self.good)
-        return draft
+                numbers["confidence"][~has_number(vote)] = np.ma.masked
+        rows = self.typed_rows(numbers, how.mapping, [*how.notes, *self.notes])
+        rows.gold_only = how.gold_only
+        rows.take(self.good)
+        return rows
 
-    def _votes(self, name: str, vocabulary: Vocabulary) -> Numbers:
+    def _votes(self, name: str, vocabulary: Vocabulary | None) -> Numbers:
         """Votes of a column of labels; a label outside the vocabulary rejects its row and is never a tie."""
+        assert vocabulary is not None
         if vocabulary.name == NAMES:
-            return self._named(name)
+            return self._model_names(name)
 
         def vote(label: str) -> int:
             found = vocabulary.vote(label)
             if found is None:
+                reason = "not a label of {name} ({meaning}); correct it, or use {option}"
                 raise BadCell(
-                    f"not a label of {vocabulary.name} ({vocabulary.meaning}); correct it, or use --labels"
+                    Message(reason, option="labels", name=vocabulary.name, meaning=vocabulary.meaning)
                 )
             return found
 
-        return self.parse(name, vote, np.int64)
+        return self.number(name, vote)
 
-    def _label_votes(self) -> Numbers:
-        assert self.how.vocabulary is not None
-        return self._votes("vote", self.how.vocabulary)
-
-    def _named(self, name: str) -> Numbers:
+    def _model_names(self, name: str) -> Numbers:
         """Labels that are the better model's name."""
-        column = self.long.cells[name]
         codes: dict[str, int] = {}
-
-        def coded(cells: Coded) -> NDArray[np.int64]:
-            table = [codes.setdefault(normalise(value), len(codes)) for value in cells.values]
-            return np.array([*table, -1], np.int64)[cells.codes]
-
-        label = coded(column)
-        a, b = coded(self.long.cells["model_a"]), coded(self.long.cells["model_b"])
-        tie = np.isin(label, [codes[word] for word in TIE_WORDS if word in codes])
-        value = np.where(tie, 0, np.where(label == a, 1, -1))
-        valid = ~column.missing & (tie | ((label == a) ^ (label == b)))
-        self.reject(
-            ~column.missing & ~valid,
-            name,
-            "names neither model_a nor model_b of its row, nor a tie; correct the name",
+        label, a, b = (
+            by_text(
+                cells,
+                [codes.setdefault(normalise(text), len(codes)) for text in distinct_texts(cells)],
+                -1,
+                int,
+            )
+            for cells in (self.cells[name], self.cells["model_a"], self.cells["model_b"])
         )
-        return Numbers(value, valid)
+        tie = np.isin(label, [codes[word] for word in TIE_WORDS if word in codes])
+        there = label >= 0
+        valid = there & (tie | ((label == a) ^ (label == b)))
+        reason = "names neither model_a nor model_b of its row, nor a tie; correct the name"
+        self.reject(there & ~valid, name, reason)
+        return np.ma.array(np.where(tie, 0, np.where(label == a, 1, -1)), mask=~valid)
 
     def _slots(self, vote: Numbers) -> Numbers:
         """Turn labels that name the first and second shown into labels that name the models."""
-        if not self.how.slots:
-            return vote
-        position = self.long.cells.get("position", Coded.constant(None, len(self.long.row)))
-        flip = np.array([value.casefold() == "ba" for value in position.values] + [False], bool)[
-            position.codes
-        ]
-        self.reject(
-            position.missing & vote.valid,
-            "position",
-            "the label names the first or second shown, but position is missing; write ab or ba",
-        )
-        return Numbers(np.where(flip, -vote.values, vote.values), vote.valid)
+        position = self.cells.get("position", constant_cells(None, len(self.row)))
+        swapped: Mask = by_text(position, [text == "ba" for text in distinct_texts(position)], False)
+        reason = "the label names the first or second shown, but position is missing; write ab or ba"
+        self.reject(is_missing(position) & has_number(vote), "position", reason)
+        return np.ma.array(np.where(swapped, -vote.data, vote.data), mask=~has_number(vote))
 
     def _scores(self) -> Numbers:
-        a, b = (self.parse(name, parse_float, np.float64) for name in SCORE_COLUMNS)
-        difference = a.values - b.values
+        """The side with the higher score, a tie within the margin."""
+        a, b = (self.number(name, parse_float) for name in SCORE_COLUMNS)
         # 100.8 - 100.7 is a little more than 0.1 in binary; it must tie at a margin of 0.1.
-        tied = np.abs(difference) <= self.options.tie_margin * (1 + 1e-9)
-        return Numbers(np.where(tied, 0, np.sign(difference)).astype(np.int64), a.valid & b.valid)
+        tied = np.ma.abs(a - b) <= self.options.tie_margin * (1 + 1e-9)
+        sign = np.sign((a - b).data).astype(np.int64)
+        return np.ma.array(np.where(tied.filled(False), 0, sign), mask=np.ma.getmaskarray(tied))
+
+
+def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[str, Cells]]:
+    """A row per vote, row by row, and the columns `vote` and `judge`; blank cells of a judge are no votes."""
+    import pyarrow as pa
+
+    votes = [map_cells(table.columns[name], str.strip) for name in judges]
+    index = [np.flatnonzero(~is_missing(column)) for column in votes] or [np.zeros(0, np.int64)]
+    take = np.concatenate(index)
+    judge = np.repeat(np.arange(len(index)), [len(rows) for rows in index])
+    order = np.lexsort((judge, take))
+    stacked = pa.chunked_array([column.drop_null() for column in votes], constant_cells(None, 0).type)
+    labels = stacked.unify_dictionaries().combine_chunks()
+    take = take[order]
+    columns = {
+        name: column.take(pa.array(take)) for name, column in table.columns.items() if name not in judges
+    }
+    long = replace(table, columns=columns, row=table.row[take])
+    return long, {"vote": labels.take(pa.array(order)), "judge": coded_cells(judge[order], list(judges))}

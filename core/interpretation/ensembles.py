@@ -1,15 +1,49 @@
-"""What the Ensembles page says in words: is a jury better than its best judge?"""
+"""Sentences and table of the Ensembles page: is a jury better than its best judge?"""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
-import numpy as np
-
 from ..consensus.ensembles import Difference, EnsembleScore, EnsembleTable
-from ..stats.intervals import bonferroni_factor
+from ..stats.estimate import Estimate
+from ..stats.intervals import bonferroni_interval
+from .format import points, points_ends
+from .tables import Column
 from .verdicts import FEW, percent
+
+WITHOUT = (
+    Column("without", lambda row: row[0], ""),
+    Column("n", lambda row: row[1].n, "d"),
+    Column("change of share right", lambda row: row[1], ends=("low", "high")),
+)
+"""Rows of `without_rows`."""
+
+
+def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
+    """Members, rules and fusers, a row each."""
+
+    def measured(field: str) -> Callable[[EnsembleScore], float | None]:
+        return lambda score: getattr(score.calibration, field, None)
+
+    return (
+        Column("who", "name", ""),
+        Column("kind", "kind", ""),
+        Column("fitted on gold labels", "fitted", ""),
+        Column("n", "n", "d"),
+        Column("share right", "accuracy", ends=("low", "high")),
+        Column("compared with", lambda score: score.against and found.scores[score.against].name, ""),
+        Column("minus that one", "against_best", ends=("minus low", "minus high")),
+        Column("departs from majority", "differs", "d"),
+        Column("right then", "right", "d"),
+        Column("majority right then", "wrong", "d"),
+        Column("TH-Score", lambda score: getattr(score.th, "th", None)),
+        *(Column(name, measured(name.lower())) for name in ("ECE", "ACE", "MCE")),
+        Column("Brier", measured("brier")),
+        Column("NLL", measured("nll")),
+        Column("cost", "cost"),
+    )
 
 
 def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:
@@ -27,18 +61,18 @@ def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:
     partly = [f"{score.name} ({score.n:,})" for score in others if score.n < found.n]
     best = max(rules, key=lambda score: score.accuracy.value)
     other = [score for score in rules if score.fitted != best.fitted]
-    word, said = _told(found, best, len(rules))
+    word, sentence = _compared(found, best, len(rules))
     if other:
         second = max(other, key=lambda score: score.accuracy.value)
-        also, rest = _told(found, second, len(rules))
+        also, rest = _compared(found, second, len(rules))
         how = "With a fit on gold labels" if second.fitted else "Without gold labels"
-        said = f"{said} {how}: {also[0].lower()}{also[1:]}. {rest}"
+        sentence = f"{sentence} {how}: {also[0].lower()}{also[1:]}. {rest}"
     if partly:
-        said += f" Not among them, as they judged fewer of the {found.n:,}: {', '.join(partly)}."
-    return f"{word}. {said}", "finding" if word == "Yes" else "warning"
+        sentence += f" Not among them, as they judged fewer of the {found.n:,}: {', '.join(partly)}."
+    return f"{word}. {sentence}", "finding" if word == "Yes" else "warning"
 
 
-def _told(found: EnsembleTable, best: EnsembleScore, rules: int) -> tuple[str, str]:
+def _compared(found: EnsembleTable, best: EnsembleScore, rules: int) -> tuple[str, str]:
     """Yes, No or Not shown, and why, of one rule against the best member treated like it."""
     gap = best.against_best
     # Only members are compared with nothing.
@@ -46,35 +80,36 @@ def _told(found: EnsembleTable, best: EnsembleScore, rules: int) -> tuple[str, s
     assert best.against is not None
     member = found.scores[best.against]
     judges = sum(score.kind == "member" for score in found.scores.values())
-    taken = ", as they vote or by BTD," if best.fitted else ""
-    versus = f"than {member.name} ({percent(member.accuracy.value, 1)}), the best of {judges} judges{taken}"
-    said = (
+    rival = f"{member.name} ({percent(member.accuracy.value, 1)}), the best of {judges} judges"
+    rival += ", as they vote or by BTD" if best.fitted else ""
+    right = (
         f"{best.name} is right on {percent(best.accuracy.value, 1)} of comparisons "
         f"({percent(best.accuracy.low, 1)} to {percent(best.accuracy.high, 1)}, n {best.n:,})"
     )
     measured = _measured(gap)
-    if widened(gap, rules)[0] > 0:
-        return (
-            "Yes",
-            f"{said}, which is more often {versus.rstrip(',')}: by {measured}{_among(rules, 'rules')}.",
-        )
+    if widened(gap, rules).low > 0:
+        return "Yes", f"{right}, which is more often than {rival}: by {measured}{_among(rules, 'rules')}."
     if gap.high < 0:
-        return "No", f"{said}, which is less often {versus.rstrip(',')}: by {measured}."
-    rival = versus.removeprefix("than ").rstrip(",")
+        return "No", f"{right}, which is less often than {rival}: by {measured}."
     if 1 < gap.items < FEW:
         few = f"{gap.items} items are too few to tell"
-        return "Not shown", f"{said}, a difference of {points(gap.value)} points from {rival}; {few}."
+        return "Not shown", f"{right}, a difference of {points(gap.value)} points from {rival}; {few}."
     if gap.low > 0:
         measured += f", within chance for the best of {rules} rules,"
-    return "Not shown", f"{said}, a difference of {measured} from {rival}."
+    return "Not shown", f"{right}, a difference of {measured} from {rival}."
 
 
-def widened(gap: Difference, comparisons: int) -> tuple[float, float]:
-    """Interval of a difference of shares at 1 − (1 − level)/comparisons (`bonferroni_factor`)."""
-    ratio = bonferroni_factor(comparisons, level=gap.level)
-    ends = gap.value - ratio * (gap.value - gap.low), gap.value + ratio * (gap.high - gap.value)
-    low, high = np.clip(ends, -1.0, 1.0).tolist()
-    return low, high
+def widened(gap: Difference, comparisons: int) -> Estimate:
+    """A difference of shares with its interval at 1 − (1 − level)/comparisons (`bonferroni_interval`)."""
+    wide = bonferroni_interval(gap, comparisons)
+    return replace(wide, low=max(wide.low, -1.0), high=min(wide.high, 1.0))
+
+
+def without_rows(found: EnsembleTable, rule: str) -> dict[str, Difference]:
+    """Change of a rule's accuracy when each member leaves; empty where no rule is left of so few."""
+    members = [score.name for score in found.scores.values() if score.kind == "member"]
+    gaps = zip(members, found.without[found.rules.index(rule)], strict=True)
+    return {name: gap for name, gap in gaps if gap is not None}
 
 
 def without(found: EnsembleTable, rule: str) -> str:
@@ -83,36 +118,35 @@ def without(found: EnsembleTable, rule: str) -> str:
     Intervals are those of the figure and table. The members are several, so one is named only if its interval
     leaves out 0 when widened for their number too.
     """
-    members = [score.name for score in found.scores.values() if score.kind == "member"]
-    gaps = {
-        name: gap
-        for name, gap in zip(members, found.without[found.rules.index(rule)], strict=True)
-        if gap is not None
-    }
+    gaps = without_rows(found, rule)
     if not gaps:
         return "This rule cannot be made without any one member."
-    ends = {name: widened(gap, len(gaps)) for name, gap in gaps.items()}
+    wide = {name: widened(gap, len(gaps)) for name, gap in gaps.items()}
     needed = min(gaps, key=lambda name: gaps[name].value)
     gap = gaps[needed]
     changes, among = _measured(gap, counted=True), _among(len(gaps), "judges")
-    if ends[needed][1] < 0:
-        said = f"Without {needed} the share right changes most for the worse: by {changes}{among}"
+    if wide[needed].high < 0:
+        sentence = f"Without {needed} the share right changes most for the worse: by {changes}{among}"
     else:
         if gap.high < 0:
             changes += f", within chance for the worst of {len(gaps)}"
         elif 1 < gap.items < FEW:
             changes = f"{points(gap.value)} points; {gap.items} items are too few to tell"
-        said = f"No judge is shown to be needed: without {needed} the share right changes by {changes}"
-    better = [name for name, (low, _) in ends.items() if low > 0]
-    return said + (f". It is right more often without {' or '.join(better)}." if better else ".")
+        sentence = f"No judge is shown to be needed: without {needed} the share right changes by {changes}"
+    better = [name for name, one in wide.items() if one.low > 0]
+    return sentence + (f". It is right more often without {' or '.join(better)}." if better else ".")
 
 
 def _measured(gap: Difference, *, counted: bool = False) -> str:
     """A difference in points with the interval that tables and figures show."""
-    if math.isnan(gap.low):
+    if not gap.has_interval:
         return f"{points(gap.value)} points (on one item, so its interval is unknown)"
-    n = f", n {gap.n:,}" if counted else ""
-    return f"{points(gap.value)} points ({points(gap.low)} to {points(gap.high)}{n})"
+    ends = points_ends(gap)
+    return (
+        f"{points(gap.value)} points {ends[:-1]}, n {gap.n:,})"
+        if counted
+        else f"{points(gap.value)} points {ends}"
+    )
 
 
 def _among(several: int, what: str) -> str:
@@ -127,8 +161,12 @@ def rules_departures(found: EnsembleTable) -> tuple[str, ...]:
         if score.kind in ("rule", "fuser") and score.key != "majority"
     ]
     never = [score.name for score in others if not score.differs]
-    said = tuple(departures(score) for score in others if score.differs)
-    return (*said, f"Never different from the majority of judges: {', '.join(never)}.") if never else said
+    sentences = tuple(departures(score) for score in others if score.differs)
+    return (
+        (*sentences, f"Never different from the majority of judges: {', '.join(never)}.")
+        if never
+        else sentences
+    )
 
 
 def departures(score: EnsembleScore) -> str:
@@ -139,9 +177,3 @@ def departures(score: EnsembleScore) -> str:
         f"{score.name} departs from the majority of judges on {score.differs:,} of {score.n:,} comparisons: "
         f"it is right on {score.right:,} of them, the majority on {score.wrong:,}{rest}."
     )
-
-
-def points(share: float) -> str:
-    """A difference of shares in percentage points, signed, without a minus before 0.0."""
-    rounded = round(100 * share, 1)
-    return f"{rounded:+.1f}" if rounded else "0.0"

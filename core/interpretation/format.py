@@ -5,7 +5,10 @@ How an interval is written, also where there is none.
 
 from __future__ import annotations
 
+import decimal
 from math import isfinite, isnan
+
+from ..stats.estimate import Estimate
 
 
 def span(low: float | None, high: float | None, form: str = ".3f") -> str:
@@ -32,6 +35,27 @@ def signed_elo(elo: float) -> str:
     return f"{elo:+.0f}" if round(elo) else "0"
 
 
+def elo_ends(elo: Estimate) -> str:
+    """Ends of an interval of Elo: (+3 to +20)."""
+    return f"({signed_elo(elo.low)} to {signed_elo(elo.high)})"
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, signed, without a minus before 0.0."""
+    rounded = round(100 * share, 1)
+    return f"{rounded:+.1f}" if rounded else "0.0"
+
+
+def points_ends(gap: Estimate) -> str:
+    """Ends of a difference of shares in points: (-1.2 to +0.8)."""
+    return f"({points(gap.low)} to {points(gap.high)})"
+
+
+def p_value(p: float) -> str:
+    """A p-value in the digits that matter."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}" if p < 0.01 else f"p = {p:.2f}"
+
+
 def minus(number: str) -> str:
     """A number as text, its hyphen made a minus; not for text with names, whose hyphens are their own."""
     return number.replace("-", "−")
@@ -50,3 +74,26 @@ def number(value: float | None, form: str = ".3f") -> str:
         return format(int(value), form)
     sign, rest = (form[0], form[1:]) if form[:1] in ("+", "-") else ("", form)
     return format(float(value), f"{sign}z{rest}")
+
+
+def one_line(text: str) -> str:
+    """Text from votes, files or providers, safe to print: no line breaks, no terminal escapes."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def upwards(cost: float) -> str:
+    """An amount in four digits that is never less."""
+    rounded = decimal.Context(prec=4, rounding=decimal.ROUND_CEILING).create_decimal_from_float(cost)
+    return f"{rounded.normalize():,f}"
+
+
+def duration(seconds: float) -> str:
+    """Hours and minutes, minutes and seconds, or seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 vote`, `2,000 votes`."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -1,15 +1,16 @@
-"""What the Listwise page says in words: does the order of candidates decide, and do more orders help?"""
+"""Sentences and tables of the Listwise page: does the order of candidates decide, do more orders help?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
-import numpy as np
-
-from ..consensus.listwise import Improvements, OrderSensitivity, OrderSweep
-from ..stats.intervals import bonferroni_factor
-from .ensembles import points
+from ..consensus.listwise import Improvements
+from ..consensus.listwise_orders import OrderSensitivity, OrderSweep
+from ..stats.estimate import Estimate
+from ..stats.intervals import bonferroni_interval
+from .format import p_value, points, points_ends
+from .tables import Column
 from .verdicts import percent
 
 SIGNIFICANT = 0.05
@@ -17,24 +18,95 @@ SAME_SLOT = 0.8
 """If the best stands in one slot of the first order on more items than this, that order is no fair test."""
 
 
+CANDIDATES = {
+    "item": "item",
+    "candidate": "candidate",
+    "runs": "runs",
+    "consensus": "consensus score",
+    "winner": "wins",
+    "best": "is the best",
+    "score": "mean score",
+    "borda": "rank score (Borda)",
+    "top": "share of first places",
+    "uncertainty": "flagged uncertain",
+}
+"""Heading of each column of a `Consensus`, whose rows may be thousands."""
+ACCURACY = (
+    Column("category", "category", ""),
+    Column("items", "n", "d"),
+    Column("consensus right", "consensus", ends=("consensus low", "consensus high")),
+    Column("first order right", "direct", ends=("first low", "first high")),
+    Column("any one order right", "single", ends=("one low", "one high")),
+    Column("improved", "improved", "d"),
+    Column("regressed", "regressed", "d"),
+    Column("p", "p_value", ".2g"),
+    Column("consensus minus any one", "gain", ends=("minus low", "minus high")),
+    Column("by chance", "chance"),
+)
+ORDERS = (
+    Column("orders K", "k", "d"),
+    Column("items", "n", "d"),
+    Column("right", "accuracy", ends=("low", "high")),
+    Column("gain over any one", "gain", ends=("gain low", "gain high")),
+    Column("majority wrong", "majority_error"),
+    Column("Hoeffding bound", "bound"),
+    Column("subsets", "subsets", "d"),
+)
+# Slots count from 1 in words and figure, from 0 in files.
+SLOTS = (
+    Column("slot", lambda row: row.slot + 1, "d"),
+    Column("runs", lambda row: row.win.n, "d"),
+    Column("comes first", "win", ends=("low", "high")),
+    Column("its candidates elsewhere", "expected"),
+    Column("difference", "pull"),
+    Column("chance", "chance"),
+    Column("runs with the best", lambda row: row.best.n, "d"),
+    Column("right then", "best", ends=("right low", "right high")),
+)
+
+
+def judge_columns(
+    found: Mapping[str, Improvements], sensitive: Mapping[str, OrderSensitivity]
+) -> tuple[Column, ...]:
+    """Order sensitivity and accuracy by judge; a row is the name of one."""
+
+    def changed(judge: str) -> Estimate | None:
+        return sensitive[judge].changed if judge in sensitive else None
+
+    def overall(field: str) -> Callable[[str], Any]:
+        return lambda judge: getattr(found[judge].overall, field) if judge in found else None
+
+    sensitivity = (
+        Column("n", lambda judge: getattr(changed(judge), "n", None), "d"),
+        Column("order decides", changed, ends=("low", "high")),
+    )
+    titles = {"first order": "direct", "any one order": "single", "consensus": "consensus"}
+    accuracy = (
+        *(
+            Column(f"{title} right", overall(field), ends=(f"{title} low", f"{title} high"))
+            for title, field in titles.items()
+        ),
+        Column("improved", overall("improved"), "d"),
+        Column("regressed", overall("regressed"), "d"),
+        Column("p", overall("p_value"), ".2g"),
+    )
+    return (Column("judge", str, ""), *(sensitivity if sensitive else ()), *(accuracy if found else ()))
+
+
 def answer(
     judge: str, found: Improvements | None, sensitivity: OrderSensitivity | None
 ) -> tuple[str, Literal["finding", "warning"]]:
     """Order sensitivity, and whether the consensus of all orders is right more often than the first order."""
-    said, kind = [], "finding"
-    if sensitivity is not None:
-        changed = sensitivity.changed
-        said.append(
-            f"{judge}: who comes first depends on the order of the candidates on {percent(changed.value)} of "
-            f"items ({percent(changed.low)} to {percent(changed.high)}, n {changed.n:,})."
-        )
-        kind = "warning" if changed.low > 0 else kind
+    changed = None if sensitivity is None else sensitivity.changed
+    if changed is None:
+        first = f"{judge}: no item was judged in two orders, so their effect is unknown."
     else:
-        said.append(f"{judge}: no item was judged in two orders, so their effect is unknown.")
-        kind = "warning"
-    if found is not None:
-        said.append(gained(found))
-    return " ".join(said), "warning" if kind == "warning" else "finding"
+        first = (
+            f"{judge}: who comes first depends on the order of the candidates on {percent(changed.value)} of "
+            f"items ({_ends(changed)}, n {changed.n:,})."
+        )
+    sentence = first if found is None else f"{first} {gained(found)}"
+    return sentence, "warning" if changed is None or changed.low > 0 else "finding"
 
 
 def gained(found: Improvements) -> str:
@@ -51,42 +123,39 @@ def gained(found: Improvements) -> str:
     if overall.p_value <= SIGNIFICANT and change > 0:
         verdict = "more often than" if overall.improved > overall.regressed else "less often than"
     items = "item" if overall.n == 1 else "items"
-    said = (
+    consensus = (
         f"The consensus of all orders is right on {percent(after.value, 1)} of {overall.n:,} {items} "
-        f"({percent(after.low, 1)} to {percent(after.high, 1)})"
+        f"({_ends(after, 1)})"
     )
-    ends = f"({points(overall.gain_low)} to {points(overall.gain_high)})"
-    ends = "(interval unknown)" if np.isnan(overall.gain_low) else ends
     one = (
         f"any one order (mean over orders) on {percent(alone.value, 1)}, a change by "
-        f"{points(overall.gain)} points {ends}"
+        f"{points(overall.gain.value)} points {_known_ends(overall.gain)}"
     )
     if overall.first_share > SAME_SLOT and overall.chance < SAME_SLOT:
         slot, share = overall.first_slot + 1, percent(overall.first_share)
         return (
-            f"{said}, {one}. The first order alone is right on {percent(before.value, 1)} (consensus: "
+            f"{consensus}, {one}. The first order alone is right on {percent(before.value, 1)} (consensus: "
             f"{counted}), but in it the best stands in slot {slot} on {share} of the items, so that measures "
             "the slot as much as the judge."
         )
     first = f"{verdict} the first order alone with {percent(before.value, 1)}: {counted}"
-    return f"{said}, {first}; {one}."
+    return f"{consensus}, {first}; {one}."
 
 
 def judges(found: Mapping[str, OrderSensitivity]) -> str:
     """On how many items order decides for the steadiest judge and for the least steady one."""
 
-    def told(name: str) -> str:
+    def items(name: str) -> str:
         changed = found[name].changed
-        low, high = percent(changed.low), percent(changed.high)
-        return f"{percent(changed.value)} of {changed.n:,} items ({low} to {high})"
+        return f"{percent(changed.value)} of {changed.n:,} items ({_ends(changed)})"
 
     steady = sorted(found, key=lambda name: found[name].changed.value)
     first, last = steady[0], steady[-1]
     if first == last:
-        return f"{first}: order decides who comes first on {told(first)}."
+        return f"{first}: order decides who comes first on {items(first)}."
     return (
-        f"Of {len(found):,} judges order decides who comes first least often for {first}, on {told(first)}, "
-        f"and most often for {last}, on {told(last)}."
+        f"Of {len(found):,} judges order decides who comes first least often for {first}, on {items(first)}, "
+        f"and most often for {last}, on {items(last)}."
     )
 
 
@@ -103,16 +172,14 @@ def macro(found: Improvements) -> str:
 
 def enough(found: OrderSweep) -> str:
     """How much is left to gain from more orders: the fewest whose accuracy is within one point of all."""
-    last = found.accuracy[-1]
-    near = int(found.k[(found.accuracy >= last - 0.01).argmax()])
-    orders = len(found.k)
-    change, low, high = (points(float(part[-1])) for part in (found.gain, found.gain_low, found.gain_high))
-    gain = f"{change} points ({low} to {high})" if found.n > 1 else f"{change} points (interval unknown)"
+    last = found.rows[-1]
+    orders, gain = last.k, last.gain
     if orders == 1:
         return f"Every item has one order, so nothing is known about more (n {found.n:,})."
+    near = next(row.k for row in found.rows if row.accuracy.value >= last.accuracy.value - 0.01)
     return (
-        f"{orders} orders instead of any one (mean over orders, {percent(float(found.accuracy[0]), 1)}) "
-        f"change accuracy by {gain}, n {found.n:,}; "
+        f"{orders} orders instead of any one (mean over orders, {percent(found.rows[0].accuracy.value, 1)}) "
+        f"change accuracy by {points(gain.value)} points {_known_ends(gain)}, n {found.n:,}; "
         f"{near} {'gives' if near == 1 else 'give'} within one point of all {orders}."
     )
 
@@ -120,26 +187,27 @@ def enough(found: OrderSweep) -> str:
 def slots(found: OrderSensitivity) -> str:
     """The slot that departs most from what its candidates get in other slots.
 
-    It is the worst of several, so its interval is widened for their number (`bonferroni_factor`) before it is
-    said to decide.
+    It is the worst of several, so its interval is widened for their number (`bonferroni_interval`) before it
+    counts as deciding.
     """
-    table = found.slots
-    used = ~np.isnan(table.pull)
-    if not used.any():
+    used = [row for row in found.slots if row.pull.n]
+    if not used:
         return "No candidate was shown in two slots, so nothing is known of slots."
-    most = int(np.where(used, abs(table.pull), -1.0).argmax())
-    pull, low, high = table.pull[most], table.pull_low[most], table.pull_high[most]
-    reach = pull - low if pull > 0 else high - pull
-    outside = abs(pull) > bonferroni_factor(int(used.sum()), level=table.level) * reach
-    ends = "interval unknown" if np.isnan(low) else f"{points(float(low))} to {points(float(high))}"
-    said = (
-        f"Slot {most + 1} comes first in {percent(table.win[most], 1)} of its {table.n[most]:,} runs "
-        f"({percent(table.low[most], 1)} to {percent(table.high[most], 1)}), {points(float(pull))} points "
-        f"({ends}) from what the same candidates get in other slots."
+    most = max(used, key=lambda row: abs(row.pull.value))
+    win, pull = most.win, most.pull
+    sentence = (
+        f"Slot {most.slot + 1} comes first in {percent(win.value, 1)} of its {win.n:,} runs "
+        f"({_ends(win, 1)}), {points(pull.value)} points {_known_ends(pull)} from what the same candidates "
+        "get in other slots."
     )
-    return said + (" The slot itself decides." if outside else " That is within chance: no slot stands out.")
+    if bonferroni_interval(pull, len(used)).excludes(0):
+        return f"{sentence} The slot itself decides."
+    return f"{sentence} That is within chance: no slot stands out."
 
 
-def p_value(p: float) -> str:
-    """A p-value in the digits that matter."""
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}" if p < 0.01 else f"p = {p:.2f}"
+def _ends(share: Estimate, digits: int = 0) -> str:
+    return f"{percent(share.low, digits)} to {percent(share.high, digits)}"
+
+
+def _known_ends(gap: Estimate) -> str:
+    return points_ends(gap) if gap.has_interval else "(interval unknown)"

@@ -238,8 +238,8 @@ def debiased(candidate: str, anchor: str, judge: str | None, found: DebiasedRate
         if abs(shift) >= 0.05
         else f"{pronoun} {candidate} as gold does on average"
     )
-    longer = max(found.high - found.low, found.labels_high - found.labels_low)
-    shorter = min(found.high - found.low, found.labels_high - found.labels_low)
+    longer = max(found.high - found.low, found.labels.high - found.labels.low)
+    shorter = min(found.high - found.low, found.labels.high - found.labels.low)
     share = round(100 * (1 - shorter / longer))
     if not found.n_unlabelled:
         helps = "Every comparison has gold, so the labels alone are the answer."
@@ -268,15 +268,16 @@ def debiased(candidate: str, anchor: str, judge: str | None, found: DebiasedRate
 
 def corrected(found: RoganGladen) -> str:
     """The two-class correction beside it, or why there is none."""
-    if found.value is None or found.sensitivity is None or found.specificity is None:
+    rate = found.rate
+    if rate is None or found.sensitivity is None or found.specificity is None:
         return f"Rogan–Gladen: not applicable, {found.reason}."
     hits = (
         f"from a sensitivity of {percent(found.sensitivity)} (n {found.n_a:,}) and a specificity of "
         f"{percent(found.specificity)} (n {found.n_b:,})"
     )
-    if found.low is None or found.high is None:
-        return f"Rogan–Gladen: {percent(found.value)} {hits}; {found.reason}."
-    return f"Rogan–Gladen: {percent(found.value)} ({percent(found.low)} to {percent(found.high)}), {hits}."
+    if not rate.has_interval:
+        return f"Rogan–Gladen: {percent(rate.value)} {hits}; {found.reason}."
+    return f"Rogan–Gladen: {percent(rate.value)} ({percent(rate.low)} to {percent(rate.high)}), {hits}."
 
 
 def guaranteed(judge: str, found: Guarantee) -> str:

@@ -28,6 +28,8 @@ class Column:
     form : how a number is written (`format` specification, such as ".3f", "+.1f" or ",d").
     help : what the number is, in one sentence.
     ends : headings of the interval's ends in a table of numbers; the default is "<name> low", "<name> high".
+    ends_help : what the interval is.
+    scale : numbers are shown times this, such as 100 for percent.
     """
 
     name: str
@@ -35,11 +37,15 @@ class Column:
     form: str = ".3f"
     help: str = ""
     ends: tuple[str, str] | None = None
+    ends_help: str = ""
+    scale: float = 1
 
     def of(self, row: object) -> Value:
         """The value in one row."""
         found: Value = self.value(row) if callable(self.value) else getattr(row, self.value)
-        return found
+        if self.scale == 1 or found is None or isinstance(found, str):
+            return found
+        return found.scaled(self.scale) if isinstance(found, Estimate) else self.scale * found
 
     def interval_names(self) -> tuple[str, str]:
         """Headings of the two ends."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -25,7 +26,7 @@ from typing import Any
 
 import httpx
 
-from .endpoint import Destination, scrub, scrub_key
+from .endpoint import NO_KEY, Destination
 from .parsing import storable
 
 RETRIED = (408, 409, 429)
@@ -36,7 +37,12 @@ LONGEST_WAIT = 300.0
 """A server that asks to be left alone for longer is taken at this."""
 MOST_TOKENS = 10**9
 """A count of tokens above this is no count: no call has so many."""
-BROKEN = "connection or broken reply"
+KINDS = {429: "rate limit", 408: "timeout"}
+REFUSED = "refused by the provider"
+REMOVED = "[key]"
+SHORT = 6
+"""Characters below which a secret may be part of other words."""
+SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_SECRET_KEY", "_ACCESS_KEY", "_PASSWORD", "_CREDENTIALS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +61,7 @@ class Answer:
     seconds: float
 
 
+@dataclass(eq=False)
 class CallFailed(Exception):
     """A call without an answer. The message holds no key.
 
@@ -64,22 +71,15 @@ class CallFailed(Exception):
     content_policy : this one text is what the provider will not judge, not the judge as a whole.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int,
-        kind: str,
-        wait: float | None = None,
-        billed: bool = True,
-        content_policy: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.kind = kind
-        self.wait = wait
-        self.billed = billed
-        self.content_policy = content_policy
+    message: str
+    status: int
+    kind: str
+    wait: float | None = None
+    billed: bool = True
+    content_policy: bool = False
+
+    def __str__(self) -> str:
+        return self.message
 
     @property
     def mends(self) -> bool:
@@ -89,7 +89,7 @@ class CallFailed(Exception):
 
 @cache
 def library() -> Any:
-    """litellm, told to fetch nothing, to say nothing and to retry nothing by itself."""
+    """litellm, configured to fetch nothing, print nothing and retry nothing by itself."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
     # Calls go where the plan says.
@@ -101,7 +101,6 @@ def library() -> Any:
     with warnings.catch_warnings():
         # It says so when the first reply is built, so one is built here.
         warnings.simplefilter("ignore")
-        import httpx
         import litellm
         from litellm.llms.custom_httpx import http_handler
 
@@ -143,9 +142,8 @@ def listed_price(model: str) -> tuple[float, float] | None:
     """Price of one prompt and one completion token in US dollars, from litellm's local list."""
     listed = library().model_cost
     facts = listed.get(model) or listed.get(model.partition("/")[2])
-    if not facts or facts.get("input_cost_per_token") is None or facts.get("output_cost_per_token") is None:
-        return None
-    return float(facts["input_cost_per_token"]), float(facts["output_cost_per_token"])
+    prompt, completion = ((facts or {}).get(f"{kind}_cost_per_token") for kind in ("input", "output"))
+    return None if prompt is None or completion is None else (float(prompt), float(completion))
 
 
 async def ask(
@@ -229,43 +227,53 @@ def _alternatives(choice: Any) -> dict[str, float] | None:
 
 
 def _failure(error: Exception, where: Destination, permit: Permit) -> CallFailed:
-    if permit.refusal is not None:
-        return CallFailed(permit.refusal, status=400, kind="refused by the provider", billed=False)
-    if permit.status is not None and 300 <= permit.status < 400:
-        return CallFailed(
-            "the server sends calls on to another address, which is not followed",
-            status=permit.status,
-            kind="refused by the provider",
-            billed=False,
-        )
-    headers = permit.headers or getattr(error, "litellm_response_headers", None) or {}
     answered = permit.status is not None and permit.status >= 400
+    if permit.status is not None and 300 <= permit.status < 400:
+        permit.refusal = "the server sends calls on to another address, which is not followed"
+    if permit.refusal is not None:
+        return CallFailed(permit.refusal, permit.status or 400, REFUSED, billed=False)
+    headers = permit.headers or getattr(error, "litellm_response_headers", None) or {}
     status = permit.status if answered else getattr(error, "status_code", None)
     # A success that cannot be read is a failure of the server's.
     status = status if isinstance(status, int) and status >= 400 else 500
-    # litellm writes its own class names before what the provider said.
+    # litellm writes its own class names before the provider's message.
     message = storable(" ".join(str(getattr(error, "message", None) or error).split()))
-    if status == 429:
-        kind = "rate limit"
-    elif status == 408:
-        kind = "timeout"
-    elif status >= 500 or status in RETRIED:
-        kind = "server error" if answered else BROKEN
-    else:
-        kind = "refused by the provider"
-    return CallFailed(
+    failure = CallFailed(
         scrub(message, [where.key])[:1000],
         status=status,
-        kind=kind,
+        kind=KINDS.get(status, REFUSED),
         wait=retry_after(headers),
         billed=not answered,
         content_policy=isinstance(error, library().ContentPolicyViolationError),
     )
+    if failure.mends and status not in KINDS:
+        failure.kind = "server error" if answered else "connection or broken reply"
+    return failure
 
 
 def safe(message: str, places: Iterable[Destination]) -> str:
-    """A message that holds no key."""
-    return scrub(storable(message), [place.key for place in places])
+    """The message, without keys if it holds any."""
+    scrubbed = scrub(storable(message), [place.key for place in places])
+    return message if scrubbed == message else scrubbed
+
+
+def scrub(text: str, keys: Iterable[str | None]) -> str:
+    """The text without the keys, nor anything that the environment calls a secret."""
+    secret = {value for name, value in os.environ.items() if name.upper().endswith(SECRET_ENDINGS)}
+    # A short secret, unlike a key that was sent, may be a word by chance.
+    removed = {*filter(None, keys), *(value for value in secret if len(value) >= SHORT)}
+    for value in sorted(removed, key=len, reverse=True):
+        text = scrub_key(text, value)
+    return text
+
+
+def scrub_key(text: str, key: str | None) -> str:
+    """The text without a key that was sent; a short one counts as a whole word only."""
+    if not key or key == NO_KEY:
+        return text
+    if len(key) >= SHORT:
+        return text.replace(key, REMOVED)
+    return re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", REMOVED, text)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -302,7 +310,7 @@ Origin = tuple[str, str, int | None]
 
 @dataclass(slots=True)
 class Permit:
-    """Leave for one request.
+    """Permission for one request.
 
     local : to this machine, so never through a proxy.
     status, headers : of the server's answer.  refusal : why nothing was sent.
@@ -318,7 +326,7 @@ class Permit:
 
 
 PERMIT: ContextVar[Permit | None] = ContextVar("permit", default=None)
-"""Leave of the call that is being made; tasks and threads that a client starts for it inherit it."""
+"""Permission of the call that is being made; tasks and threads that a client starts for it inherit it."""
 
 
 def origin(url: httpx.URL | str) -> Origin:
@@ -331,7 +339,7 @@ def origin(url: httpx.URL | str) -> Origin:
 
 
 class Gate(httpx.AsyncBaseTransport):
-    """Connections to servers; asks for leave before each request.
+    """Connections to servers; each request needs permission.
 
     connect : makes connections that go through the proxies of the environment.
     """

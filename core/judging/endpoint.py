@@ -1,11 +1,11 @@
-"""Where judged texts would be sent, with which key, and at what price; asked before anything is sent."""
+"""Where judged texts would be sent, with which key, and at what price; settled before anything is sent."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -41,10 +41,9 @@ NO_KEY = "none-needed"
 """Sent to servers that ask for no key: clients of the OpenAI format must send one."""
 NAME = re.compile(r"[0-9a-z._:-]+")
 """Of a host, in lower case, or its number."""
-REMOVED = "[key]"
-SHORT = 6
-"""Characters below which a secret may be part of other words."""
-SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_SECRET_KEY", "_ACCESS_KEY", "_PASSWORD", "_CREDENTIALS")
+
+Price = tuple[float, float]
+"""Of one prompt token and of one completion token."""
 
 
 class NotConfirmed(InvalidOption):
@@ -55,13 +54,13 @@ class NotConfirmed(InvalidOption):
 class Destination:
     """Where a judge's calls go. The key is in no text of it.
 
-    price : of one prompt token and one completion token; None: unknown.
+    price : None if it is unknown.
     """
 
     host: str
     base_url: str | None
     local: bool
-    price: tuple[float, float] | None
+    price: Price | None
     key: str | None = field(repr=False)
 
     @property
@@ -69,14 +68,25 @@ class Destination:
         """Of the server, as a URL."""
         return self.base_url or f"https://{self.host}"
 
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """What so many tokens cost; None if the price is unknown."""
+        if self.price is None:
+            return None
+        return prompt_tokens * self.price[0] + completion_tokens * self.price[1]
+
 
 def destination(
-    judge: Judge, *, confirmed: Iterable[str] = (), keys: dict[str, str] | None = None
+    judge: Judge,
+    *,
+    confirmed: Iterable[str] = (),
+    keys: dict[str, str] | None = None,
+    listed_price: Callable[[str], Price | None] = lambda model: None,
 ) -> Destination:
     """Where a judge's calls go.
 
     confirmed : hosts that the user agreed to send texts to.
     keys : name → key, looked up before the environment; never stored.
+    listed_price : price of a provider's model, where the judge has none of its own.
 
     Raises
     ------
@@ -86,15 +96,18 @@ def destination(
     host, base = host_of(judge), _base(judge)
     if not trusted(host) and host not in {name.lower() for name in confirmed}:
         raise NotConfirmed(
-            f"{base} is neither this machine nor a known provider. All prompts and responses would be "
-            f"sent to {host}: confirm it with --yes-send-to {host}"
+            "{base} is neither this machine nor a known provider. All prompts and responses would be "
+            "sent to {host}: confirm it with {option:yes_send_to {host}}",
+            base=base,
+            host=host,
         )
+    price = None
+    if judge.price is not None:
+        price = judge.price[0] / 1e6, judge.price[1] / 1e6
+    elif HOSTS.get(judge.provider) == host:
+        price = listed_price(judge.model)
     return Destination(
-        host=host,
-        base_url=base,
-        local=_is_loopback(host),
-        price=_price(judge, host),
-        key=_key(judge, keys or {}),
+        host=host, base_url=base, local=_is_loopback(host), price=price, key=_key(judge, keys or {})
     )
 
 
@@ -108,8 +121,11 @@ def host_of(judge: Judge) -> str:
         return _host(base)
     if known is None:
         raise InvalidOption(
-            f"{judge.model}: {judge.provider!r} is no provider known here ({', '.join(sorted(HOSTS))}); "
-            "give the --base-url of a server that speaks the OpenAI format, with --model openai/NAME"
+            "{model}: {provider!r} is no provider known here ({known}); give the {option:base_url} of a "
+            "server that speaks the OpenAI format, with {option:model openai/NAME}",
+            model=judge.model,
+            provider=judge.provider,
+            known=sorted(HOSTS),
         )
     return known
 
@@ -124,10 +140,10 @@ def key_variable(judge: Judge) -> str | None:
     if judge.key_env is not None:
         return judge.key_env
     host = host_of(judge)
-    owner = next((provider for provider, place in HOSTS.items() if place == host), None)
-    if owner is None:
+    owners = [provider for provider, place in HOSTS.items() if place == host]
+    if not owners:
         return None
-    return provider_variable(judge.provider if HOSTS.get(judge.provider) == host else owner)
+    return provider_variable(judge.provider if judge.provider in owners else owners[0])
 
 
 def provider_variable(provider: str) -> str:
@@ -136,33 +152,35 @@ def provider_variable(provider: str) -> str:
 
 
 def _base(judge: Judge) -> str | None:
-    return judge.base_url or _redirected(judge.provider)
-
-
-def _redirected(provider: str) -> str | None:
-    """A base URL that the provider's client would take from the environment by itself."""
-    for beginning in (provider.upper(), *REDIRECTING.get(provider, ())):
-        for name in (f"{beginning}_BASE_URL", f"{beginning}_API_BASE"):
-            if os.environ.get(name):
-                return os.environ[name]
-    return None
+    """The judge's base URL, or one that the provider's client would take from the environment by itself."""
+    beginnings = (judge.provider.upper(), *REDIRECTING.get(judge.provider, ()))
+    names = [f"{begun}_{ending}" for begun in beginnings for ending in ("BASE_URL", "API_BASE")]
+    return next(filter(None, [judge.base_url, *map(os.environ.get, names)]), None)
 
 
 def _host(base: str) -> str:
     # What may hold a key is not repeated.
     shown = "an address with a key or a question in it" if any(mark in base for mark in "@?#") else repr(base)
+    unreadable = InvalidOption(
+        "{option} {shown}: write it as http://HOST:PORT/v1", option="base_url", shown=shown
+    )
     try:
         parts = urlsplit(base)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise InvalidOption(f"--base-url {shown}: write it as http://HOST:PORT/v1") from None
+        raise unreadable from None
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise InvalidOption("--base-url: a key does not belong into the address; put it into the environment")
+        raise InvalidOption(
+            "{option}: a key does not belong into the address; put it into the environment", option="base_url"
+        )
     if parts.scheme not in ("http", "https") or host is None or not NAME.fullmatch(host):
-        raise InvalidOption(f"--base-url {shown}: write it as http://HOST:PORT/v1")
+        raise unreadable
     if parts.scheme == "http" and host in HOSTS.values():
         raise InvalidOption(
-            f"--base-url {shown}: texts and the key would go unencrypted; write https://{host}"
+            "{option} {shown}: texts and the key would go unencrypted; write https://{host}",
+            option="base_url",
+            shown=shown,
+            host=host,
         )
     return host
 
@@ -185,35 +203,3 @@ def _key(judge: Judge, keys: dict[str, str]) -> str:
     if not found:
         raise InvalidOption(f"{judge.model} needs a key: put it into the environment variable {name}")
     return found
-
-
-def _price(judge: Judge, host: str) -> tuple[float, float] | None:
-    """What a token costs: as given, else from litellm's list if the provider itself is called."""
-    if judge.price is not None:
-        return judge.price[0] / 1e6, judge.price[1] / 1e6
-    if HOSTS.get(judge.provider) != host:
-        return None
-    from .client import listed_price
-
-    return listed_price(judge.model)
-
-
-def scrub(text: str, keys: Iterable[str | None]) -> str:
-    """The text without the keys, nor anything that the environment calls a secret."""
-    for key in sorted({key for key in keys if key}, key=len, reverse=True):
-        text = scrub_key(text, key)
-    secret = {value for name, value in os.environ.items() if name.upper().endswith(SECRET_ENDINGS)}
-    for value in sorted(secret, key=len, reverse=True):
-        # A short secret, unlike a key that was sent, may be a word by chance.
-        if len(value) >= SHORT:
-            text = text.replace(value, REMOVED)
-    return text
-
-
-def scrub_key(text: str, key: str | None) -> str:
-    """The text without a key that was sent; a short one counts as a whole word only."""
-    if not key or key == NO_KEY:
-        return text
-    if len(key) >= SHORT:
-        return text.replace(key, REMOVED)
-    return re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", REMOVED, text)

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 PAIR = ("response_a", "response_b")
 RESPONSE = re.compile(r"(?:response|candidate)_(\w+)\Z")
 GOLD = {"1": 1, "+1": 1, "a": 1, "0": 0, "tie": 0, "-1": -1, "b": -1}
+ESTIMATION = {"": False, "no": False, "false": False, "0": False, "yes": True, "true": True, "1": True}
 FIELD_LIMIT = 2**27
 SHOWN = 10
 """Repeated rows that are named."""
@@ -101,20 +103,24 @@ def items_from(content: bytes, name: str) -> ItemFile:
     columns = list(reader.fieldnames or ())
     if len(set(columns)) < len(columns):
         raise UnreadableFile(f"{name}: a column is named twice: {', '.join(columns)}")
-    letters = [found.group(1) for column in columns if (found := RESPONSE.match(column))]
-    responses = [column for column in columns if RESPONSE.match(column)]
+    responses = {column: found.group(1) for column in columns if (found := RESPONSE.match(column))}
     if "prompt" not in columns or len(responses) < 2:
         raise UnreadableFile(
             f"{name}: needs the columns prompt, response_a and response_b (or more candidates); "
             f"it has {', '.join(columns) or 'none'}"
         )
-    items = [_item(name, number, row, responses, letters) for number, row in enumerate(rows, start=1)]
+    items = [_item(f"{name}, row {number}", row, responses) for number, row in enumerate(rows, start=1)]
     kept, notes = _once(items, name)
-    return ItemFile(items=checked(kept, name), notes=notes)
+    if not kept:
+        raise UnreadableFile(f"{name}: has no row; a line under the header is one prompt with its responses")
+    twice = _repeated((item.item_id, *item.models) for item in kept)
+    if twice is not None:
+        raise UnreadableFile(f"{name}: item {twice[0]!r} is there twice with the same models")
+    return ItemFile(items=kept, notes=notes)
 
 
 def _once(items: list[Item], name: str) -> tuple[tuple[Item, ...], tuple[str, ...]]:
-    """Each row once; the same row again is left out and said."""
+    """Each row once; the same row again is left out, with a note."""
     first: dict[str, int] = {}
     kept, repeated = [], []
     for number, item in enumerate(items, start=1):
@@ -122,9 +128,8 @@ def _once(items: list[Item], name: str) -> tuple[tuple[Item, ...], tuple[str, ..
         if earlier == number:
             kept.append(item)
             continue
-        same = items[earlier - 1]
         for column in ("gold", "best", "category", "estimation"):
-            if getattr(item, column) != getattr(same, column):
+            if getattr(item, column) != getattr(items[earlier - 1], column):
                 raise UnreadableFile(
                     f"{name}, row {number}: the texts of row {earlier} with another "
                     f"{'gold' if column == 'best' else column}; correct one, or give both an item_id"
@@ -133,50 +138,55 @@ def _once(items: list[Item], name: str) -> tuple[tuple[Item, ...], tuple[str, ..
     if not repeated:
         return tuple(kept), ()
     shown = ", ".join(repeated[:SHOWN]) + (", …" if len(repeated) > SHOWN else "")
-    rows = (
-        "1 row repeats an earlier one and is"
-        if len(repeated) == 1
-        else (f"{len(repeated):,} rows repeat earlier ones and are")
-    )
-    return tuple(kept), (f"{name}: {rows} asked once: {shown}",)
+    one, more = "1 row repeats an earlier one and is", f"{len(repeated):,} rows repeat earlier ones and are"
+    return tuple(kept), (f"{name}: {one if len(repeated) == 1 else more} asked once: {shown}",)
 
 
-def _item(file: str, number: int, row: dict[str, str | None], names: list[str], letters: list[str]) -> Item:
-    def cell(name: str) -> str:
-        return row.get(name) or ""
+def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> Item:
+    """The item of a row.
 
-    place = f"{file}, row {number}"
+    columns : of responses, with what their names end in.
+    """
     if None in row or None in row.values():
         raise UnreadableFile(f"{place}: has more or fewer cells than the header; check its quotes")
-    shown = [k for k, name in enumerate(names) if cell(name).strip()]
-    if len(shown) < 2 or not cell("prompt").strip():
+    cells = {name: text or "" for name, text in row.items()}
+
+    def cell(name: str) -> str:
+        return cells.get(name, "").strip()
+
+    shown = {name: letter for name, letter in columns.items() if cell(name)}
+    if len(shown) < 2 or not cell("prompt"):
         raise UnreadableFile(f"{place}: needs a prompt and at least two responses; a cell is empty")
-    default = [letter.upper() if len(letter) == 1 else letter for letter in letters]
-    models = tuple(cell(f"model_{letters[k]}").strip() or default[k] for k in shown)
+    default = {letter: letter.upper() if len(letter) == 1 else letter for letter in shown.values()}
+    models = tuple(cell(f"model_{letter}") or name for letter, name in default.items())
     if len(set(models)) < len(models):
         raise UnreadableFile(f"{place}: two responses have the same author: {', '.join(models)}")
-    given, gold = cell("gold").strip(), None
-    best: tuple[str, ...] = ()
-    if given and len(shown) == 2 and given.lower() in GOLD:
-        gold = GOLD[given.lower()]
-    elif given and given in models:
-        best, gold = (given,), None if len(shown) > 2 else 1 - 2 * models.index(given)
-    elif given:
-        raise UnreadableFile(f"{place}, column gold: {given!r} is neither 1, 0, -1, A, tie, B nor a model")
-    estimation = cell("estimation").strip().lower()
-    if estimation not in ("", "yes", "no", "true", "false", "1", "0"):
+    gold, best = _gold(cell("gold"), models, place)
+    estimation = cell("estimation").lower()
+    if estimation not in ESTIMATION:
         raise UnreadableFile(f"{place}, column estimation: {estimation!r}; write yes or no")
-    responses = tuple(cell(names[k]) for k in shown)
+    responses = tuple(cells[name] for name in shown)
     return Item(
-        item_id=cell("item_id").strip() or _hashed(cell("prompt"), *models, *responses),
-        prompt=cell("prompt"),
+        item_id=cell("item_id") or _hashed(cells["prompt"], *models, *responses),
+        prompt=cells["prompt"],
         responses=responses,
         models=models,
         gold=gold,
         best=best,
-        category=cell("category").strip() or None,
-        estimation=estimation in ("yes", "true", "1"),
+        category=cell("category") or None,
+        estimation=ESTIMATION[estimation],
     )
+
+
+def _gold(given: str, models: tuple[str, ...], place: str) -> tuple[int | None, tuple[str, ...]]:
+    """The verdict on a pair, and the best model where that is named."""
+    if not given:
+        return None, ()
+    if len(models) == 2 and given.lower() in GOLD:
+        return GOLD[given.lower()], ()
+    if given not in models:
+        raise UnreadableFile(f"{place}, column gold: {given!r} is neither 1, 0, -1, A, tie, B nor a model")
+    return (None if len(models) > 2 else 1 - 2 * models.index(given)), (given,)
 
 
 def _hashed(*texts: str) -> str:
@@ -210,25 +220,17 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
         raise NoUsableVotes(
             f"The votes of {dataset} carry no texts: judging anew needs prompt, response_a and response_b"
         )
-    return checked(tuple(found.values()), dataset)
+    return tuple(found.values())
 
 
-def checked(items: tuple[Item, ...], source: str) -> tuple[Item, ...]:
-    """The items, if each comparison is there once.
-
-    Raises UnreadableFile otherwise, or if there is none.
-    """
-    if not items:
-        raise UnreadableFile(
-            f"{source}: has no row; a line under the header is one prompt with its responses"
-        )
-    seen: set[tuple[str, ...]] = set()
-    for item in items:
-        key = (item.item_id, *item.models)
+def _repeated(keys: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """The first key that is there for the second time."""
+    seen = set()
+    for key in keys:
         if key in seen:
-            raise UnreadableFile(f"{source}: item {item.item_id!r} is there twice with the same models")
+            return key
         seen.add(key)
-    return items
+    return None
 
 
 def paired(items: tuple[Item, ...]) -> tuple[Item, ...]:
@@ -239,8 +241,10 @@ def paired(items: tuple[Item, ...]) -> tuple[Item, ...]:
     for item in items:
         if len(item.responses) != 2:
             raise InvalidOption(
-                f"item {item.item_id!r} has {len(item.responses)} responses: pairs need two. "
-                "Use --protocol listwise or score for more."
+                "item {item_id!r} has {responses} responses: pairs need two. "
+                "Use {option:protocol listwise} or score for more.",
+                item_id=item.item_id,
+                responses=len(item.responses),
             )
     return items
 
@@ -269,43 +273,41 @@ def listed(items: tuple[Item, ...]) -> tuple[Item, ...]:
 
     Raises InvalidOption otherwise.
     """
-    seen = set()
-    for item in items:
-        if item.item_id in seen:
-            raise InvalidOption(
-                f"item {item.item_id!r} has several lists of candidates: a ranking is kept by item. Put all "
-                "its candidates into one row, or give each row an item_id of its own"
-            )
-        seen.add(item.item_id)
+    twice = _repeated((item.item_id,) for item in items)
+    if twice is not None:
+        raise InvalidOption(
+            f"item {twice[0]!r} has several lists of candidates: a ranking is kept by item. Put all "
+            "its candidates into one row, or give each row an item_id of its own"
+        )
     return items
 
 
 def lists_of(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """One list an item, of all the responses that its comparisons show, in order of their authors' names.
+    """One list per item, of all the responses that its comparisons show, in order of their authors' names.
 
     The best is who beats every other by gold, if anybody does. An item with one comparison stays as it is.
 
     Raises InvalidOption if a model has two responses to one item.
     """
-    singles = defaultdict(list)
-    for single in alone(items):
-        singles[single.item_id].append(single)
-    together = defaultdict(list)
+    alone(items)
+    by_id = defaultdict(list)
     for item in items:
-        together[item.item_id].append(item)
-    return tuple(
-        given[0] if len(given) == 1 else _list(sorted(singles[item_id], key=lambda one: one.models), given)
-        for item_id, given in together.items()
-    )
+        by_id[item.item_id].append(item)
+    return tuple(given[0] if len(given) == 1 else _list(given) for given in by_id.values())
 
 
-def _list(shown: list[Item], given: list[Item]) -> Item:
-    names = tuple(one.models[0] for one in shown)
+def _list(given: list[Item]) -> Item:
+    texts = {model: text for item in given for model, text in zip(item.models, item.responses, strict=True)}
+    names = tuple(sorted(texts))
     beaten: dict[str, set[str]] = defaultdict(set)
     for item in given:
         best = item.best or (() if not item.gold else (item.models[0 if item.gold > 0 else 1],))
         for name in best:
             beaten[name] |= set(item.models) - set(best)
-    first = tuple(name for name in names if beaten[name] == set(names) - {name})
-    responses = tuple(one.responses[0] for one in shown)
-    return replace(shown[0], models=names, responses=responses, best=first)
+    return replace(
+        next(item for item in given if names[0] in item.models),
+        models=names,
+        responses=tuple(texts[name] for name in names),
+        gold=None,
+        best=tuple(name for name in names if beaten[name] == set(names) - {name}),
+    )

@@ -3,25 +3,54 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal, get_args
 
 from ..errors import InvalidOption
+from ..schema import Kind
 from .items import Item, alone, listed, paired
 from .parsing import LETTERS
 
-Protocol = Literal["pairwise", "greedy", "score", "listwise", "usc", "gsa", "apoc", "fuser"]
 Orders = Literal["balanced", "ab"]
 Confidence = Literal["none", "self", "multi", "logprob"]
 
-PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
-ONE_BY_ONE = ("score", "listwise")
-"""Protocols that do not compare two responses."""
-DERIVED = ("usc", "gsa", "fuser")
-"""Protocols that read stored judgements."""
-DEFAULT_VOTES = {"pairwise": 8, "greedy": 2, "listwise": 7}
 MAX_CONCURRENCY = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a protocol collects and which options it takes.
+
+    votes : default number; fixed: the only one.  examples : labelled items may be shown.
+    reads : judges whose stored votes it reads; 2: two or more.
+    """
+
+    kind: Kind = "votes"
+    votes: int = 1
+    fixed: bool = False
+    confidences: tuple[Confidence, ...] = ("none",)
+    examples: bool = False
+    reads: int = 0
+
+
+PROTOCOLS = {
+    "pairwise": Rules(votes=8, confidences=("self", "none", "multi", "logprob"), examples=True),
+    "greedy": Rules(votes=2, fixed=True, confidences=("self", "none", "logprob"), examples=True),
+    "score": Rules(kind="scores"),
+    "listwise": Rules(kind="rankings", votes=7),
+    "usc": Rules(confidences=("self", "none"), reads=1),
+    "gsa": Rules(confidences=("self", "none"), reads=1),
+    "apoc": Rules(fixed=True),
+    "fuser": Rules(confidences=("self", "none"), reads=2),
+}
+NO_CONFIDENCE = {
+    "multi": "Confidence by repeated votes (multi) needs {option:protocol pairwise} and 2 votes or more",
+    "logprob": "Confidence by token probabilities (logprob) needs {option:protocol pairwise} or greedy",
+    "self": "{option:protocol {protocol}} states no confidence",
+}
+"""Why a protocol cannot have a kind of confidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,19 +73,19 @@ class Judge:
     timeout: float = 120.0
 
     def __post_init__(self) -> None:
-        if not self.model.strip() or any(not c.isprintable() for c in self.model):
+        parts = self.model.split("/", 1)
+        if not self.model.isprintable() or not all(part.strip() for part in parts):
             raise InvalidOption(f"{self.model!r} names no model; write provider/name, such as openai/NAME")
-        if "/" not in self.model:
+        if len(parts) == 1:
             if self.base_url is None:
                 raise InvalidOption(
-                    f"{self.model!r} names no provider: write provider/name, or give a server's --base-url"
+                    "{model!r} names no provider: write provider/name, or give a server's {option:base_url}",
+                    model=self.model,
                 )
             object.__setattr__(self, "model", f"openai/{self.model}")
-        if not all(part.strip() for part in self.model.split("/", 1)):
-            raise InvalidOption(f"{self.model!r} names no model; write provider/name, such as openai/NAME")
         if not self.name:
-            object.__setattr__(self, "name", self.model.partition("/")[2])
-        if not self.name.strip() or any(not c.isprintable() for c in self.name):
+            object.__setattr__(self, "name", self.default_name)
+        if not self.name.strip() or not self.name.isprintable():
             raise InvalidOption(f"A judge cannot be named {self.name!r}")
         if self.max_tokens < 1 or not 0 < self.timeout < math.inf:
             raise InvalidOption(f"{self.name}: max_tokens and timeout must be above 0")
@@ -64,6 +93,11 @@ class Judge:
             raise InvalidOption(
                 f"{self.name}: a price of {self.price[0]} and {self.price[1]}; it is 0 or more"
             )
+
+    @property
+    def default_name(self) -> str:
+        """The model without its provider."""
+        return self.model.partition("/")[2]
 
     @property
     def provider(self) -> str:
@@ -79,19 +113,28 @@ class Budget:
     cost: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("calls", "tokens", "cost"):
-            limit = getattr(self, name)
+        for of in fields(self):
+            limit = getattr(self, of.name)
             # No comparison with nan holds, so it would be no limit at all.
             if limit is not None and not 0 <= limit < math.inf:
-                raise InvalidOption(f"A limit of {limit} {name}: a limit is a number, 0 or more")
+                raise InvalidOption(f"A limit of {limit} {of.name}: a limit is a number, 0 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a job is run: at most so many calls at once, within a budget, to hosts that were confirmed."""
+
+    concurrency: int = 16
+    budget: Budget = field(default_factory=Budget)
+    confirmed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Judgements to collect. The same job twice asks nothing twice.
+    """Judgements to collect. The same job twice makes no call twice.
 
-    votes : of each judge on each comparison; for listwise the number K of orderings; None: 8 for pairwise,
-        7 orderings, else 1. Greedy is two by definition.
+    votes : per judge and comparison; for listwise the number K of orderings; None: the protocol's default.
+        Greedy is two by definition.
     orders : `balanced`: half in each order; `ab`: model_a first always.
     temperature : None: 1 where several votes are drawn, 0 elsewhere.
     few_shot : labelled items shown as examples; they are drawn by `seed` and not judged.
@@ -103,7 +146,7 @@ class Job:
     dataset: str
     items: tuple[Item, ...] = field(repr=False)
     judges: tuple[Judge, ...]
-    protocol: Protocol = "pairwise"
+    protocol: str = "pairwise"
     votes: int | None = None
     orders: Orders = "balanced"
     confidence: Confidence = "none"
@@ -117,22 +160,20 @@ class Job:
 
     def __post_init__(self) -> None:
         self._check_words()
-        names = [judge.name for judge in self.judges]
-        if not names or len(set(names)) < len(names):
-            raise InvalidOption(
-                f"A job needs judges with names of their own; it has {', '.join(names) or 'none'}"
-            )
-        self._check_voters()
+        self._check_judges()
         if not self.dataset.strip():
             raise InvalidOption("The name of a data set must not be empty")
         if self.n < 1:
             raise InvalidOption(f"{self.n} votes: ask for at least 1")
         if self.two_orders and self.n % 2:
             raise InvalidOption(
-                f"{self.n} votes cannot be balanced over two orders: take an even number, or --orders ab"
+                "{votes} votes cannot be balanced over two orders: "
+                "take an even number, or {option:orders ab}",
+                votes=self.n,
             )
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise InvalidOption(f"A temperature of {self.temperature}: it is 0 to 2")
+        self._check_items()
         self._check_protocol()
 
     def _check_words(self) -> None:
@@ -144,66 +185,71 @@ class Job:
             if getattr(self, name) not in allowed:
                 raise InvalidOption(f"{name} is {getattr(self, name)!r}; allowed: {', '.join(allowed)}")
 
-    def _check_voters(self) -> None:
+    def _check_judges(self) -> None:
         """Answers of two judges under one name would count twice."""
-        names = [self.voter(judge) for judge in self.judges]
-        if len(set(names)) < len(names):
+        names = [judge.name for judge in self.judges]
+        if not names or len(set(names)) < len(names):
             raise InvalidOption(
-                f"The answers of these judges would all be stored as {max(names, key=names.count)!r}: "
-                "ask one model at a time, and give each further one a name of its own with --judge"
+                f"A job needs judges with names of their own; it has {', '.join(names) or 'none'}"
+            )
+        ((most, times),) = Counter(self.voters).most_common(1)
+        if times > 1:
+            raise InvalidOption(
+                "The answers of these judges would all be stored as {voter!r}: "
+                "ask one model at a time, and give each further one a name of its own with {option:judge}",
+                voter=most,
             )
 
-    def _check_protocol(self) -> None:
-        if self.protocol not in ONE_BY_ONE:
+    def _check_items(self) -> None:
+        if self.rules.kind == "votes":
             paired(self.items)
-        elif self.protocol == "score":
+        elif self.rules.kind == "scores":
             alone(self.items)
         else:
             longest = max((len(item.responses) for item in listed(self.items)), default=0)
             if longest > len(LETTERS):
                 raise InvalidOption(f"{longest} candidates: a list may have up to {len(LETTERS)}")
-        if self.confidence == "multi" and (self.n < 2 or self.protocol != "pairwise"):
+
+    def _check_protocol(self) -> None:
+        if self.confidence not in self.rules.confidences or (self.confidence == "multi" and self.n < 2):
+            raise InvalidOption(NO_CONFIDENCE[self.confidence], protocol=self.protocol)
+        if self.few_shot and not self.rules.examples:
             raise InvalidOption(
-                "Confidence by repeated votes (multi) needs --protocol pairwise and 2 votes or more"
+                "Examples (few-shot) go with {option:protocol pairwise} or greedy", option="few_shot"
             )
-        if self.confidence == "logprob" and self.protocol not in ("pairwise", "greedy"):
-            raise InvalidOption(
-                "Confidence by token probabilities (logprob) needs --protocol pairwise or greedy"
-            )
-        if self.confidence == "self" and self.protocol in (*ONE_BY_ONE, "apoc"):
-            raise InvalidOption(f"--protocol {self.protocol} states no confidence")
-        if self.few_shot and self.protocol not in ("pairwise", "greedy"):
-            raise InvalidOption("Examples (few-shot) go with --protocol pairwise or greedy")
         if self.few_shot < 0:
             raise InvalidOption(f"{self.few_shot} examples: 0 or more")
-        needed = {"usc": 1, "gsa": 1, "fuser": 2}.get(self.protocol, 0)
-        given = len(self.samples_of)
-        if (self.protocol == "fuser" and given < needed) or (self.protocol != "fuser" and given != needed):
+        needed, given = self.rules.reads, len(self.samples_of)
+        if given < needed or (given > needed and needed < 2):
             raise InvalidOption(
-                f"--protocol {self.protocol} reads stored votes of "
-                f"{('no judge', 'one judge', 'two judges or more')[needed]}; {given} named (--samples-of)"
+                "{option:protocol {protocol}} reads stored votes of {needed}; {given} named "
+                "({option:samples_of})",
+                protocol=self.protocol,
+                needed=("no judge", "one judge", "two judges or more")[needed],
+                given=given,
             )
         if self.keyed is not None and self.protocol != "apoc":
-            raise InvalidOption("A keyed judge confirms for --protocol apoc only")
+            raise InvalidOption("A keyed judge confirms for {option:protocol apoc} only", option="keyed")
+
+    @property
+    def rules(self) -> Rules:
+        """What the job's protocol collects and takes."""
+        return PROTOCOLS[self.protocol]
 
     @property
     def n(self) -> int:
         """Votes of a judge on a comparison, scores of a response, or orderings of a list."""
-        if self.protocol == "greedy":
-            return 2
-        if self.protocol == "apoc":
-            return 1
-        return self.votes if self.votes is not None else DEFAULT_VOTES.get(self.protocol, 1)
+        return self.rules.votes if self.rules.fixed or self.votes is None else self.votes
 
     @property
     def two_orders(self) -> bool:
         """Whether half of the votes are given in each order."""
         if self.protocol == "greedy":
             return True
-        return self.protocol in ("pairwise", *DERIVED) and self.orders == "balanced" and self.n > 1
+        return self.rules.kind == "votes" and self.orders == "balanced" and self.n > 1
 
     @property
-    def heat(self) -> float:
+    def effective_temperature(self) -> float:
         """Sampling temperature in use."""
         if self.protocol == "greedy":
             return 0.0
@@ -211,6 +257,16 @@ class Job:
             return self.temperature
         drawn = self.protocol in ("pairwise", "score") and self.n > 1 and self.confidence != "logprob"
         return 1.0 if drawn else 0.0
+
+    @property
+    def voters(self) -> tuple[str, ...]:
+        """The names under which answers of the job are stored."""
+        return tuple(self.voter(judge) for judge in self.judges)
+
+    @property
+    def models(self) -> tuple[Judge, ...]:
+        """Every model that the job may call."""
+        return self.judges if self.keyed is None else (*self.judges, self.keyed)
 
     def voter(self, judge: Judge) -> str:
         """The name under which a judge's answer to this protocol is stored.
@@ -220,7 +276,7 @@ class Job:
         """
         if self.protocol in ("usc", "gsa"):
             name = f"{self.protocol}({', '.join(self.samples_of)})"
-            return name if judge.name == judge.model.partition("/")[2] else f"{name} by {judge.name}"
+            return name if judge.name == judge.default_name else f"{name} by {judge.name}"
         if self.protocol in ("apoc", "fuser", "greedy"):
             return f"{self.protocol}({judge.name})"
         return judge.name

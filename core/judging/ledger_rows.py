@@ -1,6 +1,7 @@
-"""Collected direct scores and rankings as the store takes them from files; votes go in with their replies.
+"""How answers reach the store: replies with their votes as they come, scores and rankings at the end.
 
-Store replies as they come, those that wait in one transaction; none that was paid for is dropped.
+Replies that wait are stored in one transaction; none that was paid for is dropped. Nothing takes the place of
+judgements of another origin.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidOption
 from ..schema import FORMS, REJECT_SCHEMA_NAMES, STATUSES, ImportResult, Kind
-from ..store.ledger import Call, Ledger, Reply
+from ..store.ledger import Call, Comparison, Ledger, Reply
 from .items import Item, alone
-from .job import ONE_BY_ONE, Job
+from .job import Job
 from .limits import InFlight
 from .parsing import FLAGS
-from .protocols import Request, orderings
+from .prompts import Request
+from .protocols import orderings
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -29,8 +31,51 @@ if TYPE_CHECKING:
 Place = tuple[str, str, str, int]
 """What one judgement of a data set is: item_id, model ("" for a ranking), judge and run."""
 Content = frozenset[tuple[Any, ...]]
-"""What a judgement says and how it was asked for; of a ranking, of each candidate."""
-SAID = ("candidate", "slot", "score", "rank", "status", "prompt_hash", "temperature", "rationale")
+"""A judgement and how it was requested; of a ranking, for each candidate."""
+CONTENT = ("candidate", "slot", "score", "rank", "status", "prompt_hash", "temperature", "rationale")
+
+
+def ledger_of(job: Job, store: Store) -> Ledger:
+    """The ledger of the job's data set."""
+    comparisons = [
+        Comparison(
+            item_id=item.item_id,
+            model_a=item.models[0],
+            model_b=item.models[1],
+            category=item.category,
+            gold=item.gold,
+            prompt=item.prompt,
+            response_a=item.responses[0],
+            response_b=item.responses[1],
+        )
+        for item in job.items
+        if job.rules.kind == "votes"
+    ]
+    return Ledger(store, job.dataset, comparisons)
+
+
+def check_free(
+    job: Job, store: Store, requests: Sequence[Request], known: Mapping[str, Reply], ledger: Ledger
+) -> None:
+    """No vote, score or ranking of another origin may sit where one of this job would go.
+
+    known : replies that are kept, by key.
+
+    Raises InvalidOption.
+    """
+    if job.rules.kind == "votes":
+        there = ledger.taken(set(job.voters))
+        for request in requests if there else ():
+            pair = (request.item.item_id, request.item.models[0], request.item.models[1])
+            if request.key not in known and (pair, request.voter, request.run, request.position) in there:
+                raise _taken(job, request.voter, request.item.item_id)
+        return
+    stored = _stored(store, job)
+    own = _by_place(_rows(job, [known[r.key] for r in requests if r.key in known]) if stored else [])
+    for request in requests:
+        place = (request.item.item_id, request.candidate, request.voter, request.run)
+        if not _free(stored.get(place), own.get(place)):
+            raise _taken(job, request.voter, request.item.item_id)
 
 
 def load_rows(store: Store, job: Job, replies: Iterable[Reply]) -> None:
@@ -38,56 +83,36 @@ def load_rows(store: Store, job: Job, replies: Iterable[Reply]) -> None:
 
     Raises InvalidOption if others came meanwhile where some of these would go; the rest is loaded.
     """
-    if job.protocol not in ONE_BY_ONE:
+    if job.rules.kind == "votes":
         return
-    kept = [reply for reply in replies if reply.task in ("score", "rank")]
-    there = _stored(store, job)
-    rows = _rows(job, kept)
-    free = [row for place, content, own in rows if _free(there.get(place), content) for row in own]
+    stored, rows = _stored(store, job), _rows(job, replies)
+    own = _by_place(rows)
+    taken = [place for place, content in own.items() if not _free(stored.get(place), content)]
+    lost = set(taken)
+    free = [row for row in rows if _place(row) not in lost]
     if free:
         # What failed before and was answered since takes the place of the failure.
-        store.load(_reading(_kind(job), free, job.dataset), dataset=job.dataset, on_conflict="replace")
-    for place, content, _ in rows:
-        if not _free(there.get(place), content):
-            raise _taken(job, place)
-
-
-def check_rows_free(store: Store, job: Job, asked: Sequence[Request], known: Mapping[str, Reply]) -> None:
-    """No score or ranking of another origin may sit where one of this job would go.
-
-    known : replies that are kept, by key.
-
-    Raises InvalidOption.
-    """
-    there = _stored(store, job) if job.protocol in ONE_BY_ONE else {}
-    if not there:
-        return
-    said = {
-        place: content for place, content, _ in _rows(job, [known[r.key] for r in asked if r.key in known])
-    }
-    for request in asked:
-        model = request.item.models[0] if request.task == "score" else ""
-        place = (request.item.item_id, model, request.voter, request.run)
-        if not _free(there.get(place), said.get(place)):
-            raise _taken(job, place)
+        store.load(_reading(job.rules.kind, free, job.dataset), dataset=job.dataset, on_conflict="replace")
+    if taken:
+        raise _taken(job, taken[0][2], taken[0][0])
 
 
 def _free(there: Content | None, content: Content | None) -> bool:
     """Whether nothing is stored, or a failure, or the very same."""
-    status = SAID.index("status")
+    status = CONTENT.index("status")
     return there is None or there == content or all(row[status] == "error" for row in there)
 
 
-def _taken(job: Job, place: Place) -> InvalidOption:
-    item_id, _, judge, _ = place
+def _taken(job: Job, judge: str, item_id: str) -> InvalidOption:
     return InvalidOption(
-        f"The data set {job.dataset} has {_kind(job)} of {judge!r} on item {item_id!r} from another prompt, "
-        "model, temperature or file. Give this judge another name with --judge"
+        "The data set {dataset} has {kind} of {judge!r} on item {item_id!r} from another prompt, "
+        "model, temperature or file. Give this judge another name with {option}",
+        option="judge",
+        dataset=job.dataset,
+        kind=job.rules.kind,
+        judge=judge,
+        item_id=item_id,
     )
-
-
-def _kind(job: Job) -> Kind:
-    return "scores" if job.protocol == "score" else "rankings"
 
 
 def _stored(store: Store, job: Job) -> dict[Place, Content]:
@@ -97,35 +122,53 @@ def _stored(store: Store, job: Job) -> dict[Place, Content]:
     found = store.query(
         f"""select i.name as item_id, j.name as judge, v.run, {what}, v.status, h.text as prompt_hash,
                    v.temperature, t.text as rationale
-            from {_kind(job)} v join datasets d on d.id = v.dataset join items i on i.id = v.item
+            from {job.rules.kind} v join datasets d on d.id = v.dataset join items i on i.id = v.item
             join judges j on j.id = v.judge join models m on m.id = v.{"candidate" if ranks else "model"}
             left join texts h on h.id = v.prompt_hash left join texts t on t.id = v.rationale
             where d.name = $dataset and j.name in (select unnest($judges::varchar[]))""",
-        {"dataset": job.dataset, "judges": [job.voter(judge) for judge in job.judges]},
+        {"dataset": job.dataset, "judges": list(job.voters)},
     )
-    rows = found.to_pylist()
-    for row in rows:
-        row["status"] = STATUSES[row["status"]]
-    return _by_place(rows)
+    return _by_place(row | {"status": STATUSES[row["status"]]} for row in found.to_pylist())
+
+
+def _place(row: Mapping[str, Any]) -> Place:
+    return row["item_id"], row.get("model", ""), row["judge"], row["run"]
 
 
 def _by_place(rows: Iterable[Mapping[str, Any]]) -> dict[Place, Content]:
     found = defaultdict(list)
     for row in rows:
-        place = (row["item_id"], row.get("model", ""), row["judge"], row["run"])
-        found[place].append(tuple(row.get(name) for name in SAID))
+        found[_place(row)].append(tuple(row.get(name) for name in CONTENT))
     return {place: frozenset(content) for place, content in found.items()}
 
 
-def _rows(job: Job, replies: Iterable[Reply]) -> list[tuple[Place, Content, list[dict[str, Any]]]]:
-    """Each judgement among the replies: its place, what it says, and its rows as the store takes them."""
-    if job.protocol == "score":
-        singles = {(item.item_id, item.models[0]): item for item in alone(job.items)}
-        made = [[_score(reply, singles[reply.item_id, reply.candidate])] for reply in replies]
-    else:
-        lists = {item.item_id: item for item in job.items}
-        made = [_ranking(reply, lists[reply.item_id], job) for reply in replies]
-    return [(place, content, rows) for rows in made for place, content in _by_place(rows).items()]
+def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:
+    """Rows as the store takes them: one per score, one per candidate of a ranking.
+
+    A ranking that could not be read still says where each candidate was shown.
+    """
+    ranks = job.rules.kind == "rankings"
+    items = {
+        (item.item_id, "" if ranks else item.models[0]): item
+        for item in (job.items if ranks else alone(job.items))
+    }
+    rows = []
+    for reply in replies:
+        item, body = items[reply.item_id, reply.candidate], json.loads(reply.body or "[]")
+        order = orderings(item, reply.run + 1, job.seed)[reply.run] if ranks else (0,)
+        entries = {entry["candidate"]: entry for entry in body} if ranks else {reply.candidate: body or {}}
+        for slot, place in enumerate(order):
+            entry = entries.get(item.models[place], {})
+            row = _shared(reply, item)
+            if ranks:
+                row |= {"candidate": item.models[place], "slot": slot}
+                row |= {column: entry.get(column) for column in ("score", "rank", *FLAGS)}
+                row["is_best"] = _is_best(item, place)
+            else:
+                row |= {"model": reply.candidate, "score": entry.get("score")}
+            # The call is paid once, whatever the number of candidates.
+            rows.append(row | {"response": item.responses[place], "cost": None if slot else reply.cost})
+    return rows
 
 
 def _shared(reply: Reply, item: Item) -> dict[str, Any]:
@@ -143,40 +186,10 @@ def _shared(reply: Reply, item: Item) -> dict[str, Any]:
     }
 
 
-def _score(reply: Reply, item: Item) -> dict[str, Any]:
-    return {
-        **_shared(reply, item),
-        "model": reply.candidate,
-        "score": json.loads(reply.body)["score"] if reply.status == "ok" and reply.body else None,
-        "response": item.responses[0],
-        "cost": reply.cost,
-    }
-
-
-def _ranking(reply: Reply, item: Item, job: Job) -> list[dict[str, Any]]:
-    """One row a candidate; a ranking that could not be read still says where each was shown."""
-    order = orderings(item, reply.run + 1, job.seed)[reply.run]
-    said = {entry["candidate"]: entry for entry in json.loads(reply.body or "[]")}
-    rows = []
-    for slot, place in enumerate(order):
-        name = item.models[place]
-        entry = said.get(name, {})
-        rows.append(
-            {
-                **_shared(reply, item),
-                "candidate": name,
-                "slot": slot,
-                **{column: entry.get(column) for column in ("score", "rank", *FLAGS)},
-                "is_best": int(name in item.best) if item.best else _best_of_two(item, place),
-                "response": item.responses[place],
-                # The call is paid once, whatever the number of candidates.
-                "cost": reply.cost if slot == 0 else None,
-            }
-        )
-    return rows
-
-
-def _best_of_two(item: Item, place: int) -> int | None:
+def _is_best(item: Item, place: int) -> int | None:
+    """Whether a candidate is among the best, as 0 or 1; None if that is unknown."""
+    if item.best:
+        return int(item.models[place] in item.best)
     return None if item.gold is None else int(item.gold == 0 or place == (0 if item.gold > 0 else 1))
 
 
@@ -212,9 +225,9 @@ REASON = 300
 class Writer:
     """The only writer of a run's ledger.
 
-    stored : told which replies have just been stored, and how many of their votes found their place taken.
-    settled : told when the place of a request may be given back.
-    broken : told why nothing can be stored; what arrives is kept and tried again.
+    stored : called with the replies just stored, and how many of their votes found their place taken.
+    settled : called when the place of a request may be given back.
+    broken : called with the reason why nothing can be stored; what arrives is kept and tried again.
     """
 
     def __init__(

@@ -1,6 +1,7 @@
-"""How fast and how far: calls in flight, fewer after a rate limit, and none beyond the budget.
+"""How fast and how far a run may go: calls in flight, fewer after a rate limit, and none beyond the budget.
 
-Requests in flight in this process: one store's jobs share them, so that none is asked twice at a time.
+Everything here is used on one event loop only. The jobs of one store share the requests that are in flight in
+this process, so that none is sent twice at a time.
 """
 
 from __future__ import annotations
@@ -8,82 +9,78 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 
 from ..store import Store
 from ..store.ledger import Call, Reply, Spent
 from .job import Budget
 
+NOTHING = Spent(calls=0, tokens=0, cost=0.0)
+LIMITS = {"calls": "{:,} calls", "tokens": "{:,} tokens", "cost": "{:g} in cost"}
 
-class Room:
-    """Calls in flight of all judges of a run together. Used on one event loop only."""
+
+class Signal:
+    """Wakes the tasks that wait for a change."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def notify(self) -> None:
+        """Wake waiters so they can check again."""
+        self._event.set()
+
+    async def changed(self, timeout: float | None = None) -> None:
+        """Wait until the next `notify`, or for some seconds."""
+        self._event.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._event.wait(), timeout=timeout)
+
+
+class ConcurrencyLimit(Signal):
+    """At most so many calls in flight, of all judges of a run together."""
 
     def __init__(self, most: int) -> None:
+        super().__init__()
         self._most = most
         self._in_flight = 0
-        self._changed = asyncio.Event()
 
     @property
     def free(self) -> bool:
         return self._in_flight < self._most
 
-    def take(self, places: int) -> None:
-        """Take places, or give them back."""
-        self._in_flight += places
-        if places < 0:
-            self.wake()
-
-    def wake(self) -> None:
-        """Let all that wait for a place look again."""
-        self._changed.set()
-
-    async def changed(self, timeout: float | None) -> None:
-        """Wait until somebody gave a place back, or for some seconds."""
-        self._changed.clear()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), timeout=timeout)
+    def count(self, calls: int) -> None:
+        """So many calls begin, or end if negative."""
+        self._in_flight += calls
+        if calls < 0:
+            self.notify()
 
 
-class Pace:
+class AdaptiveLimit:
     """Calls of one judge in flight: halved by a rate limit, one more after each full round without (AIMD).
 
-    A request has a place from `enter` to `leave`, and is in flight but while it is `aside`.
+    limit : calls in flight at present.  open : requests that have a place, also while they wait for another
+    attempt. A request has a place from `enter` to `leave`, and is in flight but while it is `aside`.
     """
 
-    def __init__(self, most: int, room: Room | None = None) -> None:
-        self._most = most
-        self._limit = most
-        self._open = 0
-        self._in_flight = 0
-        self._good = 0
+    def __init__(self, most: int, shared: ConcurrencyLimit | None = None) -> None:
+        self._most = self.limit = most
+        self.open = 0
+        self.in_flight = 0
+        self._answered = 0
         self._cut_at = float("-inf")
         self._not_before = 0.0
-        self._room = Room(most) if room is None else room
-
-    @property
-    def limit(self) -> int:
-        return self._limit
-
-    @property
-    def in_flight(self) -> int:
-        return self._in_flight
-
-    @property
-    def open(self) -> int:
-        """Requests that have a place, those that wait for another attempt too."""
-        return self._open
+        self.shared = ConcurrencyLimit(most) if shared is None else shared
 
     async def enter(self, stopping: Callable[[], bool]) -> bool:
-        """Wait for a place, and until a server that asked for time has had it; False if to stop first."""
+        """Wait for a place, and until a server that set a waiting time has had it; False if to stop."""
         while not stopping():
             wait = self._not_before - asyncio.get_running_loop().time()
-            if self._open < self._limit and self._free and wait <= 0:
-                self._open += 1
+            if self.open < self.limit and self._free and wait <= 0:
+                self.open += 1
                 self._count(1)
                 return True
-            # Whatever may let it in wakes it, but for the time that a server asked for.
-            await self._room.changed(wait if wait > 0 else None)
+            # Whatever may let it in wakes it, but for the waiting time that a server set.
+            await self.shared.changed(wait if wait > 0 else None)
         return False
 
     @asynccontextmanager
@@ -93,124 +90,104 @@ class Pace:
         try:
             yield
             while not stopping() and not self._free:
-                await self._room.changed(None)
+                await self.shared.changed()
         finally:
             self._count(1)
 
     def leave(self) -> None:
         """Give a place back."""
-        self._open -= 1
+        self.open -= 1
         self._count(-1)
 
     @property
     def _free(self) -> bool:
-        return self._in_flight < self._limit and self._room.free
+        return self.in_flight < self.limit and self.shared.free
 
-    def _count(self, places: int) -> None:
-        self._in_flight += places
-        self._room.take(places)
+    def _count(self, calls: int) -> None:
+        self.in_flight += calls
+        self.shared.count(calls)
 
-    def wake(self) -> None:
-        """Let waiting tasks look whether they should stop."""
-        self._room.wake()
-
-    def good(self) -> None:
+    def answered(self) -> None:
         """A call was answered."""
-        self._good += 1
-        if self._good >= self._limit:
-            self._good = 0
-            self._limit = min(self._limit + 1, self._most)
-            self._room.wake()
+        self._answered += 1
+        if self._answered >= self.limit:
+            self._answered = 0
+            self.limit = min(self.limit + 1, self._most)
+            self.shared.notify()
 
-    def limited(self, begun: float, wait: float | None) -> None:
+    def rate_limited(self, begun: float, wait: float | None) -> None:
         """A call begun at `begun` met a rate limit; calls begun before the last cut do not cut again."""
+        now = asyncio.get_running_loop().time()
         if begun > self._cut_at:
-            self._cut_at = asyncio.get_running_loop().time()
-            self._limit = max(1, self._limit // 2)
-            self._good = 0
+            self._cut_at = now
+            self.limit = max(1, self.limit // 2)
+            self._answered = 0
         if wait:
-            self._not_before = max(self._not_before, asyncio.get_running_loop().time() + wait)
+            self._not_before = max(self._not_before, now + wait)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
-    """What one call may use at most; `cost` None if the price is unknown."""
+class BudgetTracker:
+    """What a job has spent and reserved for calls in flight, against its budget.
 
-    tokens: int
-    cost: float | None
-
-
-class Purse:
-    """What a job has spent and holds back for calls in flight, against its budget.
-
-    A call that may have been billed without saying how much counts with all that was held back for it.
+    A call that may have been billed without a count of tokens is taken at all that was reserved for it.
     """
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
-        self.calls = 0
-        self.tokens = 0
-        self.cost = 0.0
-        self._held = 0
-        self._held_tokens = 0
-        self._held_cost = 0.0
+        self.spent = self._reserved = NOTHING
 
-    def reason(self, load: Load) -> str | None:
-        """Why a further call is not allowed, or None."""
-        budget = self.budget
-        if budget.calls is not None and self.calls + self._held + 1 > budget.calls:
-            return f"the limit of {budget.calls:,} calls"
-        if budget.tokens is not None and self.tokens + self._held_tokens + load.tokens > budget.tokens:
-            return f"the limit of {budget.tokens:,} tokens"
-        if budget.cost is not None and self.cost + self._held_cost + (load.cost or 0.0) > budget.cost:
-            return f"the limit of {budget.cost:g} in cost"
+    def exceeded(self, most: Spent) -> str | None:
+        """The limit that a call which uses `most` could exceed, or None."""
+        after = _sum(_sum(self.spent, self._reserved), most)
+        for name, words in LIMITS.items():
+            limit = getattr(self.budget, name)
+            if limit is not None and getattr(after, name) > limit:
+                return f"the limit of {words.format(limit)}"
         return None
 
-    def hold(self, load: Load) -> None:
-        """Hold back what a call may use."""
-        self._held += 1
-        self._held_tokens += load.tokens
-        self._held_cost += load.cost or 0.0
+    def reserve(self, most: Spent) -> None:
+        """Set aside what a call may use."""
+        self._reserved = _sum(self._reserved, most)
 
-    def release(self, load: Load) -> None:
-        """The call is not made after all."""
-        self._held -= 1
-        self._held_tokens -= load.tokens
-        self._held_cost -= load.cost or 0.0
+    def release(self, most: Spent) -> None:
+        """The call is over, or not made after all."""
+        self._reserved = _sum(self._reserved, most, sign=-1)
 
-    def settle(self, load: Load, *, tokens: int | None, cost: float | None) -> Spent:
-        """A call is over: what was held back becomes what it used, or stays if that is unknown."""
-        self.release(load)
-        spent = Spent(
+    def settle(self, most: Spent, *, tokens: int | None, cost: float | None) -> Spent:
+        """A call is over: what was reserved becomes what it used, or stays if that is unknown."""
+        self.release(most)
+        used = Spent(
             calls=1,
-            tokens=load.tokens if tokens is None else tokens,
-            cost=(load.cost or 0.0) if cost is None else cost,
+            tokens=most.tokens if tokens is None else tokens,
+            cost=most.cost if cost is None else cost,
         )
-        self.remember(spent)
-        return spent
+        self.spend(used)
+        return used
 
     @property
     def idle(self) -> bool:
         """No call is in flight."""
-        return self._held == 0
+        return self._reserved.calls == 0
 
-    def remember(self, spent: Spent) -> None:
+    def spend(self, used: Spent) -> None:
         """Calls used this."""
-        self.calls += spent.calls
-        self.tokens += spent.tokens
-        self.cost += spent.cost
+        self.spent = _sum(self.spent, used)
 
 
-class InFlight:
-    """What the jobs on one store ask at present. Used on the loop for calls only.
+def _sum(first: Spent, second: Spent, *, sign: int = 1) -> Spent:
+    return Spent(**{name: getattr(first, name) + sign * getattr(second, name) for name in LIMITS})
 
-    unstored : replies that were paid for and could not be stored: taken instead of asking again.
+
+class InFlight(Signal):
+    """Requests that the jobs on one store have sent at present.
+
+    unstored : replies that were paid for and could not be stored: taken instead of sending the request again.
     unrecorded : what calls used, likewise.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._claimed: set[str] = set()
-        self._settled = asyncio.Event()
         self.unstored: dict[str, Reply] = {}
         self.unrecorded: list[Call] = []
 
@@ -224,16 +201,7 @@ class InFlight:
     def release(self, keys: Iterable[str]) -> None:
         """These requests are settled: their replies are stored, or they are left."""
         self._claimed -= set(keys)
-        self.wake()
-
-    async def changed(self) -> None:
-        """Wait until some request is settled, or somebody wakes all that wait."""
-        self._settled.clear()
-        await self._settled.wait()
-
-    def wake(self) -> None:
-        """Let those that wait look whether they should stop."""
-        self._settled.set()
+        self.notify()
 
 
 def place(store: Store) -> str:

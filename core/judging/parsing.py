@@ -12,8 +12,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Literal
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -67,43 +68,47 @@ class Parsed:
     score: int | None = None
     ranking: tuple[Ranked, ...] = ()
     key: str | None = None
-    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 class _Unreadable(Exception):
-    """The reply does not have the form that was asked for."""
+    """The reply does not have the form that its prompt wants."""
 
 
-def verdict(text: str, *, ties: bool, confidence: bool = False, refused: bool = False) -> Parsed:
+def _need(holds: object) -> None:
+    if not holds:
+        raise _Unreadable
+
+
+def _strict(read: Callable[..., Parsed]) -> Callable[..., Parsed]:
+    """Let a reader of replies give up: the reply is unparsed then, or refused.
+
+    The reader takes `refused` also: the provider says that the model declined.
+    """
+
+    @wraps(read)
+    def reader(text: str, *args: Any, refused: bool = False, **options: Any) -> Parsed:
+        try:
+            return read(text, *args, **options)
+        except _Unreadable:
+            return _unread(text, refused)
+
+    return reader
+
+
+@_strict
+def verdict(text: str, *, ties: bool, confidence: bool = False) -> Parsed:
     """A verdict A, B or (with `ties`) C, from JSON or else from a tag such as [[A]].
 
     confidence : JSON must state one, from 0 to 1; a tagged verdict has none.
-    refused : the provider says that the model declined.
     """
-    allowed = "ABC" if ties else "AB"
-    keys = {"verdict", "confidence"} if confidence else {"verdict"}
-    try:
-        found, tags = _read(text, required=keys, optional={"reason"})
-        tags = {tag.upper() for tag in tags}
-        if found is None:
-            letter = _single(tags, allowed)
-            return Parsed(status="ok", slot_vote=SLOT_VOTE[letter], reason=storable(text))
-        letter = found["verdict"]
-        if not isinstance(letter, str) or letter not in allowed or len(letter) != 1:
-            raise _Unreadable
-        if tags - {letter}:
-            raise _Unreadable
-        stated = _number(found["confidence"], 0, 1) if confidence else None
-        return Parsed(
-            status="ok", slot_vote=SLOT_VOTE[letter], confidence=stated, reason=_text(found.get("reason", ""))
-        )
-    except _Unreadable:
-        return _unread(text, refused)
+    letters = _letters(ties)
+    letter, found = _choice(text, "verdict", letters, also={"confidence"} if confidence else set())
+    stated = _number(found["confidence"], 0, 1) if confidence and "confidence" in found else None
+    return Parsed(status="ok", slot_vote=letters[letter], confidence=stated, reason=_reason(found, text))
 
 
-def token(
-    text: str, alternatives: Mapping[str, float] | None, *, ties: bool, refused: bool = False
-) -> Parsed:
+@_strict
+def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) -> Parsed:
     """A verdict that is one letter, and its confidence from the probabilities of the first token.
 
     confidence = Σ p(tokens of the letter) / Σ p(tokens of all letters): the softmax over the option tokens,
@@ -111,72 +116,50 @@ def token(
     own share, ours). None without `alternatives` (token → natural-log probability) or if the letter is not
     among them.
     """
-    allowed = "ABC" if ties else "AB"
-    letter = text.strip().strip(".").upper() if len(text.strip()) <= 2 else ""
-    if letter not in allowed or len(letter) != 1:
-        return _unread(text, refused)
-    share = dict.fromkeys(allowed, 0.0)
+    letters = _letters(ties)
+    letter = text.strip().strip(".").upper()
+    _need(len(text.strip()) <= 2 and letter in letters)
+    share = dict.fromkeys(letters, 0.0)
     for option, logprob in (alternatives or {}).items():
         if option.strip() in share:
             share[option.strip()] += math.exp(min(logprob, 0.0))
     total = sum(share.values())
-    known = total > 0 and share[letter] > 0
     return Parsed(
         status="ok",
-        slot_vote=SLOT_VOTE[letter],
-        confidence=share[letter] / total if known else None,
+        slot_vote=letters[letter],
+        confidence=share[letter] / total if total > 0 and share[letter] > 0 else None,
         reason=storable(text),
     )
 
 
-def direct_score(text: str, *, refused: bool = False) -> Parsed:
+@_strict
+def direct_score(text: str) -> Parsed:
     """A whole score from 1 to 10, from JSON or else from a tag such as [[7]]."""
-    try:
-        found, tags = _read(text, required={"score"}, optional={"reason"})
-        if found is None:
-            score = int(_single(tags, tuple(str(k) for k in range(1, 11))))
-            return Parsed(status="ok", score=score, reason=storable(text))
-        score = found["score"]
-        if (
-            isinstance(score, bool)
-            or not isinstance(score, int)
-            or not 1 <= score <= 10
-            or tags - {str(score)}
-        ):
-            raise _Unreadable
-        return Parsed(status="ok", score=score, reason=_text(found.get("reason", "")))
-    except _Unreadable:
-        return _unread(text, refused)
+    score, found = _choice(text, "score", range(1, 11))
+    return Parsed(status="ok", score=score, reason=_reason(found, text))
 
 
-def ranking(text: str, candidates: int, *, refused: bool = False) -> Parsed:
+@_strict
+def ranking(text: str, candidates: int) -> Parsed:
     """Score, rank and flags of every candidate: each label and each rank exactly once."""
     labels = LETTERS[:candidates]
-    try:
-        found, _ = _read(text, required={"candidates"}, optional={"reason"})
-        if found is None or not isinstance(found["candidates"], list):
-            raise _Unreadable
-        ranked = tuple(
-            sorted((_candidate(entry, labels) for entry in found["candidates"]), key=lambda r: r.slot)
-        )
-        if [entry.slot for entry in ranked] != list(range(candidates)):
-            raise _Unreadable
-        if sorted(entry.rank for entry in ranked) != list(range(1, candidates + 1)):
-            raise _Unreadable
-        return Parsed(status="ok", ranking=ranked, reason=_text(found.get("reason", "")))
-    except _Unreadable:
-        return _unread(text, refused)
+    found, _ = _read(text, {"candidates"})
+    if found is None or not isinstance(found["candidates"], list):
+        raise _Unreadable
+    entries = (_candidate(entry, labels) for entry in found["candidates"])
+    ranked = tuple(sorted(entries, key=lambda entry: entry.slot))
+    _need([entry.slot for entry in ranked] == list(range(candidates)))
+    _need(sorted(entry.rank for entry in ranked) == list(range(1, candidates + 1)))
+    return Parsed(status="ok", ranking=ranked, reason=_reason(found, text))
 
 
-def answer_key(text: str, *, refused: bool = False) -> Parsed:
+@_strict
+def answer_key(text: str) -> Parsed:
     """The text of an answer key."""
-    try:
-        found, _ = _read(text, required={"key"}, optional={"reason"})
-        if found is None or not _text(found["key"]).strip():
-            raise _Unreadable
-        return Parsed(status="ok", key=_text(found["key"]), reason=_text(found.get("reason", "")))
-    except _Unreadable:
-        return _unread(text, refused)
+    found, _ = _read(text, {"key"})
+    if found is None or not _text(found["key"]).strip():
+        raise _Unreadable
+    return Parsed(status="ok", key=_text(found["key"]), reason=_reason(found, text))
 
 
 def storable(text: str) -> str:
@@ -184,16 +167,41 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def _letters(ties: bool) -> dict[str, int]:
+    """The letters that are verdicts, with the vote of each."""
+    return {letter: vote for letter, vote in SLOT_VOTE.items() if vote or ties}
+
+
+def _choice(
+    text: str, key: str, options: Collection[Any], *, also: Collection[str] = ()
+) -> tuple[Any, dict[str, Any]]:
+    """The option that the object states under `key`, or that a tag names; and the object, {} for a tag.
+
+    also : keys that the object must have beside it.
+    """
+    found, tags = _read(text, {key, *also})
+    tags = {tag.upper() for tag in tags}
+    if found is None:
+        named = [option for option in options if {str(option)} == tags]
+        _need(named)
+        return named[0], {}
+    value = found[key]
+    # True and 1.0 are equal to 1.
+    _need(any(type(value) is type(option) and value == option for option in options))
+    _need(not tags - {str(value)})
+    return value, found
+
+
+def _reason(found: Mapping[str, Any], text: str) -> str:
+    """The model's words: the reason in its object; where there is no object, all that it wrote."""
+    return _text(found.get("reason", "")) if found else storable(text)
+
+
 def _candidate(entry: Any, labels: str) -> Ranked:
-    if not isinstance(entry, dict) or set(entry) != {"label", "score", "rank", *FLAGS}:
-        raise _Unreadable
+    _need(isinstance(entry, dict) and set(entry) == {"label", "score", "rank", *FLAGS})
     label, rank = entry["label"], entry["rank"]
-    if not isinstance(label, str) or len(label) != 1 or label not in labels:
-        raise _Unreadable
-    if isinstance(rank, bool) or not isinstance(rank, int):
-        raise _Unreadable
-    if not all(isinstance(entry[flag], bool) for flag in FLAGS):
-        raise _Unreadable
+    _need(label in list(labels) and type(rank) is int)
+    _need(all(isinstance(entry[flag], bool) for flag in FLAGS))
     return Ranked(
         slot=labels.index(label),
         score=_number(entry["score"], 0, 100),
@@ -205,20 +213,20 @@ def _candidate(entry: Any, labels: str) -> Ranked:
 def _unread(text: str, refused: bool) -> Parsed:
     kept = storable(text[:LONG_REPLY])
     try:
-        said = _after_thoughts(kept)
+        words = _after_thoughts(kept)
     except _Unreadable:
-        said = kept
-    declined = refused or REFUSAL.match(said.lstrip(" \t\r\n\"'*>")) is not None
+        words = kept
+    declined = refused or REFUSAL.match(words.lstrip(" \t\r\n\"'*>")) is not None
     return Parsed(status="refused" if declined else "unparsed", reason=kept)
 
 
-def _read(text: str, *, required: set[str], optional: set[str]) -> tuple[dict[str, Any] | None, set[str]]:
-    """The JSON object that ends the text, None if a tag does; and all tags beside the object.
+def _read(text: str, keys: set[str]) -> tuple[dict[str, Any] | None, set[str]]:
+    """The JSON object of these keys, and a `reason` or none, that ends the text, None if a tag does; and all
+    tags beside the object.
 
     Raises _Unreadable if neither ends the text, or the object has other keys.
     """
-    if len(text) > LONG_REPLY:
-        raise _Unreadable
+    _need(len(text) <= LONG_REPLY)
     body = text.strip().strip("\ufeff").strip()
     # An object may speak of thoughts in a string; what begins otherwise may begin with thoughts.
     if not body.startswith("{"):
@@ -235,12 +243,9 @@ def _read(text: str, *, required: set[str], optional: set[str]) -> tuple[dict[st
             raise _Unreadable
         return None, {*TAG.findall(body), last.group(1)}
     before = body[:place]
-    if not _leads(before):
-        raise _Unreadable
+    _need(_leads(before))
     found = _object(body, place)
-    keys = set(found)
-    if not required <= keys or keys - required - optional:
-        raise _Unreadable
+    _need(set(found) - {"reason"} == keys)
     return found, {*TAG.findall(before), *(() if last is None else (last.group(1),))}
 
 
@@ -256,23 +261,21 @@ def _leads(before: str) -> bool:
 def _after_thoughts(text: str) -> str:
     """What follows the model's thoughts. Some servers cut off the mark that begins them.
 
-    Raises _Unreadable if it cannot be told where they end.
+    Raises _Unreadable if it is not clear where they end.
     """
     marks = list(THOUGHTS.finditer(text))
     if not marks:
         return text
     closing = [mark for mark in marks if mark.group(1)]
     opening = [mark for mark in marks if not mark.group(1)]
-    if len(closing) != 1 or len(opening) > 1:
-        raise _Unreadable
+    _need(len(closing) == 1 and len(opening) <= 1)
     begin, end = closing[0].span()
     if opening:
         clear = opening[0].end() <= begin and not text[: opening[0].start()].strip()
     else:
         # A reply may quote the mark; its own begins a line.
         clear = not text[text.rfind("\n", 0, begin) + 1 : begin].strip()
-    if not clear:
-        raise _Unreadable
+    _need(clear)
     return text[end:]
 
 
@@ -289,8 +292,7 @@ def _object(text: str, place: int) -> dict[str, Any]:
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) < len(pairs):
-        raise _Unreadable
+    _need(len({key for key, _ in pairs}) == len(pairs))
     return dict(pairs)
 
 
@@ -299,8 +301,7 @@ def _no_constant(name: str) -> float:
 
 
 def _number(value: Any, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-        raise _Unreadable
+    _need(type(value) in (int, float) and low <= value <= high)
     return float(value)
 
 
@@ -308,9 +309,3 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise _Unreadable
     return storable(value)
-
-
-def _single(tags: set[str], allowed: Sequence[str]) -> str:
-    if len(tags) != 1 or not tags <= set(allowed):
-        raise _Unreadable
-    return next(iter(tags))

@@ -1,21 +1,30 @@
-"""Prompts out of the files of `core/judging/prompts/`, and judged texts fenced as data inside them."""
+"""One request to a model: its prompt out of a file, judged texts fenced as data, its key, and its reply."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..errors import InvalidOption, UnreadableFile
+from ..schema import POSITIONS
+from ..store.ledger import Reply, Task
+from . import parsing
+from .items import Item
+from .job import Judge
+from .parsing import LETTERS, Parsed
 
 FOLDER = Path(__file__).resolve().parent / "prompts"
 NAMES = ("pairwise", "score", "listwise", "usc", "gsa", "fuser", "key", "keyed")
 SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
+TOP_LOGPROBS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,37 +87,171 @@ def messages(
     words : place → our own words, put in as they are.  fence : number of the fence; if a text has it inside,
     another is drawn.
     """
-    given = [
-        t for text in texts.values() for t in ([text] if isinstance(text, str) else [b for _, b in text])
-    ]
-    while any(fence in text for text in (*given, prompt.examples)):
+    passages = {place: [("", text)] if isinstance(text, str) else text for place, text in texts.items()}
+    shown = [prompt.examples, *(body for each in passages.values() for _, body in each)]
+    while any(fence in text for text in shown):
         fence = new_fence()
     filled = {**words, "examples": prompt.examples, "fence": fence}
-    for place, text in texts.items():
-        if isinstance(text, str):
-            filled[place] = fenced(text, fence)
-        else:
-            filled[place] = "\n\n".join(f"{heading}\n\n{fenced(body, fence)}" for heading, body in text)
+    for place, each in passages.items():
+        parts = [part for heading, body in each for part in (heading, fenced(body, fence)) if part]
+        filled[place] = "\n\n".join(parts)
 
-    def fill(part: str) -> str:
-        # One pass: a place that a judged text names is not filled.
-        return PLACE.sub(lambda found: _place(prompt, filled, found.group(1)), part)
+    def fill(found: re.Match[str]) -> str:
+        name = found.group(1)
+        if name not in filled:
+            allowed = ", ".join(f"{{{{{place}}}}}" for place in sorted(filled))
+            raise InvalidOption(
+                f"the prompt {prompt.name}.md has the unknown place {{{{{name}}}}}; it may have {allowed}"
+            )
+        return filled[name]
 
+    # One pass each: a place that a judged text names is not filled.
     return [
-        {"role": "system", "content": fill(prompt.system)},
-        {"role": "user", "content": fill(prompt.user)},
+        {"role": "system", "content": PLACE.sub(fill, prompt.system)},
+        {"role": "user", "content": PLACE.sub(fill, prompt.user)},
     ]
-
-
-def _place(prompt: Prompt, filled: Mapping[str, str], name: str) -> str:
-    if name not in filled:
-        allowed = ", ".join(f"{{{{{place}}}}}" for place in sorted(filled))
-        raise InvalidOption(
-            f"the prompt {prompt.name}.md has the unknown place {{{{{name}}}}}; it may have {allowed}"
-        )
-    return filled[name]
 
 
 def fenced(text: str, fence: str) -> str:
     """The text between two marks that it cannot write itself."""
     return f"<data-{fence}>\n{text}\n</data-{fence}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A question to one model about one item: what makes it the same request, and how its reply is kept.
+
+    voter : who the reply is stored as.  order : slot → place of the response in the item.
+    material : what stored judgements it reads, each a heading and a text.  answer_key : for a keyed verdict.
+    key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material; two requests
+        with one key are the same request.
+    """
+
+    task: Task
+    judge: Judge
+    voter: str
+    item: Item
+    order: tuple[int, ...]
+    run: int
+    prompt: Prompt
+    temperature: float
+    ties: bool = True
+    confidence: str = "none"
+    material: tuple[tuple[str, str], ...] = ()
+    answer_key: str | None = None
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        parts = [
+            self.task,
+            self.judge.model,
+            self.judge.base_url,
+            self.judge.max_tokens,
+            self.voter,
+            self.item.digest,
+            self.order,
+            self.run,
+            self.prompt.hash,
+            self.temperature,
+            self.ties,
+            # Agreement of repeated votes is counted afterwards; the request is the same without it.
+            "none" if self.confidence == "multi" else self.confidence,
+            self.material,
+            self.answer_key,
+        ]
+        object.__setattr__(self, "key", hashlib.sha256(json.dumps(parts).encode()).hexdigest())
+
+    @property
+    def position(self) -> str:
+        """`ab` or `ba` of a pair, "" of anything else."""
+        return POSITIONS[self.order[0]] if len(self.order) == 2 and self.task in ("vote", "note") else ""
+
+    def messages(self, fence: str) -> list[dict[str, str]]:
+        """Chat messages, judged texts fenced."""
+        shown = [self.item.responses[place] for place in self.order]
+        texts: dict[str, Any] = {"prompt": self.item.prompt}
+        words = {"count": str(len(shown)), "labels": ", ".join(LETTERS[: len(shown)])}
+        if self.task == "rank":
+            texts["candidates"] = [(f"Candidate {LETTERS[k]}:", text) for k, text in enumerate(shown)]
+        elif self.prompt.name != "key":
+            texts |= dict(zip(("first", "second"), shown, strict=False))
+        if self.material:
+            texts["samples"] = self.material
+        if self.answer_key is not None:
+            texts["key"] = self.answer_key
+        return messages(self.prompt, texts, words, fence)
+
+    def parameters(self) -> dict[str, Any]:
+        """What the call takes beside model and messages."""
+        given: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.judge.max_tokens}
+        if self.confidence == "logprob":
+            given |= {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        return given
+
+    def read(self, text: str, *, refused: bool, alternatives: dict[str, float] | None) -> Parsed:
+        """What a reply to this request says."""
+        if self.task == "score":
+            return parsing.direct_score(text, refused=refused)
+        if self.task == "rank":
+            return parsing.ranking(text, len(self.order), refused=refused)
+        if self.prompt.name == "key":
+            return parsing.answer_key(text, refused=refused)
+        if self.confidence == "logprob":
+            return parsing.token(text, alternatives, ties=self.ties, refused=refused)
+        stated = self.confidence == "self"
+        return parsing.verdict(text, ties=self.ties, confidence=stated, refused=refused)
+
+    def reply(self, parsed: Parsed, raw: str, **facts: Any) -> Reply:
+        """The ledger's row; a slot verdict becomes a canonical one."""
+        vote = parsed.slot_vote
+        if vote is not None and self.position == "ba":
+            vote = -vote
+        return Reply(
+            **self.identity(),
+            status=parsed.status,
+            vote=vote,
+            confidence=parsed.confidence,
+            confidence_kind=self.confidence if parsed.confidence is not None else None,
+            rationale=parsed.reason or None,
+            body=self._body(parsed),
+            raw=raw,
+            **facts,
+        )
+
+    def failure(self, message: str, **facts: Any) -> Reply:
+        """The ledger's row for a request that got no answer; the next run sends it again."""
+        return Reply(**self.identity(), status="error", rationale=message, raw=message, **facts)
+
+    @property
+    def candidate(self) -> str:
+        """The model whose response is scored; both models of a vote, as JSON; "" for a ranking."""
+        if self.task == "score":
+            return self.item.models[self.order[0]]
+        return json.dumps(self.item.models) if self.task in ("vote", "note") else ""
+
+    def identity(self) -> dict[str, Any]:
+        """What the ledger knows of a request before it is answered."""
+        return {
+            "key": self.key,
+            "task": self.task,
+            "judge": self.voter,
+            "model": self.judge.model,
+            "item_id": self.item.item_id,
+            "candidate": self.candidate,
+            "position": self.position,
+            "run": self.run,
+            "prompt_hash": self.prompt.hash,
+            "temperature": self.temperature,
+        }
+
+    def _body(self, parsed: Parsed) -> str | None:
+        if parsed.ranking:
+            return json.dumps(
+                [
+                    {"candidate": self.item.models[self.order[entry.slot]], **asdict(entry)}
+                    for entry in parsed.ranking
+                ]
+            )
+        found = {"score": parsed.score, "key": parsed.key}
+        given = {name: value for name, value in found.items() if value is not None}
+        return json.dumps(given) if given else None

@@ -1,212 +1,54 @@
-"""The requests of each protocol, in stages: a later stage may depend on the replies to an earlier one.
-
-One request to a model: what makes it the same request, the messages it sends, how its reply is read.
-"""
+"""The requests of each protocol, in stages: a later stage may depend on the replies to an earlier one."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import NoUsableVotes, TooFewLabels
-from ..schema import POSITIONS, Selection
+from ..schema import Selection
 from ..store.ledger import Reply, Task
-from . import parsing
 from .items import Item, alone
-from .job import Job, Judge
-from .parsing import LETTERS, Parsed
-from .prompts import Prompt, load, messages
+from .job import Job
+from .prompts import Prompt, Request, fenced, load
 
 if TYPE_CHECKING:
     from ..store import Store
 
 
-TOP_LOGPROBS = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """A question to one model about one item.
-
-    voter : who the reply is stored as.  order : slot → place of the response in the item.
-    material : what stored judgements it reads, each a heading and a text.  answer_key : for a keyed verdict.
-    key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material; two requests
-        with one key are the same request.
-    """
-
-    task: Task
-    judge: Judge
-    voter: str
-    item: Item
-    order: tuple[int, ...]
-    run: int
-    prompt: Prompt
-    temperature: float
-    ties: bool = True
-    confidence: str = "none"
-    material: tuple[tuple[str, str], ...] = ()
-    answer_key: str | None = None
-    key: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        parts = [
-            self.task,
-            self.judge.model,
-            self.judge.base_url,
-            self.judge.max_tokens,
-            self.voter,
-            self.item.digest,
-            self.order,
-            self.run,
-            self.prompt.hash,
-            self.temperature,
-            self.ties,
-            # Agreement of repeated votes is counted afterwards; the request is the same without it.
-            "none" if self.confidence == "multi" else self.confidence,
-            self.material,
-            self.answer_key,
-        ]
-        object.__setattr__(self, "key", hashlib.sha256(json.dumps(parts).encode()).hexdigest())
-
-    @property
-    def position(self) -> str:
-        """`ab` or `ba` of a pair, "" of anything else."""
-        return POSITIONS[self.order[0]] if len(self.order) == 2 and self.task in ("vote", "note") else ""
-
-    def messages(self, fence: str) -> list[dict[str, str]]:
-        """Chat messages, judged texts fenced."""
-        shown = [self.item.responses[place] for place in self.order]
-        texts: dict[str, Any] = {"prompt": self.item.prompt}
-        words = {"count": str(len(shown)), "labels": ", ".join(LETTERS[: len(shown)])}
-        if self.task == "rank":
-            texts["candidates"] = [(f"Candidate {LETTERS[k]}:", text) for k, text in enumerate(shown)]
-        elif self.prompt.name != "key":
-            texts |= dict(zip(("first", "second"), shown, strict=False))
-        if self.material:
-            texts["samples"] = self.material
-        if self.answer_key is not None:
-            texts["key"] = self.answer_key
-        return messages(self.prompt, texts, words, fence)
-
-    def parameters(self) -> dict[str, Any]:
-        """What the call takes beside model and messages."""
-        given: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.judge.max_tokens}
-        if self.confidence == "logprob":
-            given |= {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP_LOGPROBS}
-        return given
-
-    def read(self, text: str, *, refused: bool, alternatives: dict[str, float] | None) -> Parsed:
-        """What a reply to this request says."""
-        if self.task == "score":
-            return parsing.direct_score(text, refused=refused)
-        if self.task == "rank":
-            return parsing.ranking(text, len(self.order), refused=refused)
-        if self.prompt.name == "key":
-            return parsing.answer_key(text, refused=refused)
-        if self.confidence == "logprob":
-            return parsing.token(text, alternatives, ties=self.ties, refused=refused)
-        stated = self.confidence == "self"
-        return parsing.verdict(text, ties=self.ties, confidence=stated, refused=refused)
-
-    def reply(self, parsed: Parsed, raw: str, **facts: Any) -> Reply:
-        """The ledger's row; a slot verdict becomes a canonical one."""
-        vote = parsed.slot_vote
-        if vote is not None and self.position == "ba":
-            vote = -vote
-        return Reply(
-            **self.identity(),
-            status=parsed.status,
-            vote=vote,
-            confidence=parsed.confidence,
-            confidence_kind=self.confidence if parsed.confidence is not None else None,
-            rationale=parsed.reason or None,
-            body=self._body(parsed),
-            raw=raw,
-            **facts,
-        )
-
-    def failure(self, message: str, **facts: Any) -> Reply:
-        """The ledger's row for a request that got no answer; it is asked again next time."""
-        return Reply(**self.identity(), status="error", rationale=message, raw=message, **facts)
-
-    def identity(self) -> dict[str, Any]:
-        """What the ledger knows of a request before it is answered."""
-        if self.task == "score":
-            candidate = self.item.models[self.order[0]]
-        else:
-            candidate = json.dumps(self.item.models) if self.task in ("vote", "note") else ""
-        return {
-            "key": self.key,
-            "task": self.task,
-            "judge": self.voter,
-            "model": self.judge.model,
-            "item_id": self.item.item_id,
-            "candidate": candidate,
-            "position": self.position,
-            "run": self.run,
-            "prompt_hash": self.prompt.hash,
-            "temperature": self.temperature,
-        }
-
-    def _body(self, parsed: Parsed) -> str | None:
-        if parsed.score is not None:
-            return json.dumps({"score": parsed.score})
-        if parsed.key is not None:
-            return json.dumps({"key": parsed.key})
-        if parsed.ranking:
-            return json.dumps(
-                [
-                    {
-                        "candidate": self.item.models[self.order[entry.slot]],
-                        "slot": entry.slot,
-                        "score": entry.score,
-                        "rank": entry.rank,
-                        **{flag: getattr(entry, flag) for flag in parsing.FLAGS},
-                    }
-                    for entry in parsed.ranking
-                ]
-            )
-        return None
-
-
 AB, BA = (0, 1), (1, 0)
 VERDICT = {1: "Response A is better", -1: "Response B is better", 0: "neither is better"}
 """A verdict in the words of the prompts: A is the response shown first."""
-SAMPLED = (
-    "item_id",
-    "model_a",
-    "model_b",
-    "judge",
-    "run",
-    "position",
-    "vote",
-    "confidence",
-    "rationale",
-    "status",
-)
 
+Material = tuple[tuple[str, str], ...]
 Replies = Mapping[str, Reply]
 Stage = Callable[[Replies], list[Request]]
 
 
 def stages(job: Job, store: Store) -> list[Stage]:
     """The job's stages: each gives its requests from the replies so far. Known replies are not left out."""
-    if job.protocol == "score":
-        return [lambda _: _scores(job)]
-    if job.protocol == "listwise":
-        return [lambda _: _lists(job)]
     if job.protocol == "apoc":
-        return _apoc(job)
-    if job.protocol in ("usc", "gsa", "fuser"):
-        read = _stored(job, store)
+        return [
+            lambda _: _base_and_swap(job),
+            lambda known: _once(pair.key for pair in _disputed(job, known)),
+            lambda known: _once(pair.keyed(known) for pair in _disputed(job, known)),
+        ]
+    if job.rules.reads:
+        read = _over_stored(job, store)
         return [lambda _: read]
-    return [lambda _: _pairs(job)]
+    requests = {"scores": _scores, "rankings": _lists, "votes": _pairs}[job.rules.kind]
+    return [lambda _: requests(job)]
+
+
+def done(reply: Reply | None) -> bool:
+    """Whether a request has its answer; a failed call is none."""
+    return reply is not None and reply.status != "error"
 
 
 def judged(job: Job) -> tuple[Item, ...]:
@@ -233,24 +75,25 @@ def examples_of(job: Job) -> tuple[Item, ...]:
 
 
 def _flags(job: Job) -> set[str]:
-    words = {"ties": job.ties, "self": job.confidence == "self", "token": job.confidence == "logprob"}
-    return {word for word, holds in words.items() if holds} | ({"shots"} if job.few_shot else set())
+    words = {
+        "ties": job.ties,
+        "self": job.confidence == "self",
+        "token": job.confidence == "logprob",
+        "shots": job.few_shot > 0,
+    }
+    return {word for word, holds in words.items() if holds}
 
 
 def _examples_text(job: Job) -> str:
-    """Examples in words of our own around texts marked by a hash that they cannot foresee of themselves."""
+    """Examples in words of our own around texts fenced by a hash that they cannot foresee of themselves."""
     shown = []
     for number, item in enumerate(examples_of(job), start=1):
         mark = hashlib.sha256(f"{item.digest}{job.seed}".encode()).hexdigest()[:16]
-        parts = [f"Example {number}. The prompt:", _marked(item.prompt, mark), "Response A:"]
-        parts += [_marked(item.responses[0], mark), "Response B:", _marked(item.responses[1], mark)]
+        parts = [f"Example {number}. The prompt:", fenced(item.prompt, mark), "Response A:"]
+        parts += [fenced(item.responses[0], mark), "Response B:", fenced(item.responses[1], mark)]
         parts += [f"People's verdict: {VERDICT[item.gold or 0]}."]
         shown.append("\n".join(parts))
     return "\n\n".join(shown)
-
-
-def _marked(text: str, mark: str) -> str:
-    return f"<data-{mark}>\n{text}\n</data-{mark}>"
 
 
 def _runs(job: Job) -> list[tuple[int, tuple[int, int]]]:
@@ -260,57 +103,45 @@ def _runs(job: Job) -> list[tuple[int, tuple[int, int]]]:
     return [(run, AB) for run in range(job.n)]
 
 
-def _vote(
-    job: Job,
-    judge: Judge,
-    item: Item,
-    run: int,
-    order: tuple[int, int],
-    prompt: Prompt,
-    material: tuple[tuple[str, str], ...] = (),
-) -> Request:
-    return Request(
-        task="vote",
-        judge=judge,
-        voter=job.voter(judge),
-        item=item,
-        order=order,
-        run=run,
-        prompt=prompt,
-        temperature=job.heat,
-        ties=job.ties,
-        confidence=job.confidence,
-        material=material,
-    )
+def _requests(
+    job: Job, prompt: Prompt, places: Iterable[tuple[Item, int, tuple[int, ...], Material]], *, task: Task
+) -> list[Request]:
+    """A request per judge for each item, run, order and material."""
+    return [
+        Request(
+            task=task,
+            judge=judge,
+            voter=job.voter(judge),
+            item=item,
+            order=order,
+            run=run,
+            prompt=prompt,
+            temperature=job.effective_temperature,
+            # Only votes can be ties: it is no part of another request's key.
+            ties=job.ties or task != "vote",
+            confidence=job.confidence,
+            material=material,
+        )
+        for item, run, order, material in places
+        for judge in job.judges
+    ]
 
 
 def _pairs(job: Job) -> list[Request]:
     prompt = load("pairwise", flags=_flags(job), examples=_examples_text(job), folder=job.prompts)
-    return [
-        _vote(job, judge, item, run, order, prompt)
-        for item in judged(job)
-        for run, order in _runs(job)
-        for judge in job.judges
-    ]
+    places = ((item, run, order, ()) for item in judged(job) for run, order in _runs(job))
+    return _requests(job, prompt, places, task="vote")
 
 
 def _scores(job: Job) -> list[Request]:
-    prompt = load("score", folder=job.prompts)
-    return [
-        Request(
-            task="score",
-            judge=judge,
-            voter=judge.name,
-            item=single,
-            order=(0,),
-            run=run,
-            prompt=prompt,
-            temperature=job.heat,
-        )
-        for single in alone(job.items)
-        for run in range(job.n)
-        for judge in job.judges
-    ]
+    places = ((single, run, (0,), ()) for single in alone(job.items) for run in range(job.n))
+    return _requests(job, load("score", folder=job.prompts), places, task="score")
+
+
+def _lists(job: Job) -> list[Request]:
+    orders = ((item, enumerate(orderings(item, job.n, job.seed))) for item in job.items)
+    places = ((item, run, order, ()) for item, each in orders for run, order in each)
+    return _requests(job, load("listwise", folder=job.prompts), places, task="rank")
 
 
 def orderings(item: Item, n: int, seed: int) -> list[tuple[int, ...]]:
@@ -334,44 +165,31 @@ def orderings(item: Item, n: int, seed: int) -> list[tuple[int, ...]]:
     return found
 
 
-def _lists(job: Job) -> list[Request]:
-    prompt = load("listwise", folder=job.prompts)
-    return [
-        Request(
-            task="rank",
-            judge=judge,
-            voter=judge.name,
-            item=item,
-            order=order,
-            run=run,
-            prompt=prompt,
-            temperature=job.heat,
-        )
-        for item in job.items
-        for run, order in enumerate(orderings(item, job.n, job.seed))
-        for judge in job.judges
-    ]
-
-
-def _stored(job: Job, store: Store) -> list[Request]:
-    """USC, GSA and fuser: one request an item and vote, with all stored judgements of the item in it.
+def _over_stored(job: Job, store: Store) -> list[Request]:
+    """USC, GSA and fuser: one request per item and vote, with all stored judgements of the item in it.
 
     Raises NoUsableVotes if no item has judgements of the judges that are named.
     """
     samples = _samples(job, store)
+
+    def places() -> Iterator[tuple[Item, int, tuple[int, int], Material]]:
+        for item in job.items:
+            found = samples.get((item.item_id, *item.models), [])
+            if {vote["judge"] for vote in found} < set(job.samples_of):
+                continue
+            for run, order in _runs(job):
+                yield (
+                    item,
+                    run,
+                    order,
+                    tuple(
+                        (f"Judgement {k}. {_verdict_text(vote, order)}", vote["rationale"] or "(no words)")
+                        for k, vote in enumerate(found, start=1)
+                    ),
+                )
+
     prompt = load(job.protocol, flags=_flags(job), folder=job.prompts)
-    made = []
-    for item in job.items:
-        found = samples.get((item.item_id, item.models[0], item.models[1]), [])
-        if {vote["judge"] for vote in found} < set(job.samples_of):
-            continue
-        for run, order in _runs(job):
-            material = tuple(
-                (f"Judgement {k}. {_said(vote, order)}", vote["rationale"] or "(no words)")
-                for k, vote in enumerate(found, start=1)
-            )
-            for judge in job.judges:
-                made.append(_vote(job, judge, item, run, order, prompt, material))
+    made = _requests(job, prompt, places(), task="vote")
     if not made:
         raise NoUsableVotes(
             f"The store has no comparison of {job.dataset} judged by {' and '.join(job.samples_of)}: "
@@ -380,103 +198,133 @@ def _stored(job: Job, store: Store) -> list[Request]:
     return made
 
 
-def _samples(job: Job, store: Store) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+def _samples(job: Job, store: Store) -> dict[tuple[str, ...], list[dict[str, Any]]]:
     """Stored votes of the judges that are read, by comparison, in an order that loading cannot change."""
     selection = Selection(datasets=(job.dataset,), judges=job.samples_of)
-    rows = store.export(selection).select(SAMPLED).to_pylist()
-    found = defaultdict(list)
+    rows = store.export(selection).drop_columns(["prompt", "response_a", "response_b"]).to_pylist()
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: (row["judge"], row["run"], row["position"] or "")):
         if row["status"] == "ok":
             found[(row["item_id"], row["model_a"], row["model_b"])].append(row)
     return dict(found)
 
 
-def _said(vote: Mapping[str, Any], order: tuple[int, int]) -> str:
-    """Verdict and confidence of a stored vote, for a reader to whom the responses are shown in `order`."""
-    said = f"Verdict: {VERDICT[vote['vote'] if order == AB else -vote['vote']]}."
+def _verdict_text(vote: Mapping[str, Any], order: tuple[int, int]) -> str:
+    """Verdict and confidence of a stored vote, for a judge that sees the responses in `order`."""
+    text = f"Verdict: {VERDICT[vote['vote'] if order == AB else -vote['vote']]}."
     if vote["confidence"] is not None:
-        said += f" Confidence: {vote['confidence']:.2f}."
+        text += f" Confidence: {vote['confidence']:.2f}."
     if vote["position"] is None:
-        said += " Which it saw first is not known: where it speaks of A or B, it may mean either response."
+        text += " Which it saw first is not known: where it speaks of A or B, it may mean either response."
     elif (vote["position"] == "ba") == (order == AB):
-        said += (
+        text += (
             " It saw the two in the other order: where it speaks of A, it means Response B here, and of B, A."
         )
-    return f"{said} Its words:"
-
-
-def _apoc(job: Job) -> list[Stage]:
-    return [
-        lambda _: _base_and_swap(job),
-        lambda known: _answer_keys(job, known),
-        lambda known: _keyed(job, known),
-    ]
+    return f"{text} Its words:"
 
 
 def _base_and_swap(job: Job) -> list[Request]:
-    """Base verdicts and those in the swapped order: the very requests of a pairwise job at this heat."""
-    both = replace(job, protocol="pairwise", votes=2, orders="balanced", temperature=job.heat, keyed=None)
+    """Base verdicts and those in the swapped order: the very requests of a greedy pairwise job."""
+    both = replace(
+        job,
+        protocol="pairwise",
+        votes=2,
+        orders="balanced",
+        temperature=job.effective_temperature,
+        keyed=None,
+    )
     return [request for request in _pairs(both) if request.order == AB or not request.item.estimation]
 
 
-def _base(job: Job, known: Replies) -> list[tuple[Request, Reply | None, Request | None, Reply | None]]:
-    """Base and swapped request of each judge and item, with their replies."""
-    pairs: dict[tuple[str, str], dict[tuple[int, ...], Request]] = defaultdict(dict)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ApocPair:
+    """One judge on one item: its requests and replies in both orders, and what decides between them.
+
+    swap : None on prompts that ask for an estimate.  key : an independent judge's answer key, worked out from
+    the prompt alone.  prompt : of the verdict by that key.
+    """
+
+    base: Request
+    swap: Request | None
+    first: Reply | None
+    second: Reply | None
+    key: Request
+    prompt: Prompt
+
+    @property
+    def statuses(self) -> set[str]:
+        """Of both replies; a request without one is as good as failed: it is sent."""
+        return {"error" if reply is None else reply.status for reply in (self.first, self.second)}
+
+    @property
+    def disputed(self) -> bool:
+        """Whether the swapped order contradicts the base verdict."""
+        if self.first is None or self.second is None or self.statuses != {"ok"}:
+            return False
+        return self.first.vote != self.second.vote
+
+    @property
+    def disputable(self) -> bool:
+        """Whether it is disputed, or may be once missing replies are there."""
+        return self.swap is not None and (self.disputed or {"error"} <= self.statuses <= {"ok", "error"})
+
+    def keyed(self, known: Replies) -> Request | None:
+        """The verdict by the answer key, if that could be read."""
+        key = known.get(self.key.key)
+        if key is None or key.status != "ok" or key.body is None:
+            return None
+        return self.keyed_by(json.loads(key.body)["key"])
+
+    def keyed_by(self, answer_key: str) -> Request:
+        """The verdict by this answer key."""
+        judge = self.key.judge
+        return replace(
+            self.base,
+            task="note",
+            judge=judge,
+            voter=f"keyed({judge.name})",
+            prompt=self.prompt,
+            answer_key=answer_key,
+        )
+
+
+def _apoc_pairs(job: Job, known: Replies) -> list[_ApocPair]:
+    key, keyed = load("key", folder=job.prompts), load("keyed", flags=_flags(job), folder=job.prompts)
+    by_pair: dict[tuple[str, str], dict[tuple[int, ...], Request]] = defaultdict(dict)
     for request in _base_and_swap(job):
-        pairs[(request.item.digest, request.voter)][request.order] = request
+        by_pair[(request.item.digest, request.voter)][request.order] = request
     found = []
-    for orders in pairs.values():
+    for orders in by_pair.values():
         base, swap = orders[AB], orders.get(BA)
-        found.append((base, known.get(base.key), swap, known.get(swap.key) if swap else None))
+        judge = job.keyed or base.judge
+        found.append(
+            _ApocPair(
+                base=base,
+                swap=swap,
+                first=known.get(base.key),
+                second=known.get(swap.key) if swap else None,
+                key=replace(
+                    base,
+                    task="note",
+                    judge=judge,
+                    voter=f"key({judge.name})",
+                    prompt=key,
+                    confidence="none",
+                    ties=False,
+                ),
+                prompt=keyed,
+            )
+        )
     return found
 
 
-def _disputed(job: Job, known: Replies) -> list[Request]:
-    """Base requests whose verdict the swapped order contradicts."""
-    return [
-        base
-        for base, first, _, second in _base(job, known)
-        if first and second and first.status == second.status == "ok" and first.vote != second.vote
-    ]
+def _disputed(job: Job, known: Replies) -> list[_ApocPair]:
+    return [pair for pair in _apoc_pairs(job, known) if pair.disputed]
 
 
-def _answer_key(job: Job, base: Request, prompt: Prompt) -> Request:
-    judge = job.keyed or base.judge
-    return replace(
-        base,
-        task="note",
-        judge=judge,
-        voter=f"key({judge.name})",
-        prompt=prompt,
-        confidence="none",
-        ties=False,
-    )
-
-
-def _answer_keys(job: Job, known: Replies) -> list[Request]:
-    """What an independent judge works out from the prompt alone, for each disputed item."""
-    prompt = load("key", folder=job.prompts)
-    made = [_answer_key(job, base, prompt) for base in _disputed(job, known)]
-    return list({request.key: request for request in made}.values())
-
-
-def _keyed_of(job: Job, base: Request, known: Replies, prompts: tuple[Prompt, Prompt]) -> Request | None:
-    key = known.get(_answer_key(job, base, prompts[0]).key)
-    if key is None or key.status != "ok" or key.body is None:
-        return None
-    return _verdict_by_key(job, base, prompts[1], json.loads(key.body)["key"])
-
-
-def _verdict_by_key(job: Job, base: Request, prompt: Prompt, answer_key: str) -> Request:
-    judge = job.keyed or base.judge
-    return replace(
-        base,
-        task="note",
-        judge=judge,
-        voter=f"keyed({judge.name})",
-        prompt=prompt,
-        answer_key=answer_key,
-    )
+def _once(requests: Iterable[Request | None]) -> list[Request]:
+    """Each request once: judges on one item may share the judge that confirms."""
+    return list({request.key: request for request in requests if request is not None}.values())
 
 
 def further(job: Job, known: Replies, answered: Callable[[list[str]], Replies]) -> list[Request]:
@@ -487,39 +335,13 @@ def further(job: Job, known: Replies, answered: Callable[[list[str]], Replies]) 
     """
     if job.protocol != "apoc":
         return []
-    prompts = load("key", folder=job.prompts), load("keyed", flags=_flags(job), folder=job.prompts)
-    disputed = {request.key for request in _disputed(job, known)}
-    open_pairs = [
-        base
-        for base, first, swap, second in _base(job, known)
-        if swap
-        and (base.key in disputed or {"error"} <= {_status(first), _status(second)} <= {"ok", "error"})
-    ]
-    keys = {request.key: request for request in (_answer_key(job, base, prompts[0]) for base in open_pairs)}
-    written = answered(list(keys))
-    left = {key: request for key, request in keys.items() if _status(written.get(key)) == "error"}
-    verdicts: dict[str, Request] = {}
-    for base in open_pairs:
-        if _answer_key(job, base, prompts[0]).key in left:
-            asked: Request | None = _verdict_by_key(job, base, prompts[1], "")
-        else:
-            asked = _keyed_of(job, base, written, prompts)
-        if asked is not None:
-            verdicts[asked.key] = asked
-    given = answered(list(verdicts))
-    return [*left.values(), *(r for key, r in verdicts.items() if _status(given.get(key)) == "error")]
-
-
-def _status(reply: Reply | None) -> str:
-    """Status of a reply; a request without one is as good as failed: it is asked."""
-    return "error" if reply is None else reply.status
-
-
-def _keyed(job: Job, known: Replies) -> list[Request]:
-    """Verdicts against the answer keys."""
-    prompts = load("key", folder=job.prompts), load("keyed", flags=_flags(job), folder=job.prompts)
-    made = (_keyed_of(job, base, known, prompts) for base in _disputed(job, known))
-    return list({request.key: request for request in made if request is not None}.values())
+    pairs = [pair for pair in _apoc_pairs(job, known) if pair.disputable]
+    keys = _once(pair.key for pair in pairs)
+    written = answered([key.key for key in keys])
+    left = {key.key: key for key in keys if not done(written.get(key.key))}
+    verdicts = _once(pair.keyed_by("") if pair.key.key in left else pair.keyed(written) for pair in pairs)
+    given = answered([verdict.key for verdict in verdicts])
+    return [*left.values(), *(verdict for verdict in verdicts if not done(given.get(verdict.key)))]
 
 
 def conclusions(job: Job, known: Replies) -> list[Reply]:
@@ -531,42 +353,34 @@ def conclusions(job: Job, known: Replies) -> list[Reply]:
     """
     if job.protocol != "apoc":
         return []
-    prompts = load("key", folder=job.prompts), load("keyed", flags=_flags(job), folder=job.prompts)
-    disputed = {request.key for request in _disputed(job, known)}
-    made = []
-    for base, first, swap, second in _base(job, known):
-        heard = [base.key, swap.key if swap else ""]
-        if (
-            first is None
-            or first.status == "error"
-            or (swap and (second is None or second.status == "error"))
-        ):
-            continue
-        verdict, how = first.vote, "base"
-        if base.key in disputed and second is not None:
-            key = known.get(_answer_key(job, base, prompts[0]).key)
-            asked = _keyed_of(job, base, known, prompts)
-            keyed = known.get(asked.key) if asked else None
-            if key is None or key.status == "error" or (asked and (keyed is None or keyed.status == "error")):
-                continue
-            heard.append(asked.key if asked else "")
-            how = "contradicted, not confirmed"
-            if keyed is not None and keyed.status == "ok" and keyed.vote == second.vote:
-                verdict, how = second.vote, "overridden"
-        name = f"apoc({base.judge.name})"
-        facts = {
-            **base.identity(),
-            "judge": name,
-            "key": hashlib.sha256(json.dumps([name, *heard]).encode()).hexdigest(),
-        }
-        made.append(
-            Reply(
-                **facts,
-                status=first.status,
-                vote=verdict,
-                rationale=first.rationale,
-                body=json.dumps({"how": how}),
-                attempts=0,
-            )
-        )
-    return made
+    drawn = (_conclusion(pair, known) for pair in _apoc_pairs(job, known))
+    return [reply for reply in drawn if reply is not None]
+
+
+def _conclusion(pair: _ApocPair, known: Replies) -> Reply | None:
+    if pair.first is None or "error" in (pair.statuses if pair.swap else {pair.first.status}):
+        return None
+    requests = [pair.base.key, pair.swap.key if pair.swap else ""]
+    verdict, how = pair.first.vote, "base"
+    if pair.disputed and pair.second is not None:
+        request = pair.keyed(known)
+        keyed = known.get(request.key) if request else None
+        if not done(known.get(pair.key.key)) or (request and not done(keyed)):
+            return None
+        requests.append(request.key if request else "")
+        how = "contradicted, not confirmed"
+        if keyed is not None and keyed.status == "ok" and keyed.vote == pair.second.vote:
+            verdict, how = pair.second.vote, "overridden"
+    name = f"apoc({pair.base.judge.name})"
+    identity = pair.base.identity() | {
+        "judge": name,
+        "key": hashlib.sha256(json.dumps([name, *requests]).encode()).hexdigest(),
+    }
+    return Reply(
+        **identity,
+        status=pair.first.status,
+        vote=verdict,
+        rationale=pair.first.rationale,
+        body=json.dumps({"how": how}),
+        attempts=0,
+    )

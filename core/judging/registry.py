@@ -1,7 +1,4 @@
-"""Jobs that were started, remembered in the store until all is answered: to go on after a restart.
-
-Runs of this process: start a job once, and find it again from every session.
-"""
+"""Runs of this process, found from every session, and jobs that the store remembers until all is answered."""
 
 from __future__ import annotations
 
@@ -9,18 +6,15 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 from ..errors import AppellateError, InvalidOption
 from ..store import Store
 from . import client
-from .items import Item
-from .job import MAX_CONCURRENCY, Budget, Job, Judge
+from .job import MAX_CONCURRENCY, Budget, Job, Terms
 from .limits import place
-from .plan import Progress, check_budget, plan
+from .plan import Progress, plan
 from .runner import Run
 
 _RUNS: dict[tuple[str, str], Run] = {}
@@ -57,22 +51,15 @@ def start(
     """
     if not 1 <= concurrency <= MAX_CONCURRENCY:
         raise InvalidOption(f"{concurrency} calls at once: 1 to {MAX_CONCURRENCY}")
+    terms = Terms(concurrency=concurrency, budget=budget or Budget(), confirmed=tuple(confirmed))
     with _STARTING:
-        planned = plan(job, store, confirmed=confirmed, keys=keys)
-        check_budget(job, planned.destinations, budget.cost if budget else None)
-        going = running(store, planned.job_id)
-        if going is not None:
-            going.revise(job, budget)
-            return going
-        made = Run(
-            job,
-            store,
-            planned,
-            concurrency=concurrency,
-            budget=budget or Budget(),
-            patience=patience,
-            on_progress=on_progress,
-        )
+        planned = plan(job, store, confirmed=terms.confirmed, keys=keys)
+        planned.check_budget(terms.budget)
+        going_on = running(store, planned.job_id)
+        if going_on is not None:
+            going_on.revise(job, budget)
+            return going_on
+        made = Run(job, store, planned, terms, patience=patience, on_progress=on_progress)
         _RUNS[(place(store), planned.job_id)] = made
         asyncio.run_coroutine_threadsafe(made.run(), client.loop())
     return made
@@ -87,15 +74,6 @@ def running(store: Store, job_id: str) -> Run | None:
 def runs(store: Store) -> list[Run]:
     """Runs on this store that this process started, finished ones too, oldest first."""
     return [run for (where, _), run in _RUNS.items() if where == place(store)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """How a job is run: at most so many calls at once, within a budget, to hosts that were confirmed."""
-
-    concurrency: int = 16
-    budget: Budget = field(default_factory=Budget)
-    confirmed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +96,7 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
     """
     remembered: list[str] = []
 
-    def told(progress: Progress) -> None:
+    def forget_complete(progress: Progress) -> None:
         if remembered and complete(progress):
             # The store may be busy for long: the calls of other jobs must not wait for it.
             client.loop().run_in_executor(None, forget, store, remembered[0])
@@ -130,7 +108,7 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
         budget=terms.budget,
         confirmed=terms.confirmed,
         keys=keys,
-        on_progress=told,
+        on_progress=forget_complete,
     )
     _remember(store, run.job_id, job, terms)
     remembered.append(run.job_id)
@@ -140,7 +118,7 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
 
 
 def resume(started: Started, store: Store, *, keys: dict[str, str] | None = None) -> Run:
-    """Go on with a job: what has an answer is not asked again."""
+    """Go on with a job: what has an answer is not sent again."""
     run = begin(started.job, store, started.terms, keys=keys)
     # Stored judgements that it reads, or the name of its data set, may have changed since.
     if run.job_id != started.id:
@@ -155,15 +133,18 @@ def complete(progress: Progress) -> bool:
 
 def started(store: Store) -> list[Started]:
     """Jobs that were started and never completed, oldest first; running ones too."""
+    from pydantic import TypeAdapter
+
     rows = store.query("select id, dataset, job, started_at from jobs order by started_at, id").to_pylist()
     found = []
     for row in rows:
         try:
-            job, terms = _read(json.loads(row["job"]), row["dataset"])
-        except (AppellateError, KeyError, TypeError, ValueError):
-            # Another version wrote it. The same job started anew asks nothing twice.
+            facts = {**json.loads(row["job"]), "id": row["id"], "started_at": row["started_at"]}
+            known = TypeAdapter(Started).validate_python(facts, extra="forbid")
+        except (AppellateError, TypeError, ValueError):
+            # Another version wrote it. The same job started anew makes no call twice.
             continue
-        found.append(Started(id=row["id"], job=job, terms=terms, started_at=row["started_at"]))
+        found.append(replace(known, job=replace(known.job, dataset=row["dataset"])))
     return found
 
 
@@ -174,34 +155,8 @@ def forget(store: Store, job_id: str) -> None:
 
 
 def _remember(store: Store, job_id: str, job: Job, terms: Terms) -> None:
-    facts = {"job": asdict(job), "terms": asdict(terms)}
-    text = json.dumps(facts, default=str)
+    text = json.dumps({"job": asdict(job), "terms": asdict(terms)}, default=str)
     now = datetime.now(UTC).replace(tzinfo=None)
     with store.change() as cursor:
         cursor.execute("delete from jobs where id = ?", [job_id])
         cursor.execute("insert into jobs values (?, ?, ?, ?)", [job_id, job.dataset, text, now])
-
-
-def _read(facts: dict[str, Any], dataset: str) -> tuple[Job, Terms]:
-    given, terms = facts["job"], facts["terms"]
-    job = Job(
-        **{
-            **given,
-            "dataset": dataset,
-            "items": tuple(_item(item) for item in given["items"]),
-            "judges": tuple(_judge(judge) for judge in given["judges"]),
-            "samples_of": tuple(given["samples_of"]),
-            "keyed": None if given["keyed"] is None else _judge(given["keyed"]),
-            "prompts": None if given["prompts"] is None else Path(given["prompts"]),
-        }
-    )
-    budget = Budget(**terms["budget"])
-    return job, Terms(concurrency=terms["concurrency"], budget=budget, confirmed=tuple(terms["confirmed"]))
-
-
-def _item(given: dict[str, Any]) -> Item:
-    return Item(**{**given, **{name: tuple(given[name]) for name in ("responses", "models", "best")}})
-
-
-def _judge(given: dict[str, Any]) -> Judge:
-    return Judge(**{**given, "price": None if given["price"] is None else tuple(given["price"])})

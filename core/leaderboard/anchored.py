@@ -1,16 +1,22 @@
-"""Reference-anchored Elo: models ranked by their votes against one anchor, with closed-form uncertainty."""
+"""Reference-anchored Elo: models ranked by their votes against one anchor, with closed-form uncertainty.
+
+`subsample_errors` compares the closed form with subsamples of the board's own prompts.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal, get_args
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
 from ..records import FloatArray, IntArray, PairScores
+from ..stats.estimate import Estimate, Estimates, flat
 from ..stats.intervals import beta_interval, check_level
 
 if TYPE_CHECKING:
@@ -34,9 +40,10 @@ class BoardRow:
 
     n : prompts.  wins, ties, losses : per-prompt shares summed over prompts, so they may be fractions; they
     add up to n, and wins + ties/2 = ΣS.
-    p : posterior mean win probability, a tie being half a win; p_low, p_high: published credible interval;
-    p_*_corrected: the same with the variance that ties and averaged votes leave (ours).
-    elo : points above the anchor, 400 per factor of ten in odds.  tier : 1 is the top (ours).
+    p : posterior mean win probability, a tie being half a win, with the published credible interval.
+    elo : points above the anchor, 400 per factor of ten in odds.
+    p_corrected, elo_corrected : the same with the variance that ties and averaged votes leave (ours).
+    tier : 1 is the top (ours).
     """
 
     model: str
@@ -44,21 +51,20 @@ class BoardRow:
     wins: float
     ties: float
     losses: float
-    p: float
-    p_low: float
-    p_high: float
-    p_low_corrected: float
-    p_high_corrected: float
+    p: Estimate
+    p_corrected: Estimate
     se_p: float
     se_p_corrected: float
-    elo: float
-    elo_low: float
-    elo_high: float
-    elo_low_corrected: float
-    elo_high_corrected: float
+    elo: Estimate
+    elo_corrected: Estimate
     se_elo: float
     se_elo_corrected: float
     tier: int
+
+    def columns(self) -> dict[str, float | int | str]:
+        """Column of a frame or document → number; a corrected interval is `p_low_corrected` and so on."""
+        named = {re.sub("_corrected_(low|high)", r"_\1_corrected", name): x for name, x in flat(self).items()}
+        return {name: x for name, x in named.items() if name not in ("p_corrected", "elo_corrected")}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -81,11 +87,15 @@ class Board:
     level: float
     notes: tuple[str, ...]
 
+    def elos(self) -> dict[str, Estimate]:
+        """Elo of each model, with the dispersion-corrected interval; n counts prompts."""
+        return {row.model: row.elo_corrected for row in self.rows}
+
     def to_frame(self) -> pd.DataFrame:
+        """One row per model."""
         import pandas as pd
 
-        names = [field.name for field in fields(BoardRow)]
-        return pd.DataFrame([[getattr(row, name) for name in names] for row in self.rows], columns=names)
+        return pd.DataFrame([row.columns() for row in self.rows])
 
 
 def elo_of_p(p: FloatArray | float) -> FloatArray:
@@ -169,7 +179,7 @@ def board(
     NoUsableVotes : the anchor met nobody in this selection.
     InvalidOption : level, prior or kappa_factor not allowed, or a model with more prompts than the pool.
 
-    Source: [RAEE] §2, App. B, C; methods §6.
+    Source: [RAEE] §2, App. B, C; docs/methods.md §6.
     """
     check_level(level)
     if kappa_factor is not None and not 0 < kappa_factor <= 1:
@@ -189,14 +199,14 @@ def board(
     shrink = np.broadcast_to(_pool_factor(n, pool) * (kappa_factor or 1.0) ** 2, p.shape)
     dispersion = dispersion_factor(n, total, _sum_by(row_of, score**2))
     elo = elo_of_p(p)
-    columns: dict[str, FloatArray] = {"p": p, "elo": elo}
+    numbers: dict[str, FloatArray] = {"wins": total - ties / 2, "ties": ties, "losses": n - total - ties / 2}
+    estimates: dict[str, Estimates] = {}
     for suffix, factor in (("", shrink), ("_corrected", shrink * dispersion)):
-        columns[f"se_p{suffix}"] = np.sqrt(p * (1 - p) / (mass + 1) * factor)
-        low, high = limits(p, columns[f"se_p{suffix}"], level=level)
-        columns |= {f"p_low{suffix}": low, f"p_high{suffix}": high}
-        columns |= {f"elo_low{suffix}": elo_of_p(low), f"elo_high{suffix}": elo_of_p(high)}
-        columns[f"se_elo{suffix}"] = ELO_PER_NAT / (p * (1 - p)) * columns[f"se_p{suffix}"]
-    columns |= {"wins": total - ties / 2, "ties": ties, "losses": n - total - ties / 2}
+        numbers[f"se_p{suffix}"] = error = np.sqrt(p * (1 - p) / (mass + 1) * factor)
+        numbers[f"se_elo{suffix}"] = ELO_PER_NAT / (p * (1 - p)) * error
+        low, high = limits(p, error, level=level)
+        estimates[f"p{suffix}"] = Estimates(p, low, high, n, level)
+        estimates[f"elo{suffix}"] = Estimates(elo, elo_of_p(low), elo_of_p(high), n, level)
     # Equal scores stand in alphabetical order, so that the board never depends on the order of rows.
     order = sorted(range(len(codes)), key=lambda row: (-round(float(elo[row]), 9), pairs.models[codes[row]]))
     # Tiers rank models, whatever the pool and κ: they use the observed variance alone.
@@ -206,11 +216,11 @@ def board(
             model=pairs.models[codes[row]],
             n=int(n[row]),
             tier=tier[row],
-            **{name: float(values[row]) for name, values in columns.items()},
+            **_at(row, numbers, estimates),
         )
         for row in order
     )
-    met = {anchor, *(row.model for row in rows)}
+    ranked = {anchor, *(row.model for row in rows)}
     notes = []
     if kappa_factor is not None:
         notes.append(
@@ -220,7 +230,7 @@ def board(
     return Board(
         anchor=anchor,
         rows=rows,
-        never_met=tuple(name for name in pairs.models if name not in met),
+        never_met=tuple(name for name in pairs.models if name not in ranked),
         n_items=len(np.unique(item)),
         mid_region_coverage=float(((p >= MID_REGION[0]) & (p <= MID_REGION[1])).mean()),
         prior=prior,
@@ -229,6 +239,12 @@ def board(
         level=level,
         notes=tuple(notes),
     )
+
+
+def _at(row: int, numbers: Mapping[str, FloatArray], estimates: Mapping[str, Estimates]) -> dict[str, Any]:
+    """The fields of one row."""
+    found: dict[str, Any] = {name: float(values[row]) for name, values in numbers.items()}
+    return found | {name: values[row] for name, values in estimates.items()}
 
 
 def against(pairs: PairScores, anchor: str) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
@@ -327,3 +343,62 @@ def _difference(d: FloatArray, fewest: int, p: FloatArray, se: FloatArray) -> tu
     if error <= 1e-12:
         return float(p[0] - p[1]), float(np.hypot(se[0], se[1])), int(fewest), False
     return float(d.mean()), error * max(1.0, float(stdtrit(n - 1, 0.975)) / TIER_Z), n, True
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SubsampleErrors:
+    """SE(p̄) predicted beside the SD over subsamples, one row per (model, n); pool = the model's prompts."""
+
+    model: tuple[str, ...]
+    n: IntArray
+    pool: IntArray
+    se_analytic: FloatArray
+    se_finite: FloatArray
+    se_empirical: FloatArray
+    draws: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per model and number of prompts."""
+        import pandas as pd
+
+        return pd.DataFrame(flat(self)).drop(columns="draws")
+
+
+def subsample_errors(
+    pairs: PairScores, anchor: str, *, sizes: tuple[int, ...], rng: np.random.Generator, draws: int = 500
+) -> SubsampleErrors:
+    """SE(p̄) predicted from all prompts, beside the SD of p̄ over `draws` subsamples of n prompts.
+
+    se_analytic = √(p̄(1 - p̄)/(n + 2)) with p̄ from all M prompts of the model; se_finite = √((M - n)/(M -
+    1)) times that, the one to compare, as subsamples are drawn without replacement. Sizes of M or more are
+    left out.
+
+    Source: [RAEE] Table 9.
+    """
+    model, _, score, _ = against(pairs, anchor)
+    rows: list[tuple[object, ...]] = []
+    for code in np.unique(model):
+        values = score[model == code]
+        m = len(values)
+        usable = np.array([size for size in sorted(set(sizes)) if 1 <= size < m], dtype=np.int64)
+        if not len(usable):
+            continue
+        p, _ = win_probability(np.array([m]), values.sum(keepdims=True))
+        # Prompts with one score are alike, so a subsample is a hypergeometric draw of counts of scores.
+        distinct, times = np.unique(values, return_counts=True)
+        drawn = [rng.multivariate_hypergeometric(times, int(size), size=draws) @ distinct for size in usable]
+        empirical = win_probability(usable[:, None], np.stack(drawn))[0].std(axis=1, ddof=1)
+        mass = np.asarray(usable + 1.0, dtype=np.float64)
+        errors = standard_error(p, mass), standard_error(p, mass, n=usable, pool=m), empirical
+        rows += [(pairs.models[code], size, m, *found) for size, *found in zip(usable, *errors, strict=True)]
+    names, *columns = zip(*rows, strict=True) if rows else [()] * 6
+    n, pool, analytic, finite, empirical = (np.array(column) for column in columns)
+    return SubsampleErrors(
+        model=tuple(names),
+        n=n.astype(np.int64),
+        pool=pool.astype(np.int64),
+        se_analytic=analytic,
+        se_finite=finite,
+        se_empirical=empirical,
+        draws=draws,
+    )

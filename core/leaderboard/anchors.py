@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption, UnknownName
 from ..records import BoolArray, FloatArray, IntArray, PairScores
+from ..stats.estimate import flat, rows_frame
 from ..stats.intervals import check_level
 from .anchored import ELO_PER_NAT, Prior, dispersion_factor, elo_of_p, win_probability
 
@@ -49,20 +51,17 @@ class AnchorSwap:
     prior: Prior
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair of anchors; `models` is their number."""
-        import pandas as pd
-
-        names = [field.name for field in fields(SwapRow) if field.name != "shifts"]
-        frame = pd.DataFrame([[getattr(row, name) for name in names] for row in self.rows], columns=names)
+        """One row per pair of anchors; `models` is their number."""
+        frame = rows_frame(SwapRow, self.rows).drop(columns="shifts")
         return frame.assign(models=frame["models"].map(len))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Triangles:
-    """Additivity of Elo gaps round every triple that met in all three pairings, one row a triple (a, b, c).
+    """Additivity of Elo gaps round every triple that met in all three pairings, one row per triple (a, b, c).
 
     gap_ab, gap_bc, gap_ca : Elo of the first against the second, from all prompts of the pair.
-    residual : gap_ab + gap_bc + gap_ca, 0 when the gaps add up, positive when votes lean round a > b > c > a.
+    residual : gap_ab + gap_bc + gap_ca, 0 when the gaps add up, positive round a circle a > b > c > a.
     n : prompts common to the three pairs.  residual_common, z : of those prompts alone, NaN with fewer than
         two or without variance.  p_value : of the cautious test, two-sided.  p_holm : adjusted for the number
         of triples.
@@ -89,16 +88,16 @@ class Triangles:
         return len(self.a)
 
     def to_frame(self) -> pd.DataFrame:
+        """One row per triangle."""
         import pandas as pd
 
-        names = [field.name for field in fields(self) if field.name not in ("prior", "level")]
-        return pd.DataFrame({name: getattr(self, name) for name in names})
+        return pd.DataFrame(flat(self)).drop(columns=["prior", "level"])
 
 
 def anchors(pairs: PairScores, *, minimum: int = 3) -> tuple[str, ...]:
     """Models that met at least `minimum` others, most opponents first, then by name.
 
-    Source: methods §6 (three is the default of an audit without `--anchor`).
+    Source: docs/methods.md §6 (three is the default of an audit without `--anchor`).
     """
     if minimum < 1:
         raise InvalidOption(f"minimum = {minimum}: needs at least 1")
@@ -119,7 +118,7 @@ def anchor_swap(pairs: PairScores, anchors: tuple[str, ...], *, prior: Prior = "
     ------
     UnknownName : an anchor that is no model.  InvalidOption : an anchor given twice.
 
-    Source: [RAEE] anchor swap; methods §6.
+    Source: [RAEE] anchor swap; docs/methods.md §6.
     """
     unknown = [name for name in anchors if name not in pairs.models]
     if unknown:
@@ -143,7 +142,7 @@ def anchor_swap(pairs: PairScores, anchors: tuple[str, ...], *, prior: Prior = "
                 models=tuple(pairs.models[m] for m in np.flatnonzero(common)),
                 shifts=centred,
                 mean_shift=mean,
-                kendall_tau=_kendall_tau(elo_1[common], elo_2[common]),
+                kendall_tau=kendall_tau(elo_1[common], elo_2[common]),
                 mean_abs_centred_shift=float(np.abs(centred).mean()) if len(shift) else None,
             )
         )
@@ -160,16 +159,16 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
     z = residual_common·√N/sd(rᵢ), γ = 400/ln 10, has its size where N is large and no pair is one-sided.
     Elsewhere a pair that was won throughout adds no variance, and |z| passes 1.96 in up to a fifth of
     additive triples. So p is that of residual_common/SE with t(N - 1), where SE² is the larger of var(rᵢ)/N
-    and the three pairs' dispersion-corrected SE² (`raee.board`) added up. With thousands of triples some p
-    are small by chance, hence Holm's.
+    and the three pairs' dispersion-corrected SE² (`anchored.board`) added up. With thousands of triples some
+    p are small by chance, hence Holm's.
 
     Parameters
     ----------
     pairs : scores of model pairs by prompt.
-    prior : as for `raee.board`.
+    prior : as for `anchored.board`.
     level : 1 - level is what p_holm must stay below for `broken`.
 
-    Source: methods §6 (ours); Holm (1979).
+    Source: docs/methods.md §6 (ours); Holm (1979).
     """
     from scipy.special import stdtr
 
@@ -189,17 +188,18 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
     p_value = 2 * stdtr(np.maximum(n - 1, 1), -np.abs(cautious))
     p_holm = _holm(p_value)
     a, b, c = triples.T
-    residual = gap[a, b] + gap[b, c] + gap[c, a]
+    gaps = np.stack([gap[a, b], gap[b, c], gap[c, a]])
+    residual = gaps[0] + gaps[1] + gaps[2]
     # Triples without a z go last.
     order = np.lexsort((np.arange(len(z)), -np.abs(np.where(np.isnan(z), 0, z)), p_value))
-    a, b, c = triples[order].T
+    first, second, third = (tuple(pairs.models[m] for m in column) for column in triples[order].T)
     return Triangles(
-        a=tuple(pairs.models[m] for m in a),
-        b=tuple(pairs.models[m] for m in b),
-        c=tuple(pairs.models[m] for m in c),
-        gap_ab=gap[a, b],
-        gap_bc=gap[b, c],
-        gap_ca=gap[c, a],
+        a=first,
+        b=second,
+        c=third,
+        gap_ab=gaps[0, order],
+        gap_bc=gaps[1, order],
+        gap_ca=gaps[2, order],
         residual=residual[order],
         n=n[order],
         residual_common=residual_common[order],
@@ -224,9 +224,12 @@ def _gaps(pairs: PairScores, prior: Prior) -> FloatArray:
     return np.where(np.isnan(upper), -upper.T, upper)
 
 
-def _kendall_tau(one: FloatArray, two: FloatArray) -> float | None:
+def kendall_tau(one: ArrayLike, two: ArrayLike) -> float | None:
+    """τ_b of two orders of the same models; None with fewer than two or if one of them ties all."""
     # Sums of thirds differ in their last bits with the order of rows; equal Elo must stay a tie.
-    sign_1, sign_2 = (np.sign(np.round(elo[:, None] - elo[None, :], 9)) for elo in (one, two))
+    sign_1, sign_2 = (
+        np.sign(np.round(np.subtract.outer(values, values), 9)) for values in map(np.asarray, (one, two))
+    )
     untied = float(np.abs(sign_1).sum()) * float(np.abs(sign_2).sum())
     return float((sign_1 * sign_2).sum()) / math.sqrt(untied) if untied else None
 

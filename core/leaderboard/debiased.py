@@ -1,19 +1,17 @@
-"""Debiased rates: the score that gold labels would give, from many judge votes and few labels.
-
-Win rates of models against an anchor as gold would give them, from many votes and few labels.
-"""
+"""Debiased win rates: what gold labels would give, from many judge votes and few labels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCounts
+from ..stats.estimate import Estimate, flat
 from ..stats.intervals import check_level, dense_codes, design_effect, influence_values
 
 if TYPE_CHECKING:
@@ -26,43 +24,31 @@ LEAST_LABELLED = 10
 """Labelled items that an interval needs; coverage was verified from here on (ours)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class DebiasedRate:
-    """Mean score that gold would give side A, a tie being half a win, beside what judge and labels say alone.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebiasedRate(Estimate):
+    """Mean score θ̂ that gold would give side A, a tie being half a win; judge and labels alone beside it.
 
-    value : θ̂ with the interval `low` to `high`.  weight : λ, how far the judge's votes are followed.
+    n : comparisons.  weight : λ, how far the judge's votes are followed.
     judge : mean score by the judge's votes on all comparisons, biased as the judge is.
-    labels : mean score by the labelled comparisons alone; its interval is made like that of `value`.
+    labels : mean score by the labelled comparisons alone; its interval is made like that of θ̂.
     bias : mean of judge minus gold on the labelled comparisons.
     n_labelled, n_unlabelled : comparisons; items_labelled, items_unlabelled : items that have some.
     """
 
-    value: float
-    low: float
-    high: float
     weight: float
     judge: float
-    labels: float
-    labels_low: float
-    labels_high: float
+    labels: Estimate
     bias: float
     n_labelled: int
     n_unlabelled: int
     items_labelled: int
     items_unlabelled: int
     weighting: Weighting
-    level: float
 
     @property
     def gain(self) -> float:
         """Length of the interval against that by labels alone; below 1 the judge's votes help."""
-        return (self.high - self.low) / (self.labels_high - self.labels_low)
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row."""
-        import pandas as pd
-
-        return pd.DataFrame({name: [getattr(self, name)] for name in self.__slots__})
+        return (self.high - self.low) / (self.labels.high - self.labels.low)
 
 
 def oriented(counts: VoteCounts, rows: BoolArray | IntArray, flipped: BoolArray) -> VoteCounts:
@@ -106,8 +92,9 @@ def debiased_rate(counts: VoteCounts, *, weighting: Weighting = "full", level: f
     ------
     TooFewLabels : fewer than 10 items with gold.  InvalidOption : level or weighting not allowed.
 
-    Source: methods §9 (ours); Angelopoulos et al. (2023) prediction-powered inference, Angelopoulos, Duchi &
-    Zrnic (2023) for λ; the two added ends, the clustering by item and their labels-only counterpart ours.
+    Source: docs/methods.md §9 (ours); Angelopoulos et al. (2023) prediction-powered inference, Angelopoulos,
+    Duchi & Zrnic (2023) for λ; the two added ends, the clustering by item and their labels-only counterpart
+    ours.
     """
     check_level(level)
     if weighting not in get_args(Weighting):
@@ -127,27 +114,25 @@ def debiased_rate(counts: VoteCounts, *, weighting: Weighting = "full", level: f
     weight = 1.0 if weighting == "full" else _tuned(y, f_known, len(f_rest))
     if items_unlabelled < 2:
         weight = 0.0
-    ends = []
-    for factor in (weight, 0.0):
-        labelled = _by_item(item[known], y - factor * f_known, size)
-        ends.append(_interval(labelled, rest, factor, level))
-    (value, low, high), (labels, labels_low, labels_high) = ends
+    value, labels = (
+        _estimate(_by_item(item[known], y - factor * f_known, size), rest, factor, level)
+        for factor in (weight, 0.0)
+    )
     return DebiasedRate(
-        value=value,
-        low=low,
-        high=high,
+        value=value.value,
+        low=value.low,
+        high=value.high,
+        n=len(f),
+        level=level,
         weight=weight,
         judge=float(f.mean()),
-        labels=labels,
-        labels_low=labels_low,
-        labels_high=labels_high,
+        labels=replace(labels, n=len(y)),
         bias=float((f_known - y).mean()),
         n_labelled=len(y),
         n_unlabelled=len(f_rest),
         items_labelled=items_labelled,
         items_unlabelled=items_unlabelled,
         weighting=weighting,
-        level=level,
     )
 
 
@@ -165,46 +150,44 @@ def _by_item(item: IntArray, value: FloatArray, size: int) -> tuple[FloatArray, 
     return np.bincount(item, weights=value, minlength=size).astype(np.float64), n
 
 
-def _interval(
+def _estimate(
     labelled: tuple[FloatArray, FloatArray],
     rest: tuple[FloatArray, FloatArray],
     weight: float,
     level: float,
-) -> tuple[float, float, float]:
-    """Estimate, low and high of weight·(mean of rest) + (mean of labelled), a ratio estimator by item."""
+) -> Estimate:
+    """weight·(mean of rest) + (mean of labelled), a ratio estimator by item."""
     from scipy.special import stdtrit
 
     (total, n), groups = labelled, int((labelled[1] > 0).sum())
     estimate = float(total.sum() / n.sum())
-    centre, pull = influence_values(total, n, (-weight, 1.0))
-    variance = float((pull**2).sum())
+    centre, influence = influence_values(total, n, (-weight, 1.0))
+    variance = float((influence**2).sum())
     if weight:
         rest_total, rest_n = rest
         rest_groups = int((rest_n > 0).sum())
         rest_mean = float(rest_total.sum() / rest_n.sum())
-        rest_pull = (rest_total - rest_mean * rest_n) * weight / float(rest_n.sum())
-        variance += rest_groups / (rest_groups - 1) * float((rest_pull**2).sum())
+        rest_influence = (rest_total - rest_mean * rest_n) * weight / float(rest_n.sum())
+        variance += rest_groups / (rest_groups - 1) * float((rest_influence**2).sum())
         # An item may have comparisons of both kinds; without one this is 0.
-        variance += 2 * float((pull[: len(rest_pull)] * rest_pull).sum())
+        variance += 2 * float((influence[: len(rest_influence)] * rest_influence).sum())
         estimate, centre = estimate + weight * rest_mean, centre + weight * rest_mean
     half = float(stdtrit(groups - 1, (1 + level) / 2)) * math.sqrt(max(variance, 0.0))
     estimate = min(max(estimate, 0.0), 1.0)
     low, high = (min(max(end, 0.0), 1.0) for end in (centre - half, centre + half))
-    return estimate, min(low, estimate), max(high, estimate)
+    return Estimate(estimate, min(low, estimate), max(high, estimate), level=level)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RoganGladen:
     """Share of A among comparisons without ties, corrected by the judge's sensitivity and specificity.
 
-    value, low, high : None where undefined, with the reason in `reason`.
+    rate : None where undefined, without an interval where that is, with the reason in `reason`.
     sensitivity : share of gold A that the judge calls A, of n_a; specificity : share of gold B that it calls
     B, of n_b; None without such labels.  judge : share of A by the judge on the n_unlabelled other ones.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
+    rate: Estimate | None
     sensitivity: float | None
     specificity: float | None
     n_a: int
@@ -212,13 +195,6 @@ class RoganGladen:
     judge: float | None
     n_unlabelled: int
     reason: str | None
-    level: float
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row."""
-        import pandas as pd
-
-        return pd.DataFrame({field.name: [getattr(self, field.name)] for field in fields(self)})
 
 
 def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
@@ -246,12 +222,13 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
         "rest": (~known, label == 1),
     }
     n = {name: int(chosen.sum()) for name, (chosen, _) in parts.items()}
-    rate = {name: float(hit[chosen].mean()) if n[name] else None for name, (chosen, hit) in parts.items()}
-    se, sp, q = rate["a"], rate["b"], rate["rest"]
-    value = low = high = None
+    hits = {name: float(hit[chosen].mean()) if n[name] else None for name, (chosen, hit) in parts.items()}
+    se, sp, q = hits["a"], hits["b"], hits["rest"]
+    rate: Estimate | None = None
+    reason: str | None = None
     ties = int((counts.gold == 0).sum()) + int((label == 0).sum())
     if ties:
-        reason: str | None = f"it knows two classes, and gold or the judge's labels have {ties:,} ties"
+        reason = f"it knows two classes, and gold or the judge's labels have {ties:,} ties"
     elif se is None or sp is None or q is None:
         reason = "it needs labels of both classes and comparisons without one"
     elif se + sp <= 1:
@@ -259,8 +236,8 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
             f"the judge tells A from B no better than a coin (sensitivity {se:.2f}, specificity {sp:.2f})"
         )
     else:
-        reason = None
         value = min(max((q + sp - 1) / (se + sp - 1), 0.0), 1.0)
+        rate = Estimate(value, n=n["rest"], level=level)
         z = float(ndtri((1 + level) / 2))
         q_, v_q = _plus(counts.item, *parts["rest"], z**2 / 2)
         se_, v_se = _plus(counts.item, *parts["a"], 1.0)
@@ -273,11 +250,9 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
             centre = p + 2 * z**2 * (p * v_se - (1 - p) * v_sp)
             half = z / youden * math.sqrt(v_q + p**2 * v_se + (1 - p) ** 2 * v_sp)
             low, high = (min(max(end, 0.0), 1.0) for end in (centre - half, centre + half))
-            low, high = min(low, value), max(high, value)
+            rate = replace(rate, low=min(low, value), high=max(high, value))
     return RoganGladen(
-        value=value,
-        low=low,
-        high=high,
+        rate=rate,
         sensitivity=se,
         specificity=sp,
         n_a=n["a"],
@@ -285,7 +260,6 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
         judge=q,
         n_unlabelled=n["rest"],
         reason=reason,
-        level=level,
     )
 
 
@@ -298,8 +272,23 @@ def _plus(item: IntArray, chosen: BoolArray, hit: BoolArray, more: float) -> tup
     return rate, rate * (1 - rate) / (n + 2 * more)
 
 
-RATE_COLUMNS = ("value", "low", "high", "judge", "bias", "labels", "labels_low", "labels_high")
-COUNT_COLUMNS = ("weight", "n_labelled", "n_unlabelled", "items_labelled", "items_unlabelled")
+COLUMNS = (
+    *(
+        "model",
+        "value",
+        "low",
+        "high",
+        "judge",
+        "bias",
+        "labels",
+        "labels_low",
+        "labels_high",
+        "gain",
+        "weight",
+    ),
+    *("n_labelled", "n_unlabelled", "items_labelled", "items_unlabelled", "rogan_gladen_value"),
+    *("rogan_gladen_low", "rogan_gladen_high", "rogan_gladen_sensitivity", "rogan_gladen_specificity"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,16 +314,17 @@ class DebiasedBoard:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a model."""
+        """One row per model."""
         import pandas as pd
 
         rows = []
         for row in self.rows:
-            found: dict[str, object] = {"model": row.model}
-            found |= {name: getattr(row.rate, name) for name in (*RATE_COLUMNS, "gain", *COUNT_COLUMNS)}
-            names = ("value", "low", "high", "sensitivity", "specificity")
-            rows.append(found | {f"rogan_gladen_{name}": getattr(row.two_class, name) for name in names})
-        return pd.DataFrame(rows)
+            two = row.two_class
+            found = {name: getattr(two.rate, name, None) for name in ("value", "low", "high")}
+            found |= {"sensitivity": two.sensitivity, "specificity": two.specificity}
+            own = {"model": row.model, "gain": row.rate.gain} | flat(row.rate)
+            rows.append(own | {f"rogan_gladen_{name}": value for name, value in found.items()})
+        return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def pooled(judges: Iterable[VoteCounts]) -> VoteCounts:
@@ -353,7 +343,7 @@ def pooled(judges: Iterable[VoteCounts]) -> VoteCounts:
 
 
 def hide_gold(counts: VoteCounts, *, share: float, rng: np.random.Generator) -> VoteCounts:
-    """Keep the gold of a random `share` of the items that have some: what fewer labels would have told."""
+    """Keep the gold of a random `share` of the items that have some: what fewer labels would have shown."""
     if not 0 <= share <= 1:
         raise InvalidOption(f"share = {share}: must be between 0 and 1")
     labelled = np.unique(counts.item[counts.gold != NO_GOLD])
@@ -380,7 +370,7 @@ def debiased_board(
     ------
     UnknownName : `anchor` is in no comparison of these votes.  InvalidOption : as for `debiased_rate`.
 
-    Source: methods §9 (ours).
+    Source: docs/methods.md §9 (ours).
     """
     a, b = (np.asarray(side, dtype=object)[counts.comparison] for side in (model_a, model_b))
     met = (a == anchor) ^ (b == anchor)

@@ -1,13 +1,14 @@
-"""Pooling judges: the mean of their Elo gaps, and what one more judge gains against what theory promises.
+"""Several judges as one: the mean of their Elo gaps, what one more judge gains, and screening of judges.
 
-Judge screening: what a cut on repeatability does to the pooled board, and which judges are left.
+`pooling` compares the variance of pooled boards with what theory predicts; `screening` keeps the judges that
+repeat themselves well enough and shows what that does to the pooled board.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,10 @@ import numpy as np
 from ..agreement.reliability import Repeatability
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import FloatArray, PairScores
+from ..stats.estimate import Estimate, Estimates, rows_frame
 from ..stats.intervals import check_level
 from .anchored import ELO_PER_NAT, Prior, against, board
+from .anchors import kendall_tau
 from .rating_methods import met
 
 if TYPE_CHECKING:
@@ -25,21 +28,21 @@ if TYPE_CHECKING:
 
 
 JURIES = 200
-"""Juries of one size that are looked at: all of them, or so many drawn at random (ours)."""
+"""Juries of one size that are evaluated: all of them, or so many drawn at random (ours)."""
+CUTS = tuple(round(0.05 * step, 2) for step in range(20))
+"""0, 0.05, … 0.95."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PooledRow:
-    """One model: `elo` is the mean of the judges' Elo gaps (n judges), `sd_judges` their SD (None with one).
+    """One model: `elo` is the mean of the judges' Elo gaps, `sd_judges` their SD (None with one judge).
 
-    elo_low, elo_high : over prompts, for these judges: judges that err on the same prompts widen it.
+    The interval of `elo` is over prompts, for these judges: judges that err on the same prompts widen it.
     p : win probability that `elo` stands for.  prompts : distinct, of all judges.
     """
 
     model: str
-    elo: float
-    elo_low: float
-    elo_high: float
+    elo: Estimate
     se_elo: float
     p: float
     sd_judges: float | None
@@ -49,7 +52,7 @@ class PooledRow:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PooledBoard:
-    """The variant "mean of judges": best first; "pooled votes" is `raee.board` of all votes together.
+    """The variant "mean of judges": best first; "pooled votes" is `anchored.board` of all votes together.
 
     covariance : (models in the order of `rows`, judges, judges) of the Elo gaps over prompts; NaN where a
     judge did not rate the model.
@@ -63,31 +66,42 @@ class PooledBoard:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        names = [field.name for field in fields(PooledRow)]
-        return pd.DataFrame([[getattr(row, name) for name in names] for row in self.rows], columns=names)
+        """One row per model."""
+        return rows_frame(PooledRow, self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JurySize:
     """Juries of `size` judges: variance of the mean of their Elo gaps, in squared Elo points.
 
-    observed : mean over juries and models; observed_low, observed_high : 2.5 and 97.5 % of juries.
+    observed : mean over juries and models, with the 2.5 and 97.5 % points of juries.
     predicted : σ²(ρ + (1 - ρ)/J) with the observed mean correlation of judges; predicted_runs : with the
     within-judge ICC as ρ, None if that is unknown; 0 where so negative a ρ cannot hold for J judges.
     between : SD over juries of a model's pooled Elo, mean over models, in points; None with one jury.
-    juries : looked at.
+    juries : number used.
     """
 
     size: int
-    observed: float
-    observed_low: float
-    observed_high: float
+    observed: Estimate
     predicted: float
     predicted_runs: float | None
     between: float | None
     juries: int
+
+    @property
+    def se(self) -> float:
+        """Root of `observed`, in points."""
+        return math.sqrt(self.observed.value)
+
+    @property
+    def se_predicted(self) -> float:
+        """Root of `predicted`."""
+        return math.sqrt(self.predicted)
+
+    @property
+    def se_predicted_runs(self) -> float | None:
+        """Root of `predicted_runs`."""
+        return None if self.predicted_runs is None else math.sqrt(self.predicted_runs)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -108,10 +122,8 @@ class Pooling:
     n_judges_icc: int
 
     def to_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        names = [field.name for field in fields(JurySize)]
-        return pd.DataFrame([[getattr(row, name) for name in names] for row in self.sizes], columns=names)
+        """One row per number of judges."""
+        return rows_frame(JurySize, self.sizes)
 
 
 def mean_of_judges(
@@ -120,7 +132,7 @@ def mean_of_judges(
     """Mean of the judges' Elo gaps of every model, with an interval over prompts.
 
     Elo = Σ_j Elo_j/J. Judges see the same prompts, so their errors are correlated (ours): Cov(j, k) =
-    r_jk·SE_j·SE_k, SE the corrected one of `raee.board`, r_jk = Σ_i d_ij·d_ik/√(Σ_i d_ij²·Σ_i d_ik²)
+    r_jk·SE_j·SE_k, SE the corrected one of `anchored.board`, r_jk = Σ_i d_ij·d_ik/√(Σ_i d_ij²·Σ_i d_ik²)
     with d_ij = S_ij - S̄_j, the first sum over prompts of both; SE² = Σ_jk Cov(j, k)/J². Where a judge scored
     all prompts alike, r is n_both/√(n_j·n_k), as of judges that always agree: the cautious end. One judge has
     the mean of itself.
@@ -134,7 +146,7 @@ def mean_of_judges(
     ------
     NoUsableVotes : no judge met the anchor.
 
-    Source: [RAEE] App. C; methods §6.
+    Source: [RAEE] App. C; docs/methods.md §6.
     """
     check_level(level)
     from scipy.special import ndtri
@@ -147,13 +159,12 @@ def mean_of_judges(
     error = np.sqrt(np.maximum(np.nansum(covariance, axis=(1, 2)), 0.0)) / n
     sd = np.sqrt(np.nansum((gap - elo[:, None]) ** 2, axis=1) / np.maximum(n - 1, 1))
     z = float(ndtri((1 + level) / 2))
+    gaps = Estimates(elo, elo - z * error, elo + z * error, n, level)
     order = sorted(range(len(models)), key=lambda m: (-round(float(elo[m]), 9), models[m]))
     rows = tuple(
         PooledRow(
             model=models[m],
-            elo=float(elo[m]),
-            elo_low=float(elo[m] - z * error[m]),
-            elo_high=float(elo[m] + z * error[m]),
+            elo=gaps[m],
             se_elo=float(error[m]),
             p=float(1 / (1 + math.exp(-elo[m] / ELO_PER_NAT))),
             sd_judges=float(sd[m]) if n[m] > 1 else None,
@@ -192,7 +203,7 @@ def pooling(
     NoUsableVotes : fewer than two judges rated a common model against the anchor.
     InvalidOption : fewer than two juries.
 
-    Source: [RAEE] App. C; methods §6 (observed ρ ours).
+    Source: [RAEE] App. C; docs/methods.md §6 (observed ρ ours).
     """
     if juries < 2:
         raise InvalidOption(f"juries = {juries}: needs at least 2")
@@ -210,6 +221,10 @@ def pooling(
     sigma2 = float((sd**2).mean())
     known = [value for name in judges if (value := (icc or {}).get(name)) is not None]
     rho_runs = float(np.mean(known)) if known else None
+
+    def predicted(correlation: float, size: int) -> float:
+        return max(predicted_variance(sigma2, correlation, size), 0.0)
+
     sizes = []
     for size in range(1, len(judges) + 1):
         member = _juries(len(judges), size, juries, rng)
@@ -220,13 +235,9 @@ def pooling(
         sizes.append(
             JurySize(
                 size=size,
-                observed=float(observed.mean()),
-                observed_low=float(low),
-                observed_high=float(high),
-                predicted=max(predicted_variance(sigma2, rho, size), 0.0),
-                predicted_runs=None
-                if rho_runs is None
-                else max(predicted_variance(sigma2, rho_runs, size), 0.0),
+                observed=Estimate(float(observed.mean()), float(low), float(high), n=len(member)),
+                predicted=predicted(rho, size),
+                predicted_runs=None if rho_runs is None else predicted(rho_runs, size),
                 between=float(pooled.std(axis=0, ddof=1).mean()) if len(member) > 1 else None,
                 juries=len(member),
             )
@@ -266,7 +277,7 @@ def _gaps(
         rows = {row.model: row for row in board(judged[name], anchor, prior=prior).rows}
         for m, code in enumerate(used.tolist()):
             if (row := rows.get(names[code])) is not None:
-                gap[m, j], error[m, j] = row.elo, row.se_elo_corrected
+                gap[m, j], error[m, j] = row.elo.value, row.se_elo_corrected
         order = np.argsort(model, kind="stable")
         ends = np.searchsorted(model[order], np.append(used, used[-1] + 1))
         parts.append((item[order], score[order], ends))
@@ -308,10 +319,6 @@ def _juries(judges: int, size: int, most: int, rng: np.random.Generator) -> Floa
     return member
 
 
-CUTS = tuple(round(0.05 * step, 2) for step in range(20))
-"""0, 0.05, … 0.95."""
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Screened:
     """The board of the judges whose ICC(3,k) is at least `cut`; None: no cut, all with a known one.
@@ -331,7 +338,7 @@ class Screened:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Screening:
-    """One row a cut, the one without a cut first.
+    """One row per cut, the one without a cut first.
 
     icc : ICC(3,k) of each judge.  unknown : judges without one, which no cut can judge: they are left out.
     """
@@ -344,23 +351,8 @@ class Screening:
 
     def to_frame(self) -> pd.DataFrame:
         """`judges` is their number; `left` names them."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                [
-                    row.cut,
-                    len(row.judges),
-                    row.width,
-                    row.sd_judges,
-                    row.kendall,
-                    row.n_models,
-                    "; ".join(row.judges),
-                ]
-                for row in self.rows
-            ],
-            columns=["cut", "judges", "width", "sd_judges", "kendall", "n_models", "left"],
-        )
+        frame = rows_frame(Screened, self.rows)
+        return frame.assign(left=frame["judges"].map("; ".join), judges=frame["judges"].map(len))
 
 
 def screening(
@@ -381,7 +373,7 @@ def screening(
     ------
     NoUsableVotes : no judge with a known ICC met the anchor.  InvalidOption : a cut above 1 or not a number.
 
-    Source: [RAEE] §2, judge screening; methods §6.
+    Source: [RAEE] §2, judge screening; docs/methods.md §6.
     """
     for given in cuts:
         if not given <= 1:
@@ -403,10 +395,9 @@ def screening(
                 {name: seen[name] for name in left}, anchor, prior=prior, level=level
             )
     common = set.intersection(*({row.model for row in found.rows} for found in boards.values()))
-    everyone = {row.model: row.elo for row in boards[kept[0][1]].rows}
     return Screening(
         anchor=anchor,
-        rows=tuple(_screened(cut, left, boards.get(left), common, everyone) for cut, left in kept),
+        rows=tuple(_screened(cut, left, boards.get(left), common, boards[kept[0][1]]) for cut, left in kept),
         icc=known,
         unknown=tuple(name for name in seen if name not in known),
         level=level,
@@ -414,27 +405,16 @@ def screening(
 
 
 def _screened(
-    cut: float | None,
-    judges: tuple[str, ...],
-    found: PooledBoard | None,
-    common: set[str],
-    everyone: Mapping[str, float],
+    cut: float | None, judges: tuple[str, ...], found: PooledBoard | None, common: set[str], full: PooledBoard
 ) -> Screened:
     rows = [] if found is None else [row for row in found.rows if row.model in common]
-    kendall = None
-    if len(rows) >= 2:
-        from scipy.stats import kendalltau
-
-        tau = kendalltau(
-            np.round([row.elo for row in rows], 9), np.round([everyone[row.model] for row in rows], 9)
-        )
-        kendall = None if np.isnan(tau.statistic) else float(tau.statistic)
+    everyone = {row.model: row.elo.value for row in full.rows}
     spreads = [row.sd_judges for row in rows if row.sd_judges is not None]
     return Screened(
         cut=cut,
         judges=judges,
-        width=float(np.mean([row.elo_high - row.elo_low for row in rows])) if rows else None,
+        width=float(np.mean([row.elo.high - row.elo.low for row in rows])) if rows else None,
         sd_judges=float(np.mean(spreads)) if spreads else None,
-        kendall=kendall,
+        kendall=kendall_tau([row.elo.value for row in rows], [everyone[row.model] for row in rows]),
         n_models=len(rows),
     )

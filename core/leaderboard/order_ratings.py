@@ -1,35 +1,23 @@
 """Glicko-2 and TrueSkill by maintained libraries: ratings that depend on the order of games, so averaged.
 
-Beside anchored Elo: how far judges differ under each rating method, and whether the methods agree.
+`ALGORITHMS` holds every rating algorithm, the anchored board among them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidOption, NoUsableVotes
-from ..records import BoolArray, FloatArray, IntArray, PairScores
+from ..errors import InvalidOption
+from ..records import FloatArray, IntArray, PairScores
+from ..stats.estimate import Estimates
 from ..stats.intervals import check_level
 from .anchored import ELO_PER_NAT, Prior, board
-from .rating_methods import (
-    METHODS,
-    Method,
-    Ratings,
-    anchor_code,
-    bradley_terry,
-    met,
-    ratings,
-    win_matrix,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from .rating_methods import Ratings, Result, anchor_code, bradley_terry, in_rank_order, win_matrix
 
 ORDERS = 8
 """Random orders of the prompts over which ratings are averaged (ours)."""
@@ -55,7 +43,7 @@ def glicko2(
 
     The library's step 5 has the rating where the paper has its deviation φ; here it has φ.
 
-    Source: Glickman (2013), "Example of the Glicko-2 system"; methods §6.
+    Source: Glickman (2013), "Example of the Glicko-2 system"; docs/methods.md §6.
     """
     return _in_orders(pairs, anchor, "glicko2", _glicko_pass, rng=rng, orders=orders, level=level)
 
@@ -70,26 +58,15 @@ def trueskill(
     share of such prompts. Elo = (400/ln 10)·logit Φ(Δμ/(√2·β)), of the win probability without draws (ours);
     interval: the same map of Δμ ± z·√(σ² + σ_anchor²).
 
-    Source: Herbrich, Minka & Graepel (2006); methods §6.
+    Source: Herbrich, Minka & Graepel (2006); docs/methods.md §6.
     """
     return _in_orders(pairs, anchor, "trueskill", _trueskill_pass, rng=rng, orders=orders, level=level)
-
-
-def rate(
-    pairs: PairScores, anchor: str, *, method: Method, rng: np.random.Generator, orders: int = ORDERS
-) -> Ratings:
-    """Rate by the method of that name."""
-    if method == "bradley_terry":
-        return bradley_terry(pairs, anchor)
-    if method not in METHODS:
-        raise InvalidOption(f"method = {method!r}: must be one of {', '.join(METHODS)}")
-    return {"glicko2": glicko2, "trueskill": trueskill}[method](pairs, anchor, rng=rng, orders=orders)
 
 
 def _in_orders(
     pairs: PairScores,
     anchor: str,
-    method: Method,
+    method: str,
     play: Callable[[PairScores, IntArray], tuple[FloatArray, FloatArray]],
     *,
     rng: np.random.Generator,
@@ -126,17 +103,15 @@ def _in_orders(
 
     mean = gap.mean(axis=0)
     sd = elo(gap).std(axis=0, ddof=1) if orders > 1 else np.full(len(mean), np.nan)
-    return ratings(
+    return in_rank_order(
         pairs,
         method,
         anchor,
-        np.where(joined, elo(mean), np.nan),
-        (elo(mean - half), elo(mean + half)),
-        reason=["" if known else "never met the anchor, directly or through others" for known in joined],
+        Estimates(np.where(joined, elo(mean), np.nan), elo(mean - half), elo(mean + half), level=level),
+        ["" if known else "never met the anchor, directly or through others" for known in joined],
         order_sd=sd,
         orders=orders,
         games_an_order=min(len(pairs), MOST_GAMES),
-        level=level,
     )
 
 
@@ -196,183 +171,20 @@ def _trueskill_pass(pairs: PairScores, rows: IntArray) -> tuple[FloatArray, Floa
     return np.array(mu), np.sqrt(variance)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """`prior` is for the anchored board, `rng` and `orders` for Glicko-2 and TrueSkill."""
+
+    rng: np.random.Generator
+    orders: int = ORDERS
+    prior: Prior = "jeffreys"
+
+
 RAEE = "raee"
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class MethodSpread:
-    """One method over several judges, on the models and judges that every method could rate.
-
-    sd : mean over models of the SD across judges, Elo points; sd_low, sd_high: t interval over models.
-    spread : SD over models of the mean of judges; relative : sd/spread, which does not depend on the scale.
-    excess, excess_low, excess_high : sd minus RAEE's on the same models, with a paired t interval over them.
-    pearson, kendall : of the means of judges with RAEE's.  None where there are too few models or judges.
-    n_models, n_rated : models with two judges or more, and with one or more; n_judges : judges.
-    """
-
-    method: str
-    sd: float | None
-    sd_low: float | None
-    sd_high: float | None
-    spread: float | None
-    relative: float | None
-    excess: float | None
-    excess_low: float | None
-    excess_high: float | None
-    pearson: float | None
-    kendall: float | None
-    n_models: int
-    n_rated: int
-    n_judges: int
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class RatingSpread:
-    """RAEE first, then the other methods.
-
-    pooled : rating of each method on the pooled votes, where they were given.
-    models : that met the anchor.  elo : of each method, (judges, models); NaN where it has no number.
-    """
-
-    methods: tuple[MethodSpread, ...]
-    pooled: dict[str, Ratings]
-    models: tuple[str, ...]
-    judges: tuple[str, ...]
-    elo: dict[str, FloatArray]
-    anchor: str
-    level: float
-
-    def to_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        names = [field.name for field in fields(MethodSpread)]
-        return pd.DataFrame([[getattr(row, name) for name in names] for row in self.methods], columns=names)
-
-
-def rating_spread(
-    judged: Mapping[str, PairScores],
-    anchor: str,
-    *,
-    rng: np.random.Generator,
-    pooled: PairScores | None = None,
-    prior: Prior = "jeffreys",
-    orders: int = ORDERS,
-    level: float = 0.95,
-) -> RatingSpread:
-    """Rate every judge's votes by RAEE, Bradley–Terry, Glicko-2 and TrueSkill, and compare (ours).
-
-    The SD across judges is taken model by model (n - 1 in the denominator) over cells (judge, model) that all
-    four methods rate, so that a method gains nothing by leaving the hard ones out. Judges that share prompts
-    and habits are no random sample: the interval speaks of other models, not of other judges.
-
-    Parameters
-    ----------
-    judged : pair scores of each judge, of one selection; those that did not meet the anchor are left out.
-    anchor : Elo 0 of every method.
-    rng : for the orders of Glicko-2 and TrueSkill.
-    pooled : scores of all votes together, to rate too.
-
-    Raises
-    ------
-    NoUsableVotes : no judge met the anchor.
-
-    Source: methods §6; [RAEE] compares dispersion across judges.
-    """
-    seen = {name: pairs for name, pairs in judged.items() if met(pairs, anchor)}
-    if not seen:
-        raise NoUsableVotes(f"anchor {anchor!r} met no other model under any judge of this selection")
-    models = tuple(name for name in next(iter(seen.values())).models if name != anchor)
-    elo = {method: np.full((len(seen), len(models)), np.nan) for method in (RAEE, *METHODS)}
-    rated: dict[int, dict[str, Ratings]] = {}
-    for place, pairs in enumerate(seen.values()):
-        by_name = {row.model: row.elo for row in board(pairs, anchor, prior=prior).rows}
-        elo[RAEE][place] = [by_name.get(name, np.nan) for name in models]
-        rated[id(pairs)] = _by_method(pairs, anchor, rng, orders)
-        for method, found in rated[id(pairs)].items():
-            known = dict(zip(found.models, found.elo.tolist(), strict=True))
-            elo[method][place] = [known.get(name, np.nan) for name in models]
-    on_board = ~np.isnan(elo[RAEE]).all(axis=0)
-    elo = {method: values[:, on_board] for method, values in elo.items()}
-    usable = np.all([~np.isnan(values) for values in elo.values()], axis=0)
-    together = {}
-    if pooled is not None:
-        # The votes of one judge need no second rating.
-        together = rated.get(id(pooled)) or _by_method(pooled, anchor, rng, orders)
-    return RatingSpread(
-        methods=tuple(_spread(method, elo, usable, level) for method in elo),
-        pooled=together,
-        models=tuple(name for name, kept in zip(models, on_board.tolist(), strict=True) if kept),
-        judges=tuple(seen),
-        elo={str(method): values for method, values in elo.items()},
-        anchor=anchor,
-        level=level,
-    )
-
-
-def _by_method(pairs: PairScores, anchor: str, rng: np.random.Generator, orders: int) -> dict[str, Ratings]:
-    return {method: rate(pairs, anchor, method=method, rng=rng, orders=orders) for method in METHODS}
-
-
-def _spread(method: str, elo: Mapping[str, FloatArray], usable: BoolArray, level: float) -> MethodSpread:
-    columns = usable.sum(axis=0) >= 1
-    several = usable.sum(axis=0) >= 2
-    mean, sd = _mean_and_sd(elo[method], usable)
-    reference, reference_sd = _mean_and_sd(elo[RAEE], usable)
-    values: dict[str, float | None] = dict.fromkeys(
-        (
-            "sd",
-            "sd_low",
-            "sd_high",
-            "excess",
-            "excess_low",
-            "excess_high",
-            "spread",
-            "relative",
-            "pearson",
-            "kendall",
-        )
-    )
-    if columns.sum() >= 2:
-        values["spread"] = float(mean[columns].std(ddof=1))
-    if columns.sum() >= 3 and method != RAEE:
-        from scipy.stats import kendalltau
-
-        # A board on which all are equal has no correlation.
-        if min(mean[columns].std(), reference[columns].std()) > 1e-9:
-            values["pearson"] = float(np.corrcoef(mean[columns], reference[columns])[0, 1])
-            values["kendall"] = float(
-                kendalltau(mean[columns].round(9), reference[columns].round(9)).statistic
-            )
-    if several.any():
-        values |= _with_interval("sd", sd[several], level)
-        if values["spread"]:
-            values["relative"] = float(sd[several].mean()) / values["spread"]
-        if method != RAEE:
-            values |= _with_interval("excess", (sd - reference_sd)[several], level)
-    return MethodSpread(
-        method=method,
-        **values,
-        n_models=int(several.sum()),
-        n_rated=int(columns.sum()),
-        n_judges=int(usable.any(axis=1).sum()),
-    )
-
-
-def _mean_and_sd(values: FloatArray, usable: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Of each column over its usable rows; an SD over fewer than two is NaN."""
-    n = usable.sum(axis=0)
-    inside = np.where(usable, values, 0.0)
-    mean = inside.sum(axis=0) / np.maximum(n, 1)
-    squares = np.where(usable, (values - mean) ** 2, 0.0).sum(axis=0)
-    return mean, np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
-
-
-def _with_interval(name: str, values: FloatArray, level: float) -> dict[str, float | None]:
-    """Mean with a t interval; no interval with fewer than two values."""
-    from scipy.special import stdtrit
-
-    mean, n = float(values.mean()), len(values)
-    if n < 2:
-        return {name: mean, f"{name}_low": None, f"{name}_high": None}
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * float(values.std(ddof=1)) / math.sqrt(n)
-    return {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
+ALGORITHMS: dict[str, Callable[[PairScores, str, Settings], Result]] = {
+    RAEE: lambda pairs, anchor, use: board(pairs, anchor, prior=use.prior),
+    "bradley_terry": lambda pairs, anchor, use: bradley_terry(pairs, anchor),
+    "glicko2": lambda pairs, anchor, use: glicko2(pairs, anchor, rng=use.rng, orders=use.orders),
+    "trueskill": lambda pairs, anchor, use: trueskill(pairs, anchor, rng=use.rng, orders=use.orders),
+}
+"""Rating of (pair scores, anchor, settings) by each algorithm, in the order of tables."""

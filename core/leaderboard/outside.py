@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InvalidOption, UnreadableFile
 from ..records import FloatArray, IntArray
+from ..stats.estimate import Estimate
 from .anchored import ELO_PER_NAT, Board, elo_of_p
 
 if TYPE_CHECKING:
@@ -63,12 +64,8 @@ class OutsideComparison:
     outside_elo: FloatArray
     p: FloatArray
     outside_p: FloatArray
-    kendall: float | None
-    kendall_low: float | None
-    kendall_high: float | None
-    spearman: float | None
-    spearman_low: float | None
-    spearman_high: float | None
+    kendall: Estimate | None
+    spearman: Estimate | None
     mean_abs_elo: float | None
     mean_abs_p: float | None
     jaccard: float | None
@@ -78,7 +75,7 @@ class OutsideComparison:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a model on both boards."""
+        """One row per model on both boards."""
         import pandas as pd
 
         names = ("outside_score", "elo", "outside_elo", "p", "outside_p")
@@ -167,7 +164,7 @@ def compare_outside(
     ------
     InvalidOption : a scale that the scores cannot have.
 
-    Source: methods §6 (centring, intervals and matching ours).
+    Source: docs/methods.md §6 (centring, intervals and matching ours).
     """
     scale = scale or outside.scale
     if scale not in SCALES:
@@ -178,7 +175,7 @@ def compare_outside(
             f"{outside.name}: scores from {outside.score.min():g} to {outside.score.max():g} are no win "
             f"rates from 0 to {top_score:g}; choose another scale"
         )
-    own = {row.model: row.elo for row in here.rows} | {here.anchor: 0.0}
+    own = {row.model: row.elo.value for row in here.rows} | {here.anchor: 0.0}
     partner = _partners(tuple(own), outside.models)
     models = sorted(partner, key=lambda name: (-round(own[name], 9), name))
     place = np.array([outside.models.index(partner[name]) for name in models], dtype=np.int64)
@@ -190,7 +187,7 @@ def compare_outside(
         theirs = theirs - theirs[known].mean() + elo[known].mean()
     p, outside_p = (1 / (1 + np.exp(-x / ELO_PER_NAT)) for x in (elo, theirs))
     matched = set(partner.values())
-    ranked = rank_agreement(elo, score, rng=rng, level=level, resamples=resamples)
+    kendall, spearman = rank_agreement(elo, score, rng=rng, level=level, resamples=resamples)
     return OutsideComparison(
         name=outside.name,
         scale=scale,
@@ -200,7 +197,8 @@ def compare_outside(
         outside_elo=theirs,
         p=p,
         outside_p=outside_p,
-        **ranked,
+        kendall=kendall,
+        spearman=spearman,
         mean_abs_elo=float(np.abs(theirs - elo)[known].mean()) if known.any() else None,
         mean_abs_p=float(np.abs(outside_p - p)[known].mean()) if known.any() else None,
         jaccard=_jaccard(elo, score, models),
@@ -249,32 +247,31 @@ def _jaccard(elo: FloatArray, score: FloatArray, models: list[str]) -> float | N
 
 def rank_agreement(
     one: FloatArray, two: FloatArray, *, rng: np.random.Generator, level: float, resamples: int
-) -> dict[str, float | None]:
-    """Kendall τ_b and Spearman ρ, each as name, name_low and name_high: percentile intervals over models.
+) -> tuple[Estimate | None, Estimate | None]:
+    """Kendall τ_b and Spearman ρ of the same models, with percentile intervals over models.
 
     None with fewer than three models or where all of a board are equal. No interval with fewer than six, nor
     where the orders are the same or each other's reverse: every resample is then as perfect, so it would be
     the point, and of three unrelated models one pair of boards in six would agree with certainty.
     """
-    names = ("kendall", "spearman")
-    found: dict[str, float | None] = {f"{name}{end}": None for name in names for end in ("", "_low", "_high")}
     # Equal scores must stay ties whatever the rounding.
     one, two = np.round(one, 9), np.round(two, 9)
-    if len(one) < 3 or min(np.ptp(one), np.ptp(two)) == 0:
-        return found
+    n = len(one)
+    if n < 3 or min(np.ptp(one), np.ptp(two)) == 0:
+        return None, None
     from scipy.stats import kendalltau, spearmanr
 
-    found["kendall"] = tau = float(kendalltau(one, two).statistic)
-    found["spearman"] = float(spearmanr(one, two).statistic)
-    if len(one) < LEAST_FOR_INTERVAL or abs(tau) > 1 - 1e-9:
-        return found
-    drawn = rng.multinomial(len(one), np.full(len(one), 1 / len(one)), size=resamples)
-    for name, values in (("kendall", _kendalls(one, two, drawn)), ("spearman", _spearmans(one, two, drawn))):
-        known = values[~np.isnan(values)]
-        if len(known):
-            low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-            found |= {f"{name}_low": float(low), f"{name}_high": float(high)}
-    return found
+    tau, rho = (float(measure(one, two).statistic) for measure in (kendalltau, spearmanr))
+    if n < LEAST_FOR_INTERVAL or abs(tau) > 1 - 1e-9:
+        return Estimate(tau, n=n, level=level), Estimate(rho, n=n, level=level)
+    drawn = rng.multinomial(n, np.full(n, 1 / n), size=resamples)
+
+    def within(value: float, resampled: FloatArray) -> Estimate:
+        known = resampled[~np.isnan(resampled)]
+        ends = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (math.nan, math.nan)
+        return Estimate(value, float(ends[0]), float(ends[1]), n=n, level=level)
+
+    return within(tau, _kendalls(one, two, drawn)), within(rho, _spearmans(one, two, drawn))
 
 
 def _kendalls(one: FloatArray, two: FloatArray, drawn: IntArray) -> FloatArray:
@@ -296,10 +293,7 @@ def _spearmans(one: FloatArray, two: FloatArray, drawn: IntArray) -> FloatArray:
     weight = drawn.astype(np.float64)
     ranks = []
     for x in (one, two):
-        below, equal = (
-            (x[:, None] > x[None, :]).astype(np.float64),
-            (x[:, None] == x[None, :]).astype(np.float64),
-        )
+        below, equal = (compare.outer(x, x).astype(np.float64) for compare in (np.greater, np.equal))
         ranks.append(weight @ below.T + weight @ equal.T / 2)
     n = weight.sum(axis=1, keepdims=True)
     centred = [rank - (weight * rank).sum(axis=1, keepdims=True) / n for rank in ranks]

@@ -1,14 +1,15 @@
-"""Bradley–Terry strengths by a maintained library, on the scale of a board: Elo over the anchor."""
+"""Bradley–Terry strengths by a maintained library, and the result that every rating algorithm shares."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ..errors import NoUsableVotes, UnknownName
-from ..records import BoolArray, FloatArray, IntArray, PairScores
+from ..records import BoolArray, FloatArray, PairScores
+from ..stats.estimate import Estimate, Estimates, flat
 from ..stats.intervals import check_level
 from .anchored import ELO_PER_NAT
 
@@ -16,45 +17,49 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Method = Literal["bradley_terry", "glicko2", "trueskill"]
-METHODS: tuple[Method, ...] = get_args(Method)
-
-
 class DidNotConverge(NoUsableVotes):
     """Bradley–Terry strengths that the solver could not settle."""
+
+
+class Result(Protocol):
+    """What every algorithm returns, `anchored.Board` too."""
+
+    def elos(self) -> dict[str, Estimate]:
+        """Elo over the anchor of each model that has one, best first; n counts prompts or games."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Ratings:
     """Rating of every model of a selection by one method, best first, those without a number last, by name.
 
-    elo : points over the anchor, which is 0; NaN where `reason` says why there is no number.
-    elo_low, elo_high : Bradley–Terry: clustered by prompt; the others: the method's own posterior.
-    n : games of the model, a prompt of one pair being one game.
+    elo : points over the anchor, which is 0; NaN where `reason` says why there is no number. Its n counts
+        games of the model, a prompt of one pair being one game. Interval: Bradley–Terry's is clustered by
+        prompt; the others have the method's own posterior.
     order_sd : SD of the Elo over `orders` random orders of the prompts; 0 where order does not matter.
     games : of the selection; `games_an_order` of them were played in each order.
     """
 
-    method: Method
+    method: str
     anchor: str
     models: tuple[str, ...]
-    elo: FloatArray
-    elo_low: FloatArray
-    elo_high: FloatArray
-    n: IntArray
+    elo: Estimates
     reason: tuple[str, ...]
     order_sd: FloatArray
     orders: int
     games: int
     games_an_order: int
-    level: float
+
+    def elos(self) -> dict[str, Estimate]:
+        """Elo of each model that has a number."""
+        named = zip(self.models, self.elo, self.reason, strict=True)
+        return {model: elo for model, elo, reason in named if not reason}
 
     def to_frame(self) -> pd.DataFrame:
+        """One row per model."""
         import pandas as pd
 
-        names = ("models", "elo", "elo_low", "elo_high", "n", "order_sd", "reason")
-        frame = pd.DataFrame({name: getattr(self, name) for name in names})
-        return frame.rename(columns={"models": "model"}).assign(method=self.method)
+        columns = ["model", "elo", "elo_low", "elo_high", "n", "order_sd", "reason", "method"]
+        return pd.DataFrame({"model": self.models, "n": self.elo.n} | flat(self))[columns]
 
 
 def bradley_terry(pairs: PairScores, anchor: str, *, level: float = 0.95) -> Ratings:
@@ -76,7 +81,7 @@ def bradley_terry(pairs: PairScores, anchor: str, *, level: float = 0.95) -> Rat
     ------
     UnknownName : the anchor is no model.  NoUsableVotes : it met nobody.  DidNotConverge : no fit.
 
-    Source: methods §6; Bradley & Terry (1952); Ford (1957).
+    Source: docs/methods.md §6; Bradley & Terry (1952); Ford (1957).
     """
     check_level(level)
     from scipy.sparse.csgraph import connected_components
@@ -90,15 +95,8 @@ def bradley_terry(pairs: PairScores, anchor: str, *, level: float = 0.95) -> Rat
     elo = ELO_PER_NAT * (strength - strength[code])
     half = float(ndtri((1 + level) / 2)) * ELO_PER_NAT * _clustered_error(pairs, strength, code)
     half[code] = 0.0
-    return ratings(
-        pairs,
-        "bradley_terry",
-        anchor,
-        elo,
-        (elo - half, elo + half),
-        reason=_beyond(wins, code, rated),
-        level=level,
-    )
+    found = Estimates(elo, elo - half, elo + half, level=level)
+    return in_rank_order(pairs, "bradley_terry", anchor, found, _beyond(wins, code, rated))
 
 
 def met(pairs: PairScores, anchor: str) -> bool:
@@ -213,39 +211,33 @@ def _beyond(wins: FloatArray, code: int, rated: BoolArray) -> list[str]:
     ]
 
 
-def ratings(
+def in_rank_order(
     pairs: PairScores,
-    method: Method,
+    method: str,
     anchor: str,
-    elo: FloatArray,
-    ends: tuple[FloatArray, FloatArray],
-    *,
+    elo: Estimates,
     reason: list[str],
-    level: float,
+    *,
     order_sd: FloatArray | None = None,
     orders: int = 1,
     games_an_order: int | None = None,
 ) -> Ratings:
-    """Put the ratings of `pairs.models` in order; those without a number, which have a reason, last."""
-    n = np.bincount(np.concatenate([pairs.model_1, pairs.model_2]), minlength=len(elo))
-    unknown = np.isnan(elo)
+    """Ratings of `pairs.models`, best first; those without a number, which have a reason, last."""
+    unknown = np.isnan(elo.value)
     sd = np.zeros(len(elo)) if order_sd is None else order_sd
     # Equal ratings stand in order of name, whatever the rounding.
-    place = np.where(unknown, np.inf, -np.round(elo, 9)).tolist()
+    place = np.where(unknown, np.inf, -np.round(elo.value, 9)).tolist()
     order = sorted(range(len(elo)), key=lambda m: (place[m], pairs.models[m]))
-    low, high, sd = (np.where(unknown, np.nan, x)[order] for x in (*ends, sd))
+    low, high, sd = (np.where(unknown, np.nan, x)[order] for x in (elo.low, elo.high, sd))
+    n = np.bincount(np.concatenate([pairs.model_1, pairs.model_2]), minlength=len(elo)).astype(np.int64)
     return Ratings(
         method=method,
         anchor=anchor,
         models=tuple(pairs.models[m] for m in order),
-        elo=elo[order],
-        elo_low=low,
-        elo_high=high,
-        n=n[order].astype(np.int64),
+        elo=Estimates(elo.value[order], low, high, n[order], elo.level),
         reason=tuple(reason[m] for m in order),
         order_sd=sd,
         orders=orders,
         games=len(pairs),
         games_an_order=len(pairs) if games_an_order is None else games_an_order,
-        level=level,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import NoUsableVotes
 from ..records import BoolArray, DirectScores, FloatArray, IntArray
+from ..stats.estimate import Estimate, rows_frame
 from ..stats.intervals import check_level, clustered_proportion, dense_codes, mean_interval
 
 if TYPE_CHECKING:
@@ -26,25 +27,21 @@ KENDALL_ROWS = 1_500
 class ScoreStatistics:
     """Scores of one judge for one model, or for all of them (`model` None).
 
-    n : scores.  items : items.  mean, mean_low, mean_high : of (item, model) means over runs, clustered by
-    item; no interval with one item, nor where every judge gave one and the same score.
+    n : scores.  items : items.  mean : of (item, model) means over runs, clustered by item; no interval with
+    one item, nor where every judge gave one and the same score.
     sd : of the scores, n − 1 below.
     kurtosis : excess, m₄/m₂² − 3 with moments over n; None where all scores are equal.
-    top, top_low, top_high : share of scores at the highest that any judge of the selection gave.
+    top : share of scores at the highest that any judge of the selection gave.
     """
 
     judge: str
     model: str | None
     n: int
     items: int
-    mean: float
-    mean_low: float | None
-    mean_high: float | None
+    mean: Estimate
     sd: float | None
     kurtosis: float | None
-    top: float
-    top_low: float
-    top_high: float
+    top: Estimate
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -60,18 +57,10 @@ class ScorePair:
     judge_2: str
     n: int
     items: int
-    pearson: float | None
-    pearson_low: float | None
-    pearson_high: float | None
-    kendall: float | None
-    kendall_low: float | None
-    kendall_high: float | None
-    kappa: float | None
-    kappa_low: float | None
-    kappa_high: float | None
-    weighted_kappa: float | None
-    weighted_kappa_low: float | None
-    weighted_kappa_high: float | None
+    pearson: Estimate | None
+    kendall: Estimate | None
+    kappa: Estimate | None
+    weighted_kappa: Estimate | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -84,19 +73,8 @@ class DirectStatistics:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a (judge, model), as `rows`."""
-        import pandas as pd
-
-        names = [field.name for field in fields(ScoreStatistics)]
-        return pd.DataFrame([[getattr(row, name) for name in names] for row in self.rows], columns=names)
-
-
-def pairs_frame(found: DirectStatistics) -> pd.DataFrame:
-    """One row a pair of judges."""
-    import pandas as pd
-
-    names = [field.name for field in fields(ScorePair)]
-    return pd.DataFrame([[getattr(row, name) for name in names] for row in found.pairs], columns=names)
+        """One row per (judge, model), as `rows`."""
+        return rows_frame(ScoreStatistics, self.rows)
 
 
 def direct_statistics(judged: Mapping[str, DirectScores], *, level: float = 0.95) -> DirectStatistics:
@@ -108,8 +86,9 @@ def direct_statistics(judged: Mapping[str, DirectScores], *, level: float = 0.95
     as ends (that any judge gave, if it gave one alone): 20 items at 10 do not show that a mean is exactly 10,
     and mean ± t·SE holds .48 where 3 % are not. It is cut at the scores that any judge gave (ours).
 
-    Agreement: intervals are t(G − 1)·√(G/(G − 1)·Σ_i(sum of pulls of item i)²), a pull being what a response
-    moves the coefficient by to first order; for Pearson and τ_b on the scale of atanh, for κ cut at −1 and 1.
+    Agreement: intervals are t(G − 1)·√(G/(G − 1)·Σ_i(sum of influences in item i)²), an influence
+    being what a response moves the coefficient by to first order; for Pearson and τ_b on the scale of atanh,
+    for κ cut at −1 and 1.
 
     Parameters
     ----------
@@ -119,7 +98,7 @@ def direct_statistics(judged: Mapping[str, DirectScores], *, level: float = 0.95
     A judge that gives the highest score to everybody measures nothing, which the share at the top shows
     (ours). Scores are rounded half up for κ alone: on a scale of 0 to 1 it means little.
 
-    Raises NoUsableVotes if there is no score.  Source: methods §6; Cohen (1960, 1968).
+    Raises NoUsableVotes if there is no score.  Source: docs/methods.md §6; Cohen (1960, 1968).
     """
     check_level(level)
     judged = {name: scores for name, scores in judged.items() if len(scores)}
@@ -161,42 +140,36 @@ def _statistics(
     )
     _, item, value = response_means(part)
     own = float(scores.score.min()), float(scores.score.max())
-    mean, low, high = _mean(item, value, scale if own[0] == own[1] else own, scale, level)
     spread = part.score - part.score.mean()
     m2, m4 = float((spread**2).mean()), float((spread**4).mean())
-    told_apart = float(np.ptp(part.score)) > 0
     at_top = (part.score == scale[1]).astype(np.int64)
-    top = clustered_proportion(part.item, np.ones(len(part), dtype=np.int64), at_top, level=level)
     return ScoreStatistics(
         judge=judge,
         model=model,
         n=len(part),
         items=len(np.unique(item)),
-        mean=mean,
-        mean_low=low,
-        mean_high=high,
+        mean=_mean(item, value, scale if own[0] == own[1] else own, scale, level),
         sd=float(part.score.std(ddof=1)) if len(part) > 1 else None,
-        kurtosis=m4 / m2**2 - 3 if told_apart else None,
-        top=top.value,
-        top_low=top.low,
-        top_high=top.high,
+        kurtosis=m4 / m2**2 - 3 if float(np.ptp(part.score)) > 0 else None,
+        top=clustered_proportion(part.item, np.ones(len(part), dtype=np.int64), at_top, level=level),
     )
 
 
 def _mean(
     item: IntArray, value: FloatArray, ends: tuple[float, float], scale: tuple[float, float], level: float
-) -> tuple[float, float | None, float | None]:
+) -> Estimate:
     """Mean over responses and its interval, as `direct_statistics` says."""
     from scipy.special import stdtrit
 
     found = mean_interval(item, value, ends=ends, level=level)
     mean, items = found.value, found.n
     if items < 2 or scale[0] == scale[1]:
-        return mean, None, None
-    pull = np.bincount(dense_codes(item), value - mean) / len(value)
-    error = math.sqrt(items / (items - 1) * float((pull**2).sum()))
+        return Estimate(mean, n=items, level=level)
+    influence = np.bincount(dense_codes(item), value - mean) / len(value)
+    error = math.sqrt(items / (items - 1) * float((influence**2).sum()))
     half = float(stdtrit(items - 1, (1 + level) / 2)) * error
-    return mean, max(min(found.low, mean - half), scale[0]), min(max(found.high, mean + half), scale[1])
+    low, high = max(min(found.low, mean - half), scale[0]), min(max(found.high, mean + half), scale[1])
+    return replace(found, low=low, high=high)
 
 
 def _pair(
@@ -209,21 +182,24 @@ def _pair(
     _, in_one, in_two = np.intersect1d(one[0], two[0], assume_unique=True, return_indices=True)
     x, y = one[2][in_one], two[2][in_two]
     item = np.unique(one[1][in_one], return_inverse=True)[1]
-    found: dict[str, float | None] = {}
-    for name, measure in (("pearson", _pearson), ("kendall", _kendall)):
-        found |= _with_interval(name, measure(x, y), item, level, fisher=True)
     whole_x, whole_y = np.floor(x + 0.5), np.floor(y + 0.5)
-    for name, weighted in (("kappa", _kappa), ("weighted_kappa", _weighted_kappa)):
-        found |= _with_interval(name, weighted(whole_x, whole_y), item, level, fisher=False)
-    items = int(item.max()) + 1 if len(item) else 0
-    return ScorePair(judge_1=judge_1, judge_2=judge_2, n=len(x), items=items, **found)
+    return ScorePair(
+        judge_1=judge_1,
+        judge_2=judge_2,
+        n=len(x),
+        items=int(item.max(initial=-1)) + 1,
+        pearson=_with_interval(_pearson(x, y), item, level, fisher=True),
+        kendall=_with_interval(_kendall(x, y), item, level, fisher=True),
+        kappa=_with_interval(_kappa(whole_x, whole_y), item, level, fisher=False),
+        weighted_kappa=_with_interval(_weighted_kappa(whole_x, whole_y), item, level, fisher=False),
+    )
 
 
-Pulled = tuple[float, FloatArray | None] | None
-"""A coefficient and what each response pulls it by (None: not computed); None where it is undefined."""
+Influenced = tuple[float, FloatArray | None] | None
+"""A coefficient and the influence of each response (None: not computed); None where it is undefined."""
 
 
-def _pearson(x: FloatArray, y: FloatArray) -> Pulled:
+def _pearson(x: FloatArray, y: FloatArray) -> Influenced:
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
     zx, zy = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
@@ -231,8 +207,8 @@ def _pearson(x: FloatArray, y: FloatArray) -> Pulled:
     return r, (zx * zy - r / 2 * (zx**2 + zy**2)) / len(x)
 
 
-def _kendall(x: FloatArray, y: FloatArray) -> Pulled:
-    """Kendall τ_b and the pull of each row; undefined with fewer than three rows or all equal."""
+def _kendall(x: FloatArray, y: FloatArray) -> Influenced:
+    """Kendall τ_b and the influence of each row; undefined with fewer than three rows or all equal."""
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
     # Means over runs that are equal but for rounding are ties.
@@ -246,11 +222,11 @@ def _kendall(x: FloatArray, y: FloatArray) -> Pulled:
     untied_x, untied_y = np.abs(above).mean(axis=1), np.abs(besides).mean(axis=1)
     s, ux, uy = same.mean(), untied_x.mean(), untied_y.mean()
     tau = float(s / np.sqrt(ux * uy))
-    pull = 2 * (same - s) / np.sqrt(ux * uy) - tau * ((untied_x - ux) / ux + (untied_y - uy) / uy)
-    return tau, pull / len(x)
+    influence = 2 * (same - s) / np.sqrt(ux * uy) - tau * ((untied_x - ux) / ux + (untied_y - uy) / uy)
+    return tau, influence / len(x)
 
 
-def _kappa(x: FloatArray, y: FloatArray) -> Pulled:
+def _kappa(x: FloatArray, y: FloatArray) -> Influenced:
     if not len(x):
         return None
     levels, code = np.unique(np.concatenate([x, y]), return_inverse=True)
@@ -264,7 +240,7 @@ def _kappa(x: FloatArray, y: FloatArray) -> Pulled:
     return kappa, (agreed - agreed.mean() - (1 - kappa) * moved) / (1 - chance) / len(x)
 
 
-def _weighted_kappa(x: FloatArray, y: FloatArray) -> Pulled:
+def _weighted_kappa(x: FloatArray, y: FloatArray) -> Influenced:
     """1 − mean (x − y)² / its expectation for independent x and y, which quadratic weights come to."""
     if not len(x):
         return None
@@ -278,26 +254,25 @@ def _weighted_kappa(x: FloatArray, y: FloatArray) -> Pulled:
     return kappa, -(apart - apart.mean() - (1 - kappa) * moved) / expected / len(x)
 
 
-def _with_interval(
-    name: str, found: Pulled, item: IntArray, level: float, *, fisher: bool
-) -> dict[str, float | None]:
-    """`name`, `name_low` and `name_high`; the interval as `direct_statistics` says."""
+def _with_interval(found: Influenced, item: IntArray, level: float, *, fisher: bool) -> Estimate | None:
+    """The coefficient with its interval, as `direct_statistics` says."""
     from scipy.special import stdtrit
 
     if found is None:
-        return {name: None, f"{name}_low": None, f"{name}_high": None}
-    value, pull = found
+        return None
+    value, influence = found
     items = int(item.max()) + 1
-    if pull is None or items < 2 or (fisher and abs(value) > 1 - 1e-12):
-        return {name: value, f"{name}_low": None, f"{name}_high": None}
-    error = np.sqrt(items / (items - 1) * (np.bincount(item, pull) ** 2).sum())
+    alone = Estimate(value, n=len(item), level=level)
+    if influence is None or items < 2 or (fisher and abs(value) > 1 - 1e-12):
+        return alone
+    error = np.sqrt(items / (items - 1) * (np.bincount(item, influence) ** 2).sum())
     half = float(stdtrit(items - 1, (1 + level) / 2) * error)
     if fisher:
         centre, half = np.arctanh(value), half / (1 - value**2)
         low, high = float(np.tanh(centre - half)), float(np.tanh(centre + half))
+    elif error < 1e-12:
+        # All agree: nothing moves it, and the interval would be a point.
+        return alone
     else:
-        # All agree: nothing pulls, and the interval would be a point.
-        if error < 1e-12:
-            return {name: value, f"{name}_low": None, f"{name}_high": None}
         low, high = max(value - half, -1.0), min(value + half, 1.0)
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
+    return replace(alone, low=low, high=high)

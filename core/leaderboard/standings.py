@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..records import PairScores
+from ..stats.estimate import Estimate, rows_frame
 from .anchored import TIER_Z, Board, against, board, score_difference
 from .anchors import AnchorSwap
 
@@ -21,25 +22,22 @@ PAIRED_MINIMUM = 10
 """Common prompts of two models below which their difference is not taken prompt by prompt."""
 
 MID_REGION_WANTED = 0.95
-"""Share of a board that should lie in the mid region (Source: methods §6)."""
+"""Share of a board that should lie in the mid region (Source: docs/methods.md §6)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Lead:
     """The first of a board over the second, in win probability against the anchor.
 
-    difference, low, high : mean difference of the scores on the `n` prompts that both played, if `paired`;
-    else of the two win probabilities, and n is the smaller number of prompts. The interval excludes 0
-    exactly when the second starts a new tier.
+    difference : of the scores, their mean on the n prompts that both played, if `paired`; else of the two win
+    probabilities, and n is the smaller number of prompts. The interval excludes 0 exactly when the second
+    starts a new tier.
     top_tier : models of the first tier.
     """
 
     leader: str
     runner_up: str
-    difference: float
-    low: float
-    high: float
-    n: int
+    difference: Estimate
     paired: bool
     top_tier: tuple[str, ...]
 
@@ -63,26 +61,27 @@ class OtherAnchor:
     mid_region_coverage: float
     n_items: int
 
+    @property
+    def mid_region_enough(self) -> bool:
+        """Whether as much of the other board lies in the mid region as should."""
+        return self.mid_region_coverage >= MID_REGION_WANTED
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Standings:
-    """What is said of a board: the lead (None with one model) and the other anchors, in the swap's order."""
+    """The lead of a board (None with one model) and its other anchors, in the swap's order."""
 
     board: Board
     lead: Lead | None
     others: tuple[OtherAnchor, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row an other anchor; `models` and `reversals` are their numbers."""
-        import pandas as pd
-
-        names = [field.name for field in fields(OtherAnchor)]
-        rows = [[getattr(other, name) for name in names] for other in self.others]
-        frame = pd.DataFrame(rows, columns=names)
+        """One row per other anchor; `models` and `reversals` are their numbers."""
+        frame = rows_frame(OtherAnchor, self.others)
         return frame.assign(
             models=frame["models"].map(len),
             reversals=frame["reversals"].map(len),
-            mid_region_enough=frame["mid_region_coverage"] >= MID_REGION_WANTED,
+            mid_region_enough=[other.mid_region_enough for other in self.others],
         )
 
 
@@ -92,11 +91,11 @@ def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], s
     Parameters
     ----------
     pairs : what all boards were made from.
-    shown : the board to speak of.
+    shown : the board to compare.
     boards : board of each anchor by name, same prior.
     swap : of all those anchors; a pair without a row in it is left out.
 
-    Source: [RAEE] anchor swap; methods §6; reversals ours.
+    Source: [RAEE] anchor swap; docs/methods.md §6; reversals ours.
     """
     others = []
     compared = [row for row in swap.rows if shown.anchor in (row.anchor_1, row.anchor_2)]
@@ -127,7 +126,7 @@ def lead(pairs: PairScores, shown: Board) -> Lead | None:
     two of them, or without variance, p̄₁ - p̄₂ ± 1.96·√(SE₁² + SE₂²) with the dispersion-corrected SE. A
     finite pool and κ do not enter.
 
-    Source: methods §6 (ours).
+    Source: docs/methods.md §6 (ours).
     """
     if len(shown.rows) < 2:
         return None
@@ -136,15 +135,12 @@ def lead(pairs: PairScores, shown: Board) -> Lead | None:
     model, item, score, _ = against(pairs, shown.anchor)
     places = [model == pairs.models.index(row.model) for row in (first, second)]
     one, two = ((item[place], score[place]) for place in places)
-    p, se = np.array([first.p, second.p]), np.array([first.se_p_corrected, second.se_p_corrected])
+    p, se = np.array([first.p.value, second.p.value]), np.array([first.se_p_corrected, second.se_p_corrected])
     difference, error, n, paired = score_difference(one, two, p, se)
     return Lead(
         leader=first.model,
         runner_up=second.model,
-        difference=difference,
-        low=difference - TIER_Z * error,
-        high=difference + TIER_Z * error,
-        n=n,
+        difference=Estimate(difference, difference - TIER_Z * error, difference + TIER_Z * error, n=n),
         paired=paired,
         top_tier=tuple(row.model for row in plain.rows if row.tier == 1),
     )
@@ -197,7 +193,7 @@ def _differences(pairs: PairScores, shown: Board) -> dict[tuple[str, str], float
     variance = (squares + squares.T - 2 * s @ s.T - n * mean**2) / np.maximum(n - 1, 1)
     by_name = {known.model: known for known in shown.rows}
     rows = [by_name[pairs.models[code]] for code in codes]
-    p, se = np.array([known.p for known in rows]), np.array([known.se_p_corrected for known in rows])
+    p, se = np.array([known.p.value for known in rows]), np.array([known.se_p_corrected for known in rows])
     apart = (p[:, None] - p) / np.sqrt(se[:, None] ** 2 + se**2)
     paired = (n >= PAIRED_MINIMUM) & (variance > 1e-9)
     z = np.where(paired, mean / np.sqrt(np.where(paired, variance / np.maximum(n, 1), 1)), apart)

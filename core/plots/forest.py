@@ -1,7 +1,4 @@
-"""A forest: one row a judge or group, a mark for each estimate with its interval.
-
-What figures with one row a model and Elo along the axis are made of.
-"""
+"""A forest: one row per judge or group, a mark for each estimate with its interval."""
 
 from __future__ import annotations
 
@@ -11,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..interpretation.format import signed_elo
-from ..leaderboard.anchored import ELO_PER_NAT
 from ..stats.estimate import Estimate
-from .base import COLOURS, Style, Theme, error_bars, figure, ideal_line, label
+from .base import COLOURS, Style, Theme, error_bars, figure, label
 
 if TYPE_CHECKING:
     from .base import Figure
@@ -39,11 +34,17 @@ class ForestMark:
     key: str | None = None
 
 
+def estimate_mark(estimate: Estimate | None, *, row: str, n: str, key: str | None = None) -> ForestMark:
+    """The mark of an estimate; None is unknown."""
+    value, low, high = (getattr(estimate, name, None) for name in ("value", "low", "high"))
+    return ForestMark(row=row, value=value, low=low, high=high, n=n, key=key)
+
+
 def forest_mark(result: object, name: str, *, row: str, n: str, key: str | None = None) -> ForestMark:
     """The mark of a result's field `name`: an `Estimate`, or a number with `name_low` and `name_high`."""
     value = getattr(result, name)
     if isinstance(value, Estimate):
-        return ForestMark(row=row, value=value.value, low=value.low, high=value.high, n=n, key=key)
+        return estimate_mark(value, row=row, n=n, key=key)
     low, high = (getattr(result, f"{name}_{end}", None) for end in ("low", "high"))
     return ForestMark(row=row, value=value, low=low, high=high, n=n, key=key)
 
@@ -185,84 +186,3 @@ def _hover(name: str, mark: ForestMark) -> str:
     return (
         f"<b>{label(mark.row, limit=80)}</b><br>{label(name)} {mark.value:.3f}{interval}<br>{label(mark.n)}"
     )
-
-
-"""Characters of a model's name beside the axis: what a phone has room for; the hover text has the rest."""
-LEGEND_ENTRY = 16
-"""Between one line an entry, as on a phone, and two entries a line."""
-TICK_STEPS = (10, 25, 50, 100, 200, 400, 1000)
-
-
-def rows_figure(
-    models: Sequence[str], *, x_title: str, row_height: int, theme: Theme, entries: int
-) -> Figure:
-    fig = figure(
-        x_title=x_title,
-        y_title="",
-        theme=theme,
-        height=max(200, 100 + row_height * len(models) + LEGEND_ENTRY * entries),
-        legend=entries > 0,
-    )
-    fig.update_layout(margin_t=8)
-    fig.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(models))),
-        ticktext=[label(shortened(name)) for name in models],
-        tickfont={"size": 12},
-        range=[len(models) - 0.4, -0.6],
-        showgrid=False,
-        ticks="",
-    )
-    return fig
-
-
-def shortened(name: str) -> str:
-    """Cut the middle of a long name: versions, which tell models apart, stand at the end."""
-    text = " ".join(name.split())
-    return text if len(text) <= NAME_LIMIT else f"{text[: NAME_LIMIT - 11]}…{text[-10:]}"
-
-
-def zero_line(fig: Figure, length: int, theme: Theme) -> None:
-    ideal_line(fig, x=(0, 0), y=(-0.6, length - 0.4), name="0", theme=theme)
-    fig.data[-1].showlegend = False
-
-
-def elo_axis(fig: Figure, low: float, high: float, *, probabilities: bool) -> None:
-    """Few round ticks that a phone has room for; under each Elo the win probability that it stands for."""
-    pad = 0.05 * (high - low) + 5
-    span = high - low + 2 * pad
-    step = next((step for step in TICK_STEPS if span / step <= 5), TICK_STEPS[-1])
-    ticks = np.arange(np.ceil((low - pad) / step), np.floor((high + pad) / step) + 1) * step
-    p = 1 / (1 + np.exp(-ticks / ELO_PER_NAT))
-    fig.update_xaxes(
-        range=[low - pad, high + pad],
-        tickmode="array",
-        tickangle=0,
-        tickvals=ticks,
-        ticktext=[
-            f"{signed_elo(tick)}<br>{100 * share:.0f} %" if probabilities else signed_elo(tick)
-            for tick, share in zip(ticks, p, strict=True)
-        ],
-    )
-
-
-def marker(
-    style: Style, size: int, keys: Sequence[str], chosen: str | None, theme: Theme, *, opacity: float = 1.0
-) -> dict[str, object]:
-    open_symbol = style.symbol.endswith("-open")
-    return {
-        "symbol": style.symbol,
-        "color": style.colour,
-        "size": size,
-        "opacity": opacity,
-        "line": {
-            "color": style.colour if open_symbol else COLOURS[theme].text,
-            "width": [3 if key == chosen else 1.5 if open_symbol else 0 for key in keys],
-        },
-    }
-
-
-def undimmed(opacity: float) -> dict[str, object]:
-    """Streamlit dims what is not selected; the ring says what is."""
-    look = {"marker": {"opacity": opacity}}
-    return {"selected": look, "unselected": look}

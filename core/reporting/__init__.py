@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..auditing import Audit
 from ..interpretation.verdicts import WORDS, Grade, answer, missing, overall
 from . import html as sections
-from .html import Html, page, section, table, tag, text
+from .html import Html, page, section, table, tag
 
 SIGNS: dict[Grade, str] = {"ok": "✓", "warn": "!", "fail": "✗", "unknown": "?"}
 
@@ -73,4 +73,4 @@ def _verdicts(audit: Audit) -> list[Html]:
 
 def _notes(audit: Audit) -> list[Html]:
     listed = [*missing(audit.verdicts), *audit.notes]
-    return [Html(f"<ul>{''.join(tag('li', text(note)) for note in listed)}</ul>")] if listed else []
+    return [Html(f"<ul>{''.join(tag('li', sections.text(note)) for note in listed)}</ul>")] if listed else []

@@ -203,7 +203,8 @@ def _board(judged: JudgedBoard) -> dict[str, Any]:
 
 
 def _board_row(row: BoardRow) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in BOARD_FIELDS}
+    columns = row.columns()
+    return {name: columns[name] for name in BOARD_FIELDS}
 
 
 def _plain(value: Any) -> Any:

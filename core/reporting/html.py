@@ -595,8 +595,8 @@ def _board(caption: str, board: Board) -> Html:
             row.tier,
             row.n,
             *(number(value, "z.1f") for value in (row.wins, row.ties, row.losses)),
-            interval(row.p, row.p_low, row.p_high),
-            interval(row.elo, row.elo_low, row.elo_high, ELO),
+            interval(row.p.value, row.p.low, row.p.high),
+            interval(row.elo.value, row.elo.low, row.elo.high, ELO),
         )
         for row in board.rows
     ]

@@ -43,8 +43,8 @@ def to_text(audit: Audit) -> str:
                     str(row.tier),
                     row.model,
                     f"{row.n:,}",
-                    *(f"{value:.3f}" for value in (row.p, row.p_low, row.p_high)),
-                    *(f"{value:+.0f}" for value in (row.elo, row.elo_low, row.elo_high)),
+                    *(f"{value:.3f}" for value in (row.p.value, row.p.low, row.p.high)),
+                    *(f"{value:+.0f}" for value in (row.elo.value, row.elo.low, row.elo.high)),
                 )
                 for row in shown
             ],

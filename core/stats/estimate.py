@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    import pandas as pd
 
 FloatArray = NDArray[np.float64]
 
@@ -48,6 +50,14 @@ class Estimate:
     def beyond(self, limit: float) -> bool:
         """Whether the whole interval is farther from 0 than `limit`, all on one side of 0."""
         return self.low > abs(limit) or self.high < -abs(limit)
+
+    def scaled(self, factor: float) -> Estimate:
+        """In another unit: value and ends times `factor`, such as 100 for percent."""
+        return replace(self, value=factor * self.value, low=factor * self.low, high=factor * self.high)
+
+    def shifted(self, by: float) -> Estimate:
+        """From another zero: value and ends plus `by`."""
+        return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
 
     def within(self, limit: float) -> bool:
         """Whether the whole interval is inside ± `limit`; False without an interval."""
@@ -100,3 +110,14 @@ def flat(result: Any) -> dict[str, Any]:
         else:
             columns[field.name] = value
     return columns
+
+
+def rows_frame(kind: type, rows: Iterable[Any]) -> pd.DataFrame:
+    """One row per result of the dataclass `kind`, in the columns of `flat`, which stay if there is no row."""
+    import pandas as pd
+
+    names: list[str] = []
+    for field in fields(kind):
+        ends = ("", "_low", "_high") if "Estimate" in str(field.type) else ("",)
+        names += [f"{field.name}{end}" for end in ends]
+    return pd.DataFrame([flat(row) for row in rows], columns=names)

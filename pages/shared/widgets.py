@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import io
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -19,6 +19,8 @@ import streamlit as st
 import core
 from core.errors import AppellateError, NoUsableVotes
 from core.installation import API
+from core.interpretation import tables
+from core.interpretation.tables import Column
 from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries
 from pages.shared import cached
@@ -38,6 +40,8 @@ GOING = "going to"
 OPENED = "values to set"
 SIDEBAR = ("dataset", "raters", "judges", "category", "gold")
 URL: Literal["query-params"] = "query-params"
+WIDTHS = {"model": 130, "verdict": 140, "triangle": 470}
+"""Long names are cut, so that numbers stay in view beside a figure; the figure and the download have them."""
 P_VALUE = "p"
 """Column of p-values: to two significant digits, as 0.000 is none."""
 OPEN_STORE = "store = Store.open(default_path())  # one process at a time: stop the app first"
@@ -262,6 +266,32 @@ def table(
             form[column] = st.column_config.NumberColumn(format="localized")
     st.dataframe(shown, hide_index=True, column_config=form, column_order=columns, placeholder="–", alt=alt)
     downloads(frame, name)
+
+
+def results(
+    columns: Sequence[Column], rows: Iterable[object], *, alt: str, known_only: bool = False, **options: Any
+) -> Any:
+    """Show results in the digits that their intervals earn, and return what is selected.
+
+    known_only : leave out columns in which nothing is known.  options : of `st.dataframe`.
+    """
+    shown = tables.frame(columns, rows)
+    config: dict[str, Any] = {}
+    for column in columns:
+        low, high = column.interval_names()
+        for name, about in ((column.name, column.help), (low, column.ends_help), (high, column.ends_help)):
+            if name not in shown or name in config:
+                continue
+            if not column.form:
+                config[name] = st.column_config.Column(help=about or None, width=WIDTHS.get(name))
+                continue
+            config[name] = st.column_config.NumberColumn(format=f"%{column.form}", help=about or None)
+            if column.form == "+.0f":
+                # No minus before a rounded 0.
+                shown[name] = shown[name].astype(float).round() + 0.0
+    if known_only:
+        shown = shown.dropna(axis=1, how="all")
+    return st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=alt, **options)
 
 
 def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:

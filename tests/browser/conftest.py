@@ -47,27 +47,44 @@ def _free_port() -> int:
 
 
 def start_app(store: Path) -> tuple[subprocess.Popen[bytes], str]:
-    """Start `streamlit run app.py` as a user would and wait until it answers."""
-    port = _free_port()
-    log = (store.parent / "server.log").open("wb")
-    server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
-        cwd=REPOSITORY,
-        env={**os.environ, "APPELLATE_STORE": str(store), "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"},
-        stdout=log,
-        stderr=subprocess.STDOUT,
-    )
-    log.close()
-    address = f"http://localhost:{port}"
-    deadline = time.monotonic() + LONG
-    while time.monotonic() < deadline and server.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+    """Start `streamlit run app.py` as a user would and wait until it answers.
+
+    Between the look for a free port and the server's own claim another may take it: then another is tried.
+    """
+    log = store.parent / "server.log"
+    for _ in range(5):
+        port = _free_port()
+        with log.open("wb") as file:
+            server = subprocess.Popen(
+                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+                cwd=REPOSITORY,
+                env={
+                    **os.environ,
+                    "APPELLATE_STORE": str(store),
+                    "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",
+                },
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+        address = f"http://localhost:{port}"
+        deadline = time.monotonic() + LONG
+        while time.monotonic() < deadline and server.poll() is None:
+            # It prints its address once the port is its own; before, somebody else may answer there.
+            if address in log.read_text(encoding="utf-8") and _answers(address):
                 return server, address
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.2)
-    stop_app(server)
-    raise RuntimeError(f"The app did not start:\n{(store.parent / 'server.log').read_text()}")
+        stop_app(server)
+        if "already in use" not in log.read_text(encoding="utf-8"):
+            break
+    raise RuntimeError(f"The app did not start:\n{log.read_text(encoding='utf-8')}")
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=LONG):
+            return True
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
 
 
 def stop_app(server: subprocess.Popen[bytes]) -> None:

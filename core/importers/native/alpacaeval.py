@@ -21,10 +21,10 @@ def read(source: Source, records: Records, options: ReadOptions) -> ImportResult
     """Read preferences p: model_a is generator_1 (the reference), model_b generator_2.
 
     vote = +1 if p < 1.5, -1 if p > 1.5, 0 at 1.5; null is `unparsed`. If any preference of the file lies
-    between the whole and half steps, p - 1 is a probability: confidence = max(p - 1, 2 - p), kind
-    `logprob`; else
-    there is no confidence. The order shown is not in the file. The item is a hash of the instruction, with
-    output_1 where one instruction occurs more than once, so files of several models meet on the same items.
+    between the whole and half steps, p - 1 is a probability: confidence = max(p - 1, 2 - p), kind `logprob`;
+    else there is no confidence. The order shown is not in the file. The item is a hash of the instruction,
+    with output_1 where one instruction occurs more than once, so files of several models meet on the same
+    items.
     """
     values = [record.get("preference") for record in records.records]
     graded = any(isinstance(value, float) and (2 * value) % 1 != 0 for value in values)

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...errors import Message
 from ...schema import ImportResult
 from ..options import ReadOptions
 from ..source import Source
 from ..tables import Record, Records
-from .common import (
-    BadField,
-    Vote,
-    field,
-    prompt_texts,
-    read_votes,
-    status,
-    text,
-    verdict,
-)
+from .common import BadField, Vote, field, prompt_texts, read_votes, status, text, verdict
 
 NAME = "arenahard"
 LINE = "Arena-Hard judgments (JSON Lines): games with scores A>>B … B>>A, in full or scores only"
@@ -28,9 +20,8 @@ def read(source: Source, records: Records, options: ReadOptions) -> ImportResult
     """Read games: `games[0]` shows the baseline first, `games[1]` the model first; A is the first shown.
 
     model_a is the model, model_b the baseline: the record's, else "baseline", or give its name with
-    `mapping=(("model_b", "=NAME"),)`. The score as written is kept in the extra column `label`. A null
-    score is
-    `unparsed`. The data set is the file's name up to the first `__`, so the files of several models form
+    `mapping=(("model_b", "=NAME"),)`. The score as written is kept in the extra column `label`. A null score
+    is `unparsed`. The data set is the file's name up to the first `__`, so the files of several models form
     one board.
     """
     dataset = source.stem.partition("__")[0] if "__" in source.stem else "Arena-Hard"
@@ -67,5 +58,7 @@ def read(source: Source, records: Records, options: ReadOptions) -> ImportResult
     notes = []
     named = any("baseline" in record for record in records.records)
     if "model_b" not in options.constants() and not named:
-        notes.append("The file does not name the baseline; name it with --map model_b==NAME.")
+        notes.append(
+            Message("The file does not name the baseline; name it with {option}.", option="baseline")
+        )
     return read_votes(source, records, options, NAME, votes, dataset=dataset, notes=notes)

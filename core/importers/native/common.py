@@ -12,8 +12,8 @@ import numpy as np
 from ...errors import InvalidOption
 from ...labels import VOCABULARIES
 from ...schema import VOTES, Form, ImportResult
-from ..checks import Draft, finish
-from ..columns import Coded, Numbers, unstorable
+from ..checks import TypedRows, finish
+from ..columns import encode_cells, masked_numbers, unstorable
 from ..options import ReadOptions
 from ..source import Source
 from ..tables import Record, Records
@@ -102,8 +102,13 @@ def read_votes(
     for canonical, theirs in options.mapping:
         if not theirs.startswith("="):
             raise InvalidOption(
-                f"{source.name}: --map {canonical}={theirs}: columns of a {format} file are known. "
-                f"Only a fixed text can be given: --map {canonical}=={theirs}."
+                "{file}: {option} {column}={value}: columns of a {format} file are known. Only a fixed text "
+                "can be given: {option} {column}=={value}.",
+                option="map",
+                file=source.name,
+                column=canonical,
+                value=theirs,
+                format=format,
             )
     found: list[Vote] = []
     rows: list[int] = []
@@ -118,31 +123,27 @@ def read_votes(
             found += those
             rows += [row] * len(those)
     kinds = {"int": np.int64, "float": np.float64}
-    present = {name for vote in found for name in vote}
+    present = [c for c in form.columns if any(c.name in vote for vote in found)]
     extra = dict.fromkeys(name for vote in found for name in vote.get("extra", ()))
-    draft = Draft(
+    constants = options.constants()
+    if options.rater_type and not any("rater_type" in vote for vote in found):
+        constants["rater_type"] = options.rater_type
+    typed = TypedRows(
         row=np.array(rows, np.int64),
-        text={
-            c.name: Coded.of([text(vote.get(c.name)) for vote in found])
-            for c in form.columns
-            if c.kind == "text" and c.name in present
-        },
+        text={c.name: encode_cells(text(v.get(c.name)) for v in found) for c in present if c.kind == "text"},
         numbers={
-            c.name: Numbers.of([vote.get(c.name) for vote in found], kinds[c.kind])
-            for c in form.columns
-            if c.kind != "text" and c.name in present
+            c.name: masked_numbers((v.get(c.name) for v in found), kinds[c.kind])
+            for c in present
+            if c.kind != "text"
         },
-        extra={name: Coded.of([text(vote.get("extra", {}).get(name)) for vote in found]) for name in extra},
+        extra={name: encode_cells(text(vote.get("extra", {}).get(name)) for vote in found) for name in extra},
         rejects=records.rejects,
         rows=records.rows,
+        mapping={name: f"={value}" for name, value in constants.items()},
         notes=list(notes),
         form=form,
     )
-    constants = options.constants() | ({"dataset": options.dataset} if options.dataset else {})
-    if options.rater_type and "rater_type" not in present:
-        constants["rater_type"] = options.rater_type
-    draft.mapping = {name: f"={value}" for name, value in constants.items()}
-    return finish(draft, source, format, constants=constants, dataset=dataset)
+    return finish(typed, source, format, constants=constants, dataset=dataset)
 
 
 def _refuse_unstorable(votes: Iterable[Vote]) -> None:

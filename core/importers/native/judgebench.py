@@ -19,11 +19,10 @@ NEEDS = ("pair_id", "label", "judgments")
 def read(source: Source, records: Records, options: ReadOptions) -> ImportResult:
     """Read pairs whose `judgments[0]` was shown as A, B and `judgments[1]` swapped.
 
-    `decision` is in display order, so that of the swapped judgment is negated. A judgment or decision that
-    is null
-    is `unparsed`. Reward models: confidence = 1 / (1 + exp(-|s_1 - s_2|)), the softmax over the two scores,
-    kind
-    `logprob`. The judge is `judge_model [judge_name]`, from the record or else from the file's name.
+    `decision` is in display order, so that of the swapped judgment is negated. A judgment or decision that is
+    null is `unparsed`. Reward models: confidence = 1 / (1 + exp(-|s_1 - s_2|)), the softmax over the two
+    scores, kind `logprob`. The judge is `judge_model [judge_name]`, from the record or else from the file's
+    name.
     """
     named = dict(part.partition("=")[::2] for part in source.stem.split(","))
 

@@ -1,4 +1,4 @@
-"""MT-Bench pairwise judgments of FastChat; its grades of single answers are read in `direct`."""
+"""MT-Bench pairwise judgments of FastChat; its grades of single answers are read in `scores`."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ def read(source: Source, records: Records, options: ReadOptions) -> ImportResult
     """Read two games a record, g1 with model_1 shown first, g2 with model_2; the winners name the models.
 
     model_a is model_1. A winner `error` is a failed vote: status `error` if the judgment is `$ERROR$` (the
-    call
-    failed), else `unparsed`. Items are `question-turn`; the judge's prompt is kept in the extra column
+    call failed), else `unparsed`. Items are `question-turn`; the judge's prompt is kept in the extra column
     `judge_prompt`.
     """
 

@@ -57,9 +57,8 @@ def read_output(
 ) -> ImportResult:
     """Read a judge's output beside the test set, which holds models, texts and gold.
 
-    `garbage` is what PandaLM writes for a reply that it could not parse: `unparsed`. The judge is the
-    file's name
-    without `-testset…`.
+    `garbage` is what PandaLM writes for a reply that it could not parse: `unparsed`. The judge is the file's
+    name without `-testset…`.
 
     Raises
     ------

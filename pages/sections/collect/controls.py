@@ -1,9 +1,9 @@
-"""What the Collect page is asked: the items, the protocol and the limits of a job."""
+"""What the Collect page reads from its fields: the model, the items, the protocol and the limits of a job."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,18 +11,17 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import AppellateError, InvalidOption
+from core.errors import AppellateError, InvalidOption, render
+from core.judging import protocols
 from core.judging.items import Item, items_from, items_of, lists_of
-from core.judging.job import DEFAULT_VOTES, DERIVED, Budget, Confidence, Job, Protocol
-from core.judging.plan import Plan, check_budget, plan
+from core.judging.job import PROTOCOLS, Budget, Job, Rules, Terms
+from core.judging.plan import Plan, plan, proposed
 from core.judging.prompts import FOLDER, NAMES, Prompt
-from core.judging.protocols import stages
-from core.judging.registry import Terms
-from pages.sections.collect.endpoint import Where, secret_keys
+from pages.sections.collect.endpoint import Endpoint, read_endpoint, secret_keys
 from pages.shared import cached, widgets
 
 DATASET, FILE = "a data set", "a CSV file"
-PROTOCOLS: dict[str, Protocol] = {
+LABELS = {
     "pairwise votes": "pairwise",
     "greedy pair": "greedy",
     "direct scores, 1 to 10": "score",
@@ -32,52 +31,52 @@ PROTOCOLS: dict[str, Protocol] = {
     "APOC, confirmed overrides": "apoc",
     "fuser of stored judges": "fuser",
 }
-UNITS = {"score": "Scores a response", "listwise": "Orderings of a list (K)"}
-CONFIDENCES: dict[Protocol, tuple[Confidence, ...]] = {
-    "pairwise": ("self", "none", "multi", "logprob"),
-    "greedy": ("self", "none", "logprob"),
-    "usc": ("self", "none"),
-    "gsa": ("self", "none"),
-    "fuser": ("self", "none"),
+UNITS = {"votes": "Votes a comparison", "scores": "Scores a response", "rankings": "Orderings of a list (K)"}
+OPTIONS = {
+    "yes_send_to": "the box under the model: {}",
+    "base_url": "the base URL",
+    "judge": "“Name of the judge” under More about the model",
+    "price": "the price under More about the model",
+    "two_prices": "the price under More about the model",
+    "max_cost": "a limit in money",
+    "max_calls": "calls",
+    "max_tokens": "tokens",
+    "protocol": "{}",
+    "orders": "the order {}",
+    "samples_of": "Votes of",
 }
-FLAGS = {
-    "confirm it with --yes-send-to": "confirm it under the model:",
-    "give the --base-url of a server that speaks the OpenAI format, with --model openai/NAME": "use a server",
-    "with --price PROMPT COMPLETION, per million tokens": "under More about the model",
-    "(give --price)": "(give it under More about the model)",
-    "or limit --max-calls or --max-tokens instead": "or limit calls or tokens instead",
-    "--max-cost": "a limit in money",
-    " (--samples-of)": " under Votes of",
-    "or --orders ab": "or the order ab",
-    "--protocol ": "",
-    "with --judge": "under More about the model",
-    "--base-url": "the base URL",
-}
-"""Options of the command line in messages of core, and the page's own words."""
+"""What this page calls the options that messages of core name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class What:
-    """The items, what they are called in caches, and the line of Python that reads them.
+class ItemSource:
+    """The items, what they are called in caches, and the Python that reads them.
 
     stored : they are comparisons of a data set.  first : how many of them are wanted; None: all.
     notes : what was left out.
     """
 
     items: tuple[Item, ...]
-    source: tuple[str, ...]
+    cache_key: tuple[str, ...]
     python: str
     dataset: str
     stored: bool = False
     first: int | None = None
     notes: tuple[str, ...] = ()
 
+    def of_protocol(self, protocol: str) -> tuple[tuple[Item, ...], str]:
+        """The items that a protocol judges, and the Python that reads them."""
+        items, python = self.items, self.python
+        if self.stored and protocol == "listwise":
+            items, python = lists_of(items), f"lists_of({python})"
+        return (items, python) if self.first is None else (items[: self.first], f"{python}[:{self.first}]")
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Asked:
+class PageState:
     """A job ready to start, what it would take, and the prompt that it would send first.
 
-    python : the line that reads its items.
+    python : reads its items.
     """
 
     job: Job
@@ -87,12 +86,36 @@ class Asked:
     python: str
 
 
-def words(message: object) -> str:
-    """A message of core with the names of this page's fields in place of command line options."""
-    text = str(message)
-    for flag, field in FLAGS.items():
-        text = text.replace(flag, field)
-    return text
+def in_words(message: object) -> str:
+    """A message of core with this page's names of the options."""
+    return render(message, OPTIONS)
+
+
+def read_controls() -> PageState | None:
+    """The job that the fields describe, and its estimate in words; None while there is none."""
+    answer = st.container()
+    slots = st.columns(3, border=True)
+    endpoint, source, options = None, None, None
+    with slots[0], errors():
+        endpoint = read_endpoint()
+    with slots[1], errors():
+        source = _items()
+    with slots[2], errors():
+        options = _protocol(source)
+    budget = _budget()
+    with answer:
+        if endpoint is None or source is None or options is None:
+            widgets.answer(
+                "Name a model and what it shall judge; nothing is sent before you start.", "warning"
+            )
+            return None
+        try:
+            state = _estimate(endpoint, source, options, budget)
+        except AppellateError as error:
+            widgets.answer(in_words(error), "warning")
+            return None
+        widgets.answer(proposed(state.job, state.plan))
+    return state
 
 
 @contextmanager
@@ -102,11 +125,11 @@ def errors() -> Iterator[None]:
         yield
     except AppellateError as error:
         with st.container(border=True):
-            st.text(words(error))
+            st.text(in_words(error))
 
 
-def items() -> What | None:
-    """Ask for the items; None until there are any.
+def _items() -> ItemSource | None:
+    """The items; None until there are any.
 
     Raises NoUsableVotes, UnreadableFile.
     """
@@ -116,7 +139,7 @@ def items() -> What | None:
         return None
     for note in found.notes:
         st.text(note)
-    most = st.number_input(
+    first = st.number_input(
         "Only the first",
         1,
         value=None,
@@ -125,16 +148,15 @@ def items() -> What | None:
         help="Try a job on a few items. The same job on all of them later asks nothing twice.",
     )
     given = st.text_input("Into data set", placeholder=found.dataset, key="collect-into")
-    first = None if most is None else int(most)
     return replace(
         found,
-        source=(*found.source, f"first {first}"),
+        cache_key=(*found.cache_key, f"first {first}"),
         first=first,
         dataset=given.strip() or found.dataset,
     )
 
 
-def _of_dataset() -> What | None:
+def _of_dataset() -> ItemSource | None:
     here = {found.name: found for found in cached.datasets()}
     names = list(here)
     current = widgets.current_dataset()
@@ -144,9 +166,9 @@ def _of_dataset() -> What | None:
     if name is None:
         return None
     store = cached.get_store()
-    return What(
+    return ItemSource(
         items=cached.computed("items to judge", (name,), lambda: items_of(store, name)),
-        source=("data set", name),
+        cache_key=("data set", name),
         python=f"items_of(store, {name!r})",
         stored=True,
         # Answers of real models do not belong among simulated ones.
@@ -154,7 +176,7 @@ def _of_dataset() -> What | None:
     )
 
 
-def _of_file() -> What | None:
+def _of_file() -> ItemSource | None:
     file = st.file_uploader(
         "Prompts and responses (CSV)",
         "csv",
@@ -165,43 +187,43 @@ def _of_file() -> What | None:
     if file is None:
         return None
     read = cached.kept(file.file_id, "items to judge", "", lambda: items_from(file.getvalue(), file.name))
-    return What(
+    return ItemSource(
         items=read.items,
         notes=read.notes,
-        source=("file", file.file_id),
+        cache_key=("file", file.file_id),
         python=f"read_items(Path({file.name!r}))",
         dataset=Path(file.name).name.split(".")[0] or "collected",
     )
 
 
-def protocol(what: What | None) -> dict[str, Any]:
-    """Ask how it is judged: the options of a job."""
-    label = st.selectbox("How", list(PROTOCOLS), key="collect-protocol", bind=widgets.URL)
-    name = PROTOCOLS[label or "pairwise votes"]
+def _protocol(source: ItemSource | None) -> dict[str, Any]:
+    """How it is judged: the options of a job."""
+    label = st.selectbox("How", list(LABELS), key="collect-protocol", bind=widgets.URL)
+    name = LABELS[label or "pairwise votes"]
+    rules = PROTOCOLS[name]
     found: dict[str, Any] = {"protocol": name}
-    pairs = name in ("pairwise", *DERIVED)
     left, right = st.columns(2)
-    if name not in ("greedy", "apoc"):
-        unit = UNITS.get(name, "Votes a comparison")
-        default = DEFAULT_VOTES.get(name, 1)
-        found["votes"] = int(left.number_input(unit, 1, 1000, default, key=f"collect-votes-{name}"))
-    if name in CONFIDENCES:
+    if not rules.fixed:
+        unit = UNITS[rules.kind]
+        found["votes"] = left.number_input(unit, 1, 1000, rules.votes, key=f"collect-votes-{name}")
+    if len(rules.confidences) > 1:
         found["confidence"] = right.selectbox(
-            "Confidence", CONFIDENCES[name], key=f"collect-confidence-{name}", help=CONFIDENCE_HELP
+            "Confidence", rules.confidences, key=f"collect-confidence-{name}", help=CONFIDENCE_HELP
         )
-    if pairs:
-        found["orders"] = widgets.choice(
-            "Orders", ["balanced", "ab"], default="balanced", key="collect-orders", help=ORDERS_HELP
-        )
-    if name not in ("score", "listwise"):
+    if rules.kind == "votes":
+        if not rules.fixed:
+            found["orders"] = widgets.choice(
+                "Orders", ["balanced", "ab"], default="balanced", key="collect-orders", help=ORDERS_HELP
+            )
         found["ties"] = st.toggle("Allow ties", True, key="collect-ties")
-    if name in DERIVED:
-        known = cached.raters(what.dataset) if what and what.dataset in _names() else {}
-        chosen = st.multiselect("Votes of", list(known), key="collect-samples", max_selections=_most(name))
+    if rules.reads:
+        there = source is not None and source.dataset in {found.name for found in cached.datasets()}
+        known = list(cached.raters(source.dataset)) if source and there else []
+        most = 1 if rules.reads == 1 else None
+        chosen = st.multiselect("Votes of", known, key="collect-samples", max_selections=most)
         found["samples_of"] = tuple(chosen)
     with st.popover("More about the protocol", width="stretch"):
-        found |= _more(name)
-    return found
+        return found | _more(name, rules)
 
 
 CONFIDENCE_HELP = (
@@ -211,15 +233,7 @@ CONFIDENCE_HELP = (
 ORDERS_HELP = "balanced: half of the votes with the responses exchanged; ab: the first response first always."
 
 
-def _names() -> set[str]:
-    return {found.name for found in cached.datasets()}
-
-
-def _most(name: Protocol) -> int | None:
-    return None if name == "fuser" else 1
-
-
-def _more(name: Protocol) -> dict[str, Any]:
+def _more(name: str, rules: Rules) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if name != "greedy":
         found["temperature"] = st.number_input(
@@ -230,57 +244,50 @@ def _more(name: Protocol) -> dict[str, Any]:
             placeholder="1 where several votes are drawn, else 0",
             key="collect-temperature",
         )
-    if name in ("pairwise", "greedy"):
-        found["few_shot"] = int(
-            st.number_input("Labelled items shown as examples", 0, 100, 0, key="collect-few-shot")
+    if rules.examples:
+        found["few_shot"] = st.number_input(
+            "Labelled items shown as examples", 0, 100, 0, key="collect-few-shot"
         )
-    found["seed"] = int(st.number_input("Seed of examples and orderings", 0, value=0, key="collect-seed"))
+    found["seed"] = st.number_input("Seed of examples and orderings", 0, value=0, key="collect-seed")
     folder = st.text_input("Folder of edited prompts", placeholder="the project's own", key="collect-prompts")
     found["prompts"] = Path(folder.strip()) if folder.strip() else None
     return found
 
 
-def budget() -> Budget:
-    """Ask for the hard limits."""
-    slots = st.columns(3)
-    calls = slots[0].number_input("Most calls", 0, value=None, key="collect-calls", placeholder="no limit")
-    tokens = slots[1].number_input("Most tokens", 0, value=None, key="collect-tokens", placeholder="no limit")
-    cost = slots[2].number_input("Most money", 0.0, value=None, key="collect-cost", placeholder="no limit")
-    return Budget(calls=calls, tokens=tokens, cost=cost)
+def _budget() -> Budget:
+    calls, tokens, cost = st.columns(3)
+    limit: Mapping[str, Any] = {"value": None, "placeholder": "no limit"}
+    return Budget(
+        calls=calls.number_input("Most calls", 0, key="collect-calls", **limit),
+        tokens=tokens.number_input("Most tokens", 0, key="collect-tokens", **limit),
+        cost=cost.number_input("Most money", 0.0, key="collect-cost", **limit),
+    )
 
 
-def estimate(where: Where, what: What, options: dict[str, Any], limits: Budget) -> Asked:
+def _estimate(
+    endpoint: Endpoint, source: ItemSource, options: Mapping[str, Any], budget: Budget
+) -> PageState:
     """The job and what it would take. Sends nothing.
 
     Raises AppellateError for what the user must change.
     """
-    items, python = what.items, what.python
-    if what.stored and options["protocol"] == "listwise":
-        items, python = lists_of(items), f"lists_of({python})"
-    if what.first is not None:
-        items, python = items[: what.first], f"{python}[:{what.first}]"
-    job = Job(dataset=what.dataset, items=items, judges=(where.judge,), **options)
+    items, python = source.of_protocol(options["protocol"])
+    job = Job(dataset=source.dataset, items=items, judges=(endpoint.judge,), **options)
     store, keys = cached.get_store(), secret_keys()
 
     def look() -> tuple[Plan, Prompt]:
-        found = plan(job, store, confirmed=where.confirmed, keys=keys)
-        first = stages(job, store)[0]({})
+        found = plan(job, store, confirmed=endpoint.confirmed, keys=keys)
+        first = protocols.stages(job, store)[0]({})
         if not first:
             raise InvalidOption("This job asks nothing")
         # Keys stay out of caches.
         return replace(found, destinations={}), first[0].prompt
 
-    key = (job, what.source, where.confirmed, prompts_now(job))
+    key = (job, source.cache_key, endpoint.confirmed, prompts_now(job))
     found, prompt = cached.computed("estimate", key, look)
-    if found.cost is None and limits.cost is not None:
-        check_budget(job, plan(job, store, confirmed=where.confirmed, keys=keys).destinations, limits.cost)
-    return Asked(
-        job=job,
-        terms=Terms(concurrency=where.concurrency, budget=limits, confirmed=where.confirmed),
-        plan=found,
-        prompt=prompt,
-        python=python,
-    )
+    found.check_budget(budget)
+    terms = Terms(concurrency=endpoint.concurrency, budget=budget, confirmed=endpoint.confirmed)
+    return PageState(job=job, terms=terms, plan=found, prompt=prompt, python=python)
 
 
 def prompts_now(job: Job) -> str:

@@ -1,4 +1,4 @@
-"""Where texts are sent: a server or a provider, whose key the page looks for and never shows."""
+"""The model: a server or a provider, whose key the page looks for and never shows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOST = re.compile(r"[0-9a-z.:_-]+\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
+class Endpoint:
     """The judge, how many calls it gets at once, and the host that was agreed to."""
 
     judge: Judge
@@ -40,8 +40,8 @@ def secret_keys() -> dict[str, str]:
     return {name: key for name, key in found.items() if isinstance(key, str)}
 
 
-def where_to() -> Where | None:
-    """Ask for the model; None until it is named.
+def read_endpoint() -> Endpoint | None:
+    """The model; None until it is named.
 
     Raises InvalidOption for an address or a model that cannot be.
     """
@@ -74,7 +74,7 @@ def where_to() -> Where | None:
     )
     host = host_of(judge)
     st.text(_key_line(judge))
-    return Where(judge=judge, concurrency=concurrency, confirmed=_agreed(host))
+    return Endpoint(judge=judge, concurrency=concurrency, confirmed=_confirmed(host))
 
 
 def _key_of_server() -> str | None:
@@ -102,13 +102,13 @@ def _key_line(judge: Judge) -> str:
     return f"Key: {variable}, not found. Set it in the environment or in Streamlit's secrets."
 
 
-def _agreed(host: str) -> tuple[str, ...]:
+def _confirmed(host: str) -> tuple[str, ...]:
     """The host, if it needs to be agreed to and was."""
     if trusted(host):
         return ()
     if not HOST.match(host):
         raise InvalidOption(f"{host!r} is no name of a host")
-    # One box a host: another address asks again.
+    # One box per host: another address needs its own.
     agreed = st.checkbox(f"Send all prompts and responses to `{host}`", key=f"collect-send-{host}")
     return (host,) if agreed else ()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core.judging.job import Job
-from core.judging.plan import described, outcome, plan, proposed, voters
+from core.judging.plan import described, outcome, plan, proposed
 from core.judging.registry import Started, complete, forget, resume, runs, started
 from core.judging.runner import Run
 from core.store.ledger import without_verdict
-from pages.sections.collect.controls import errors, prompts_now, words
+from pages.sections.collect.controls import errors, in_words, prompts_now
 from pages.sections.collect.endpoint import secret_keys
 from pages.shared import cached, widgets
 
@@ -17,12 +17,16 @@ LOOK_SECONDS = 1.0
 SEEN = "runs whose end was read"
 
 
-def going() -> list[Run]:
-    """Runs of this server that have not finished."""
-    return [run for run in runs(cached.get_store()) if not run.progress().finished]
+def all_runs() -> None:
+    """Runs that go on, those that ended and were not put away yet, and jobs that wait to be resumed."""
+    going_on = [run for run in runs(cached.get_store()) if not run.progress().finished]
+    if going_on:
+        _going_on(going_on)
+    _ended()
+    _unfinished({run.job_id for run in going_on})
 
 
-def show(going_on: list[Run]) -> None:
+def _going_on(going_on: list[Run]) -> None:
     """Progress of runs, looked at every second until one has ended."""
 
     @st.fragment(run_every=LOOK_SECONDS)
@@ -59,29 +63,23 @@ def _progress(run: Run) -> None:
             st.button("Stop", key=f"collect-stop-{run.job_id}", on_click=run.stop)
 
 
-def ended(going_on: list[Run]) -> bool:
-    """What ended since the server started and was not put away yet, newest first; whether there is any."""
-    busy = {run.job_id for run in going_on}
+def _ended() -> None:
+    """Runs that ended since the server started and were not put away yet, newest first."""
     seen = st.session_state.setdefault(SEEN, set())
-    found = [
-        run
-        for run in reversed(runs(cached.get_store()))
-        if run.job_id not in busy and run.progress().finished and complete(run.progress())
-    ]
-    shown = [run for run in found if id(run) not in seen]
-    for run in shown:
+    for run in reversed(runs(cached.get_store())):
+        if id(run) in seen or not complete(run.progress()):
+            continue
         with st.container(key=f"collect-ended-{run.job_id}", border=True, gap="xsmall"):
             widgets.answer(outcome(run.job, run.progress()), part=f"-{run.job_id}")
             for message in run.progress().messages:
                 st.text(message)
             _without_verdict(run.job)
             _links(run)
-    return bool(shown)
 
 
 def _without_verdict(job: Job) -> None:
     """The words of replies that gave nothing usable."""
-    found = without_verdict(cached.get_store(), job.dataset, voters(job)).to_pandas()
+    found = without_verdict(cached.get_store(), job.dataset, job.voters).to_pandas()
     if len(found):
         with st.expander(f"Without a verdict, in all runs: {found['n'].sum():,}"):
             st.dataframe(found, hide_index=True, alt="Failed calls and replies that could not be read")
@@ -89,7 +87,7 @@ def _without_verdict(job: Job) -> None:
 
 def _links(run: Run) -> None:
     job = run.job
-    here = {"dataset": job.dataset, "judges": list(voters(job)), "category": None, "raters": None}
+    here = {"dataset": job.dataset, "judges": list(job.voters), "category": None, "raters": None}
     with st.container(horizontal=True):
         for text, page in _pages(job):
             widgets.goto(text, page, key=f"collect-to-{page.removesuffix('.py')}-{run.job_id}", **here)
@@ -111,10 +109,9 @@ def _pages(job: Job) -> list[tuple[str, str]]:
     return [*found, ("To Position bias", "position.py"), ("To the Overview", "overview.py")]
 
 
-def unfinished(going_on: list[Run]) -> None:
+def _unfinished(busy: set[str]) -> None:
     """Jobs that were stopped, or whose server died: what is left of each, and a button to go on."""
     store = cached.get_store()
-    busy = {run.job_id for run in going_on}
     last = {run.job_id: run for run in runs(store)}
     for job in started(store):
         run = last.get(job.id)
@@ -127,7 +124,7 @@ def unfinished(going_on: list[Run]) -> None:
             else:
                 st.text(outcome(job.job, run.progress()))
                 for message in run.progress().messages:
-                    st.text(words(message))
+                    st.text(in_words(message))
             _without_verdict(job.job)
             with errors():
                 st.text(f"To go on: {_left(job)}")

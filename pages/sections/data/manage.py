@@ -24,7 +24,7 @@ HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters",
 OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
 """Heads of counts that scores and rankings add to, where there are some."""
 KINDS: tuple[Kind, ...] = ("votes", "scores", "rankings")
-SAID = "said of data sets"
+NOTICE = "notice of data sets"
 
 
 def datasets() -> None:
@@ -32,9 +32,9 @@ def datasets() -> None:
     import pandas as pd
 
     found = cached.datasets()
-    if said := st.session_state.pop(SAID, None):
+    if notice := st.session_state.pop(NOTICE, None):
         with st.container(border=True):
-            st.text(said)
+            st.text(notice)
     if not found:
         st.text("There are no data sets. Load a file above; the demo comes back with a new store only.")
         return
@@ -121,9 +121,9 @@ def _rename(old: str, new: str) -> None:
     try:
         cached.get_store().rename_dataset(old, new.strip())
     except AppellateError as error:
-        st.session_state[SAID] = str(error)
+        st.session_state[NOTICE] = str(error)
         return
-    st.session_state[SAID] = f"{old} is now named {new.strip()}."
+    st.session_state[NOTICE] = f"{old} is now named {new.strip()}."
     st.session_state["new-name"] = ""
     widgets.open_dataset(new.strip())
 
@@ -135,9 +135,9 @@ def _delete(gone: DatasetInfo) -> None:
         if gone.simulated or not store.datasets():
             store.set_flag(cached.DEMO_DELETED, "yes")
     except AppellateError as error:
-        st.session_state[SAID] = str(error)
+        st.session_state[NOTICE] = str(error)
         return
-    st.session_state[SAID] = f"Deleted {gone.name}: {holds(gone)}."
+    st.session_state[NOTICE] = f"Deleted {gone.name}: {holds(gone)}."
     left = [each.name for each in store.datasets()]
     if left:
         current = widgets.current_dataset()

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.errors import AppellateError
+from core.errors import AppellateError, render
 from core.importers import Inspection, ReadOptions, formats, read, read_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
+from pages.sections.data.columns import OPTIONS, look_at, row_options, table_options
 from pages.shared import cached, widgets
-from pages.shared.columns import look_at, row_options, table_options, words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +27,8 @@ PANDALM, ARENA_HARD = "pandalm", "arenahard"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Said:
-    """A reading with what the page says about it, found once however often the page is drawn."""
+class Outcome:
+    """What was read of a file, described once however often the page is drawn."""
 
     reading: ImportResult
     sentence: str
@@ -36,10 +36,9 @@ class Said:
     reasons: pd.DataFrame
 
     @classmethod
-    def of(cls, reading: ImportResult) -> Said:
+    def of(cls, reading: ImportResult) -> Outcome:
         """Count the rejects of a reading and put some votes in words."""
-        reasons = reject_reasons(reading)
-        reasons["reason"] = reasons["reason"].map(words)
+        reasons = _worded(reject_reasons(reading), reading)
         return cls(reading, describe_import(reading), tuple(read_back(reading, READ_BACK)), reasons)
 
 
@@ -48,7 +47,7 @@ class Dropped:
     """A file that was read, with the data set it shall go into (None: what the file says)."""
 
     file: UploadedFile
-    said: Said
+    outcome: Outcome
     dataset: str | None
 
 
@@ -66,7 +65,7 @@ def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
         report: LoadReport | AppellateError
         try:
             report = cached.get_store().load(
-                dropped.said.reading, dataset=dropped.dataset, on_conflict="replace" if replace else "keep"
+                dropped.outcome.reading, dataset=dropped.dataset, on_conflict="replace" if replace else "keep"
             )
             opened = opened or next(iter(report.datasets), None)
         except AppellateError as error:
@@ -99,7 +98,7 @@ def _results() -> dict[str, _Result]:
 
 def _show_result(dropped: Dropped, report: LoadReport) -> None:
     st.text(report.sentence[:1].upper() + report.sentence[1:] + ".")
-    reading = dropped.said.reading
+    reading = dropped.outcome.reading
     if report.loaded and not reading.gold_only and (empty := without_result(reading)):
         holds, is_ = ("holds", "is") if empty == 1 else ("hold", "are")
         st.text(
@@ -111,7 +110,7 @@ def _show_result(dropped: Dropped, report: LoadReport) -> None:
         st.text(f"{report.conflicts:,} {what} are stored with other content; those stay.")
         if st.button("Replace them with this file's", key=f"{dropped.file.file_id}-replace"):
             load([dropped], replace=True)
-    _rejects(dropped.said, dropped.file.file_id)
+    _rejects(dropped.outcome, dropped.file.file_id)
 
 
 def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | None:
@@ -131,13 +130,13 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             _show_result(result.dropped, result.report)
             return None
         if result:
-            st.text(words(result.report))
+            st.text(render(result.report, OPTIONS))
         head = st.container()
         row = st.columns(4)
         format = row[0].selectbox("Format", ["auto", *formats()], key=f"{key}-format")
         looks = look_at(file, ReadOptions(format=format))
         if isinstance(looks, AppellateError):
-            head.text(words(looks))
+            head.text(render(looks, OPTIONS))
             return None
         if looks.layout == "native":
             head.caption(f"Recognised: {formats()[looks.format]}")
@@ -153,14 +152,15 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             if chosen is None:
                 return None
             options = chosen
-        said = _read(file, together, options)
-        if isinstance(said, AppellateError):
-            st.text(words(said))
+        outcome = _read(file, together, options)
+        if isinstance(outcome, AppellateError):
+            st.text(render(outcome, OPTIONS))
             return None
-        dataset = _dataset(said.reading, row[3], key)
-        _show(said, key)
+        dataset = _dataset(outcome.reading, row[3], key)
+        _show(outcome, key)
         _copy_as_python(file.name, options, dataset)
-        return Dropped(file=file, said=said, dataset=dataset) if said.reading.votes.num_rows else None
+        has_votes = outcome.reading.votes.num_rows > 0
+        return Dropped(file=file, outcome=outcome, dataset=dataset) if has_votes else None
 
 
 def _baseline(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str], ...]:
@@ -190,16 +190,16 @@ def _dataset(reading: ImportResult, place: Any, key: str) -> str | None:
     return str(given).strip() or None
 
 
-def _show(said: Said, key: str) -> None:
+def _show(outcome: Outcome, key: str) -> None:
     """What was read: counts, ten of them in words, rejects by reason and by row."""
-    st.text(said.sentence)
-    if said.examples:
+    st.text(outcome.sentence)
+    if outcome.examples:
         with st.container(border=True, key=f"readback-{key}", gap="xsmall"):
             st.caption("Is this what your file says?")
-            st.text("\n".join(said.examples))
-    for note in said.reading.notes:
-        st.text(words(note))
-    _rejects(said, key, expanded=not said.reading.votes.num_rows)
+            st.text("\n".join(outcome.examples))
+    for note in outcome.reading.notes:
+        st.text(render(note, OPTIONS))
+    _rejects(outcome, key, expanded=not outcome.reading.votes.num_rows)
 
 
 def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> None:
@@ -220,15 +220,14 @@ def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> Non
         st.code(widgets.script(code), language="python")
 
 
-def _rejects(said: Said, key: str, *, expanded: bool = False) -> None:
+def _rejects(outcome: Outcome, key: str, *, expanded: bool = False) -> None:
     """Rejects by reason and by row, to download."""
-    rejects = said.reading.rejects
+    rejects = outcome.reading.rejects
     if not rejects.num_rows:
         return
     with st.expander(f"Rejected: {rejects.num_rows:,}", expanded=expanded):
-        st.dataframe(said.reasons, hide_index=True, alt="Rejects by reason")
-        frame = rejects.slice(0, REJECTS_SHOWN).to_pandas()
-        frame["reason"] = frame["reason"].map(words)
+        st.dataframe(outcome.reasons, hide_index=True, alt="Rejects by reason")
+        frame = _worded(rejects.slice(0, REJECTS_SHOWN).to_pandas(), outcome.reading)
         st.dataframe(frame, hide_index=True, height=220, alt="Rejected rows")
         st.caption("Row 1 is the first one below the header: row 2 of a spreadsheet.")
         if rejects.num_rows > REJECTS_SHOWN:
@@ -236,26 +235,32 @@ def _rejects(said: Said, key: str, *, expanded: bool = False) -> None:
         widgets.downloads(rejects.to_pandas(), f"rejects-{key}")
 
 
+def _worded(rejects: pd.DataFrame, reading: ImportResult) -> pd.DataFrame:
+    """Rejects with this page's names of the options in their reasons."""
+    worded = {str(reason): render(reason, OPTIONS) for reason in reading.reasons}
+    return rejects.assign(reason=rejects["reason"].replace(worded))
+
+
 def _read(
     file: UploadedFile, together: Sequence[UploadedFile], options: ReadOptions
-) -> Said | AppellateError:
+) -> Outcome | AppellateError:
     looks = look_at(file, ReadOptions(format=options.format))
     alone = isinstance(looks, AppellateError) or looks.format != PANDALM
     beside = [] if alone else [other for other in together if other is not file and _is_test_set(other)]
 
-    def reading() -> Said | AppellateError:
+    def reading() -> Outcome | AppellateError:
         try:
-            return Said.of(read([(each.name, each.getvalue()) for each in (*beside, file)], options)[-1])
+            return Outcome.of(read([(each.name, each.getvalue()) for each in (*beside, file)], options)[-1])
         except AppellateError as error:
             return error
 
     return cached.kept(file.file_id, "reading", (options, tuple(other.file_id for other in beside)), reading)
 
 
-def _models(said: Said | AppellateError) -> frozenset[str]:
-    if isinstance(said, AppellateError):
+def _models(outcome: Outcome | AppellateError) -> frozenset[str]:
+    if isinstance(outcome, AppellateError):
         return frozenset()
-    votes = said.reading.votes
+    votes = outcome.reading.votes
     return frozenset(name for side in ("model_a", "model_b") for name in votes[side].unique().to_pylist())
 
 

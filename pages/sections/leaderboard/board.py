@@ -2,60 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
-from core.interpretation.leaderboard import mid_region
+from core.interpretation.leaderboard import BOARD, BOARD_CORRECTED, mid_region
 from core.leaderboard.anchored import Board
 from core.plots.leaderboard import board_figure, judge_key
 from core.store.vote_queries import Mark
-from pages.sections.leaderboard.controls import MODEL, Asked, in_url, judged, number
+from pages.sections.leaderboard.controls import PageState, how_many, in_url, judged
 from pages.shared import cached, theme, widgets
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 FIRST_SHOWN, FIRST_WITH_JUDGES = 15, 10
-COLUMNS = {
-    "tier": "tier",
-    "model": MODEL,
-    "n": number("n", "%d", "prompts"),
-    "elo": number("Elo", "%+.0f"),
-    "elo_low": number("low", "%+.0f", "95 % credible interval, as published"),
-    "elo_high": number("high", "%+.0f", "95 % credible interval, as published"),
-    "elo_low_corrected": number("low", "%+.0f", "with the variance that was seen"),
-    "elo_high_corrected": number("high", "%+.0f", "with the variance that was seen"),
-    "p": number("wins %", "%.1f", "win probability, a tie being half a win"),
-    "p_low": number("low %", "%.1f"),
-    "p_high": number("high %", "%.1f"),
-    "p_low_corrected": number("low %", "%.1f"),
-    "p_high_corrected": number("high %", "%.1f"),
-}
-ALWAYS = ("tier", "model", "n", "elo", "p")
-"""Columns of the board whichever interval is asked for."""
 
 
-def board_tab(asked: Asked) -> None:
+def board_tab(state: PageState) -> None:
     """The board as a figure and as a table."""
-    found, judges = asked.board, judged(asked)
+    found, judges = state.board, judged(state)
     drawn, measured = st.columns([5, 4], gap="medium")
-    shown = None
-    most = FIRST_WITH_JUDGES if judges else FIRST_SHOWN
-    if len(found.rows) > most and not measured.toggle(
-        f"Draw all {len(found.rows)} models", key="all", bind=widgets.URL
-    ):
-        shown = most
-    marks = _marks(asked, judges)
+    few = FIRST_WITH_JUDGES if judges else FIRST_SHOWN
+    shown = how_many(len(found.rows), few, key="all", place=measured)
+    marks = _marks(state, judges)
     look = theme.current()
     with drawn:
         fig = board_figure(
             found,
             judged=judges,
             styles=cached.styles(widgets.current_dataset(), look),
-            judge=asked.judge,
-            corrected=asked.corrected,
+            judge=state.judge,
+            corrected=state.corrected,
             shown=shown,
             theme=look,
             chosen=in_url("model"),
@@ -75,44 +48,25 @@ def board_tab(asked: Asked) -> None:
             "own board."
         )
     with measured:
-        _table(found, corrected=asked.corrected)
+        _table(found, corrected=state.corrected)
     if chosen:
         widgets.votes_table(marks[chosen], name="model")
 
 
-def _marks(asked: Asked, judges: dict[str, Board]) -> dict[str, Mark]:
+def _marks(state: PageState, judges: dict[str, Board]) -> dict[str, Mark]:
     """Votes behind each row, and behind each judge's small mark in it."""
-    anchor = asked.anchor
-    marks = {row.model: Mark(models=(row.model, anchor), judge=asked.judge) for row in asked.board.rows}
+    marks = {row.model: state.votes(row.model) for row in state.board.rows}
     for name, known in judges.items():
         for row in known.rows:
-            marks[judge_key(name, row.model)] = Mark(models=(row.model, anchor), judge=name)
+            marks[judge_key(name, row.model)] = state.votes(row.model, judge=name)
     return marks
 
 
 def _table(found: Board, *, corrected: bool) -> None:
     """The board with the interval that the figure draws; the downloads have all intervals."""
-    frame = found.to_frame()
-    st.dataframe(
-        _shown_numbers(frame),
-        hide_index=True,
-        column_config=COLUMNS,
-        column_order=[
-            *ALWAYS[:-1],
-            *(f"elo_{end}{'_corrected' * corrected}" for end in ("low", "high")),
-            "p",
-        ],
-        alt="Board",
-    )
-    widgets.downloads(frame, "leaderboard")
-    for said in (mid_region(found), *found.notes):
-        st.text(said)
+    widgets.results(BOARD_CORRECTED if corrected else BOARD, found.rows, alt="Board")
+    widgets.downloads(found.to_frame(), "leaderboard")
+    for sentence in (mid_region(found), *found.notes):
+        st.text(sentence)
     if found.never_met:
         st.text(f"Without a number, as they never met {found.anchor}: {', '.join(found.never_met)}")
-
-
-def _shown_numbers(frame: pd.DataFrame) -> pd.DataFrame:
-    """A board as it is read: whole Elo without a minus before 0, shares in percent."""
-    elo = {name: frame[name].round() + 0.0 for name in COLUMNS if name.startswith("elo")}
-    shares = {name: 100 * frame[name] for name in COLUMNS if name.startswith("p")}
-    return frame[list(COLUMNS)].assign(**elo, **shares)

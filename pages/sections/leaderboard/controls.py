@@ -1,7 +1,4 @@
-"""What the Leaderboard page is asked, and the results that its answer and its sections share.
-
-How columns of the page's tables are read: digits, units, and what a short title means.
-"""
+"""Controls of the Leaderboard page, and the results that its answer and its sections share."""
 
 from __future__ import annotations
 
@@ -13,20 +10,21 @@ import streamlit as st
 
 from core.agreement.kappa import agreement_matrix, reliability_factor
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard import TriangleTold, no_board, triangle_words
+from core.interpretation.leaderboard import TriangleSummary, no_board, triangle_summaries
 from core.leaderboard.anchored import Board, Prior, board
 from core.leaderboard.anchors import AnchorSwap, Triangles, anchor_swap, anchors, triangles
 from core.leaderboard.rating_methods import met
 from core.leaderboard.standings import Standings, standings
 from core.records import PairScores
 from core.schema import Selection
+from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
 
 PUBLISHED, CORRECTED = "published", "corrected"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Asked:
+class PageState:
     """The page's controls, and the board that they ask for.
 
     pairs : scores of each judge, None pooled.  judges : those that met the anchor.  judge : the chosen one.
@@ -51,13 +49,19 @@ class Asked:
         """What all boards are made from."""
         return self.pairs[self.judge]
 
+    def votes(
+        self, model: str, *, anchor: str | None = None, judge: str | None = None, category: str | None = None
+    ) -> Mark:
+        """The votes on a model against the anchor, or another one, by the chosen judge or another one."""
+        return Mark(models=(model, anchor or self.anchor), judge=judge or self.judge, category=category)
+
     @property
     def key(self) -> tuple[Hashable, ...]:
         """What results about all anchors depend on."""
         return (self.selection, self.judge, self.prior)
 
 
-def ask() -> Asked:
+def read_controls() -> PageState:
     """Draw the controls; refuse a selection in which no model met two others."""
     selection = widgets.current_selection()
     pairs = cached.pair_scores(selection, pooled=True)
@@ -106,7 +110,7 @@ def ask() -> Asked:
     if pool or kappa:
         shown = board(pairs[judge], anchor, prior=prior, pool=pool, kappa_factor=kappa)
     narrowing = {"pool": pool, "kappa_factor": kappa}
-    return Asked(
+    return PageState(
         selection=selection,
         anchor=anchor,
         judge=judge,
@@ -144,36 +148,38 @@ def _kappa_factor(selection: Selection, *, pooled: bool) -> float | None:
     return factor if on else None
 
 
-def judged(asked: Asked) -> dict[str, Board]:
+def judged(state: PageState) -> dict[str, Board]:
     """Board of each judge, where several are pooled."""
-    if asked.judge is not None or len(asked.judges) < 2:
+    if state.judge is not None or len(state.judges) < 2:
         return {}
     return cached.computed(
         "judged",
-        (*asked.key, asked.anchor),
-        lambda: {name: board(asked.pairs[name], asked.anchor, prior=asked.prior) for name in asked.judges},
+        (*state.key, state.anchor),
+        lambda: {name: board(state.pairs[name], state.anchor, prior=state.prior) for name in state.judges},
     )
 
 
-def standing(asked: Asked) -> Standings:
+def standing(state: PageState) -> Standings:
     """The board beside those of the other anchors."""
 
     def swapped() -> AnchorSwap:
-        return anchor_swap(asked.scores, anchors=asked.compared, prior=asked.prior)
+        return anchor_swap(state.scores, anchors=state.compared, prior=state.prior)
 
-    swap = cached.computed("swap", (*asked.key, asked.anchor), swapped)
+    swap = cached.computed("swap", (*state.key, state.anchor), swapped)
     return cached.computed(
         "standings",
-        (*asked.key, asked.anchor, *asked.options.items()),
-        lambda: standings(asked.scores, asked.board, boards=asked.boards, swap=swap),
+        (*state.key, state.anchor, *state.options.items()),
+        lambda: standings(state.scores, state.board, boards=state.boards, swap=swap),
     )
 
 
-def all_triangles(asked: Asked) -> tuple[Triangles, tuple[TriangleTold, ...]]:
-    """Every triangle of models, and those that could be tested in words."""
-    known = cached.computed("triangles", asked.key, lambda: triangles(asked.scores, prior=asked.prior))
-    told = cached.computed("triangle words", asked.key, lambda: triangle_words(known, asked.boards))
-    return known, told
+def all_triangles(state: PageState) -> tuple[Triangles, tuple[TriangleSummary, ...]]:
+    """Every triangle of models, and a summary of those that could be tested."""
+    known = cached.computed("triangles", state.key, lambda: triangles(state.scores, prior=state.prior))
+    summaries = cached.computed(
+        "triangle summaries", state.key, lambda: triangle_summaries(known, state.boards)
+    )
+    return known, summaries
 
 
 def in_url(key: str) -> str | None:
@@ -182,10 +188,8 @@ def in_url(key: str) -> str | None:
     return chosen
 
 
-MODEL = st.column_config.TextColumn("model", width=130)
-"""Long names are cut, so that numbers stay in view beside a figure; the figure and the download have them."""
-
-
-def number(title: str, form: str, about: str | None = None) -> Any:
-    """A column of numbers, in the digits that its interval earns."""
-    return st.column_config.NumberColumn(title, format=form, help=about)
+def how_many(models: int, few: int, *, key: str, place: Any) -> int | None:
+    """How many models a figure draws: a few, or all of them if the visitor asks for that."""
+    if models <= few or place.toggle(f"Draw all {models} models", key=key, bind=widgets.URL):
+        return None
+    return few

@@ -2,65 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import streamlit as st
 
 from core.agreement.reliability import Repeatability, icc
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard import judges, screened
+from core.interpretation.leaderboard_checks import CUTS as CUT_COLUMNS
+from core.interpretation.leaderboard_checks import JURY_SIZES, judges, pooled_columns, screened
 from core.interpretation.verdicts import ICC_STRONG
 from core.leaderboard.anchored import board
 from core.leaderboard.judges import CUTS, PooledBoard, Pooling, mean_of_judges, pooling, screening
-from core.plots.ensembles import pooling_figure, screening_figure
-from pages.sections.leaderboard.controls import MODEL, Asked, number
+from core.plots.leaderboard_checks import pooling_figure, screening_figure
+from pages.sections.leaderboard.controls import PageState
 from pages.shared import cached, theme, widgets
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 SEED = 0
-POOLED_COLUMNS = {
-    "model": MODEL,
-    "prompts": number("n", "%d", "prompts"),
-    "elo": number("mean Elo", "%+.0f", "mean of the judges' Elo gaps"),
-    "elo_low": number("low", "%+.0f", "95 %, over prompts"),
-    "elo_high": number("high", "%+.0f", "95 %, over prompts"),
-    "pooled": number("pooled votes", "%+.0f", "one board of all votes together"),
-    "sd_judges": number("SD of judges", "%.0f", "across judges, points"),
-    "n_judges": number("judges", "%d"),
-}
-SIZE_COLUMNS = {
-    "size": number("judges", "%d"),
-    "observed": number("SE", "%.1f", "observed, Elo"),
-    "predicted": number("by ρ", "%.1f", "predicted with the observed correlation"),
-    "predicted_runs": number("by repeatability", "%.1f", "predicted with the ICC within judges"),
-    "between": number("jury to jury", "%.1f", "SD of a model's Elo over juries of this size"),
-    "juries": number("juries", "%d"),
-}
-CUT_COLUMNS = {
-    "cut": number("cut", "%.2f", "empty: no cut"),
-    "judges": number("judges", "%d"),
-    "width": number("width", "%.0f", "mean interval, Elo"),
-    "sd_judges": number("SD of judges", "%.0f"),
-    "kendall": number("Kendall τ", "%.2f", "against the board without a cut"),
-    "n_models": number("n", "%d", "models"),
-    "left": "left",
-}
 
 
-def judges_tab(asked: Asked) -> None:
+def judges_tab(state: PageState) -> None:
     """Boards of all judges that met the anchor, whichever one the page speaks of."""
-    if len(asked.judges) < 2:
-        widgets.not_applicable(f"one judge alone ({asked.judges[0]}) met {asked.anchor}; pooling needs two.")
+    if len(state.judges) < 2:
+        widgets.not_applicable(f"one judge alone ({state.judges[0]}) met {state.anchor}; pooling needs two.")
         return
-    key = (asked.selection, asked.prior, asked.anchor)
-    judged = {name: asked.pairs[name] for name in asked.judges}
-    repeats = cached.computed("icc by anchor", key, lambda: _repeats(asked))
+    key = (state.selection, state.prior, state.anchor)
+    judged = {name: state.pairs[name] for name in state.judges}
+    repeats = cached.computed("icc by anchor", key, lambda: _repeats(state))
     pooled = cached.computed(
-        "mean of judges", key, lambda: mean_of_judges(judged, asked.anchor, prior=asked.prior)
+        "mean of judges", key, lambda: mean_of_judges(judged, state.anchor, prior=state.prior)
     )
     found: Pooling | None = None
     reason = ""
@@ -70,10 +38,10 @@ def judges_tab(asked: Asked) -> None:
             (*key, SEED),
             lambda: pooling(
                 judged,
-                asked.anchor,
+                state.anchor,
                 rng=np.random.default_rng(SEED),
                 icc={name: one.icc_3_1 for name, one in repeats.items()},
-                prior=asked.prior,
+                prior=state.prior,
             ),
         )
     except NoUsableVotes as error:
@@ -86,19 +54,14 @@ def judges_tab(asked: Asked) -> None:
         else:
             _variance(found)
     with measured:
-        _means(asked, pooled)
-    _screening(asked, repeats)
-    _code(asked)
+        _means(state, pooled)
+    _screening(state, repeats)
+    _code(state)
 
 
 def _variance(found: Pooling) -> None:
-    st.plotly_chart(
-        pooling_figure(found, theme=theme.current()),
-        key="pooling-figure",
-        theme=None,
-        config=widgets.PLOTLY_CONFIG,
-        alt="Standard error of the pooled Elo by number of judges",
-    )
+    fig = pooling_figure(found, theme=theme.current())
+    widgets.figure(fig, "pooling", alt="Standard error of the pooled Elo by number of judges")
     if found.rho_runs is None:
         st.caption("RAEE's ρ, repeatability within judges, is unknown: no judge voted twice alike.")
     widgets.how_to_read(
@@ -110,52 +73,33 @@ def _variance(found: Pooling) -> None:
         "little or too much.\n\nAll of this speaks of other prompts. *Jury to jury* in the table is how far "
         "a model's Elo moves when other judges of this data set are taken."
     )
-    frame = found.to_frame()
-    roots = {name: np.sqrt(frame[name].astype(float)) for name in ("observed", "predicted", "predicted_runs")}
-    st.dataframe(
-        frame[list(SIZE_COLUMNS)].assign(**roots),
-        hide_index=True,
-        column_config=SIZE_COLUMNS,
-        placeholder="–",
-        alt="Standard error by number of judges",
-    )
-    widgets.downloads(frame, "pooling")
+    widgets.results(JURY_SIZES, found.sizes, alt="Standard error by number of judges")
+    widgets.downloads(found.to_frame(), "pooling")
 
 
-def _means(asked: Asked, pooled: PooledBoard) -> None:
-    frame = _mean_frame(asked, pooled)
-    elo = {name: frame[name].round() + 0.0 for name in ("elo", "elo_low", "elo_high", "pooled")}
-    st.dataframe(
-        frame[list(POOLED_COLUMNS)].assign(**elo),
-        hide_index=True,
-        column_config=POOLED_COLUMNS,
-        placeholder="–",
-        alt="Mean of judges beside pooled votes",
-    )
-    widgets.downloads(frame, "mean-of-judges")
+def _means(state: PageState, pooled: PooledBoard) -> None:
+    votes = board(state.pairs[None], state.anchor, prior=state.prior)
+    widgets.results(pooled_columns(votes), pooled.rows, alt="Mean of judges beside pooled votes")
+    frame = pooled.to_frame()
+    elo = {row.model: row.elo.value for row in votes.rows}
+    widgets.downloads(frame.assign(pooled=frame["model"].map(elo)), "mean-of-judges")
     st.caption(
         "Mean of judges: every judge weighs alike. Pooled votes: every vote weighs alike within a prompt, so "
         "a judge that voted more often counts more, and a judge's extreme scores are tempered by the others."
     )
 
 
-def _mean_frame(asked: Asked, pooled: PooledBoard) -> pd.DataFrame:
-    votes = board(asked.pairs[None], asked.anchor, prior=asked.prior)
-    frame = pooled.to_frame()
-    return frame.assign(pooled=frame["model"].map({row.model: row.elo for row in votes.rows}))
-
-
-def _screening(asked: Asked, repeats: dict[str, Repeatability]) -> None:
+def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
     st.subheader("Would screening help?", anchor=False)
-    key = (asked.selection, asked.prior, asked.anchor)
-    judged = {name: asked.pairs[name] for name in asked.judges}
+    key = (state.selection, state.prior, state.anchor)
+    judged = {name: state.pairs[name] for name in state.judges}
     cut = st.slider("Least ICC(3,k)", 0.0, 1.0, ICC_STRONG, 0.01, key="screen", bind=widgets.URL)
     cuts = tuple(sorted({*CUTS, cut}))
     try:
         found = cached.computed(
             "screening",
             (*key, cut),
-            lambda: screening(judged, asked.anchor, icc=repeats, cuts=cuts, prior=asked.prior),
+            lambda: screening(judged, state.anchor, icc=repeats, cuts=cuts, prior=state.prior),
         )
     except NoUsableVotes as error:
         widgets.not_applicable(f"{error}.")
@@ -163,13 +107,8 @@ def _screening(asked: Asked, repeats: dict[str, Repeatability]) -> None:
     st.text(screened(found, next(row for row in found.rows if row.cut == cut)))
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        st.plotly_chart(
-            screening_figure(found, cut=cut, theme=theme.current()),
-            key="screening-figure",
-            theme=None,
-            config=widgets.PLOTLY_CONFIG,
-            alt="Width of the pooled interval by the cut on repeatability",
-        )
+        fig = screening_figure(found, cut=cut, theme=theme.current())
+        widgets.figure(fig, "screening", alt="Width of the pooled interval by the cut on repeatability")
         widgets.how_to_read(
             "ICC(3,k) says how much of the variance of a judge's mean over its runs is the comparisons', "
             "oriented candidate against anchor. Raising the cut drops unsteady judges. Numbers above the "
@@ -177,29 +116,30 @@ def _screening(asked: Asked, repeats: dict[str, Repeatability]) -> None:
             "it rises, dropping judges loses more than their noise cost."
         )
     with measured:
-        frame = found.to_frame()
-        changed = frame["left"].ne(frame["left"].shift()) | frame["cut"].eq(cut)
-        st.dataframe(
-            frame[changed], hide_index=True, column_config=CUT_COLUMNS, placeholder="–", alt="Screening"
-        )
-        widgets.downloads(frame, "screening")
+        changed = [
+            row
+            for row, last in zip(found.rows, (None, *found.rows), strict=False)
+            if last is None or row.judges != last.judges or row.cut == cut
+        ]
+        widgets.results(CUT_COLUMNS, changed, alt="Screening")
+        widgets.downloads(found.to_frame(), "screening")
         if found.unknown:
             st.text(f"Left out throughout, as they never voted twice alike: {', '.join(found.unknown)}")
 
 
-def _repeats(asked: Asked) -> dict[str, Repeatability]:
-    tables = cached.ratings(asked.selection, anchors=(asked.anchor,))
+def _repeats(state: PageState) -> dict[str, Repeatability]:
+    tables = cached.ratings(state.selection, anchors=(state.anchor,))
     return {name: icc(table) for name, table in tables.items()}
 
 
-def _code(asked: Asked) -> None:
+def _code(state: PageState) -> None:
     widgets.copy_as_python(
         f"""pairs = queries.pair_scores(store, selection, pooled=True)
-judged = {{name: pairs[name] for name in {asked.judges!r}}}
-tables = queries.ratings(store, selection, anchors=({asked.anchor!r},))
+judged = {{name: pairs[name] for name in {state.judges!r}}}
+tables = queries.ratings(store, selection, anchors=({state.anchor!r},))
 repeats = {{name: icc(table) for name, table in tables.items()}}
-print(mean_of_judges(judged, {asked.anchor!r}, prior={asked.prior!r}).to_frame())
-print(judge_pooling(judged, {asked.anchor!r}, rng=default_rng({SEED}), prior={asked.prior!r},
+print(mean_of_judges(judged, {state.anchor!r}, prior={state.prior!r}).to_frame())
+print(judge_pooling(judged, {state.anchor!r}, rng=default_rng({SEED}), prior={state.prior!r},
               icc={{name: one.icc_3_1 for name, one in repeats.items()}}).to_frame())
-print(judge_screening(judged, {asked.anchor!r}, icc=repeats, prior={asked.prior!r}).to_frame())"""
+print(judge_screening(judged, {state.anchor!r}, icc=repeats, prior={state.prior!r}).to_frame())"""
     )

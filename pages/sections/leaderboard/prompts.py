@@ -6,57 +6,27 @@ import numpy as np
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard import abstained, subsampled
-from core.leaderboard.robustness import (
-    THRESHOLDS,
-    Rule,
-    SubsampleErrors,
-    abstention,
-    changes,
-    subsample_errors,
-)
-from core.plots.base import COLOURS, Style
-from core.plots.ensembles import abstention_figure, subsample_figure
-from core.plots.forest import ForestMark, Series, forest
+from core.interpretation.leaderboard_checks import ABSTENTION, SUBSAMPLES, abstained, subsampled
+from core.leaderboard.abstaining import THRESHOLDS, Rule, abstention, changes
+from core.leaderboard.anchored import SubsampleErrors, subsample_errors
+from core.plots.leaderboard_checks import abstention_figure, changes_figure, subsample_figure
 from core.store.model_queries import pair_doubts
-from core.store.vote_queries import Mark
-from pages.sections.leaderboard.controls import MODEL, Asked, in_url, number
+from pages.sections.leaderboard.controls import PageState, in_url
 from pages.shared import cached, theme, widgets
 
 SEED = 0
 SHOWN = 12
 DRAWS = 500
 RULE_NAMES: dict[str, Rule] = {"repeats": "run_sd", "confidence": "confidence"}
-ABSTENTION_COLUMNS = {
-    "threshold": number("threshold", "%.2f", "empty: all prompts"),
-    "coverage": number("kept %", "%.1f"),
-    "n": number("n", "%d", "judged prompts kept"),
-    "delta_p": number("|Δp| points", "%.1f", "mean over models"),
-    "delta_elo": number("|ΔElo|", "%.0f", "mean over models"),
-    "se_elo": number("SE", "%.0f", "of Elo, mean over models"),
-    "cv": number("CV", "%.2f", "of p across judges, mean over models"),
-    "kendall": number("Kendall τ", "%.2f", "against the full board"),
-    "n_models": number("models", "%d"),
-}
 
 
-SUBSAMPLE_COLUMNS = {
-    "model": MODEL,
-    "n": number("n", "%d", "prompts in a subsample"),
-    "pool": number("of", "%d", "prompts"),
-    "se_finite": number("formula", "%.4f", "standard error of p, for so many of a finite pool"),
-    "se_empirical": number("subsamples", "%.4f", "SD of p over subsamples"),
-    "se_analytic": number("infinite pool", "%.4f", "standard error of p, for prompts without end"),
-}
-
-
-def prompts_tab(asked: Asked) -> None:
+def prompts_tab(state: PageState) -> None:
     """Abstention, then whether the closed-form error holds on subsamples."""
-    _abstention(asked)
-    _subsamples(asked)
+    _abstention(state)
+    _subsamples(state)
 
 
-def _abstention(asked: Asked) -> None:
+def _abstention(state: PageState) -> None:
     st.subheader("What if judges abstained when in doubt?", anchor=False)
     left, right = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
     name = widgets.choice(
@@ -77,52 +47,34 @@ def _abstention(asked: Asked) -> None:
         bind=widgets.URL,
     )
     doubts = cached.computed(
-        "doubts", (asked.selection,), lambda: pair_doubts(cached.get_store(), asked.selection)
+        "doubts", (state.selection,), lambda: pair_doubts(cached.get_store(), state.selection)
     )
-    if asked.judge is not None:
-        doubts = {name: one for name, one in doubts.items() if name == asked.judge}
-    key = (*asked.key, asked.anchor, rule)
+    if state.judge is not None:
+        doubts = {name: one for name, one in doubts.items() if name == state.judge}
+    key = (*state.key, state.anchor, rule)
     try:
         found = cached.computed(
-            "abstention", key, lambda: abstention(doubts, asked.anchor, rule=rule, prior=asked.prior)
+            "abstention", key, lambda: abstention(doubts, state.anchor, rule=rule, prior=state.prior)
         )
     except NoUsableVotes as error:
         widgets.not_applicable(f"{error}.")
         return
     changed = cached.computed(
-        "changes", (*key, threshold), lambda: changes(doubts, asked.anchor, rule=rule, threshold=threshold)
+        "changes", (*key, threshold), lambda: changes(doubts, state.anchor, rule=rule, threshold=threshold)
     )
     row = next(row for row in found.rows if row.threshold == threshold)
     st.text(abstained(found, row, changed))
     drawn, measured = st.columns([3, 2], gap="medium")
-    marks = {one.model: Mark(models=(one.model, asked.anchor), judge=asked.judge) for one in changed}
     look = theme.current()
     with drawn:
         if changed:
-            estimates = [
-                ForestMark(
-                    row=one.model,
-                    value=100 * one.delta,
-                    low=100 * one.delta_low,
-                    high=100 * one.delta_high,
-                    n=f"{one.kept:,} of {one.n:,} judged prompts kept",
-                    key=one.model,
-                )
-                for one in changed[:SHOWN]
-            ]
-            fig = forest(
-                [Series(name="change", marks=estimates)],
-                styles=Style(colour=COLOURS[look].accent, symbol="circle"),
-                x_title="change of win probability, points",
-                reference=0,
-                theme=look,
-                chosen=in_url("abstained"),
-            )
+            fig = changes_figure(changed[:SHOWN], theme=look, chosen=in_url("abstained"))
+            models = [one.model for one in changed]
             chosen = widgets.figure(
-                fig, "abstained", alt="Change of each model's win probability", marks=list(marks)
+                fig, "abstained", alt="Change of each model's win probability", marks=models
             )
             if chosen:
-                widgets.votes_table(marks[chosen], name="abstained")
+                widgets.votes_table(state.votes(chosen), name="abstained")
         widgets.how_to_read(
             "Each judge drops the prompts on which it was in doubt; boards are means of judges. A row is a "
             "model: how far its win probability against the anchor moves, with a 95 % interval that counts "
@@ -132,24 +84,10 @@ def _abstention(asked: Asked) -> None:
             "as prompts go."
         )
     with measured:
-        st.plotly_chart(
-            abstention_figure(found, threshold=threshold, theme=look),
-            key="abstention-figure",
-            theme=None,
-            config=widgets.PLOTLY_CONFIG,
-            alt="Change of Elo and its standard error by share of prompts kept",
-        )
-        frame = found.to_frame()
-        st.dataframe(
-            frame[list(ABSTENTION_COLUMNS)].assign(
-                coverage=100 * frame["coverage"], delta_p=100 * frame["delta_p"].astype(float)
-            ),
-            hide_index=True,
-            column_config=ABSTENTION_COLUMNS,
-            placeholder="–",
-            alt="Abstention by threshold",
-        )
-        widgets.downloads(frame, "abstention")
+        fig = abstention_figure(found, threshold=threshold, theme=look)
+        widgets.figure(fig, "abstention", alt="Change of Elo and its standard error by share of prompts kept")
+        widgets.results(ABSTENTION, found.rows, alt="Abstention by threshold")
+        widgets.downloads(found.to_frame(), "abstention")
         if found.n_unknown:
             st.caption(
                 f"{found.n_unknown:,} judged prompts without "
@@ -159,25 +97,20 @@ def _abstention(asked: Asked) -> None:
     widgets.copy_as_python(
         f"""doubts = queries.pair_doubts(store, selection)
 doubts = {{name: doubts[name] for name in {list(found.judges)!r}}}
-print(abstention(doubts, {asked.anchor!r}, rule={rule!r}, prior={asked.prior!r}).to_frame())"""
+print(abstention(doubts, {state.anchor!r}, rule={rule!r}, prior={state.prior!r}).to_frame())"""
     )
 
 
-def _subsamples(asked: Asked) -> None:
+def _subsamples(state: PageState) -> None:
     st.subheader("Does the standard error hold on fewer prompts?", anchor=False)
-    found = cached.computed("subsamples", (*asked.key, asked.anchor, SEED), lambda: _errors(asked))
+    found = cached.computed("subsamples", (*state.key, state.anchor, SEED), lambda: _errors(state))
     st.text(subsampled(found))
     if not len(found.n):
         return
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        st.plotly_chart(
-            subsample_figure(found, theme=theme.current()),
-            key="subsample-figure",
-            theme=None,
-            config=widgets.PLOTLY_CONFIG,
-            alt="SD over subsamples against the formula's standard error",
-        )
+        fig = subsample_figure(found, theme=theme.current())
+        widgets.figure(fig, "subsample", alt="SD over subsamples against the formula's standard error")
         widgets.how_to_read(
             "Each mark is a model and a number of prompts: n of its prompts were drawn many times and the "
             "win probability computed anew. On the line, it varies as the closed formula says, with the "
@@ -187,28 +120,23 @@ def _subsamples(asked: Asked) -> None:
         )
     with measured:
         frame = found.to_frame()
-        st.dataframe(
-            frame[list(SUBSAMPLE_COLUMNS)],
-            hide_index=True,
-            column_config=SUBSAMPLE_COLUMNS,
-            alt="Standard errors by formula and on subsamples",
-        )
+        widgets.results(SUBSAMPLES, frame.itertuples(), alt="Standard errors by formula and on subsamples")
         widgets.downloads(frame, "subsamples")
         st.caption(f"{found.draws:,} subsamples of each size")
     widgets.copy_as_python(
-        f"""pairs = queries.pair_scores(store, selection, pooled=True)[{asked.judge!r}]
-print(subsample_errors(pairs, {asked.anchor!r}, sizes={_sizes(asked)!r}, draws={DRAWS},
+        f"""pairs = queries.pair_scores(store, selection, pooled=True)[{state.judge!r}]
+print(subsample_errors(pairs, {state.anchor!r}, sizes={_sizes(state)!r}, draws={DRAWS},
                        rng=default_rng({SEED})).to_frame())"""
     )
 
 
-def _sizes(asked: Asked) -> tuple[int, ...]:
+def _sizes(state: PageState) -> tuple[int, ...]:
     """A quarter, half and three quarters of the prompts that a model typically has."""
-    prompts = float(np.median([row.n for row in asked.board.rows]))
+    prompts = float(np.median([row.n for row in state.board.rows]))
     return tuple(sorted({max(5, round(prompts * share)) for share in (0.25, 0.5, 0.75)}))
 
 
-def _errors(asked: Asked) -> SubsampleErrors:
+def _errors(state: PageState) -> SubsampleErrors:
     return subsample_errors(
-        asked.scores, asked.anchor, sizes=_sizes(asked), rng=np.random.default_rng(SEED), draws=DRAWS
+        state.scores, state.anchor, sizes=_sizes(state), rng=np.random.default_rng(SEED), draws=DRAWS
     )

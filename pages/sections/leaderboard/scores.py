@@ -8,98 +8,54 @@ import numpy as np
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.interpretation import leaderboard as say
+from core.interpretation import direct_scores as sentences
+from core.interpretation import tables
 from core.leaderboard.anchored import Board, board
+from core.leaderboard.judge_dispersion import Dispersion, dispersion
 from core.leaderboard.rating_methods import met
 from core.leaderboard.score_board import ScoreBoards, score_boards, scored_anchors
-from core.leaderboard.score_dispersion import Dispersion, dispersion, measures_frame
-from core.leaderboard.scores import DirectStatistics, direct_statistics, pairs_frame
+from core.leaderboard.scores import DirectStatistics, direct_statistics
 from core.plots.leaderboard import scores_figure
 from core.records import DirectScores
 from core.schema import Selection
-from pages.sections.leaderboard.controls import MODEL, Asked, number
+from pages.sections.leaderboard.controls import PageState, how_many
 from pages.shared import cached, theme, widgets
 
 SHOWN = 10
 SEED = 0
-COLUMNS = {
-    "model": MODEL,
-    "n": number("n", "%d", "items"),
-    "mean": number("mean score", "%.2f", "of items, then of judges"),
-    "p": number("beats %", "%.1f", "chance that its score beats the anchor's, a tie being half a win"),
-    "p_low": number("low", "%.1f", "95 %, over items"),
-    "p_high": number("high", "%.1f", "95 %, over items"),
-    "elo": number("Elo", "%+.0f", "points that this chance stands for"),
-    "elo_low": number("Elo low", "%+.0f"),
-    "elo_high": number("Elo high", "%+.0f"),
-    "n_judges": number("judges", "%d"),
-}
-HEADS = {
-    "n_models": "models",
-    "n_judges": "judges",
-    "sd": "SD",
-    "sd_low": "SD low",
-    "sd_high": "SD high",
-    "relative": "SD / spread of models",
-    "spread": "spread of models",
-    "se": "SE",
-    "cv": "CV",
-    "mean_low": "mean low",
-    "mean_high": "mean high",
-    "kurtosis": "excess kurtosis",
-    "top": "share at the top",
-    "top_low": "top low",
-    "top_high": "top high",
-    "judge_1": "judge",
-    "judge_2": "other judge",
-    "pearson": "Pearson",
-    "pearson_low": "Pearson low",
-    "pearson_high": "Pearson high",
-    "kendall": "Kendall τ",
-    "kendall_low": "τ low",
-    "kendall_high": "τ high",
-    "kappa": "κ",
-    "kappa_low": "κ low",
-    "kappa_high": "κ high",
-    "weighted_kappa": "weighted κ",
-    "weighted_kappa_low": "weighted κ low",
-    "weighted_kappa_high": "weighted κ high",
-}
-"""Fields of the results under the words that head their columns."""
-SPREAD = ("measure", "n_models", "n_judges", "sd", "sd_low", "sd_high", "relative", "se", "cv", "spread")
 
 
-def scores_tab(asked: Asked) -> None:
+def scores_tab(state: PageState) -> None:
     """Direct scores beside the board by votes."""
     try:
-        judged = cached.direct_scores(asked.selection)
+        judged = cached.direct_scores(state.selection)
     except NoUsableVotes:
         widgets.not_applicable(
             "this selection has no direct scores. Load a table of item_id, model, judge and score, or "
             "MT-Bench single grades, under the same name as the votes (Data page)."
         )
         return
-    if asked.judge is not None and asked.judge not in judged:
-        st.text(say.no_scores(judged, asked.judge))
-    elif asked.judge is not None:
-        judged = {asked.judge: judged[asked.judge]}
+    if state.judge is not None and state.judge not in judged:
+        st.text(sentences.no_scores(judged, state.judge))
+    elif state.judge is not None:
+        judged = {state.judge: judged[state.judge]}
     offered = scored_anchors(judged)
     if not offered:
-        _only_statistics(asked.selection, judged)
+        _only_statistics(state.selection, judged)
         return
-    anchor = asked.anchor
+    anchor = state.anchor
     if anchor not in offered:
         st.text(f"{anchor} was not scored beside another model: these scores need an anchor of their own.")
         anchor = st.selectbox(
             "Anchor of the scores", offered, _middling(judged, offered), key="scores_anchor", bind=widgets.URL
         )
-    voters = asked.judges if asked.judge is None else [asked.judge]
+    voters = state.judges if state.judge is None else [state.judge]
     votes = {
-        name: board(asked.pairs[name], anchor, prior=asked.prior)
+        name: board(state.pairs[name], anchor, prior=state.prior)
         for name in voters
-        if met(asked.pairs[name], anchor)
+        if met(state.pairs[name], anchor)
     }
-    _compared(asked.selection, judged, anchor, votes, asked.boards.get(anchor), asked.prior)
+    _compared(state.selection, judged, anchor, votes, state.boards.get(anchor), state.prior)
 
 
 def only_scores(selection: Selection, *, no_board: bool = False) -> bool:
@@ -111,15 +67,15 @@ def only_scores(selection: Selection, *, no_board: bool = False) -> bool:
     if (found.votes and not no_board) or not found.scores:
         return False
     judged = cached.direct_scores(selection)
-    said = st.container()
+    answer = st.container()
     offered = scored_anchors(judged)
     if not offered:
-        _only_statistics(selection, judged, place=said)
+        _only_statistics(selection, judged, place=answer)
         return True
     chosen = st.selectbox(
         "Anchor", offered, _middling(judged, offered), key="scores_anchor", bind=widgets.URL
     )
-    _compared(selection, judged, chosen, {}, None, None, place=said)
+    _compared(selection, judged, chosen, {}, None, None, place=answer)
     return True
 
 
@@ -144,7 +100,7 @@ def _only_statistics(
 ) -> None:
     found = _statistics(selection, judged)
     with place or st.container():
-        widgets.answer(say.alone(found), "warning", part="-scores")
+        widgets.answer(sentences.alone(found), "warning", part="-scores")
     _statistics_tables(found)
     widgets.copy_as_python(_code(selection, judged))
 
@@ -173,12 +129,12 @@ def _compared(
         (*key, tuple(votes), prior, SEED),
         lambda: dispersion(found, votes, anchor, rng=np.random.default_rng(SEED)),
     )
-    told = f"{say.leader(found.mean)} {say.beside_votes(beside)}"
+    answer = f"{sentences.leader(found.mean)} {sentences.beside_votes(beside)}"
     if place is None:
-        st.text(told)
+        st.text(answer)
     else:
         with place:
-            widgets.answer(told, say.scores_kind(found, statistics), part="-scores")
+            widgets.answer(answer, sentences.scores_kind(found, statistics), part="-scores")
     _board(found, shown_votes)
     _notes(found, statistics)
     _dispersion_table(beside)
@@ -189,11 +145,7 @@ def _compared(
 def _board(found: ScoreBoards, votes: Board | None) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     look = theme.current()
-    shown = SHOWN
-    if len(found.mean.rows) > SHOWN and measured.toggle(
-        f"Draw all {len(found.mean.rows)} models", key="scores_all", bind=widgets.URL
-    ):
-        shown = len(found.mean.rows)
+    shown = how_many(len(found.mean.rows), SHOWN, key="scores_all", place=measured)
     with drawn:
         fig = scores_figure(
             found,
@@ -217,52 +169,36 @@ def _board(found: ScoreBoards, votes: Board | None) -> None:
             "one item, so votes can be more decided than scores where items differ much in difficulty."
         )
     with measured:
-        frame = found.mean.to_frame()
-        percents = {name: 100 * frame[name].astype(float) for name in ("p", "p_low", "p_high")}
-        whole = {name: frame[name].astype(float).round() + 0.0 for name in ("elo", "elo_low", "elo_high")}
-        st.dataframe(
-            frame[list(COLUMNS)].assign(**percents, **whole),
-            hide_index=True,
-            column_config=COLUMNS,
-            placeholder="–",
-            alt="Models by direct scores",
-        )
+        widgets.results(sentences.BOARD, found.mean.rows, alt="Models by direct scores")
         widgets.downloads(found.to_frame, "direct-scores-board")
         st.text(f"The anchor, {found.mean.anchor}, has a mean score of {found.mean.anchor_mean:.2f}.")
 
 
 def _notes(found: ScoreBoards, statistics: DirectStatistics) -> None:
-    if (full := say.crowded(statistics)) is not None:
+    if (full := sentences.crowded(statistics)) is not None:
         st.text(full)
-    st.text(say.correlations(statistics))
+    st.text(sentences.correlations(statistics))
     if found.left_out:
-        told = "; ".join(f"{name}: {why}" for name, why in found.left_out.items())
-        st.text(f"Left out of the board: {told}")
+        reasons = "; ".join(f"{name}: {why}" for name, why in found.left_out.items())
+        st.text(f"Left out of the board: {reasons}")
 
 
 def _dispersion_table(found: Dispersion) -> None:
     st.subheader("Dispersion across judges", anchor=False)
     by_measure, by_model = st.columns(2, gap="medium")
     with by_measure:
-        frame = measures_frame(found)[list(SPREAD)].rename(columns=HEADS)
-        widgets.table(
-            frame,
-            "dispersion",
-            alt="Dispersion across judges by measure",
-            # Elo points stand in the same columns as shares.
-            significant=[str(column) for column in frame if column != "SD / spread of models"],
-        )
+        frame = tables.frame(sentences.MEASURES, found.measures)
+        # Elo points stand in the same columns as shares.
+        several_units = [name for name in map(str, frame) if name != "SD / spread of models"]
+        alt = "Dispersion across judges by measure"
+        widgets.table(frame, "dispersion", alt=alt, significant=several_units)
         for reason in dict.fromkeys(row.reason for row in found.measures if row.reason):
             missing = ", ".join(row.measure for row in found.measures if row.reason == reason)
             st.text(f"{missing}: {reason}")
     with by_model:
-        frame = found.to_frame().rename(columns=HEADS)
-        widgets.table(
-            frame,
-            "dispersion-by-model",
-            alt="Dispersion across judges by model",
-            significant=[str(column) for column in frame],
-        )
+        frame = tables.frame(sentences.BY_MODEL, found.rows)
+        alt = "Dispersion across judges by model"
+        widgets.table(frame, "dispersion-by-model", alt=alt, significant=[str(name) for name in frame])
     st.caption(
         "SD, SE = SD/√judges and CV = SD/mean across judges. Elo has no CV: its 0 is the anchor, not "
         "nothing. CVs of scores and of p are on different scales: compare the SDs of p, or the SD by the "
@@ -276,11 +212,11 @@ def _statistics(selection: Selection, judged: dict[str, DirectScores]) -> Direct
 
 def _statistics_tables(found: DirectStatistics) -> None:
     st.subheader("Scores as given", anchor=False)
-    frame = found.to_frame().rename(columns=HEADS)
-    widgets.table(frame.assign(model=frame["model"].fillna("all")), "direct-scores", alt="Score statistics")
+    frame = tables.frame(sentences.STATISTICS, found.rows)
+    widgets.table(frame, "direct-scores", alt="Score statistics")
     if found.pairs:
         st.subheader("Agreement of judges", anchor=False)
-        frame = pairs_frame(found).rename(columns=HEADS)
+        frame = tables.frame(sentences.PAIRS, found.pairs)
         widgets.table(frame, "direct-scores-pairs", alt="Agreement of every two judges")
         st.caption(
             "Pearson and Kendall τ_b on mean scores of the same responses; Cohen κ on those rounded to whole "

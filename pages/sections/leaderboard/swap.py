@@ -1,7 +1,4 @@
-"""Would another anchor rank them alike? The board beside that of another anchor.
-
-Is there one scale? Triangles of models whose gaps do not add up.
-"""
+"""Would another anchor rank them alike, and is there one scale? Another anchor's board, and triangles."""
 
 from __future__ import annotations
 
@@ -9,33 +6,21 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.interpretation.leaderboard import TriangleTold, triangles_frame
+from core.interpretation.leaderboard import OTHER_ANCHORS, TRIANGLES, TriangleSummary, triangles_frame
 from core.leaderboard.anchors import Triangles
 from core.leaderboard.standings import OtherAnchor, Standings, most_reversing
 from core.plots.leaderboard import swap_figure, swap_key
 from core.store.vote_queries import Mark
-from pages.sections.leaderboard.controls import Asked, in_url, number
+from pages.sections.leaderboard.controls import PageState, in_url
 from pages.shared import theme, widgets
 
-SWAP_COLUMNS = {
-    "anchor": "anchor",
-    "kendall_tau": number("Kendall τ", "%.2f"),
-    "reversals": number(
-        "reversed", "%d", "pairs of models in opposite order, more than chance on both boards"
-    ),
-    "models": number("models", "%d", "on both boards"),
-    "mean_abs_centred_shift": number("mean shift", "%.0f", "Elo, after centring"),
-    "leader": "its first",
-    "mid_region_coverage": number("mid-region %", "%.0f", "models that score between 20 % and 80 %"),
-    "mid_region_enough": st.column_config.CheckboxColumn("≥ 95 %"),
-    "n_items": number("n", "%d", "prompts"),
-}
+TRIANGLES_SHOWN = 200
 
 
-def swap_section(asked: Asked, found: Standings) -> None:
+def swap_section(state: PageState, found: Standings) -> None:
     """Two boards in one figure, and every other anchor in a table."""
     if not found.others:
-        widgets.not_applicable(f"besides {asked.anchor}, no model met three others and could be the anchor.")
+        widgets.not_applicable(f"besides {state.anchor}, no model met three others and could be the anchor.")
         return
     drawn, measured = st.columns([3, 2], gap="medium")
     names = [other.anchor for other in found.others]
@@ -43,7 +28,7 @@ def swap_section(asked: Asked, found: Standings) -> None:
     start = 0 if worst is None else names.index(worst.anchor)
     other = measured.selectbox("Compare with anchor", names, index=start, key="other", bind=widgets.URL)
     with drawn:
-        behind = _figure(asked, found.others[names.index(other)])
+        behind = _figure(state, found.others[names.index(other)])
         widgets.how_to_read(
             "Each row is a model that met both anchors, with its Elo on either board. Another anchor "
             "moves the zero, so each board is centred on its mean over these models. Where the anchor "
@@ -53,33 +38,27 @@ def swap_section(asked: Asked, found: Standings) -> None:
             "boards, allowing for the number of pairs and anchors."
         )
     with measured:
-        frame = found.to_frame()
-        st.dataframe(
-            frame[list(SWAP_COLUMNS)].assign(mid_region_coverage=100 * frame["mid_region_coverage"]),
-            hide_index=True,
-            column_config=SWAP_COLUMNS,
-            alt="Other anchors",
-        )
-        widgets.downloads(frame, "other-anchors")
+        widgets.results(OTHER_ANCHORS, found.others, alt="Other anchors")
+        widgets.downloads(found.to_frame(), "other-anchors")
     if behind:
         widgets.votes_table(behind, name="swapped")
 
 
-def _figure(asked: Asked, other: OtherAnchor) -> Mark | None:
+def _figure(state: PageState, other: OtherAnchor) -> Mark | None:
     """Draw both boards; the votes behind the chosen mark."""
     if not other.models:
-        widgets.not_applicable(f"no model met both {asked.anchor} and {other.anchor}.")
+        widgets.not_applicable(f"no model met both {state.anchor} and {other.anchor}.")
         return None
     marks = {
-        swap_key(anchor, model): Mark(models=(model, anchor), judge=asked.judge)
-        for anchor in (asked.anchor, other.anchor)
+        swap_key(anchor, model): state.votes(model, anchor=anchor)
+        for anchor in (state.anchor, other.anchor)
         for model in other.models
     }
     fig = swap_figure(
-        asked.board,
-        asked.boards[other.anchor],
+        state.board,
+        state.boards[other.anchor],
         other.models,
-        corrected=asked.corrected,
+        corrected=state.corrected,
         theme=theme.current(),
         chosen=in_url("swapped"),
     )
@@ -88,21 +67,10 @@ def _figure(asked: Asked, other: OtherAnchor) -> Mark | None:
     return marks[chosen] if chosen else None
 
 
-TRIANGLES_SHOWN = 200
-TRIANGLE_COLUMNS = {
-    "verdict": st.column_config.TextColumn("verdict", width=140),
-    "triangle": st.column_config.TextColumn("triangle", width=470),
-    "residual": number("left over", "%+.0f", "Elo round the triangle"),
-    "n": number("n", "%d", "prompts that all three pairs played"),
-    "z": number("z", "%.1f"),
-    "p_holm": number("p, Holm", "%.2g", "adjusted for the number of triangles"),
-}
-
-
-def triangles_section(asked: Asked, known: Triangles, told: Sequence[TriangleTold]) -> None:
+def triangles_section(state: PageState, known: Triangles, summaries: Sequence[TriangleSummary]) -> None:
     """Triangles of models, worst first, and the votes of the chosen one's three pairs."""
     st.subheader("Do three models' gaps add up?", anchor=False)
-    frame = triangles_frame(known, told)
+    frame = triangles_frame(known, summaries)
     if not len(frame):
         reason = (
             "no three models all met each other."
@@ -119,14 +87,13 @@ def triangles_section(asked: Asked, known: Triangles, told: Sequence[TriangleTol
         for row in st.session_state["triangles"]["selection"]["rows"]:
             st.session_state["triangle"] = words[row]
 
-    st.dataframe(
-        shown[list(TRIANGLE_COLUMNS)],
-        hide_index=True,
-        column_config=TRIANGLE_COLUMNS,
+    widgets.results(
+        TRIANGLES,
+        shown.itertuples(),
+        alt="Triangles",
         key="triangles",
         on_select=choose,
         selection_mode="single-row",
-        alt="Triangles",
     )
     widgets.downloads(frame, "triangles")
     widgets.how_to_read(
@@ -148,6 +115,4 @@ def triangles_section(asked: Asked, known: Triangles, told: Sequence[TriangleTol
         row = shown.iloc[words.index(chosen)]
         for one, two in (("a", "b"), ("b", "c"), ("c", "a")):
             st.text(f"{row[one]} and {row[two]}")
-            widgets.votes_table(
-                Mark(models=(row[one], row[two]), judge=asked.judge), name=f"triangle-{one}{two}"
-            )
+            widgets.votes_table(state.votes(row[one], anchor=row[two]), name=f"triangle-{one}{two}")

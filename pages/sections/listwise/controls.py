@@ -1,15 +1,16 @@
-"""What the Listwise page is asked, and the results that its answer and its tabs share."""
+"""Controls of the Listwise page, and the results that its answer and its tabs share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TypeVar
 
 import streamlit as st
 
-from core.consensus.listwise import Improvements, OrderSensitivity, Weights, improvement, order_sensitivity
+from core.consensus.listwise import Improvements, Weights, improvement
+from core.consensus.listwise_orders import OrderSensitivity, order_sensitivity
 from core.errors import NoUsableVotes
 from core.records import ListRankings
 from core.schema import Selection
@@ -21,7 +22,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Asked:
+class PageState:
     """The rankings, the judge that is shown, and how orders are pooled."""
 
     selection: Selection
@@ -36,7 +37,7 @@ class Asked:
         return self.rankings[self.judge]
 
 
-def ask() -> Asked:
+def read_controls() -> PageState:
     """Draw the controls."""
     selection = widgets.current_selection()
     rankings = cached.list_rankings(selection)
@@ -59,7 +60,7 @@ def ask() -> Asked:
         bind=widgets.URL,
         help="Candidates within this many points of the highest consensus score win together.",
     )
-    return Asked(
+    return PageState(
         selection=selection, rankings=rankings, judge=judge, weights=Weights(**chosen), tolerance=tolerance
     )
 
@@ -72,24 +73,27 @@ def known(compute: Callable[[], Result]) -> Result | None:
         return None
 
 
-def improvements(asked: Asked) -> dict[str, Improvements]:
+def improvements(state: PageState) -> dict[str, Improvements]:
     """Consensus against the first order, for every judge of items with a known best."""
 
     def of(rankings: ListRankings) -> Improvements:
-        return improvement(rankings, weights=asked.weights, tolerance=asked.tolerance)
+        return improvement(rankings, weights=state.weights, tolerance=state.tolerance)
 
-    def all_judges() -> dict[str, Improvements | None]:
-        return {name: known(partial(of, one)) for name, one in asked.rankings.items()}
-
-    found = cached.computed("improvements", (asked.selection, asked.weights, asked.tolerance), all_judges)
-    return {name: one for name, one in found.items() if one is not None}
+    return _by_judge(state, "improvements", of, state.weights, state.tolerance)
 
 
-def sensitivities(asked: Asked) -> dict[str, OrderSensitivity]:
+def sensitivities(state: PageState) -> dict[str, OrderSensitivity]:
     """What order does to every judge that saw an item in two orders."""
+    return _by_judge(state, "sensitivities", order_sensitivity)
 
-    def all_judges() -> dict[str, OrderSensitivity | None]:
-        return {name: known(partial(order_sensitivity, one)) for name, one in asked.rankings.items()}
 
-    found = cached.computed("sensitivities", (asked.selection,), all_judges)
-    return {name: one for name, one in found.items() if one is not None}
+def _by_judge(
+    state: PageState, name: str, of: Callable[[ListRankings], Result], *key: Hashable
+) -> dict[str, Result]:
+    """A result of every judge whose rankings allow it."""
+
+    def all_judges() -> dict[str, Result | None]:
+        return {judge: known(partial(of, one)) for judge, one in state.rankings.items()}
+
+    found = cached.computed(name, (state.selection, *key), all_judges)
+    return {judge: one for judge, one in found.items() if one is not None}

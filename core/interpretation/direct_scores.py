@@ -1,0 +1,235 @@
+"""What direct scores say on the Leaderboard page: who leads, how judges agree, whether votes rank alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+
+from ..leaderboard.judge_dispersion import Dispersion, Spread
+from ..leaderboard.score_board import ScoreBoard, ScoreBoards
+from ..leaderboard.scores import DirectStatistics, ScoreStatistics
+from ..records import DirectScores
+from ..stats.estimate import Estimate
+from ..stats.intervals import bonferroni_factor
+from .leaderboard import ENDS, percent_span
+from .leaderboard_checks import order_ends
+from .tables import Column
+from .verdicts import percent
+
+Kind = Literal["finding", "warning"]
+CROWDED = 1 / 3
+"""A judge that gives the top score so often leaves little room to tell good models apart (ours)."""
+
+
+BOARD = (
+    Column("model", "model", ""),
+    Column("n", "n", "d", "items"),
+    Column("mean score", "mean", ".2f", "of items, then of judges"),
+    Column(
+        "beats %",
+        "p",
+        ".1f",
+        "chance that its score beats the anchor's, a tie being half a win",
+        ENDS,
+        "95 %, over items",
+        scale=100,
+    ),
+    Column("Elo", "elo", "+.0f", "points that this chance stands for"),
+    Column("judges", "n_judges", "d"),
+)
+MEASURES = (
+    Column("measure", "measure", ""),
+    Column("models", "n_models", "d"),
+    Column("judges", "n_judges", "d"),
+    Column("SD", "sd"),
+    Column("SD / spread of models", "relative"),
+    Column("SE", "se"),
+    Column("CV", "cv"),
+    Column("spread of models", "spread"),
+)
+BY_MODEL = (
+    Column("measure", "measure", ""),
+    Column("model", "model", ""),
+    Column("judges", "n_judges", "d"),
+    Column("mean", "mean"),
+    Column("SD", "sd"),
+    Column("SE", "se"),
+    Column("CV", "cv"),
+)
+STATISTICS = (
+    Column("judge", "judge", ""),
+    Column("model", lambda row: "all" if row.model is None else row.model, ""),
+    Column("n", "n", "d"),
+    Column("items", "items", "d"),
+    Column("mean", "mean"),
+    Column("SD", "sd"),
+    Column("excess kurtosis", "kurtosis"),
+    Column("share at the top", "top", ends=("top low", "top high")),
+)
+PAIRS = (
+    Column("judge", "judge_1", ""),
+    Column("other judge", "judge_2", ""),
+    Column("n", "n", "d"),
+    Column("items", "items", "d"),
+    Column("Pearson", "pearson"),
+    Column("Kendall τ", "kendall", ends=("τ low", "τ high")),
+    Column("κ", "kappa"),
+    Column("weighted κ", "weighted_kappa"),
+)
+
+
+def alone(found: DirectStatistics) -> str:
+    """What scores of one model, or of models that no judge scored together, can and cannot say."""
+    models = {row.model for row in found.rows if row.model is not None}
+    listed = [row for row in found.rows if row.model is not None]
+    given = " ".join(_given(row, found.highest) for row in listed[:3])
+    more = f" The table has {len(listed) - 3:,} more." if len(listed) > 3 else ""
+    why = (
+        "One model has nothing to be compared with: score another one on the same items."
+        if len(models) == 1
+        else "No judge scored two models, so nothing can be compared."
+    )
+    return f"{given}{more} {why}"
+
+
+def leader(found: ScoreBoard) -> str:
+    """Which model leads by direct scores, by how much, and whether that may be chance."""
+    best = found.rows[0]
+    scores = (
+        f"its score beats that of {found.anchor} with probability {percent(best.p.value)}"
+        f"{_ends(best.p)}, a tie being half a win ({best.n:,} items"
+        f"{f', mean of {best.n_judges} judges' if best.n_judges > 1 else f', {found.judges[0]}'})"
+    )
+    if best.p.high < 0.5:
+        return f"By direct scores no model beats the anchor; {best.model} comes nearest: {scores}."
+    if not beats_anchor(found):
+        of_several = f"as the best of {len(found.rows)} " if best.p.low > 0.5 else ""
+        return (
+            f"By direct scores {best.model} is first, but {of_several}not shown to be better than the "
+            f"anchor: {scores}."
+        )
+    return f"By direct scores {best.model} leads: {scores}.{_runner_up(found)}"
+
+
+def beats_anchor(found: ScoreBoard) -> bool:
+    """The interval of the first's logit p, widened as it is the best of several, lies above 0."""
+    best = found.rows[0]
+    if not best.p.has_interval:
+        return False
+    logit, low = (math.log(p) - math.log1p(-p) for p in (best.p.value, best.p.low))
+    return logit - bonferroni_factor(len(found.rows), level=found.level) * (logit - low) > 0
+
+
+def beside_votes(found: Dispersion) -> str:
+    """Whether votes rank alike, and on which of the two judges agree more."""
+    by_votes = _measure(found, "p by votes")
+    if by_votes.n_judges == 0:
+        return "There are no votes against this anchor to hold the scores against."
+    return f"{_order(found)} {agree_more(found)}"
+
+
+def agree_more(found: Dispersion) -> str:
+    """On which measure these judges agree more: SDs of p on one scale, and in units of the models' spread.
+
+    The interval is over models, so it speaks of these judges on other models, not of other judges: of judges
+    drawn to be as sharp by scores as by votes, nine sets in ten do differ.
+    """
+    scores, votes = _measure(found, "p by scores"), _measure(found, "p by votes")
+    if not found.shared or found.excess is None or scores.sd is None or votes.sd is None:
+        return "Whether these judges agree more on scores or on votes is unknown: no two of them gave both."
+    differ = (
+        "These judges' win probabilities of a model differ by an SD of "
+        f"{100 * scores.sd.value:.1f} points by scores and {100 * votes.sd.value:.1f} by votes "
+        f"({votes.n_judges} judges, {votes.n_models} models)"
+    )
+    if not found.excess.excludes(0):
+        return f"{differ}: not shown that they agree more on either of other models."
+    more, less = ("votes", "scores") if found.excess.value > 0 else ("scores", "votes")
+    sentence = f"{differ}: on other models too, these judges agree more on {more}"
+    one, two = (scores.relative, votes.relative) if more == "scores" else (votes.relative, scores.relative)
+    if one is not None and two is not None and one >= two:
+        return f"{sentence}, but {more} put models nearer together: by the models' spread, more on {less}."
+    return f"{sentence}."
+
+
+def correlations(found: DirectStatistics) -> str:
+    """How far judges agree on direct scores."""
+    known = [(row, row.pearson) for row in found.pairs if row.pearson is not None]
+    if not known:
+        return "Fewer than two judges scored the same responses, so their agreement is unknown."
+    least, r = min(known, key=lambda pair: pair[1].value)
+    if len(known) == 1:
+        ends = f" ({r.low:.2f} to {r.high:.2f})" if r.has_interval else ""
+        return (
+            f"Scores of {least.judge_1} and {least.judge_2} correlate by {r.value:.2f}{ends} on "
+            f"{least.n:,} responses."
+        )
+    mean = np.mean([found.value for _, found in known])
+    return (
+        f"Judges' scores of the same responses correlate by {mean:.2f} on average of "
+        f"{len(known):,} pairs; least those of {least.judge_1} and {least.judge_2}, {r.value:.2f}."
+    )
+
+
+def crowded(found: DirectStatistics) -> str | None:
+    """Judges that give the highest score so often that it tells little; None if there are none."""
+    whole = [row for row in found.rows if row.model is None]
+    full = sorted((row for row in whole if row.top.low > CROWDED), key=lambda row: -row.top.value)
+    if not full:
+        return None
+    listed = ", ".join(f"{row.judge} {percent(row.top.value)}{_ends(row.top)}" for row in full[:5])
+    return (
+        f"Little room at the top: share of scores at the highest given, {found.highest:g}: {listed}. A judge "
+        "that gives its top score to everybody measures nothing."
+    )
+
+
+def scores_kind(boards: ScoreBoards, found: DirectStatistics) -> Kind:
+    """A warning where the first model is not shown to beat the anchor, or judges are at their ceiling."""
+    return "finding" if beats_anchor(boards.mean) and crowded(found) is None else "warning"
+
+
+def no_scores(judged: Mapping[str, DirectScores], judge: str) -> str:
+    """Why a chosen judge has none."""
+    return f"{judge} gave no direct scores; shown are those of {', '.join(judged)}."
+
+
+def _given(row: ScoreStatistics, highest: float) -> str:
+    why = "one item" if row.items < 2 else "no judge gave another score"
+    mean, ends = row.mean, f" (no interval: {why})"
+    if mean.has_interval:
+        ends = f" ({mean.low:.2f} to {mean.high:.2f})"
+    return (
+        f"{row.judge} gave {row.model} a mean of {mean.value:.2f}{ends} on {row.items:,} items; "
+        f"{percent(row.top.value)}{_ends(row.top)} of its scores are {highest:g}, the highest given."
+    )
+
+
+def _runner_up(found: ScoreBoard) -> str:
+    if found.lead is None or not found.lead.has_interval:
+        return ""
+    lead = found.lead.scaled(100)
+    chance = "is more than chance" if lead.low > 0 else "may be chance"
+    return (
+        f" Its lead over {found.rows[1].model}, {lead.value:.1f} points ({lead.low:.1f} to "
+        f"{lead.high:.1f}), {chance}."
+    )
+
+
+def _order(found: Dispersion) -> str:
+    tau = found.kendall
+    if tau is None:
+        return "Fewer than three models have both scores and votes, so orders cannot be compared."
+    same = "Votes rank them the same" if tau.value > 1 - 1e-9 else "Against the order by votes"
+    return f"{same}: Kendall τ {tau.value:.2f}{order_ends(tau)}, {found.n_ordered} models."
+
+
+def _measure(found: Dispersion, name: str) -> Spread:
+    return next(row for row in found.measures if row.measure == name)
+
+
+def _ends(share: Estimate) -> str:
+    return f" ({percent_span(share)})" if share.has_interval else ""

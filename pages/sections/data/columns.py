@@ -1,0 +1,368 @@
+"""The questions about a dropped table: which column is what, and what its labels mean and name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import streamlit as st
+
+from core.errors import AppellateError, render
+from core.importers import Inspection, ReadOptions, inspect
+from core.importers.layouts import SHAPES
+from core.importers.options import SCORE_COLUMNS
+from core.labels import NAMES, VOCABULARIES, normalise
+from core.schema import COLUMNS, RANKINGS, SCORES, VOTES
+from pages.shared import cached
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+
+LAYOUTS = {"long": "one row a vote", "wide": "a column a judge", "scores": "two scores a row"}
+FIRST_IS_A = "=ab"
+LABELS_NAMED = 4
+MEANINGS = {column.name: column.meaning for form in (RANKINGS, SCORES, VOTES) for column in form.columns} | {
+    "score_a": "score of response A",
+    "score_b": "score of response B",
+    "permutation": "which candidate was in each slot: 1023 shows candidate 1 first",
+    "pick_slot": "slot of the candidate that the judge picked: A, B …",
+    "pick_candidate": "candidate that the judge picked: 0, 1 …",
+}
+TITLES = {
+    "item_id": "Prompt or item (item_id)",
+    "judge": "Judge",
+    "vote": "Verdict (vote)",
+    "score_a": "Score of A",
+    "score_b": "Score of B",
+    "position": "Shown first (position)",
+    "gold": "True or human label (gold)",
+    "confidence": "Confidence",
+    "model_a": "Author of A (model_a)",
+    "model_b": "Author of B (model_b)",
+}
+MAIN = {
+    "long": ("item_id", "judge", "vote", "position", "gold", "confidence", "model_a", "model_b"),
+    "wide": ("item_id", "position", "gold", "model_a", "model_b"),
+    "scores": ("item_id", "judge", *SCORE_COLUMNS, "position", "gold", "model_a", "model_b"),
+}
+TYPED = ("judge", "model", "model_a", "model_b", "category")
+"""Columns that may be one text for every row."""
+
+REFERS = {"model": "the models, whichever was shown first", "slot": "the first and the second shown"}
+EXAMPLE = (
+    "Say the answer of model B was shown first and the judge wrote A: did model A win, or did B, "
+    "the first shown?"
+)
+SCALES: dict[Literal[0, 1, 100], str] = {0: "as found", 1: "0 to 1", 100: "0 to 100"}
+RATERS = {"llm": "LLM judges", "human": "people"}
+OPTIONS = {
+    "format": "“Format”",
+    "map": "“Columns”",
+    "baseline": "“Name of the baseline”",
+    "labels": "“Labels are written as”",
+    "gold_labels": "“Gold is written as”",
+    "label_refers": "“The labels name”",
+    "confidence_scale": "“Confidence is”",
+    "tie_margin": "“Tie margin”",
+    "rater_type": "“Raters are”",
+}
+"""What this page calls the options of a reading."""
+
+
+def look_at(file: UploadedFile, options: ReadOptions) -> Inspection | AppellateError:
+    """What a file looks like under these options, or why it cannot be read."""
+
+    def look() -> Inspection | AppellateError:
+        try:
+            return inspect(file.getvalue(), file.name, options)
+        except AppellateError as error:
+            return error
+
+    kind = f"{options.format} {options.layout} {bool(options.mapping)}"
+    return cached.kept(file.file_id, kind, options, look)
+
+
+def table_options(
+    file: UploadedFile,
+    looks: Inspection,
+    format: str,
+    head: Any,
+    row: Sequence[Any],
+    models: Callable[[ReadOptions], frozenset[str]],
+) -> ReadOptions | None:
+    """Options of a table from the widgets of its panel; None while a question is open.
+
+    models : names of the models that the file holds under some options.
+    """
+    key = file.file_id
+    layout = row[1].selectbox(
+        "Rows hold",
+        list(LAYOUTS),
+        list(LAYOUTS).index(looks.layout),
+        format_func=LAYOUTS.__getitem__,
+        key=f"{key}-layout",
+    )
+    options = ReadOptions(format=format, layout=layout)
+    if layout != looks.layout:
+        found = look_at(file, options)
+        if isinstance(found, AppellateError):
+            head.text(render(found, OPTIONS))
+            return None
+        looks = found
+    head.caption(f"Recognised: a table, {LAYOUTS[layout]}, {len(looks.columns)} columns")
+    options = _rater_type(looks, options, row[2], key)
+    unsure = bool(looks.missing or looks.questions) or any(a != b for a, b in looks.mapping.items())
+    with st.expander("Columns", expanded=unsure):
+        options = _columns(looks, options, key)
+    looked = _complete(file, options)
+    return _labels(looked, options, key, models) if looked else None
+
+
+def row_options(file: UploadedFile, looks: Inspection, head: Any, row: Sequence[Any]) -> ReadOptions | None:
+    """Options of a table of scores, rankings or choices from its panel; None while a column is missing."""
+    key = file.file_id
+    shape = SHAPES[looks.format]
+    head.caption(f"Recognised: {shape.line}. If these are votes on pairs, choose the format canonical.")
+    options = ReadOptions(format=looks.format)
+    options = _rater_type(looks, options, row[2], key)
+    names = tuple(dict.fromkeys((*shape.required, *shape.any_of, "run", "category")))
+    with st.expander("Columns", expanded=bool(looks.missing)):
+        mapping = _column_boxes(names, looks, key)
+        _first_rows(looks, key)
+    changed = tuple((name, to) for name, to in mapping.items() if to != looks.mapping.get(name, ""))
+    options = replace(options, mapping=changed)
+    return options if _complete(file, options) else None
+
+
+def _rater_type(looks: Inspection, options: ReadOptions, place: Any, key: str) -> ReadOptions:
+    """The kind of rater, where the file does not say."""
+    if "rater_type" in looks.mapping:
+        return options
+    rater = place.selectbox("Raters are", list(RATERS), format_func=RATERS.__getitem__, key=f"{key}-rater")
+    return replace(options, rater_type=rater)
+
+
+def _first_rows(looks: Inspection, key: str) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame([list(cells) for cells in looks.head], columns=list(looks.columns))
+    st.dataframe(frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file")
+
+
+def _complete(file: UploadedFile, options: ReadOptions) -> Inspection | None:
+    """What the file looks like under these options; None, and why, if a column is missing."""
+    looks = look_at(file, options)
+    if isinstance(looks, AppellateError):
+        st.text(render(looks, OPTIONS))
+        return None
+    if not looks.missing:
+        return looks
+    wanted = ", ".join(TITLES.get(name, name) for name in looks.missing)
+    votes = looks.kind == "votes"
+    one_judge = votes and "judge" in looks.missing
+    typed = " If one judge gave every verdict, type its name there." if one_judge else ""
+    st.text(f"Choose under “Columns” which column is: {wanted}.{typed}")
+    if votes and "vote" in looks.missing:
+        st.text("No verdicts, but a score of one response in each row? Choose the format direct_scores.")
+    return None
+
+
+def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
+    """Which of the file's columns is what, above its first rows."""
+    main = MAIN[options.layout]
+    others = [column.name for column in COLUMNS if column.name not in (*main, "judge", "vote")]
+    mapping = ({} if "vote" in main else {"vote": ""}) | _column_boxes(main, looks, key)
+    judges: tuple[str, ...] = ()
+    if options.layout == "wide":
+        chosen = st.multiselect(
+            "Columns that are judges", looks.columns, default=list(looks.judges), key=f"{key}-judges"
+        )
+        judges = tuple(name for name in chosen if name not in mapping.values())
+    with st.popover("More columns"):
+        for name in others:
+            mapping[name] = _column_box(name, looks, st, key)
+    _first_rows(looks, key)
+    used = {*mapping.values(), *judges}
+    if left := [name for name in looks.columns if name not in used]:
+        st.text(
+            f"Not used: {', '.join(left)}. Choose above what they are; else they only stay with the votes."
+        )
+    if judges == looks.judges and all(
+        looks.mapping.get(name, "") == value for name, value in mapping.items()
+    ):
+        return options
+    # All of them, as a column left out could otherwise be found again under another name.
+    return replace(options, mapping=tuple(mapping.items()), judges=judges)
+
+
+def _column_boxes(names: Sequence[str], looks: Inspection, key: str) -> dict[str, str]:
+    """Canonical column → the file's, from boxes in rows of four."""
+    mapping: dict[str, str] = {}
+    for start in range(0, len(names), 4):
+        for place, name in zip(st.columns(4), names[start : start + 4], strict=False):
+            mapping[name] = _column_box(name, looks, place, key)
+    return mapping
+
+
+def _column_box(name: str, looks: Inspection, place: Any, key: str) -> str:
+    """Which of the file's columns is this one, as `ReadOptions.mapping` takes it."""
+    found = looks.mapping.get(name, "")
+    choices = ["", *([FIRST_IS_A] if name == "position" else []), *looks.columns]
+    chosen = place.selectbox(
+        TITLES.get(name, name),
+        choices,
+        choices.index(found) if found in choices else 0,
+        format_func=lambda value: {"": "not in this file", FIRST_IS_A: "always A first"}.get(value, value),
+        help=MEANINGS[name] + (". Choose a column, or type a text for every row" if name in TYPED else ""),
+        accept_new_options=name in TYPED,
+        key=f"{key}-{looks.layout}-{name}",
+    )
+    return chosen if not chosen or chosen in choices else f"={chosen}"
+
+
+def _labels(
+    looks: Inspection, options: ReadOptions, key: str, models: Callable[[ReadOptions], frozenset[str]]
+) -> ReadOptions | None:
+    """What the labels mean and name. Whatever the file leaves open must be chosen: nothing is guessed."""
+    columns = st.columns(4)
+    gold_only = not {"vote", "judge", *SCORE_COLUMNS} & looks.mapping.keys() and looks.layout == "long"
+    if gold_only:
+        st.text(
+            "Read as gold labels without votes. If these are votes, choose the columns of judge and verdict."
+        )
+    open_options = {question.option: [name for name, _ in question.choices] for question in looks.questions}
+    chosen = _vocabularies(looks, open_options, columns, key, gold=not gold_only)
+    options = _scales(looks, options, columns, key)
+    vocabulary = VOCABULARIES.get(chosen.get("labels") or "")
+    either = vocabulary is not None and vocabulary.names == "either" and not gold_only
+    if vocabulary and either and _order_matters(looks, "label_refers" in open_options, vocabulary.name):
+        chosen["label_refers"] = st.radio(
+            "The labels name",
+            list(REFERS),
+            index=None,
+            format_func=REFERS.__getitem__,
+            horizontal=True,
+            key=f"{key}-refers",
+        )
+        st.caption(EXAMPLE)
+        if chosen["label_refers"] == "slot" and "position" not in looks.mapping:
+            st.text(
+                "Then choose under “Columns” which column says what was shown first, or “always A first”."
+            )
+            return None
+    if vocabulary and vocabulary.name != NAMES:
+        _label_table(looks, vocabulary.name, chosen.get("label_refers") == "slot", key)
+    if None in chosen.values():
+        if looks.labels and not looks.vocabularies and chosen.get("labels") is None:
+            _name_unknown_labels(looks)
+        st.text("Choose what is still open above: several readings are possible, and nothing is guessed.")
+        return None
+    options = replace(options, **{name: value for name, value in chosen.items() if value})
+    if vocabulary and vocabulary.name == NAMES:
+        _name_table(looks, models(options), key)
+    return options
+
+
+def _vocabularies(
+    looks: Inspection, open_options: Mapping[str, list[str]], columns: Sequence[Any], key: str, *, gold: bool
+) -> dict[str, Any]:
+    """Vocabularies of the votes and of gold by option; None where the file leaves them open."""
+    chosen: dict[str, Any] = {}
+    if looks.labels:
+        offered = open_options.get("labels", list(VOCABULARIES))
+        chosen["labels"] = columns[0].selectbox(
+            "Labels are written as",
+            offered,
+            offered.index(looks.vocabulary) if looks.vocabulary else None,
+            format_func=_vocabulary_line,
+            placeholder="choose",
+            # Named anew when other columns settle the question, as a box keeps the answer that it has.
+            key=f"{key}-labels-{looks.vocabulary}",
+        )
+    if "gold" in looks.mapping and gold:
+        must = "gold_labels" in open_options
+        given = columns[1].selectbox(
+            "Gold is written as",
+            open_options.get("gold_labels", ["", *VOCABULARIES]),
+            None if must else 0,
+            format_func=lambda name: _vocabulary_line(name) if name else "as found",
+            placeholder="choose",
+            key=f"{key}-gold-labels-{must}",
+        )
+        chosen["gold_labels"] = given or (None if must else "")
+    return chosen
+
+
+def _scales(looks: Inspection, options: ReadOptions, columns: Sequence[Any], key: str) -> ReadOptions:
+    """The scale of confidence and the margin of a tie, in files that have them."""
+    if "confidence" in looks.mapping:
+        found = {"1": "0 to 1", "100": "0 to 100", "%": "percentages"}.get(looks.confidence_scale or "")
+        scale = columns[2].selectbox(
+            "Confidence is",
+            list(SCALES),
+            format_func=lambda value: SCALES[value] if value else f"as found: {found}",
+            key=f"{key}-scale",
+        )
+        options = replace(options, confidence_scale=scale or None)
+    if looks.layout == "scores":
+        help = "Scores that differ by no more are a tie"
+        margin = columns[3].number_input("Tie margin", min_value=0.0, value=0.0, help=help, key=f"{key}-tie")
+        options = replace(options, tie_margin=float(margin))
+    return options
+
+
+def _name_unknown_labels(looks: Inspection) -> None:
+    """Labels that no vocabulary has, and what to do about them."""
+    few = ", ".join(repr(label) for label, _ in looks.labels[:LABELS_NAMED])
+    # With the models named already, the labels are other words, and only the file can change those.
+    remedy = (
+        "They are neither the models' names nor of a vocabulary above: replace them in the file, say by the "
+        "better model's name alone, or by A, B and tie."
+        if {"model_a", "model_b"} <= looks.mapping.keys()
+        else "If they are names of models, choose under “Columns” which columns are Author of A and Author "
+        "of B."
+    )
+    st.text(f"The verdicts hold labels such as {few}. {remedy}")
+
+
+def _order_matters(looks: Inspection, is_open: bool, vocabulary: str) -> bool:
+    """Whether A can be the first shown as well as model_a; not if the file shows model_a first throughout."""
+    where = looks.mapping.get("position")
+    if where == FIRST_IS_A:
+        return False
+    return where is None or vocabulary != looks.vocabulary or is_open
+
+
+def _vocabulary_line(name: str) -> str:
+    return f"{name}: {VOCABULARIES[name].meaning}"
+
+
+def _label_table(looks: Inspection, name: str, slots: bool, key: str) -> None:
+    first, second = ("the first shown", "the second shown") if slots else ("A", "B")
+    read_as = {1: f"{first} is better", 0: "tie", -1: f"{second} is better", None: "rejected"}
+    _show_labels(looks, [read_as[VOCABULARIES[name].vote(label)] for label, _ in looks.labels], key)
+
+
+def _name_table(looks: Inspection, models: frozenset[str], key: str) -> None:
+    """Labels that are the better model's name; others are a tie or rejected."""
+    known, ties = {normalise(model) for model in models}, VOCABULARIES[NAMES]
+    said = [
+        "that model is better"
+        if normalise(label) in known
+        else "tie"
+        if ties.vote(label) == 0
+        else "rejected"
+        for label, _ in looks.labels
+    ]
+    _show_labels(looks, said, key)
+
+
+def _show_labels(looks: Inspection, said: list[str], key: str) -> None:
+    import pandas as pd
+
+    labels = [label for label, _ in looks.labels]
+    frame = pd.DataFrame({"label": labels, "n": [n for _, n in looks.labels], "read as": said})
+    with st.expander(f"Labels ({len(labels):,} distinct)"):
+        st.dataframe(frame, hide_index=True, key=f"{key}-label-table", alt="Labels and how they are read")
