@@ -1,17 +1,13 @@
 """One call: store, selection and options in, every result of every judge out.
 
-`audit` holds no statistics of its own. It asks the queries for counts, hands them to the methods with the
-options given and gathers what comes back, so that page, command line and report show the same figures.
-
-Why a number of an audit is unknown: one note for every null of the document (ours).
-
-An audit never writes 0 for what it cannot know. Where a result is None or NaN, its reason is here, in words
-that name the judges concerned.
+`audit` holds no statistics of its own. It takes counts from the queries, hands them to the methods with the
+options given and gathers what comes back, so that page, command line and report show the same figures. It
+never writes 0 for what it cannot know: each None or NaN has a note, from the reason that its result carries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
@@ -39,7 +35,7 @@ from .interpretation.verdicts import Verdict
 from .leaderboard.anchored import Board, board
 from .leaderboard.anchors import AnchorSwap, anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
-from .records import NO_GOLD, OutcomeCounts, PairScores, SingleVotes, VoteCounts
+from .records import NO_GOLD, OutcomeCounts, PairScores, PositionCounts, RatingTable, SingleVotes, VoteCounts
 from .schema import CorrectnessRule, Selection
 from .stats.estimate import Estimate
 from .stats.intervals import check_level, clustered_proportion
@@ -56,102 +52,9 @@ NAMED = 5
 """More pairs of judges than this are counted, not listed."""
 
 
-def unknowns(
-    judges: Sequence[JudgeAudit], agreed: AgreementMatrix, swap: AnchorSwap | None, options: AuditOptions
-) -> tuple[str, ...]:
-    """One sentence a reason with the judges that it concerns, then those on pairs of judges and on anchors.
-
-    `options` name the anchors that were used. Calibration and BTD that are missing altogether are noted where
-    they are tried, with their counts.
-    """
-    who: dict[str, list[str]] = {}
-    for judge in judges:
-        for what, why in _of_judge(judge, options):
-            who.setdefault(f"no {what}, because {why}.", []).append(judge.judge)
-    notes = [f"{_names(names, len(judges))}: {reason}" for reason, names in who.items()]
-    return (*notes, *_of_pairs(agreed), *_of_anchors(swap))
-
-
-def _of_judge(judge: JudgeAudit, options: AuditOptions) -> Iterator[tuple[str, str]]:
-    if not judge.votes.n:
-        yield "accuracy, no confusion table, no position figures and no repeatability", "no output has a vote"
-        return
-    if judge.accuracy is None:
-        paired = options.correctness == "both_orders" and judge.confusion is not None
-        asked = (
-            "with gold was judged in both orders of one run" if paired else "that it judged has a gold label"
-        )
-        yield "accuracy", f"no comparison {asked}"
-    if judge.confusion is None:
-        yield "confusion table", "no comparison that it judged has a gold label"
-    if judge.calibration is not None:
-        empty = int((judge.calibration.reliability.n == 0).sum())
-        if empty:
-            yield (
-                f"confidence and accuracy in {empty} of {len(judge.calibration.reliability.n)} bins",
-                "no verdict has such a confidence",
-            )
-        for score in judge.th:
-            if score.n == 0:
-                yield f"accuracy at ε {score.epsilon:g}", "no confidence is that near to 0 or 1"
-    yield from _of_position(judge)
-    if judge.btd is not None and not options.splits:
-        yield "splits", "none were asked for"
-    yield from _of_repeats(judge, bool(options.anchors))
-
-
-def _of_position(judge: JudgeAudit) -> Iterator[tuple[str, str]]:
-    found = judge.position
-    if found is None:
-        yield "position figures", "none of its votes says which response was shown first"
-        return
-    if found.bias_decided is None:
-        yield "bias of decided votes", "all its votes with a known position are ties"
-    if found.flip_rate is None:
-        yield "flip rates and p-value", "no comparison was judged in both orders of one run"
-    if found.same_order_disagreement is None:
-        yield "same-order disagreement", "no comparison was judged twice in the same order"
-
-
-def _of_repeats(judge: JudgeAudit, anchored: bool) -> Iterator[tuple[str, str]]:
-    found = judge.repeatability
-    if found is None:
-        where = " against an anchor" if anchored else ""
-        yield "repeatability", f"it judged no comparison{where} twice in the same way"
-    elif found.icc_3_k is None:
-        yield "ICC", (found.reason or "it is undefined").rstrip(".")
-    elif not found.icc_3_k.has_interval:
-        yield "interval of the ICC", (found.reason or "it is undefined").rstrip(".")
-
-
-def _of_pairs(agreed: AgreementMatrix) -> Iterator[str]:
-    reasons: dict[str, list[str]] = {}
-    for pair in agreed.pairs:
-        if pair.kappa is None:
-            what = "agreement" if pair.raw is None else "κ"
-            sentence = f"no {what}: {pair.reason or 'it is undefined.'}"
-            reasons.setdefault(sentence, []).append(f"{pair.judge_1} and {pair.judge_2}")
-    for reason, pairs in reasons.items():
-        named = "; ".join(pairs) if len(pairs) <= NAMED else f"{len(pairs)} pairs of judges"
-        yield f"{named}: {reason}"
-
-
-def _of_anchors(swap: AnchorSwap | None) -> Iterator[str]:
-    for row in swap.rows if swap else ():
-        boards = f"Anchors {row.anchor_1} and {row.anchor_2}"
-        if row.mean_abs_centred_shift is None:
-            yield f"{boards}: no Kendall τ and no shift, because no third model is on both boards."
-        elif row.kendall_tau is None:
-            one = "only one third model is on both boards"
-            why = "one board ties them all" if len(row.models) > 1 else one
-            yield f"{boards}: no Kendall τ, because {why}."
-
-
-def _names(names: Sequence[str], judges: int) -> str:
-    return "Every judge" if len(names) == judges > 1 else ", ".join(names)
-
-
 MOST_SPLITS = 10_000
+NAMED = 5
+"""More pairs of judges than this are counted, not listed."""
 
 AGAINST_GOLD = ("accuracy", "calibration", "overconfidence", "ties")
 """Checks that compare a judge with gold."""
@@ -177,7 +80,7 @@ class AuditOptions:
         # Methods check what they get, but a judge without such votes never reaches them.
         check_level(self.level)
         rules = get_args(CorrectnessRule)
-        for fine, told in (
+        for fine, message in (
             (1 <= self.bins <= 1000, f"bins {self.bins}: use 1 to 1,000."),
             (
                 all(0 < e < 0.5 for e in self.epsilons),
@@ -194,7 +97,7 @@ class AuditOptions:
             (self.seed >= 0, f"seed {self.seed}: use a whole number from 0 up."),
         ):
             if not fine:
-                raise InvalidOption(told)
+                raise InvalidOption(message)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -259,46 +162,29 @@ def audit(
     # One state of the store for all counts, so that a load meanwhile cannot mix two.
     with store.snapshot() as moment:
         found = summary(moment, selection)
-        counts = queries.vote_counts(moment, selection)
-        outcomes = queries.outcomes(moment, selection, rule=options.correctness)
-        positions = queries.positions(moment, selection)
         pairs = queries.pair_scores(moment, selection, pooled=True)
         anchors = _anchors(pairs[None], options, notes)
-        ratings = queries.ratings(moment, selection, anchors=anchors)
-        single = queries.single_votes(moment, selection) if options.splits else {}
-    if ratings and not anchors:
+        counted = _Counts(
+            votes=queries.vote_counts(moment, selection),
+            outcomes=queries.outcomes(moment, selection, rule=options.correctness),
+            positions=queries.positions(moment, selection),
+            ratings=queries.ratings(moment, selection, anchors=anchors),
+            single=queries.single_votes(moment, selection) if options.splits else {},
+        )
+    if counted.ratings and not anchors:
         notes.append(
             "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B orientation."
         )
-
-    judges = []
-    for about in found.judges:
-        name = about.name
-        confidence, floor, gap, th = _calibrate(name, outcomes.get(name), options, notes)
-        fitted, splits = _aggregate(name, counts, single.get(name), options, notes)
-        judges.append(
-            JudgeAudit(
-                judge=name,
-                rater_type=about.rater_type,
-                votes=about,
-                accuracy=_accuracy(outcomes.get(name), options),
-                calibration=confidence,
-                floor=floor,
-                gap=gap,
-                th=th,
-                position=position_bias(positions[name], level=options.level) if name in positions else None,
-                confusion=_confusion(counts.get(name), options),
-                btd=fitted,
-                splits=splits,
-                repeatability=icc(ratings[name], level=options.level) if name in ratings else None,
-            )
-        )
-    agreed = agreement_matrix(counts, level=options.level)
+    judges = [_judge(about, counted, options, notes) for about in found.judges]
+    agreed = agreement_matrix(counted.votes, level=options.level)
     boards = _boards(pairs, anchors, options, notes)
     swap = anchor_swap(pairs[None], anchors=anchors) if len(boards) > 1 else None
     humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
     used = replace(options, anchors=anchors)
-    notes.extend(unknowns(judges, agreed, swap, used))
+    notes += [*_unknown_of_judges(judges, used), *_unknown_of_pairs(agreed)]
+    notes += (
+        [f"Anchors {r.anchor_1} and {r.anchor_2}: {r.reason}" for r in swap.rows if r.reason] if swap else []
+    )
     own = [judge.judge for judge in judges if makes_gold(judge, selection.gold)]
     if own:
         notes.append(
@@ -319,7 +205,7 @@ def audit(
             verdict
             for judge in judges
             for verdict in judge_verdicts(
-                judge, counts.get(judge.judge), agreed, humans, options, gold=selection.gold
+                judge, counted.votes.get(judge.judge), agreed, humans, options, gold=selection.gold
             )
         ),
         notes=tuple(notes),
@@ -394,16 +280,41 @@ def people_kappa(agreed: AgreementMatrix, humans: frozenset[str]) -> float | Non
     return sum(kappas) / len(kappas) if kappas else None
 
 
-def _accuracy(outcomes: OutcomeCounts | None, options: AuditOptions) -> Estimate | None:
-    if outcomes is None or not len(outcomes):
-        return None
-    return clustered_proportion(outcomes.item, outcomes.n, outcomes.correct, level=options.level)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Counts:
+    """What the votes are counted to, by judge; a judge without such votes is absent."""
+
+    votes: dict[str, VoteCounts]
+    outcomes: dict[str, OutcomeCounts]
+    positions: dict[str, PositionCounts]
+    ratings: dict[str, RatingTable]
+    single: dict[str, SingleVotes]
 
 
-def _confusion(counts: VoteCounts | None, options: AuditOptions) -> Confusion | None:
-    if counts is None or not (counts.gold != NO_GOLD).any():
-        return None
-    return confusion(counts, level=options.level)
+def _judge(about: JudgeSummary, counted: _Counts, options: AuditOptions, notes: list[str]) -> JudgeAudit:
+    """Every result of one judge; `notes` take why there is no calibration, fit or split."""
+    name, level = about.name, options.level
+    outcomes, votes = counted.outcomes.get(name), counted.votes.get(name)
+    positions, ratings = counted.positions.get(name), counted.ratings.get(name)
+    confidence, floor, gap, th = _calibrate(name, outcomes, options, notes)
+    fitted, splits = _aggregate(name, counted, options, notes)
+    return JudgeAudit(
+        judge=name,
+        rater_type=about.rater_type,
+        votes=about,
+        accuracy=clustered_proportion(outcomes.item, outcomes.n, outcomes.correct, level=level)
+        if outcomes
+        else None,
+        calibration=confidence,
+        floor=floor,
+        gap=gap,
+        th=th,
+        position=position_bias(positions, level=level) if positions else None,
+        confusion=confusion(votes, level=level) if votes and (votes.gold != NO_GOLD).any() else None,
+        btd=fitted,
+        splits=splits,
+        repeatability=icc(ratings, level=level) if ratings else None,
+    )
 
 
 def _calibrate(
@@ -424,13 +335,9 @@ def _calibrate(
 
 
 def _aggregate(
-    name: str,
-    counts: Mapping[str, VoteCounts],
-    votes: SingleVotes | None,
-    options: AuditOptions,
-    notes: list[str],
+    name: str, counted: _Counts, options: AuditOptions, notes: list[str]
 ) -> tuple[BTDFit | None, Evaluation | None]:
-    labelled = counts[name].labelled() if name in counts else None
+    labelled = counted.votes[name].labelled() if name in counted.votes else None
     n = 0 if labelled is None else len(labelled)
     if labelled is None or n < MINIMUM_LABELS:
         notes.append(
@@ -440,9 +347,9 @@ def _aggregate(
     fit_options = BTDOptions(alpha=options.alpha, kappa=options.kappa)
     fitted = fit(labelled.cells()[0], fit_options)
     notes.extend(f"{name}: {note}" for note in fitted.notes)
-    if votes is None:
+    if name not in counted.single:
         return fitted, None
-    given, reasons = given_labels(labelled, votes, judge=name, judges=counts)
+    given, reasons = given_labels(labelled, counted.single[name], judge=name, judges=counted.votes)
     try:
         splits = evaluate(
             labelled,
@@ -493,3 +400,64 @@ def _met(pairs: PairScores, anchor: str) -> bool:
         return False
     code = pairs.models.index(anchor)
     return bool(((pairs.model_1 == code) | (pairs.model_2 == code)).any())
+
+
+def _unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:
+    """One note per reason, with the judges that it concerns; `options` name the anchors that were used."""
+    names: dict[str, list[str]] = {}
+    for judge in judges:
+        for what, why in _unknown(judge, options).items():
+            names.setdefault(f"no {what}, because {why}.", []).append(judge.judge)
+    every = len(judges) if len(judges) > 1 else 0
+    return [
+        f"{'Every judge' if len(found) == every else ', '.join(found)}: {reason}"
+        for reason, found in names.items()
+    ]
+
+
+def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
+    """What the votes of one judge cannot tell → why: of results that are missing, and as results carry it.
+
+    Why there is no calibration or BTD fit at all is noted where they are tried, with the counts.
+    """
+    if not judge.votes.n:
+        what = "accuracy, no confusion table, no position figures and no repeatability"
+        return {what: "no output has a vote"}
+    reasons: dict[str, str] = {}
+    if judge.accuracy is None:
+        paired = options.correctness == "both_orders" and judge.confusion is not None
+        which = (
+            "with gold was judged in both orders of one run" if paired else "that it judged has a gold label"
+        )
+        reasons["accuracy"] = f"no comparison {which}"
+    if judge.confusion is None:
+        reasons["confusion table"] = "no comparison that it judged has a gold label"
+    for result in (judge.calibration, *judge.th):
+        reasons |= result.unknown if result else {}
+    reasons |= (
+        judge.position.unknown
+        if judge.position
+        else {"position figures": "none of its votes says which response was shown first"}
+    )
+    if judge.btd is not None and not options.splits:
+        reasons["splits"] = "none were asked for"
+    where = " against an anchor" if options.anchors else ""
+    return reasons | (
+        judge.repeatability.unknown
+        if judge.repeatability
+        else {"repeatability": f"it judged no comparison{where} twice in the same way"}
+    )
+
+
+def _unknown_of_pairs(agreed: AgreementMatrix) -> list[str]:
+    """One note per reason, with the pairs of judges that it concerns."""
+    pairs: dict[str, list[str]] = {}
+    for pair in agreed.pairs:
+        if pair.kappa is None:
+            what = "agreement" if pair.raw is None else "κ"
+            reason = f"no {what}: {pair.reason or 'it is undefined.'}"
+            pairs.setdefault(reason, []).append(f"{pair.judge_1} and {pair.judge_2}")
+    return [
+        f"{'; '.join(found) if len(found) <= NAMED else f'{len(found)} pairs of judges'}: {reason}"
+        for reason, found in pairs.items()
+    ]

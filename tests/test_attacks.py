@@ -153,11 +153,11 @@ def test_a_load_that_is_killed_leaves_the_store_as_it_was(votes: Path, tmp_path:
         "from core.store import Store\n"
         "from core.__main__ import main\n"
         "module = sys.modules[Store.__module__]\n"
-        "loaded = module.load_reading\n"
+        "loaded = module.load\n"
         "def then_die(*given, **options):\n"
         "    loaded(*given, **options)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "module.load_reading = then_die\n"
+        "module.load = then_die\n"
         "main(sys.argv[1:])"
     )
     done = subprocess.run(
@@ -272,7 +272,7 @@ def test_a_store_without_room_says_so_and_stays_as_it_was(
         cursor.execute("insert into models values (9, 'half loaded')")
         raise kind("No space left on device\nand lines of advice")
 
-    monkeypatch.setattr("core.store.connection.load_reading", no_room)
+    monkeypatch.setattr("core.store.store.load", no_room)
     with Store.open() as store:
         before = store.version
         with pytest.raises(AppellateError, match=r"cannot be written \(No space left on device\)"):

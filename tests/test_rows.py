@@ -15,10 +15,11 @@ from core.errors import AmbiguousLabels, AppellateError, NoUsableVotes, UnknownN
 from core.importers import ReadOptions, inspect, read, read_back
 from core.importers.rankings import parse_permutation
 from core.schema import RANKINGS, Selection
+from core.store import Store
 from core.store import vote_queries as queries
 from core.store.browse import describe_import, stored
-from core.store.connection import SCHEMA, Store
 from core.store.export import write_file
+from core.store.schema import VOTE_TABLES
 from tests.readings import reading as votes_reading
 
 ALL = Selection()
@@ -437,7 +438,7 @@ def test_an_export_loads_into_the_same_store(ending, tmp_path):
 def test_a_store_of_layout_1_keeps_its_votes_and_takes_the_rest(tmp_path):
     path = tmp_path / "old.duckdb"
     with duckdb.connect(str(path)) as old:
-        old.execute(SCHEMA)
+        old.execute(VOTE_TABLES)
         old.execute("insert into settings values ('schema', '1'), ('version', '41')")
         old.execute("insert into datasets values (1, 'd', false, now()::timestamp)")
         old.execute("insert into items values (1, 1, 'i')")

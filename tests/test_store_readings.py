@@ -15,7 +15,7 @@ from core.__main__ import main
 from core.importers import read
 from core.schema import Selection
 from core.store import Store
-from core.store.connection import ROWS_SCHEMA
+from core.store.schema import ROW_TABLES
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DEMO = [REPOSITORY / "data" / f"demo_{kind}.csv.gz" for kind in ("scores", "rankings")]
@@ -90,7 +90,7 @@ def test_a_store_of_an_earlier_layout_is_read_and_stays_one(full, tmp_path):
         for table in ("scores", "rankings"):
             connection.execute(f"drop table {table}")
         connection.execute("update settings set value = '1' where key = 'schema'")
-    assert "create table scores" in ROWS_SCHEMA
+    assert "create table scores" in ROW_TABLES
     before = full.read_bytes()
     assert take(full, "--store", tmp_path / "other.duckdb") == 0
     assert full.read_bytes() == before

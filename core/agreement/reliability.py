@@ -47,6 +47,14 @@ class Repeatability:
     reason: str | None
     level: float
 
+    @property
+    def unknown(self) -> dict[str, str]:
+        """What the ratings cannot tell → why."""
+        if self.icc_3_k is not None and self.icc_3_k.has_interval:
+            return {}
+        what = "ICC" if self.icc_3_k is None else "interval of the ICC"
+        return {what: (self.reason or "it is undefined").rstrip(".")}
+
     def to_frame(self) -> pd.DataFrame:
         """One row."""
         import pandas as pd

@@ -71,6 +71,19 @@ class PositionBias:
     pair_comparisons: int
     level: float
 
+    @property
+    def unknown(self) -> dict[str, str]:
+        """What the votes cannot tell → why."""
+        reasons = {
+            "bias of decided votes": (self.bias_decided, "all its votes with a known position are ties"),
+            "flip rates and p-value": (self.flip_rate, "no comparison was judged in both orders of one run"),
+            "same-order disagreement": (
+                self.same_order_disagreement,
+                "no comparison was judged twice in the same order",
+            ),
+        }
+        return {what: why for what, (found, why) in reasons.items() if found is None}
+
     def to_frame(self) -> pd.DataFrame:
         """One row."""
         import pandas as pd

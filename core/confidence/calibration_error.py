@@ -92,6 +92,13 @@ class Calibration:
     level: float
     reliability: Reliability
 
+    @property
+    def unknown(self) -> dict[str, str]:
+        """What the verdicts cannot tell → why."""
+        bins, empty = len(self.reliability.n), int((self.reliability.n == 0).sum())
+        what = f"confidence and accuracy in {empty} of {bins} bins"
+        return {what: "no verdict has such a confidence"} if empty else {}
+
     def to_frame(self) -> pd.DataFrame:
         """One row per measure."""
         import pandas as pd

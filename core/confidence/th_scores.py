@@ -41,6 +41,13 @@ class ThScore:
     scale: str
     level: float
 
+    @property
+    def unknown(self) -> dict[str, str]:
+        """What the verdicts cannot tell → why."""
+        if self.n:
+            return {}
+        return {f"accuracy at ε {self.epsilon:g}": "no confidence is that near to 0 or 1"}
+
     def to_frame(self) -> pd.DataFrame:
         """One row."""
         import pandas as pd

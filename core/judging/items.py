@@ -199,10 +199,10 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
 
     Raises NoUsableVotes if none has.
     """
-    from ..store.export import export_votes
+    from ..store.export import judgements
 
     with store.snapshot() as moment:
-        votes = export_votes(moment, Selection(datasets=(dataset,)))
+        votes = judgements(moment, Selection(datasets=(dataset,)), "votes")
     names = ("item_id", "model_a", "model_b", "prompt", "response_a", "response_b", "gold", "category")
     found: dict[tuple[str, str, str], Item] = {}
     for row in votes.select(names).to_pylist():

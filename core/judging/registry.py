@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 from ..errors import AppellateError, InvalidOption
 from ..store import Store
-from ..store import ledger as replies
 from . import client
 from .job import MAX_CONCURRENCY, Budget, Job, Terms
 from .limits import place
@@ -95,7 +94,6 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
 
     Raises as `core.judging.registry.start`, before anything is sent or remembered.
     """
-    replies.prepare(store)
     remembered: list[str] = []
 
     def forget_complete(progress: Progress) -> None:
@@ -137,7 +135,6 @@ def started(store: Store) -> list[Started]:
     """Jobs that were started and never completed, oldest first; running ones too."""
     from pydantic import TypeAdapter
 
-    replies.prepare(store)
     rows = store.query("select id, dataset, job, started_at from jobs order by started_at, id").to_pylist()
     found = []
     for row in rows:

@@ -41,6 +41,17 @@ class SwapRow:
     kendall_tau: float | None
     mean_abs_centred_shift: float | None
 
+    @property
+    def reason(self) -> str | None:
+        """What is undefined and why; None if nothing is."""
+        if self.mean_abs_centred_shift is None:
+            return "no Kendall τ and no shift, because no third model is on both boards."
+        if self.kendall_tau is not None:
+            return None
+        if len(self.models) > 1:
+            return "no Kendall τ, because one board ties them all."
+        return "no Kendall τ, because only one third model is on both boards."
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AnchorSwap:

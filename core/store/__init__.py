@@ -1,5 +1,7 @@
-"""Votes as integer keys in DuckDB: loading them, and every question that is asked of them."""
+"""Judgements in a DuckDB file: loading them, and every query that counts, lists or exports them."""
 
-from .connection import DatasetInfo, Snapshot, Store, default_path
+from .browse import DatasetInfo
+from .connection import Database, Snapshot, default_path
+from .store import Store
 
-__all__ = ["DatasetInfo", "Snapshot", "Store", "default_path"]
+__all__ = ["Database", "DatasetInfo", "Snapshot", "Store", "default_path"]

@@ -1,33 +1,31 @@
-"""What a selection holds: totals, judges, categories, and the values that columns can be filtered by.
-
-What a file or a data set holds, and what was left out and why, in words and counts.
-"""
+"""What a store, a selection or a file holds: totals, raters, the values of columns, and that in words."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UnknownName
 from ..schema import COLUMN_NAMES, FORMS, STATUSES, ImportResult, Kind, Selection
 from .selection import (
-    NUMERIC,
     PAGES,
+    Scope,
     at_one_moment,
+    check_column,
     column_sql,
     extra_columns,
+    is_numeric,
     nothing,
-    row_scope,
     scope,
-    unknown,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from .connection import Snapshot
+    from .connection import Database, Snapshot
 
 
 FILTERS = (
@@ -45,6 +43,49 @@ FILTERS = (
 
 MOST_VALUES = 200
 """A column with more distinct values is no filter to choose from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetInfo:
+    """One data set of the store. `votes`, `scores` and `rankings` include failed ones; a ranking counts once.
+
+    items : prompts that any of them is about.  files : the files loaded into it.
+    """
+
+    name: str
+    votes: int
+    items: int
+    comparisons: int
+    judges: int
+    files: int
+    simulated: bool
+    loaded_at: datetime
+    scores: int = 0
+    rankings: int = 0
+
+
+def datasets(store: Database | Snapshot) -> list[DatasetInfo]:
+    """The data sets in order of name."""
+    counted = {
+        "votes": "select dataset, count(*) as n from votes group by dataset",
+        "scores": "select dataset, count(*) as n from scores group by dataset",
+        "rankings": "select dataset, count(distinct id) as n from rankings group by dataset",
+        "comparisons": "select dataset, count(*) as n from comparisons group by dataset",
+        "items": "select dataset, count(*) as n from items group by dataset",
+        "files": "select dataset, count(*) as n from files group by dataset",
+        "judges": """select dataset, count(distinct judge) as n
+                     from (select distinct dataset, judge from votes
+                           union all select distinct dataset, judge from scores
+                           union all select distinct dataset, judge from rankings) j group by dataset""",
+    }
+    columns = ", ".join(f"coalesce(c_{name}.n, 0) as {name}" for name in counted)
+    joins = " ".join(
+        f"left join ({sql}) c_{name} on c_{name}.dataset = d.id" for name, sql in counted.items()
+    )
+    found = store.query(
+        f"select d.name, d.simulated, d.loaded_at, {columns} from datasets d {joins} order by d.name"
+    )
+    return [DatasetInfo(**row) for row in found.to_pylist()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,73 +164,87 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
     UnknownName : a name that the store does not have.
     """
     selected = scope(store, selection)
-    usable = ", ".join(
-        f"coalesce(sum(n.{column}) filter (n.status = 0), 0)::bigint as {column}"
-        for column in ("plus", "tie", "minus", "n")
-    )
-    of_judges = store.query(
-        f"""with s as (select * from votes v where {selected.filter}),
-            n as (select judge, status, comparison, bool_or(human) as human, count_if(vote = 1) as plus,
-                         count_if(vote = 0) as tie, count_if(vote = -1) as minus, count(*) as n,
-                         count(confidence) as confident, count_if(position <> 0) as placed
-                  from s group by judge, status, comparison),
-            r as (select judge, count(distinct run)::bigint as runs from s where status = 0 group by judge)
-            select j.name, case when bool_or(n.human) then 'human' else 'llm' end as rater_type,
-                   {usable}, coalesce(sum(n.n) filter (n.status <> 0), 0)::bigint as failed,
-                   coalesce(sum(n.n) filter (n.status = 0 and g.gold is not null), 0)::bigint as labelled,
-                   coalesce(sum(n.confident) filter (n.status = 0), 0)::bigint as with_confidence,
-                   coalesce(sum(n.placed) filter (n.status = 0), 0)::bigint as with_position,
-                   coalesce(any_value(r.runs), 0)::bigint as runs
-            from n join judges j on j.id = n.judge join {selected.gold} g using (comparison)
-            left join r using (judge)
-            group by j.name order by j.name""",
-        selected.params,
-    ).to_pylist()
+    judges = _judges(store, selected)
     scores, rankings = (_others(store, selection, kind) for kind in ("scores", "rankings"))
-    if not of_judges and not scores.raters and not rankings.raters:
+    if not judges and not scores.raters and not rankings.raters:
         raise nothing(store, selection)
-    of_rest = store.query(
-        f"""with s as (select * from votes v where {selected.filter}),
-            c as (select * from comparisons where id in (select comparison from s where status = 0))
-            select (select count(*) from c)::bigint as comparisons,
-                   (select count(distinct item) from c)::bigint as items,
-                   (select list(name order by name) from models
-                    where id in (select unnest([model_a, model_b]) from c)) as models,
-                   (select list(name order by name) from datasets
-                    where id in (select dataset from s)) as datasets,
-                   (select bool_or(simulated) from datasets where id in (select dataset from s)) as simulated,
-                   exists (select 1 from details d join s on s.id = d.vote
-                           where coalesce(d.prompt, d.response_a, d.response_b, d.rationale) is not null)
-                   as has_texts""",
-        selected.params,
-    ).to_pylist()[0]
-    statuses = store.query(
-        f"select v.status, count(*) as n from votes v where {selected.filter} group by 1 order by 1",
-        selected.params,
-    ).to_pylist()
-    categories = store.query(
-        f"""select coalesce(k.name, '') as name, count(*) as n
-            from votes v left join categories k on k.id = v.category
-            where v.status = 0 and {selected.filter} group by 1 order by 1""",
-        selected.params,
-    ).to_pylist()
-    judges = tuple(JudgeSummary(**row) for row in of_judges)
+
+    def rows(template: str) -> list[tuple[Any, ...]]:
+        return store.rows(selected.sql(template), selected.params)
+
+    def names(template: str) -> tuple[str, ...]:
+        return tuple(name for (name,) in rows(template))
+
+    used = "select c.{column} from comparisons c where c.id in (select v.comparison from {{usable}} v)"
+    ((comparisons, items),) = rows(
+        f"select count(*), count(distinct u.item) from ({used.format(column='item')}) u"
+    )
+    sets = rows(
+        """select d.name, d.simulated from datasets d
+           where d.id in (select v.dataset from votes v where {filter}) order by d.name"""
+    )
+    with_text = rows(
+        """select d.vote from details d where coalesce(d.prompt, d.response_a, d.response_b, d.rationale)
+           is not null and d.vote in (select v.id from votes v where {filter}) limit 1"""
+    )
+    statuses = rows(
+        "select v.status, count(*) from votes v where {filter} group by v.status order by v.status"
+    )
+    categories = rows(
+        """select coalesce(k.name, '') as category, count(*)
+           from {usable} v left join categories k on k.id = v.category group by 1"""
+    )
     others = dict.fromkeys((*scores.categories, *rankings.categories), 0)
     return Summary(
         votes=sum(judge.n for judge in judges),
-        items=of_rest["items"],
-        comparisons=of_rest["comparisons"],
+        items=items,
+        comparisons=comparisons,
         unparsed=sum(judge.failed for judge in judges),
-        statuses={STATUSES[row["status"]]: row["n"] for row in statuses},
-        datasets=tuple(sorted({*(of_rest["datasets"] or ()), *scores.datasets, *rankings.datasets})),
+        statuses={STATUSES[status]: n for status, n in statuses},
+        datasets=tuple(sorted({*(name for name, _ in sets), *scores.datasets, *rankings.datasets})),
         judges=judges,
-        models=tuple(of_rest["models"] or ()),
-        categories=dict(sorted((others | {row["name"]: row["n"] for row in categories}).items())),
-        has_texts=of_rest["has_texts"],
-        simulated=bool(of_rest["simulated"]) or scores.simulated or rankings.simulated,
+        models=names(
+            f"""select m.name from models m where m.id in ({used.format(column="model_a")})
+                or m.id in ({used.format(column="model_b")}) order by m.name"""
+        ),
+        categories=dict(sorted((others | dict(categories)).items())),
+        has_texts=bool(with_text),
+        simulated=any(made_up for _, made_up in sets) or scores.simulated or rankings.simulated,
         scores=scores.raters,
         rankings=rankings.raters,
     )
+
+
+def _judges(store: Snapshot, selected: Scope) -> tuple[JudgeSummary, ...]:
+    """Votes of each judge in order of name, failed ones too."""
+    usable = ", ".join(
+        f"coalesce(sum(n.{column}) filter (n.status = 0), 0)::bigint as {name}"
+        for column, name in (
+            *(("plus", "plus_"), ("tie", "tie_"), ("minus", "minus_"), ("n", "n_")),
+            *(("confident", "with_confidence"), ("placed", "with_position")),
+        )
+    )
+    found = store.query(
+        selected.sql(
+            """
+            with s as (select * from votes v where {filter}),
+            n as (select judge, status, comparison, max(case when human then 1 else 0 end) as person,
+                         count_if(vote = 1) as plus, count_if(vote = 0) as tie, count_if(vote = -1) as minus,
+                         count(*) as n, count(confidence) as confident, count_if(position <> 0) as placed
+                  from s group by judge, status, comparison),
+            r as (select judge, count(distinct run)::bigint as runs from s where status = 0 group by judge)
+            select j.name, case when max(n.person) = 1 then 'human' else 'llm' end as rater_type,
+                   {counted}, coalesce(sum(n.n) filter (n.status <> 0), 0)::bigint as failed,
+                   coalesce(sum(n.n) filter (n.status = 0 and g.gold is not null), 0)::bigint as labelled,
+                   coalesce(max(r.runs), 0)::bigint as runs_
+            from n join judges j on j.id = n.judge join {gold} g using (comparison)
+            left join r using (judge) group by j.name order by j.name""",
+            counted=usable,
+        ),
+        selected.params,
+    )
+    names = [column.removesuffix("_") for column in found.column_names]
+    return tuple(JudgeSummary(**row) for row in found.rename_columns(names).to_pylist())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -203,13 +258,14 @@ class _Others:
 def _others(store: Snapshot, selection: Selection, kind: Kind) -> _Others:
     """What a selection holds of a kind that is no vote."""
     try:
-        selected = row_scope(store, selection, kind)
+        selected = scope(store, selection, kind)
     except UnknownName:
         # A filter on a column that only votes have selects nothing else.
         return _Others()
     rows = f"(select * from {kind} v where {selected.filter})"
     raters = store.query(
-        f"""select j.name, case when bool_or(v.human) then 'human' else 'llm' end as rater_type,
+        f"""select j.name, case when max(case when v.human then 1 else 0 end) = 1 then 'human'
+                                else 'llm' end as rater_type,
                    (count(distinct v.id) filter (v.status = 0))::bigint as n,
                    (count(distinct v.id) filter (v.status <> 0))::bigint as failed
             from {rows} v join judges j on j.id = v.judge group by j.name order by j.name""",
@@ -217,19 +273,20 @@ def _others(store: Snapshot, selection: Selection, kind: Kind) -> _Others:
     ).to_pylist()
     if not raters:
         return _Others()
-    categories = store.query(
-        f"""select distinct coalesce(k.name, '') as name
+    categories = store.rows(
+        f"""select distinct coalesce(k.name, '') as category
             from {rows} v left join categories k on k.id = v.category where v.status = 0""",
         selected.params,
     )
-    datasets = store.query(
-        f"select name, simulated from datasets where id in (select dataset from {rows})", selected.params
+    sets = store.rows(
+        f"select d.name, d.simulated from datasets d where d.id in (select v.dataset from {rows} v)",
+        selected.params,
     )
     return _Others(
         raters=tuple(RaterCount(**row) for row in raters),
-        categories=tuple(categories["name"].to_pylist()),
-        datasets=tuple(datasets["name"].to_pylist()),
-        simulated=any(datasets["simulated"].to_pylist()),
+        categories=tuple(name for (name,) in categories),
+        datasets=tuple(name for name, _ in sets),
+        simulated=any(made_up for _, made_up in sets),
     )
 
 
@@ -241,16 +298,16 @@ def costs(store: Snapshot, selection: Selection) -> dict[str, float | None]:
     In the currency of the column `cost`.
     """
     selected = scope(store, selection)
-    found = store.query(
-        f"""select j.name, sum(d.cost)::double as cost, count(*) = count(d.cost) as known,
-                   (count(distinct v.comparison) filter (v.status = 0))::bigint as comparisons
+    found = store.rows(
+        f"""select j.name, sum(d.cost)::double as total, count(*) = count(d.cost) as known,
+                   count(distinct v.comparison) filter (v.status = 0) as comparisons
             from votes v join judges j on j.id = v.judge left join details d on d.vote = v.id
             where {selected.filter} group by j.name order by j.name""",
         selected.params,
-    ).to_pylist()
+    )
     return {
-        row["name"]: row["cost"] / row["comparisons"] if row["known"] and row["comparisons"] else None
-        for row in found
+        name: total / comparisons if known and comparisons else None
+        for name, total, known, comparisons in found
     }
 
 
@@ -263,21 +320,18 @@ def values(
 
 
 def _values(store: Snapshot, selection: Selection, column: str, limit: int | None) -> tuple[str, ...]:
-    if column not in COLUMN_NAMES:
-        extras = extra_columns(store)
-        if column not in extras:
-            raise UnknownName(unknown("column", column, [*COLUMN_NAMES, *extras]))
+    check_column(store, column)
     selected = scope(store, selection)
-    value, joins = column_sql(column, "$column")
-    params = {**selected.params, "column": column} if "$column" in value else selected.params
-    order = "any_value(x)" if column in NUMERIC else "1"
-    found = store.query(
-        f"""select x::varchar as value from
-              (select distinct {value} as x from (select * from votes v where {selected.filter}) w {joins})
-            where x is not null group by 1 order by {order} {f"limit {int(limit)}" if limit else ""}""",
-        params,
+    value, joins = column_sql(column, extra="$column")
+    found = store.rows(
+        f"""select u.x::varchar as value from
+              (select distinct {value} as x from (select * from votes v where {selected.filter}) w
+               {" ".join(joins)}) u
+            where u.x is not null group by 1 order by {"min(u.x)" if is_numeric(column) else "1"}
+            {f"limit {int(limit)}" if limit else ""}""",
+        selected.params | ({} if column in COLUMN_NAMES else {"column": column}),
     )
-    return tuple(found["value"].to_pylist())
+    return tuple(name for (name,) in found)
 
 
 @at_one_moment
@@ -285,7 +339,7 @@ def filter_columns(store: Snapshot, datasets: tuple[str, ...] | None = None) -> 
     """Columns to filter by: those with 2 to 200 distinct values in these data sets, extra columns last."""
     selection = Selection(datasets=datasets)
     selected = scope(store, selection)
-    offered = [*FILTERS, *extra_columns(store, selected.pool)]
+    offered = [*FILTERS, *extra_columns(store, condition=selected.pool)]
     counted = {column: len(_values(store, selection, column, MOST_VALUES + 1)) for column in offered}
     return tuple(column for column, n in counted.items() if 2 <= n <= MOST_VALUES)
 

@@ -1,33 +1,28 @@
 """The ledger of model replies: each is kept with its request key, and its vote with it, in one transaction.
 
-A reply in the ledger is never asked for again; another data set that needs it gets a copy. What each call
-used is kept beside, whatever came of it, so that limits hold over all runs. A group of replies is a few
-inserts; if anything else changed the store meanwhile, it is looked at again first.
+A reply in the ledger is never requested again; another data set that needs it gets a copy. What each call
+used is kept beside, whatever came of it, so that limits hold over all runs.
 
-What is kept of collecting votes: each reply of a model, each call that was made, and what they used.
-
-Votes as they are collected, in numbers: comparisons are entered once, a group of votes is two inserts.
-
-The general loader checks each load anew, which costs fifty milliseconds; here the numbers of comparisons,
-judges and texts are remembered between groups.
+A group of replies is a few inserts: the general loader checks each load anew, which costs fifty milliseconds,
+so the numbers of comparisons, judges and texts are remembered between groups. If anything else changed the
+store meanwhile, it is looked at again first.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..schema import CONFIDENCE_KINDS, STATUSES
-from .load import fill_names, fill_texts
+from .connection import Change, Database, Snapshot
+from .load import fill_comparisons, fill_gold, fill_names, fill_texts, insert_votes
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from .connection import Snapshot, Store
 
 
 Task = Literal["vote", "score", "rank", "note"]
@@ -166,29 +161,8 @@ def _reply_schema() -> pa.Schema:
 
 
 KINDS = {kind: number for number, kind in enumerate(CONFIDENCE_KINDS)}
-VOTE_COLUMNS = (
-    "id",
-    "dataset",
-    "comparison",
-    "judge",
-    "category",
-    "run",
-    "position",
-    "vote",
-    "confidence",
-    "confidence_kind",
-    "status",
-    "human",
-)
-DETAIL_COLUMNS = (
-    "prompt",
-    "response_a",
-    "response_b",
-    "rationale",
-    "prompt_hash",
-    "temperature",
-    "cost",
-)
+DETAILS = ("prompt", "response_a", "response_b", "rationale", "prompt_hash", "temperature", "cost")
+"""Columns of `details` that a collected vote fills."""
 
 
 class CollectedVotes:
@@ -205,68 +179,48 @@ class CollectedVotes:
         """Whether these judges have numbers."""
         return judges <= self._of_judge.keys()
 
-    def enter(self, cursor: Any, judges: set[str]) -> None:
+    def enter(self, change: Change, judges: set[str]) -> None:
         """Number data set, items, models, judges, comparisons and texts, and remember the numbers."""
         import pyarrow as pa
 
-        columns = [field.name for field in fields(Comparison)]
-        schema = pa.schema([(name, {"gold": pa.int8()}.get(name, pa.string())) for name in columns])
+        schema = pa.schema(
+            [(field.name, pa.int8() if field.name == "gold" else pa.string()) for field in fields(Comparison)]
+        )
         rows = pa.Table.from_pylist([asdict(each) for each in self._comparisons], schema=schema)
-        cursor.register("incoming", rows.append_column("dataset", pa.repeat(self._dataset, rows.num_rows)))
-        cursor.register("voters", pa.table({"name": pa.array(sorted(judges), pa.string())}))
-        cursor.execute("create temp table given as select * from incoming")
-        named = {
-            "models": "select model_a as name from given union select model_b from given",
-            "judges": "select name from voters",
-            "categories": "select category as name from given where category is not null",
-        }
-        fill_names(cursor, named, simulated=False)
-        fill_texts(cursor, ("prompt", "response_a", "response_b"))
-        known = """given g join datasets d on d.name = g.dataset
-                   join items i on i.dataset = d.id and i.name = g.item_id
-                   join models a on a.name = g.model_a join models b on b.name = g.model_b"""
-        cursor.execute(
-            f"""insert into comparisons
-                select (select coalesce(max(id), 0) from comparisons)
-                       + row_number() over (order by g.item_id, g.model_a, g.model_b),
-                       d.id, i.id, a.id, b.id, g.gold
-                from {known} where not exists (select 1 from comparisons c
-                                   where c.item = i.id and c.model_a = a.id and c.model_b = b.id)"""
+        change.register("incoming", rows.append_column("dataset", pa.repeat(self._dataset, rows.num_rows)))
+        change.register("voters", pa.table({"name": pa.array(sorted(judges), pa.string())}))
+        change.execute("create temp table given as select *, false as gold_differs from incoming")
+        models = "select model_a as name from given union select model_b from given"
+        fill_names(change, models, "select name from voters", simulated=False)
+        fill_texts(change, ("prompt", "response_a", "response_b"))
+        fill_comparisons(change)
+        fill_gold(change, replace=False)
+        found = change.rows(
+            """select k.item_id, k.model_a, k.model_b, k.comparison, ct.id, p.id, ra.id, rb.id
+               from keyed k left join categories ct on ct.name = k.category
+               left join texts p on p.text = k.prompt left join texts ra on ra.text = k.response_a
+               left join texts rb on rb.text = k.response_b"""
         )
-        cursor.execute(
-            f"""update comparisons set gold = k.gold
-                from (select i.id as item, a.id as model_a, b.id as model_b, g.gold from {known}) k
-                where comparisons.item = k.item and comparisons.model_a = k.model_a
-                and comparisons.model_b = k.model_b and comparisons.gold is null and k.gold is not null"""
-        )
-        found = cursor.execute(
-            f"""select g.item_id, g.model_a, g.model_b, c.id, ct.id, p.id, ra.id, rb.id
-                from {known} join comparisons c on c.item = i.id and c.model_a = a.id and c.model_b = b.id
-                left join categories ct on ct.name = g.category left join texts p on p.text = g.prompt
-                left join texts ra on ra.text = g.response_a left join texts rb on rb.text = g.response_b"""
-        ).fetchall()
-        number = cursor.execute("select id from datasets where name = ?", [self._dataset]).fetchall()
-        self._number = number[0][0]
-        self._of_pair = {tuple(row[:3]): row[3:] for row in found}
-        self._of_judge = dict(cursor.execute("select name, id from judges").fetchall())
-        self._last_vote = whole_number(cursor, "select max(id) from votes")
-        self._last_text = whole_number(cursor, "select max(id) from texts")
+        self._number = change.count("select id from datasets where name = ?", [self._dataset])
+        self._of_pair = {row[:3]: row[3:] for row in found}
+        self._of_judge = dict(change.rows("select name, id from judges"))
+        self._last_vote = change.count("select max(id) from votes")
+        self._last_text = change.count("select max(id) from texts")
 
-    def add(self, cursor: Any, votes: Sequence[Reply]) -> None:
+    def add(self, change: Change, votes: Sequence[Reply]) -> None:
         """Write votes whose places are free."""
-        arriving = self._vote_table(votes, self._text_ids(cursor, votes))
-        vote, detail = ", ".join(VOTE_COLUMNS), ", ".join(DETAIL_COLUMNS)
-        insert(cursor, arriving, votes=vote, details=f"id as vote, {detail}")
+        change.register("collected", self._vote_table(votes, self._text_ids(change, votes)))
+        insert_votes(change, "collected", DETAILS)
 
-    def remove(self, cursor: Any, pair: Pair, judge: str, run: int, position: str) -> bool:
+    def remove(self, change: Change, pair: Pair, judge: str, run: int, position: str) -> bool:
         """Take a vote away; False if its comparison or judge is none of these."""
         known, number = self._of_pair.get(pair), self._of_judge.get(judge)
         if known is None or number is None:
             return False
         place = [known[0], number, run, 1 if position == "ab" else -1]
         same = "comparison = ? and judge = ? and run = ? and position = ?"
-        cursor.execute(f"delete from details where vote in (select id from votes where {same})", place)
-        cursor.execute(f"delete from votes where {same}", place)
+        change.execute(f"delete from details where vote in (select id from votes where {same})", place)
+        change.execute(f"delete from votes where {same}", place)
         return True
 
     def _vote_table(self, votes: Sequence[Reply], texts: dict[str, int]) -> pa.Table:
@@ -301,61 +255,30 @@ class CollectedVotes:
         }
         return pa.table(columns)
 
-    def _text_ids(self, cursor: Any, votes: Sequence[Reply]) -> dict[str, int]:
+    def _text_ids(self, change: Change, votes: Sequence[Reply]) -> dict[str, int]:
         """Numbers of the rationales and prompt hashes; new ones are entered."""
         import pyarrow as pa
 
         wanted = {text for reply in votes for text in (reply.rationale, reply.prompt_hash) if text}
-        found = cursor.execute(
-            "select text, id from texts where text in (select unnest($texts::varchar[]))",
-            {"texts": sorted(wanted)},
-        ).fetchall()
-        known = dict(found)
+        known: dict[str, int] = dict(
+            change.rows(
+                "select text, id from texts where text in (select unnest($texts::varchar[]))",
+                {"texts": sorted(wanted)},
+            )
+        )
         fresh = sorted(wanted - set(known))
         if fresh:
-            first = self._last_text + 1
+            numbers = range(self._last_text + 1, self._last_text + 1 + len(fresh))
             self._last_text += len(fresh)
-            numbers = list(range(first, first + len(fresh)))
-            insert(cursor, pa.table({"id": pa.array(numbers, pa.int32()), "text": fresh}), texts="*")
+            change.insert(pa.table({"id": pa.array(numbers, pa.int32()), "text": fresh}), "texts")
             known.update(zip(fresh, numbers, strict=True))
         return known
-
-
-def whole_number(cursor: Any, sql: str) -> int:
-    """The whole number that a statement gives, 0 for null; the result is read to its end."""
-    return int(cursor.execute(sql).fetchall()[0][0] or 0)
-
-
-def insert(cursor: Any, rows: pa.Table, **tables: str) -> None:
-    """Insert columns of the rows into each table by name; columns that are not given stay null."""
-    # Registering a frame costs as much as an insert, so one may serve several tables.
-    cursor.register("arriving", rows)
-    for table, columns in tables.items():
-        cursor.execute(f"insert into {table} by name select {columns} from arriving")
-    cursor.unregister("arriving")
-
-
-SCHEMA = """
-create table if not exists replies (
-    key varchar, task varchar, dataset varchar, judge varchar, model varchar, item_id varchar,
-    candidate varchar, position varchar, run bigint, status varchar, vote tinyint, confidence double,
-    confidence_kind varchar, rationale varchar, body varchar, raw varchar, prompt_hash varchar,
-    temperature double, attempts integer,
-    prompt_tokens bigint, completion_tokens bigint, cost double, seconds double, received_at timestamp);
-create table if not exists calls (key varchar, dataset varchar, tokens bigint, cost double);
-create table if not exists jobs (id varchar, dataset varchar, job varchar, started_at timestamp);
-"""
-TABLES = ("replies", "calls", "jobs")
-"""Each has the name of a data set in `dataset`."""
-
-Ask = Callable[[str, dict[str, Any]], list[tuple[Any, ...]]]
-"""Runs one statement and gives its rows."""
 
 
 class Ledger:
     """Replies of one data set of a store; threads may share it."""
 
-    def __init__(self, store: Store, dataset: str, comparisons: Sequence[Comparison]) -> None:
+    def __init__(self, store: Database, dataset: str, comparisons: Sequence[Comparison]) -> None:
         self._store = store
         self._dataset = dataset
         self._votes = CollectedVotes(dataset, comparisons)
@@ -366,7 +289,6 @@ class Ledger:
         self._held: set[str] = set()
         self._failed: set[str] = set()
         self._taken: set[Place] = set()
-        prepare(store)
 
     def answered(self, keys: Iterable[str]) -> dict[str, Reply]:
         """Replies to these requests, by key, from whichever data set; failed ones if there is no better."""
@@ -384,10 +306,9 @@ class Ledger:
     def look(self, keys: Collection[str], judges: Collection[str]) -> None:
         """Look up which of these requests the data set has replies to, and the votes of these judges."""
         with self._one_at_a_time, self._store.snapshot() as moment:
-            ask = _of(moment)
-            self._looked = ask("select value::bigint from settings where key = 'version'", {})[0][0]
-            self._find_keys(ask, keys)
-            self._taken = _taken(ask, self._dataset, judges) if judges else set()
+            self._looked = _version(moment)
+            self._find_keys(moment, keys)
+            self._taken = _taken(moment, self._dataset, judges) if judges else set()
 
     def lacks(self, reply: Reply) -> bool:
         """Whether the data set, as last looked at, has not got this reply or its vote."""
@@ -395,7 +316,7 @@ class Ledger:
 
     def taken(self, judges: Collection[str]) -> set[Place]:
         """Votes of these judges in the data set."""
-        return _taken(_of(self._store), self._dataset, judges)
+        return _taken(self._store, self._dataset, judges)
 
     def spent(self, keys: Collection[str]) -> dict[str, Spent]:
         """What calls for these requests used, by key; requests never asked are absent."""
@@ -420,19 +341,19 @@ class Ledger:
     def _write(self, replies: Sequence[Reply], calls: Sequence[Call], instead: bool) -> int:
         entered, looked, self._entered, self._looked = self._entered, self._looked, -1, -1
         judges = {reply.judge for reply in replies if reply.task == "vote"}
-        with self._store.change() as cursor:
-            version = whole_number(cursor, "select value::bigint from settings where key = 'version'")
+        with self._store.change() as change:
+            version = _version(change)
             if judges and (version != entered or not self._votes.knows(judges)):
-                self._votes.enter(cursor, judges)
+                self._votes.enter(change, judges)
                 entered = version
             if replies and version != looked:
-                self._look_again(cursor, replies)
+                self._look_again(change, replies)
             gone = self._failed & {reply.key for reply in replies}
             if instead:
-                gone |= self._others_at(cursor, replies)
-            freed = self._forget(cursor, gone) if gone else set()
+                gone |= self._others_at(change, replies)
+            freed = self._forget(change, gone) if gone else set()
             fresh, votes, lost = self._new(replies, gone, freed)
-            self._insert(cursor, fresh, votes, calls)
+            self._insert(change, fresh, votes, calls)
         # `change` raises the version by one; what anybody else changes will show as another number.
         self._entered = version + 1 if entered == version else -1
         self._looked = version + 1 if looked == version else -1
@@ -464,11 +385,11 @@ class Ledger:
                 placed.add(place)
         return fresh, votes, lost
 
-    def _find_keys(self, ask: Ask, keys: Collection[str]) -> None:
+    def _find_keys(self, store: Snapshot, keys: Collection[str]) -> None:
         """Note which of these requests the data set has replies to."""
         self._held -= set(keys)
         self._failed -= set(keys)
-        found = ask(
+        found = store.rows(
             """select key, status = 'error' as failed from replies
                where dataset = $dataset and key in (select unnest($keys::varchar[]))""",
             {"dataset": self._dataset, "keys": list(keys)},
@@ -476,19 +397,19 @@ class Ledger:
         for key, failed in found:
             (self._failed if failed else self._held).add(key)
 
-    def _look_again(self, cursor: Any, replies: Sequence[Reply]) -> None:
+    def _look_again(self, change: Change, replies: Sequence[Reply]) -> None:
         """Somebody else changed the store: see what it has of these replies now."""
-        self._find_keys(_within(cursor), [reply.key for reply in replies])
+        self._find_keys(change, [reply.key for reply in replies])
         votes = [reply for reply in replies if reply.task == "vote"]
         if votes:
             self._taken -= {vote.place for vote in votes}
             judges, items = {vote.judge for vote in votes}, {vote.item_id for vote in votes}
-            self._taken |= _taken(_within(cursor), self._dataset, judges, items)
+            self._taken |= _taken(change, self._dataset, judges, items)
 
-    def _others_at(self, cursor: Any, replies: Sequence[Reply]) -> set[str]:
+    def _others_at(self, change: Change, replies: Sequence[Reply]) -> set[str]:
         """Replies in the data set that voted where these will, to other requests."""
         places = {reply.place: reply.key for reply in replies if reply.task == "vote"}
-        found = _within(cursor)(
+        found = change.rows(
             """select key, item_id, candidate, judge, run, position from replies
                where task = 'vote' and dataset = $dataset and judge in (select unnest($judges::varchar[]))""",
             {"dataset": self._dataset, "judges": sorted({judge for _, judge, _, _ in places})},
@@ -505,8 +426,8 @@ class Ledger:
         comparison that say the same, which is the share of the mode for votes that follow it (methods §5; for
         votes off the mode ours). Comparisons with one vote get none.
         """
-        with self._store.change() as cursor:
-            cursor.execute(
+        with self._store.change() as change:
+            change.execute(
                 """create temp table shares as
                    select id, n, count(*) over (partition by comparison, judge, vote) / n as share from (
                      select v.id, v.comparison, v.judge, v.vote,
@@ -516,58 +437,46 @@ class Ledger:
                        and j.name in (select unnest($judges::varchar[])))""",
                 {"dataset": self._dataset, "judges": list(judges)},
             )
-            cursor.execute(
+            change.execute(
                 f"""update votes set confidence = s.share, confidence_kind = {CONFIDENCE_KINDS.index("multi")}
                     from shares s where votes.id = s.id and s.n > 1
                     and votes.confidence is distinct from s.share"""
             )
 
-    def _forget(self, cursor: Any, keys: Iterable[str]) -> set[Place]:
+    def _forget(self, change: Change, keys: Iterable[str]) -> set[Place]:
         """Take away the data set's replies to these requests and their votes; return the places left free."""
         given = {"keys": sorted(keys), "dataset": self._dataset}
         one_of_them = "dataset = $dataset and key in (select unnest($keys::varchar[]))"
-        gone = _within(cursor)(
+        gone = change.rows(
             f"""select item_id, candidate, judge, run, position from replies
                 where task = 'vote' and {one_of_them}""",
             given,
         )
-        cursor.execute(f"delete from replies where {one_of_them}", given)
+        change.execute(f"delete from replies where {one_of_them}", given)
         freed = set()
         for item_id, candidate, judge, run, position in gone:
             model_a, model_b = json.loads(candidate)
             pair = (item_id, model_a, model_b)
-            if self._votes.remove(cursor, pair, judge, run, position):
+            if self._votes.remove(change, pair, judge, run, position):
                 freed.add((pair, judge, run, position))
         return freed
 
     def _insert(
-        self, cursor: Any, fresh: Sequence[Reply], votes: Sequence[Reply], calls: Sequence[Call]
+        self, change: Change, fresh: Sequence[Reply], votes: Sequence[Reply], calls: Sequence[Call]
     ) -> None:
         if fresh:
-            insert(cursor, reply_table(self._dataset, fresh), replies="*")
+            change.insert(reply_table(self._dataset, fresh), "replies")
         if votes:
-            self._votes.add(cursor, votes)
+            self._votes.add(change, votes)
         if calls:
-            insert(cursor, call_table(self._dataset, calls), calls="*")
+            change.insert(call_table(self._dataset, calls), "calls")
 
 
-def prepare(store: Store) -> None:
-    """Make the tables of this module; a store that has them is not changed, so its version stays."""
-    there = store.query(
-        "select 1 from duckdb_tables() where table_name in (select unnest($names::varchar[]))",
-        {"names": list(TABLES)},
-    )
-    if there.num_rows < len(TABLES):
-        with store.change() as cursor:
-            cursor.execute(SCHEMA)
-
-
-def without_verdict(store: Store, dataset: str, judges: Sequence[str], *, limit: int = 100) -> pa.Table:
+def without_verdict(store: Database, dataset: str, judges: Sequence[str], *, limit: int = 100) -> pa.Table:
     """Replies of these judges that gave nothing usable: `status`, `n`, and the words, the commonest first.
 
     A failed call (`error`) has the provider's words, any other reply its own.
     """
-    prepare(store)
     return store.query(
         """select status, count(*)::bigint as n, raw as words from replies
            where dataset = $dataset and judge in (select unnest($judges::varchar[])) and status <> 'ok'
@@ -576,25 +485,15 @@ def without_verdict(store: Store, dataset: str, judges: Sequence[str], *, limit:
     )
 
 
-def _of(where: Store | Snapshot) -> Ask:
-    return lambda sql, params: [tuple(row.values()) for row in where.query(sql, params).to_pylist()]
-
-
-def _within(cursor: Any) -> Ask:
-    """As `_of`, inside a change."""
-
-    def ask(sql: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = cursor.execute(sql, params).fetchall()
-        return found
-
-    return ask
+def _version(store: Snapshot) -> int:
+    return int(store.rows("select value from settings where key = 'version'")[0][0])
 
 
 def _taken(
-    ask: Ask, dataset: str, judges: Collection[str], items: Collection[str] | None = None
+    store: Database | Snapshot, dataset: str, judges: Collection[str], items: Collection[str] | None = None
 ) -> set[Place]:
     """Votes of these judges in a data set, on these items only if they are given."""
-    found = ask(
+    found = store.rows(
         f"""select i.name as item_id, a.name as model_a, b.name as model_b, j.name as judge, v.run,
                    case v.position when 1 then 'ab' when -1 then 'ba' else '' end as position
             from votes v join datasets d on d.id = v.dataset join judges j on j.id = v.judge

@@ -1,18 +1,15 @@
-"""Questions to the store about models and repetitions: scores of model pairs, and ratings for the ICC.
-
-Question to the store about doubt: how far a judge's runs differ on a prompt, and how sure it is.
-"""
+"""Pairs of models and repetitions: scores of model pairs, ratings for the ICC, and how sure a judge was."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import UnknownName
 from ..records import FloatArray, IntArray, PairDoubt, PairScores, RatingTable
 from ..schema import Selection
-from .selection import Codes, at_one_moment, by_judge, floats, ints, number, scope, unknown
+from .selection import Codes, at_one_moment, by_judge, dense_codes, fetch, floats, ints, pick, scope
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,29 +30,34 @@ def pair_scores(
     Votes are averaged within order, then across orders; votes without a known position are an order of
     their own. Pooled, the votes of all judges are averaged within order first. Comparisons of one item that
     have the two models the other way round are merged. A model compared with itself gives no score. Raises as
-    in `core.store.vote_queries`. Source: methods §6, [RAEE].
+    in `core.store.vote_queries`. Source: docs/methods.md §6, [RAEE].
     """
     selected = scope(store, selection)
-    codes = number(store, selected, selection)
+    codes = dense_codes(store, selected, selection)
     # Orders are summed in fixed columns, as sums of parallel doubles would differ from run to run.
     sums = ", ".join(
-        f"(sum(x.vote * x.side) filter (x.position * x.side = {shown}))::double as s{k}, "
+        f"(sum(x.total * x.side) filter (x.position * x.side = {shown}))::double as s{k}, "
         f"coalesce((sum(x.n) filter (x.position * x.side = {shown})), 0)::bigint as n{k}, "
         f"coalesce((sum(x.ties) filter (x.position * x.side = {shown})), 0)::bigint as t{k}"
         for k, shown in enumerate((1, -1, 0))
     )
-    votes = f"""
-        with u as (select v.judge, v.comparison, v.position, sum(v.vote)::bigint as vote, count(*) as n,
-                          count_if(v.vote = 0) as ties
-                   from votes v where v.status = 0 and {selected.filter}
-                   group by v.judge, v.comparison, v.position),
-        x as (select u.*, c.item, least(c.model_a, c.model_b) as low, greatest(c.model_a, c.model_b) as high,
-                     case when c.model_a < c.model_b then 1 else -1 end as side
-              from u join comparisons c on c.id = u.comparison where c.model_a <> c.model_b)"""
-    together = ", (item, low, high)" if pooled else ""
     table = store.query(
-        f"""{votes} select coalesce(judge, {POOLED}) as judge, item, low, high, {sums} from x
-            group by grouping sets ((judge, item, low, high){together}) order by 1, low, high, item""",
+        selected.sql(
+            """
+            with u as (select v.judge, v.comparison, v.position, sum(v.vote)::bigint as total, count(*) as n,
+                              count_if(v.vote = 0) as ties
+                       from {usable} v group by v.judge, v.comparison, v.position),
+            x as (select u.*, c.item, least(c.model_a, c.model_b) as low,
+                         greatest(c.model_a, c.model_b) as high,
+                         case when c.model_a < c.model_b then 1 else -1 end as side
+                  from u join comparisons c on c.id = u.comparison where c.model_a <> c.model_b),
+            s as (select judge as rater, item, low, high, {sums} from x
+                  group by grouping sets ((judge, item, low, high){together}))
+            select coalesce(s.rater, {pooled}) as judge, s.* from s order by 1, s.low, s.high, s.item""",
+            sums=sums,
+            together=", (item, low, high)" if pooled else "",
+            pooled=str(POOLED),
+        ),
         selected.params,
     )
     names, code = _model_codes(store, table)
@@ -72,8 +74,7 @@ def pair_scores(
 
 def _model_codes(store: Snapshot, table: pa.Table) -> tuple[tuple[str, ...], IntArray]:
     """Names of the models in order, and store id → place in that order."""
-    known = store.query("select id, name from models")
-    names = dict(zip(known["id"].to_pylist(), known["name"].to_pylist(), strict=True))
+    names = dict(store.rows("select id, name from models"))
     used = np.union1d(ints(table, "low"), ints(table, "high")).tolist()
     ordered = sorted(used, key=names.__getitem__)
     code = np.zeros(max(used, default=0) + 1, dtype=np.int64)
@@ -104,74 +105,66 @@ def _pair_scores(table: pa.Table, codes: Codes, models: tuple[str, ...], code: I
     )
 
 
+ORDERS = ("both", "ab", "ba", "unknown")
+"""What a cell of `RatingTable` is, by its number in SQL."""
+
+
 @at_one_moment
 def ratings(
     store: Snapshot, selection: Selection, *, anchors: tuple[str, ...] = ()
 ) -> dict[str, RatingTable]:
-    """Repeated ratings of each judge: rows are comparisons, columns runs (methods §6, judge screening).
+    """Repeated ratings of each judge: rows are comparisons, columns runs.
 
     With anchors, a vote is +1 for the candidate against the anchor and comparisons without an anchor are left
-    out; between two anchors the one named first is the anchor. If every run was asked in both orders, a cell
+    out; between two anchors the one named first is the anchor. If every run was judged in both orders, a cell
     is the mean of the two; else only the votes of the judge's most common order count (when equal, `ab`
     before `ba` before unknown). k is the most common number of complete runs that is at least 2 (the larger
     when equal), and rows are the comparisons with exactly k. A judge without such a comparison is absent.
+    Source: docs/methods.md §6, judge screening.
     """
-    selected = scope(store, selection)
-    codes = number(store, selected, selection)
     oriented, compared = "1", "true"
     if anchors:
-        ids = _anchor_ids(store, anchors)
+        known = dict(store.rows("select name, id from models order by name"))
+        ids = pick("model", anchors, known)
         ranks = " ".join(f"when {i} then {rank}" for rank, i in enumerate(ids))
         rank_a, rank_b = (f"(case c.model_{side} {ranks} else {len(ids)} end)" for side in "ab")
         oriented = f"(case when {rank_b} < {rank_a} then 1 else -1 end)"
         compared = f"{rank_a} <> {rank_b}"
-    table = store.query(
-        f"""with s as (select v.judge, v.comparison, c.item, v.run, v.position, v.status = 0 as ok,
-                              v.vote * {oriented} as vote
-                       from votes v join comparisons c on c.id = v.comparison
-                       where {selected.filter} and {compared}),
-            r as (select judge, comparison, item, run, (max(vote) filter (ok and position = 1))::double as ab,
-                         (max(vote) filter (ok and position = -1))::double as ba,
-                         (max(vote) filter (ok and position = 0))::double as unknown,
-                         count_if(position = 1) > 0 and count_if(position = -1) > 0 as both_asked
-                  from s group by judge, comparison, item, run),
-            m as (select judge, case when bool_and(both_asked) then 'both'
-                                     when count(ab) >= greatest(count(ba), count(unknown)) then 'ab'
-                                     when count(ba) >= count(unknown) then 'ba' else 'unknown' end as orders
-                  from r group by judge),
-            x as (select r.judge, r.comparison, r.item, r.run, m.orders,
-                         case m.orders when 'both' then (ab + ba) / 2 when 'ab' then ab when 'ba' then ba
-                                       else unknown end as rating
-                  from r join m using (judge)),
-            w as (select *, count(*) over (partition by judge, comparison) as k
-                  from x where rating is not null),
-            f as (select judge, k, count(distinct comparison) as rows from w where k >= 2 group by judge, k),
-            b as (select judge, k from f
-                  qualify row_number() over (partition by judge order by rows desc, k desc) = 1)
-            select w.judge, w.item, w.orders, w.k::bigint as k, w.rating from w join b using (judge, k)
-            order by w.judge, w.comparison, w.run""",
-        selected.params,
-    )
-    item, rating, k = codes.item[ints(table, "item")], floats(table, "rating"), ints(table, "k")
-    found = {}
-    for judge, rows in by_judge(table, selected.judges).items():
-        width = int(k[rows.start])
-        found[judge] = RatingTable(
-            item=item[rows][::width],
-            ratings=rating[rows].reshape(-1, width),
-            orders=table["orders"][rows.start].as_py(),
+    listed = """
+        with s as (select v.judge, v.comparison, c.item, v.run, v.position, v.status = 0 as ok,
+                          v.vote * {oriented} as rating
+                   from votes v join comparisons c on c.id = v.comparison where {filter} and {compared}),
+        r as (select judge, comparison, item, run,
+                     (max(rating) filter (ok and position = 1))::double as ab,
+                     (max(rating) filter (ok and position = -1))::double as ba,
+                     (max(rating) filter (ok and position = 0))::double as neither,
+                     case when count_if(position = 1) > 0 and count_if(position = -1) > 0 then 1
+                          else 0 end as in_both
+              from s group by judge, comparison, item, run),
+        m as (select judge, case when min(in_both) = 1 then 0
+                                 when count(ab) >= greatest(count(ba), count(neither)) then 1
+                                 when count(ba) >= count(neither) then 2 else 3 end as orders
+              from r group by judge),
+        x as (select r.judge, r.comparison, r.item, r.run, m.orders,
+                     case m.orders when 0 then (ab + ba) / 2 when 1 then ab when 2 then ba
+                                   else neither end as rating
+              from r join m using (judge)),
+        w as (select x.*, count(*) over (partition by judge, comparison) as k
+              from x where rating is not null),
+        f as (select judge, k, count(distinct comparison) as n from w where k >= 2 group by judge, k),
+        b as (select judge, k, row_number() over (partition by judge order by n desc, k desc) as place from f)
+        select w.judge, w.item, w.orders, w.k::bigint as k_, w.rating
+        from w join b using (judge, k) where b.place = 1 order by w.judge, w.comparison, w.run"""
+
+    def record(item: IntArray, orders: IntArray, k: IntArray, rating: FloatArray) -> RatingTable:
+        return RatingTable(
+            item=item[:: k[0]],
+            ratings=rating.reshape(-1, k[0]),
+            orders=ORDERS[orders[0]],
             oriented=bool(anchors),
         )
-    return found
 
-
-def _anchor_ids(store: Snapshot, anchors: tuple[str, ...]) -> list[int]:
-    known = store.query("select id, name from models order by name")
-    ids = dict(zip(known["name"].to_pylist(), known["id"].to_pylist(), strict=True))
-    for anchor in anchors:
-        if anchor not in ids:
-            raise UnknownName(unknown("model", anchor, list(ids)))
-    return [ids[anchor] for anchor in anchors]
+    return fetch(store, selection, listed, record, oriented=oriented, compared=compared)
 
 
 @at_one_moment
@@ -181,48 +174,39 @@ def pair_doubts(store: Snapshot, selection: Selection) -> dict[str, PairDoubt]:
     Across runs a score is compared in like orders: the mean of both orders over the runs that have both, if
     two or more have; else the order with most runs (model of the smaller store id first, on a tie); else NaN.
     The SD has n - 1 in its denominator. Raises as in `core.store.vote_queries`.
-    Source: methods §6 (like orders: ours).
+    Source: docs/methods.md §6 (like orders: ours).
     """
     scores = pair_scores(store, selection)
-    selected = scope(store, selection)
-    codes = number(store, selected, selection)
     by_order = ", ".join(
         f"avg(v.vote * x.side) filter (v.position * x.side = {shown}) as r{k}"
         for k, shown in enumerate((1, -1, 0))
     )
     per_order = ", ".join(f"count(r{k})::bigint as n{k}, stddev_samp(r{k})::double as d{k}" for k in range(3))
-    table = store.query(
-        f"""with x as (select id, item, least(model_a, model_b) as low, greatest(model_a, model_b) as high,
-                              case when model_a < model_b then 1 else -1 end as side
-                       from comparisons where model_a <> model_b),
-            r as (select v.judge, x.item, x.low, x.high, v.run, {by_order}, sum(v.confidence) as confidence,
-                         count(v.confidence) as confident
-                  from votes v join x on x.id = v.comparison where v.status = 0 and {selected.filter}
-                  group by v.judge, x.item, x.low, x.high, v.run)
-            select judge, item, m.name as name_1, o.name as name_2, {per_order},
-                   count((r0 + r1))::bigint as n3, stddev_samp((r0 + r1) / 2)::double as d3,
-                   (sum(confidence) / nullif(sum(confident), 0))::double as confidence
-            from r join models m on m.id = low join models o on o.id = high
-            group by judge, item, low, high, m.name, o.name order by judge""",
-        selected.params,
+    listed = """
+        with x as (select id, item, least(model_a, model_b) as low, greatest(model_a, model_b) as high,
+                          case when model_a < model_b then 1 else -1 end as side
+                   from comparisons where model_a <> model_b),
+        r as (select v.judge, x.item, x.low, x.high, v.run, {by_order}, sum(v.confidence) as stated,
+                     count(v.confidence) as confident
+              from {usable} v join x on x.id = v.comparison group by v.judge, x.item, x.low, x.high, v.run)
+        select judge, {per_order},
+               count((r0 + r1))::bigint as n3, stddev_samp((r0 + r1) / 2)::double as d3,
+               (sum(stated) / nullif(sum(confident), 0))::double as confidence
+        from r join models m on m.id = low join models o on o.id = high
+        group by judge, item, low, high, m.name, o.name
+        order by judge, least(m.name, o.name), greatest(m.name, o.name), item"""
+    found: dict[str, dict[str, Any]] = fetch(
+        store, selection, listed, dict, by_order=by_order, per_order=per_order
     )
-    n = np.stack([ints(table, f"n{k}") for k in range(4)])
-    sd = _chosen(n, np.stack([floats(table, f"d{k}") for k in range(4)])) / 2
-    item, confidence = codes.item[ints(table, "item")], floats(table, "confidence")
-    names = [table[f"name_{k}"].to_pylist() for k in (1, 2)]
-    found = {}
-    for judge, rows in by_judge(table, selected.judges).items():
-        pairs = scores[judge]
-        place = {name: code for code, name in enumerate(pairs.models)}
-        one, two = (np.array([place[name] for name in column[rows]], dtype=np.int64) for column in names)
-        order = np.lexsort((item[rows], np.maximum(one, two), np.minimum(one, two)))
-        found[judge] = PairDoubt(pairs=pairs, run_sd=sd[rows][order], confidence=confidence[rows][order])
-    return found
+    return {
+        judge: PairDoubt(pairs=scores[judge], run_sd=_run_sd(columns), confidence=columns["confidence"])
+        for judge, columns in found.items()
+    }
 
 
-def _chosen(n: np.ndarray, sd: FloatArray) -> FloatArray:
-    """SD of both orders' mean, else of the order with most runs, else NaN; `n` and `sd` are (4, rows)."""
-    most = np.argmax(n[:3], axis=0)
-    place = np.where(n[3] >= 2, 3, most)
-    columns = np.arange(n.shape[1])
-    return np.where(n[place, columns] >= 2, sd[place, columns], np.nan)
+def _run_sd(columns: Mapping[str, Any]) -> FloatArray:
+    """SD of both orders' mean, else of the order with most runs, else NaN; a vote is twice a score."""
+    n, sd = (np.stack([columns[f"{what}{k}"] for k in range(4)]) for what in "nd")
+    place = np.where(n[3] >= 2, 3, np.argmax(n[:3], axis=0))
+    rows = np.arange(n.shape[1])
+    return np.where(n[place, rows] >= 2, sd[place, rows] / 2, np.nan)

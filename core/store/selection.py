@@ -1,27 +1,29 @@
-"""From a `Selection` to SQL and codes: which votes, which gold, which numbers stand for items and judges.
+"""From a `Selection` to SQL and back: which rows, which gold, and one record per judge of what is counted.
 
-From a `Selection` to SQL on the tables of direct scores and of rankings.
+SQL keeps to what DuckDB, PostgreSQL, ClickHouse and Spark share: no `any_value`, `bool_or`, ordered `list` or
+`unnest`, an alias on every subquery, and no computed column with the name of an input column of its select:
+`fetch` reads `gold_` as `gold`.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from ..errors import NoUsableVotes, UnknownName
-from ..records import FloatArray, IntArray
-from ..schema import COLUMN_NAMES, CONFIDENCE_KINDS, FORMS, STATUSES, Kind, Selection
-from .load import NUMBER_COLUMNS, ROW_NUMBERS, ROW_TEXTS, TEXT_COLUMNS
+from ..records import NO_GOLD, NO_SIDE, FloatArray, IntArray
+from ..schema import FORMS, Kind, Selection
+from .schema import CODES, LAYOUTS, decode
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .connection import Snapshot, Store
+    from .connection import Database, Snapshot
 
 
 P = ParamSpec("P")
@@ -30,94 +32,163 @@ R = TypeVar("R")
 PAGES: dict[Kind, str] = {"votes": "Overview", "scores": "Leaderboard", "rankings": "Listwise"}
 """Where each kind of judgement is shown."""
 
-NUMERIC = ("run", "vote", "confidence", "gold", *NUMBER_COLUMNS)
+PLURALS = {"category": "categories", "model": "models", "candidate": "candidates"}
+"""Text column of a result → field of a record that names what the column's codes stand for."""
+
+SIDES = """(
+    select d.vote as id, sign(coalesce(d.length_a - d.length_b, length(a.text) - length(b.text))) as side
+    from details d left join texts a on a.id = d.response_a left join texts b on b.id = d.response_b)"""
+"""Longer response of each vote with details: 1 is A, -1 B, 0 neither; null where a length is unknown."""
+BOTH_ORDERS = """(
+    select v.judge, v.comparison, v.run, max(v.vote) - min(v.vote) as apart, sign(sum(v.vote)) as verdict,
+           case when count(v.confidence) = 2 then sum(v.confidence) / 2 end as stated
+    from {usable} v where v.position <> 0 group by v.judge, v.comparison, v.run having count(*) = 2)"""
+"""One row per run of a comparison voted in both orders: its verdict and mean confidence (see `outcomes`)."""
 
 
 def at_one_moment(
-    ask: Callable[Concatenate[Snapshot, P], R],
-) -> Callable[Concatenate[Store | Snapshot, P], R]:
-    """Let a question of several statements see one state of the store, whatever is loaded meanwhile."""
+    query: Callable[Concatenate[Snapshot, P], R],
+) -> Callable[Concatenate[Database | Snapshot, P], R]:
+    """Let a query of several statements see one state of the store, whatever is loaded meanwhile."""
 
-    @wraps(ask)
-    def asked(store: Store | Snapshot, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    @wraps(query)
+    def answer(store: Database | Snapshot, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with store.snapshot() as moment:
-            return ask(moment, *args, **kwargs)
+            return query(moment, *args, **kwargs)
 
-    return asked
-
-
-def decode(column: str, names: Mapping[int, str]) -> str:
-    """SQL that turns the code of a closed vocabulary into its text; other codes are null."""
-    cases = " ".join(f"when {code} then '{name}'" for code, name in names.items())
-    return f"(case {column} {cases} end)"
+    return answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """SQL pieces of a checked selection. `filter` speaks of a vote `v`; `pool` only of its data sets.
+    """SQL pieces of a checked selection of one kind: conditions on a row `v`, and values for `params`.
 
-    `gold` is a subquery (comparison, item, dataset, model_a, model_b, gold) of the selected data sets.
+    filter : all conditions.  pool : only that on the data sets.
+    gold : subquery (comparison, item, dataset, model_a, model_b, gold) of the selected data sets; votes only.
+    judges : number of a judge → name.
     """
 
+    kind: Kind
     filter: str
     pool: str
     gold: str
     params: dict[str, str]
     judges: dict[int, str]
 
+    def sql(self, template: str, **parts: str) -> str:
+        """A statement about this scope.
 
-def column_sql(column: str, extra: str = "$extra") -> tuple[str, str]:
-    """Value of a canonical or extra column for a vote `w`, and the joins it needs.
+        template : SQL with `{usable}` for the selected rows with status ok, `{gold}`, `{pool}`, `{filter}`,
+            `{sides}` (`SIDES`), `{NO_GOLD}`, `{NO_SIDE}`, and the parts.
+        """
+        usable = f"(select v.* from {self.kind} v where v.status = 0 and {self.filter})"
+        return template.format(
+            usable=usable,
+            gold=self.gold,
+            pool=self.pool,
+            filter=self.filter,
+            sides=SIDES,
+            NO_GOLD=NO_GOLD,
+            NO_SIDE=NO_SIDE,
+            **parts,
+        )
+
+
+def scope(store: Snapshot, selection: Selection, kind: Kind = "votes") -> Scope:
+    """Check a selection against the store and write its SQL.
+
+    A ranking is selected whole, if any of its rows meets each condition.
+
+    Raises
+    ------
+    UnknownName : a data set, judge, rater type or kind of gold that does not exist, or a column that this
+        kind of judgement does not have.
+    """
+    judges = _numbers(store, "judges")
+    pool = _pool(store, selection)
+    filters = [pool, *_raters(selection, judges)]
+    params: dict[str, str] = {}
+    for place, (column, value) in enumerate(selection.where):
+        if column not in FORMS[kind].names:
+            check_column(store, column, kind)
+            params[f"extra{place}"] = column
+        params[f"value{place}"] = value
+        filters.append(_condition(column, kind, place))
+    return Scope(
+        kind=kind,
+        filter=" and ".join(part for part in filters if part != "true") or "true",
+        pool=pool,
+        gold=_gold(selection.gold, pool, judges) if kind == "votes" else "",
+        params=params,
+        judges={number: name for name, number in judges.items()},
+    )
+
+
+def column_sql(column: str, kind: Kind = "votes", extra: str = "$extra") -> tuple[str, tuple[str, ...]]:
+    """Value of a canonical or extra column for a row `w`, and the joins it needs.
 
     The name of an extra column is read from the parameter `extra`: it never becomes part of the statement.
     """
-    own = {
-        "run": "w.run",
-        "vote": "w.vote",
-        "confidence": "w.confidence",
-        "position": decode("w.position", {1: "ab", -1: "ba"}),
-        "confidence_kind": decode("w.confidence_kind", dict(enumerate(CONFIDENCE_KINDS))),
-        "rater_type": "(case when w.human then 'human' else 'llm' end)",
-        "status": decode("w.status", dict(enumerate(STATUSES))),
-    }
-    compared = "join comparisons x on x.id = w.comparison"
-    detailed = "left join details x on x.vote = w.id"
-    if column in own:
-        return own[column], ""
-    if column in TEXT_COLUMNS:
-        return "y.text", f"{detailed} left join texts y on y.id = x.{column}"
-    if column in NUMBER_COLUMNS:
-        return f"x.{column}", detailed
+    layout, details = LAYOUTS[kind], LAYOUTS[kind].details
+    about, compared = ("co", ("join comparisons co on co.id = w.comparison",)) if details else ("w", ())
+    home, detailed = ("de", ("left join details de on de.vote = w.id",)) if details else ("w", ())
+    if column not in FORMS[kind].names:
+        return f"{home}.extra[{extra}]", detailed
+    if column in CODES:
+        return decode(f"w.{column}", CODES[column]), ()
+    if column in layout.judged:
+        return f"m_{column}.name", (
+            *compared,
+            f"join models m_{column} on m_{column}.id = {about}.{column}",
+        )
+    if column in layout.texts:
+        return f"t_{column}.text", (
+            *detailed,
+            f"left join texts t_{column} on t_{column}.id = {home}.{column}",
+        )
+    if column in details:
+        return f"{home}.{column}", detailed
     return {
-        "dataset": ("x.name", "join datasets x on x.id = w.dataset"),
-        "judge": ("x.name", "join judges x on x.id = w.judge"),
-        "category": ("x.name", "left join categories x on x.id = w.category"),
-        "gold": ("x.gold", compared),
-        "item_id": ("y.name", f"{compared} join items y on y.id = x.item"),
-        "model_a": ("y.name", f"{compared} join models y on y.id = x.model_a"),
-        "model_b": ("y.name", f"{compared} join models y on y.id = x.model_b"),
-    }.get(column, (f"x.extra[{extra}]", detailed))
+        "dataset": ("ds.name", ("join datasets ds on ds.id = w.dataset",)),
+        "judge": ("jd.name", ("join judges jd on jd.id = w.judge",)),
+        "category": ("ct.name", ("left join categories ct on ct.id = w.category",)),
+        "item_id": ("it.name", (*compared, f"join items it on it.id = {about}.item")),
+        "gold": (f"{about}.gold", compared),
+        "rater_type": ("(case when w.human then 'human' else 'llm' end)", ()),
+    }.get(column, (f"w.{column}", ()))
+
+
+def is_numeric(column: str, kind: Kind = "votes") -> bool:
+    """Whether a column is a canonical one of numbers."""
+    return any(known.name == column and known.kind != "text" for known in FORMS[kind].columns)
 
 
 def extra_columns(
-    store: Snapshot, condition: str = "true", params: dict[str, str] | None = None
+    store: Snapshot, kind: Kind = "votes", condition: str = "true", params: dict[str, str] | None = None
 ) -> list[str]:
-    """Names, in order, of the columns outside the canonical form that votes `v` under a condition have."""
+    """Names, in order, of the columns outside the canonical form that rows `v` under a condition have."""
+    where = "details d join votes v on v.id = d.vote" if kind == "votes" else f"{kind} v"
+    extra = "d.extra" if kind == "votes" else "v.extra"
     found = store.query(
-        f"""select distinct unnest(map_keys(d.extra)) as name from details d join votes v on v.id = d.vote
-            where d.extra is not null and {condition} order by 1""",
+        f"select distinct map_keys({extra}) as names from {where} where {extra} is not null and {condition}",
         params,
     )
-    return [str(name) for name in found["name"].to_pylist()]
+    return sorted({name for names in found["names"].to_pylist() for name in names})
 
 
-def codes(store: Snapshot, table: str) -> dict[str, int]:
+def check_column(store: Snapshot, column: str, kind: Kind = "votes") -> None:
+    """Raise UnknownName unless judgements of a kind have this column, canonical or extra."""
+    if column not in FORMS[kind].names and column not in (extras := extra_columns(store, kind)):
+        raise UnknownName(unknown("column", column, [*FORMS[kind].names, *extras]))
+
+
+def _numbers(store: Snapshot, table: str) -> dict[str, int]:
     """Name → number of a dictionary of the store."""
-    found = store.query(f"select name, id from {table} order by name")
-    return dict(zip(found["name"].to_pylist(), found["id"].to_pylist(), strict=True))
+    return dict(store.rows(f"select name, id from {table} order by name"))
 
 
-def _pick(kind: str, wanted: tuple[str, ...], known: dict[str, int]) -> list[int]:
+def pick(kind: str, wanted: tuple[str, ...], known: dict[str, int]) -> list[int]:
+    """Numbers of names; raises UnknownName for one that is not there."""
     for name in wanted:
         if name not in known:
             raise UnknownName(unknown(kind, name, list(known)))
@@ -134,67 +205,38 @@ def unknown(kind: str, name: str, known: list[str]) -> str:
     return f"No {kind} named {name!r}; there {'is' if len(known) == 1 else 'are'}: {shown or 'none'}"
 
 
-def _one_of(column: str, codes: list[int]) -> str:
-    return f"{column} in ({', '.join(map(str, codes))})" if codes else "false"
+def _one_of(column: str, numbers: list[int]) -> str:
+    return f"{column} in ({', '.join(map(str, numbers))})" if numbers else "false"
 
 
-def scope(store: Snapshot, selection: Selection) -> Scope:
-    """Check a selection against the store and write its SQL.
-
-    Raises
-    ------
-    UnknownName : a data set, judge, column, rater type or kind of gold that does not exist.
-    """
-    judges = codes(store, "judges")
-    pool = pool_of(store, selection)
-    filters = filters_of(selection, pool, judges)
-    params: dict[str, str] = {}
-    extras: list[str] | None = None
-    for place, (column, value) in enumerate(selection.where):
-        if column not in COLUMN_NAMES:
-            extras = extra_columns(store) if extras is None else extras
-            if column not in extras:
-                raise UnknownName(unknown("column", column, [*COLUMN_NAMES, *extras]))
-            params[f"extra{place}"] = column
-        params[f"value{place}"] = value
-        filters.append(_condition(column, place))
-    return Scope(
-        filter=" and ".join(filters) or "true",
-        pool=pool,
-        gold=_gold(selection.gold, pool, judges),
-        params=params,
-        judges={code: name for name, code in judges.items()},
-    )
-
-
-def pool_of(store: Snapshot, selection: Selection) -> str:
+def _pool(store: Snapshot, selection: Selection) -> str:
     """SQL that keeps the selected data sets of a table `v`; raises UnknownName for one that is not there."""
     if selection.datasets is None:
         return "true"
-    return _one_of("v.dataset", _pick("data set", selection.datasets, codes(store, "datasets")))
+    return _one_of("v.dataset", pick("data set", selection.datasets, _numbers(store, "datasets")))
 
 
-def filters_of(selection: Selection, pool: str, judges: dict[str, int]) -> list[str]:
-    """SQL conditions on data set, judge and rater of a table `v`, `where` left out; raises UnknownName."""
-    filters = [] if pool == "true" else [pool]
+def _raters(selection: Selection, judges: dict[str, int]) -> Iterator[str]:
+    """SQL conditions on judge and rater type of a table `v`; raises UnknownName."""
     if selection.judges is not None:
-        filters.append(_one_of("v.judge", _pick("judge", selection.judges, judges)))
+        yield _one_of("v.judge", pick("judge", selection.judges, judges))
     if selection.rater_types is not None:
-        _pick("rater type", selection.rater_types, {"llm": 0, "human": 1})
+        pick("rater type", selection.rater_types, {"llm": 0, "human": 1})
         kinds = set(selection.rater_types)
         if len(kinds) < 2:
-            filters.append({"llm": "not v.human", "human": "v.human"}[kinds.pop()] if kinds else "false")
-    return filters
+            yield {"llm": "not v.human", "human": "v.human"}[kinds.pop()] if kinds else "false"
 
 
-def _condition(column: str, place: int) -> str:
-    """`column = value` for a vote `v`; an empty value means that the cell is missing."""
-    value, joins = column_sql(column, f"$extra{place}")
+def _condition(column: str, kind: Kind, place: int) -> str:
+    """`column = value` for a row `v`; an empty value means that the cell is missing."""
+    value, joins = column_sql(column, kind, f"$extra{place}")
     test = f"coalesce({value}::varchar, '') = $value{place}"
-    if column in NUMERIC:
+    if is_numeric(column, kind):
         # 0.70 and +1 are what people type for 0.7 and 1.
         test = f"({test} or {value} = try_cast($value{place} as double))"
-    return f"v.id in (select w.id from votes w {joins} where {test})" if joins else test.replace("w.", "v.")
+    if not joins and not LAYOUTS[kind].part:
+        return test.replace("w.", "v.")
+    return f"v.id in (select w.id from {kind} w {' '.join(joins)} where {test})"
 
 
 def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:
@@ -211,12 +253,14 @@ def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:
             unknown("gold", gold, ["given", "humans", *judges])
             + " (gold is 'given', 'humans' or the name of a judge)"
         )
-    # No unique mode is 0 (methods §0 and §2).
-    return f"""(select {columns}, m.gold from comparisons c left join (
-        select comparison,
-               (case when p > t and p > m then 1 when m > p and m > t then -1 else 0 end)::tinyint as gold
-        from (select v.comparison, count_if(v.vote = 1) p, count_if(v.vote = 0) t, count_if(v.vote = -1) m
-              from votes v where v.status = 0 and {who} and {pool} group by v.comparison)) m
+    # No unique mode is 0 (docs/methods.md §0 and §2).
+    return f"""(select {columns}, m.mode as gold from comparisons c left join (
+        select t.comparison,
+               (case when plus > tie and plus > minus then 1 when minus > plus and minus > tie then -1
+                     else 0 end)::tinyint as mode
+        from (select v.comparison, count_if(v.vote = 1) as plus, count_if(v.vote = 0) as tie,
+                     count_if(v.vote = -1) as minus
+              from votes v where v.status = 0 and {who} and {pool} group by v.comparison) t) m
         on m.comparison = c.id where {compared})"""
 
 
@@ -232,50 +276,94 @@ def nothing(store: Snapshot, selection: Selection, kind: Kind = "votes") -> NoUs
             parts.append(f"{named} {' or '.join(values) or '(none)'}")
     parts += [f"{column} = {value}" for column, value in selection.where]
     missing = f"No usable {FORMS[kind].unit}{' with ' + ', '.join(parts) if parts else ' in the store'}"
+    count = f"select count(distinct v.id) from {{}} v where {_pool(store, selection)}"
     others = [
         f"There {'is' if n == 1 else 'are'} {n:,} {form.unit if n == 1 else form.units}, "
         f"which the page {PAGES[form.kind]} shows."
         for form in FORMS.values()
-        if form.kind != kind and (n := held(store, selection, form.kind))
+        if form.kind != kind and (n := store.rows(count.format(form.kind))[0][0])
     ]
     return NoUsableVotes(". ".join([missing, " ".join(others)]) if others else missing)
 
 
-def held(store: Snapshot, selection: Selection, kind: Kind) -> int:
-    """How many judgements of a kind the selected data sets hold, failed ones too."""
-    sql = f"select count(distinct v.id)::bigint as n from {kind} v where {pool_of(store, selection)}"
-    return int(store.query(sql)["n"][0].as_py())
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Codes:
-    """Arrays from store ids to codes 0, 1, 2 … of what the selection's usable votes are about."""
+    """Arrays from store ids to codes 0, 1, 2 … of what the selection's usable rows are about."""
 
     comparison: IntArray
     item: IntArray
 
 
-def number(store: Snapshot, selected: Scope, selection: Selection) -> Codes:
-    """Number the comparisons and items with a usable vote, in the order of the store.
+def dense_codes(store: Snapshot, selected: Scope, selection: Selection) -> Codes:
+    """Codes of the comparisons and items with a usable row, in the order of the store.
 
     Raises
     ------
     NoUsableVotes : there is none.
     """
-    found = store.query(
-        f"""select c.id as comparison, c.item from comparisons c
-            where c.id in (select v.comparison from votes v where v.status = 0 and {selected.filter})""",
-        selected.params,
-    )
+    template = "select distinct v.item from {usable} v"
+    if selected.kind == "votes":
+        template = """select c.id as comparison, c.item from comparisons c
+                      where c.id in (select v.comparison from {usable} v)"""
+    found = store.query(selected.sql(template), selected.params)
     if found.num_rows == 0:
-        raise nothing(store, selection)
+        raise nothing(store, selection, selected.kind)
 
     def lookup(ids: IntArray) -> IntArray:
         present = np.zeros(ids.max() + 1, dtype=np.int64)
         present[ids] = 1
         return np.cumsum(present) - 1
 
-    return Codes(comparison=lookup(ints(found, "comparison")), item=lookup(ints(found, "item")))
+    item = lookup(ints(found, "item"))
+    return Codes(
+        item=item, comparison=lookup(ints(found, "comparison")) if selected.kind == "votes" else item
+    )
+
+
+def fetch(
+    store: Database | Snapshot,
+    selection: Selection,
+    template: str,
+    record: Callable[..., R],
+    *,
+    kind: Kind = "votes",
+    **parts: str,
+) -> dict[str, R]:
+    """Run one statement about a selection and make a record of each judge's rows, by name of the judge.
+
+    template : as in `Scope.sql`, ordered by a column `judge`.
+    record : takes every other column as an array: store ids in `comparison` and `item` become codes, texts
+        become codes too, with their names in a tuple (`PLURALS`).
+    """
+    with store.snapshot() as moment:
+        selected = scope(moment, selection, kind)
+        codes = dense_codes(moment, selected, selection)
+        found = moment.query(selected.sql(template, **parts), selected.params)
+    return per_judge(found, codes, selected.judges, record)
+
+
+def per_judge(
+    table: pa.Table, codes: Codes, judges: dict[int, str], record: Callable[..., R]
+) -> dict[str, R]:
+    """A record of each judge's rows of a table that is ordered by judge; see `fetch`."""
+    arrays: dict[str, Any] = {}
+    shared: dict[str, tuple[str, ...]] = {}
+    for column in table.column_names:
+        name = column.removesuffix("_")
+        if str(table[column].type) == "string":
+            shared[PLURALS[name]], arrays[name] = coded(table, column)
+        elif str(table[column].type) == "double":
+            arrays[name] = floats(table, column)
+        else:
+            arrays[name] = ints(table, column)
+    for name in ("comparison", "item"):
+        if name in arrays:
+            arrays[name] = getattr(codes, name)[arrays[name]]
+    del arrays["judge"]
+    return {
+        judge: record(**shared, **{name: values[rows] for name, values in arrays.items()})
+        for judge, rows in by_judge(table, judges).items()
+    }
 
 
 def ints(table: pa.Table, column: str) -> IntArray:
@@ -297,89 +385,6 @@ def by_judge(table: pa.Table, names: dict[int, str]) -> dict[str, slice]:
     return dict(sorted(found.items()))
 
 
-JOINS = """join datasets ds on ds.id = v.dataset join items it on it.id = v.item
-join judges jd on jd.id = v.judge left join categories ct on ct.id = v.category
-join models mo on mo.id = v.{judged} """ + " ".join(
-    f"left join texts tx_{name} on tx_{name}.id = v.{name}" for name in ROW_TEXTS
-)
-JUDGED: dict[Kind, str] = {"scores": "model", "rankings": "candidate"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowScope:
-    """SQL pieces of a checked selection of rows `v` of one kind, and the judges by number."""
-
-    kind: Kind
-    filter: str
-    params: dict[str, str]
-    judges: dict[int, str]
-
-
-def row_column_sql(kind: Kind) -> dict[str, str]:
-    """Canonical column → its value for a row `v`, after `JOINS`."""
-    return {
-        "dataset": "ds.name",
-        "item_id": "it.name",
-        "category": "ct.name",
-        "judge": "jd.name",
-        JUDGED[kind]: "mo.name",
-        "run": "v.run",
-        "rater_type": "(case when v.human then 'human' else 'llm' end)",
-        "status": decode("v.status", dict(enumerate(STATUSES))),
-        **{name: f"tx_{name}.text" for name in ROW_TEXTS},
-        **{name: f"v.{name}" for name in ROW_NUMBERS[kind]},
-    }
-
-
-def row_extra_columns(
-    store: Snapshot, kind: Kind, condition: str = "true", params: dict[str, str] | None = None
-) -> list[str]:
-    """Names, in order, of the columns outside the canonical form that rows `v` under a condition have."""
-    found = store.query(
-        f"""select distinct unnest(map_keys(v.extra)) as name from {kind} v
-            where v.extra is not null and {condition} order by 1""",
-        params,
-    )
-    return [str(name) for name in found["name"].to_pylist()]
-
-
-def row_scope(store: Snapshot, selection: Selection, kind: Kind) -> RowScope:
-    """Check a selection against the store and write its SQL; what it takes for gold plays no part.
-
-    A ranking is selected whole, if any of its rows meets each condition.
-
-    Raises
-    ------
-    UnknownName : a data set, judge or rater type that does not exist, a column that this kind has not.
-    """
-    judges = codes(store, "judges")
-    filters = filters_of(selection, pool_of(store, selection), judges)
-    own = row_column_sql(kind)
-    params: dict[str, str] = {}
-    extras: list[str] | None = None
-    for place, (column, value) in enumerate(selection.where):
-        sql = own.get(column)
-        if sql is None:
-            extras = row_extra_columns(store, kind) if extras is None else extras
-            if column not in extras:
-                raise UnknownName(unknown("column", column, [*FORMS[kind].names, *extras]))
-            params[f"extra{place}"] = column
-            sql = f"v.extra[$extra{place}]"
-        params[f"value{place}"] = value
-        test = f"coalesce({sql}::varchar, '') = $value{place}"
-        if column in ("run", *ROW_NUMBERS[kind]):
-            # 0.70 and +1 are what people type for 0.7 and 1.
-            test = f"({test} or {sql} = try_cast($value{place} as double))"
-        joins = JOINS.format(judged=JUDGED[kind])
-        filters.append(f"v.id in (select v.id from {kind} v {joins} where {test})")
-    return RowScope(
-        kind=kind,
-        filter=" and ".join(filters) or "true",
-        params=params,
-        judges={code: name for name, code in judges.items()},
-    )
-
-
 def coded(table: pa.Table, column: str) -> tuple[tuple[str, ...], IntArray]:
     """Distinct texts of a column in order, and the code of each row among them; null is ""."""
     import pyarrow.compute as pc
@@ -390,8 +395,3 @@ def coded(table: pa.Table, column: str) -> tuple[tuple[str, ...], IntArray]:
     code = np.empty(len(names), dtype=np.int64)
     code[order] = np.arange(len(names))
     return tuple(names[i] for i in order), code[encoded.indices.to_numpy()]
-
-
-def numbered(ids: IntArray) -> IntArray:
-    """Codes 0, 1, 2 … of ids, in the order of the store."""
-    return np.unique(ids, return_inverse=True)[1].reshape(-1).astype(np.int64)

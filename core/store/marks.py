@@ -1,0 +1,140 @@
+"""The votes behind a mark of a chart: a bin, a cell, a bar or a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ..errors import InvalidOption, NoUsableVotes
+from ..schema import CorrectnessRule, Selection
+from .export import listed
+from .selection import BOTH_ORDERS, Scope, at_one_moment, dense_codes, pick, scope
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .connection import Snapshot
+
+
+EDGE_TOLERANCE = 1e-9
+"""Bins are (low, high] with edges compared so (docs/methods.md §5)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """What the votes behind a mark have in common; None sets no condition.
+
+    confidence : (low, high], with 0 in the bin that starts there. vote, gold : -1, 0 or 1. correct : vote and
+    gold agree (False: there is gold and they do not). counts : (plus, tie, minus) of the judge on the
+    comparison. label : the judge's majority label of the comparison. models : two models, in either
+    orientation. flip : of the pair of orders in one run: `same` verdict, `flip` (another verdict, hard flips
+    included) or `hard` (+1 against -1). category : "" means without one. slot : the vote went to the
+    response shown `first`, `second`, or was a `tie` with known position. items : item ids.
+    comparisons : codes of comparisons, as the counts of the same selection have them.
+    rule : under `both_orders`, `confidence` and `correct` speak of the pair of orders as in `outcomes`.
+    """
+
+    judge: str | None = None
+    confidence: tuple[float, float] | None = None
+    vote: int | None = None
+    gold: int | None = None
+    correct: bool | None = None
+    counts: tuple[int, int, int] | None = None
+    label: int | None = None
+    models: tuple[str, str] | None = None
+    flip: Literal["same", "flip", "hard"] | None = None
+    category: str | None = None
+    slot: Literal["first", "second", "tie"] | None = None
+    items: tuple[str, ...] | None = None
+    comparisons: tuple[int, ...] | None = None
+    rule: CorrectnessRule = "single"
+
+
+@at_one_moment
+def votes_behind(store: Snapshot, selection: Selection, *, mark: Mark, limit: int = 1000) -> pa.Table:
+    """Usable votes that meet a mark, in the order of loading, at most `limit`.
+
+    Columns are the canonical ones, with gold as the selection forms it, and every extra column.
+
+    Raises
+    ------
+    NoUsableVotes : no vote meets the mark. UnknownName : a judge or model that the store does not have.
+    """
+    selected = scope(store, selection)
+    conditions, params = _conditions(selected, mark)
+    if mark.comparisons is not None:
+        # A code rises where a comparison of the selection begins.
+        codes = dense_codes(store, selected, selection).comparison
+        present = np.flatnonzero(np.diff(codes, prepend=-1))
+        if not all(0 <= code < len(present) for code in mark.comparisons):
+            raise InvalidOption(f"mark.comparisons: codes go from 0 to {len(present) - 1}")
+        wanted = ", ".join(str(present[code]) for code in mark.comparisons) or "null"
+        conditions.append(f"v.comparison in ({wanted})")
+    joins = ""
+    if mark.flip is not None or mark.rule == "both_orders":
+        joins += f" join {BOTH_ORDERS} p on (p.judge, p.comparison, p.run) = (v.judge, v.comparison, v.run)"
+        conditions.append("v.position <> 0")
+    if mark.counts is not None or mark.label is not None:
+        joins += """ join (select v.judge, v.comparison, count_if(v.vote = 1) as plus,
+                                  count_if(v.vote = 0) as tie, count_if(v.vote = -1) as minus
+                           from {usable} v group by v.judge, v.comparison) n
+                    on (n.judge, n.comparison) = (v.judge, v.comparison)"""
+    found = store.rows(
+        selected.sql(
+            f"""select v.id from {{usable}} v join {{gold}} g on g.comparison = v.comparison {joins}
+                where {{conditions}} order by v.id limit {int(limit)}""",
+            conditions=" and ".join(conditions) or "true",
+        ),
+        {**selected.params, **params},
+    )
+    if not found:
+        raise NoUsableVotes("No vote is behind this mark")
+    return listed(store, selected, f"v.id in ({', '.join(str(number) for (number,) in found)})")
+
+
+def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]:
+    """SQL predicates on a vote `v`, its gold `g`, its pair `p` and its tally `n`."""
+    stated, verdict = ("p.stated", "p.verdict") if mark.rule == "both_orders" else ("v.confidence", "v.vote")
+    found: list[str] = []
+    params: dict[str, str] = {}
+    if mark.judge is not None:
+        judges = {name: number for number, name in selected.judges.items()}
+        found.append(f"v.judge = {pick('judge', (mark.judge,), judges)[0]}")
+    if mark.confidence is not None:
+        low, high = (float(edge) for edge in mark.confidence)
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise InvalidOption(f"mark.confidence {mark.confidence}: both edges must be numbers")
+        found.append(f"({stated} > {low + EDGE_TOLERANCE!r} or {low <= 0} and {stated} >= 0)")
+        found.append(f"{stated} <= {high + EDGE_TOLERANCE!r}")
+    found += [f"v.vote = {int(mark.vote)}"] if mark.vote is not None else []
+    found += [f"g.gold = {int(mark.gold)}"] if mark.gold is not None else []
+    if mark.correct is not None:
+        found.append(f"{verdict} {'=' if mark.correct else '<>'} g.gold")
+    if mark.counts is not None:
+        plus, tie, minus = (int(count) for count in mark.counts)
+        found.append(f"n.plus = {plus} and n.tie = {tie} and n.minus = {minus}")
+    if mark.label is not None:
+        wins = "n.plus > n.tie and n.plus > n.minus"
+        loses = "n.minus > n.tie and n.minus > n.plus"
+        found.append({1: f"({wins})", -1: f"({loses})"}.get(mark.label, f"not ({wins}) and not ({loses})"))
+    if mark.models is not None:
+        params |= {"mark_model_1": mark.models[0], "mark_model_2": mark.models[1]}
+        one, two = (f"(select id from models where name = $mark_model_{k})" for k in (1, 2))
+        found.append(
+            f"((g.model_a = {one} and g.model_b = {two}) or (g.model_a = {two} and g.model_b = {one}))"
+        )
+    if mark.flip is not None:
+        found.append({"same": "p.apart = 0", "flip": "p.apart > 0", "hard": "p.apart = 2"}[mark.flip])
+    if mark.category is not None:
+        params["mark_category"] = mark.category
+        found.append("coalesce((select name from categories k where k.id = v.category), '') = $mark_category")
+    if mark.slot is not None:
+        shown = {"first": 1, "second": -1, "tie": 0}[mark.slot]
+        found.append(f"v.position <> 0 and v.vote * v.position = {shown}")
+    if mark.items is not None:
+        params |= {f"mark_item{k}": item for k, item in enumerate(mark.items)}
+        listed = ", ".join(f"$mark_item{k}" for k in range(len(mark.items))) or "null"
+        found.append(f"g.item in (select id from items where name in ({listed}))")
+    return found, params

@@ -1,0 +1,148 @@
+"""The tables of a store: their statements, how each kind of judgement lies in them, and earlier layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
+
+VERSION = "3"
+
+# No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text lives in
+# dictionaries and in `details`, which has rows only for votes that need one, so counting reads integers only.
+# Category, lengths and texts belong to a vote and may differ within a comparison; gold is the comparison's.
+VOTE_TABLES = """
+create table settings (key varchar, value varchar);
+create table datasets (id integer, name varchar, simulated boolean, loaded_at timestamp);
+create table files (sha256 varchar, fingerprint varchar, dataset integer, target varchar, name varchar,
+                    format varchar, loaded_at timestamp);
+create table items (id integer, dataset integer, name varchar);
+create table models (id integer, name varchar);
+create table judges (id integer, name varchar);
+create table categories (id integer, name varchar);
+create table comparisons (id integer, dataset integer, item integer, model_a integer, model_b integer,
+                          gold tinyint);
+create table votes (id bigint, dataset integer, comparison integer, judge integer, category integer,
+                    run bigint, position tinyint, vote tinyint, confidence double, confidence_kind tinyint,
+                    status tinyint, human boolean);
+create table texts (id integer, text varchar);
+create table details (vote bigint, prompt integer, response_a integer, response_b integer, rationale integer,
+                      prompt_hash integer, length_a bigint, length_b bigint, temperature double, cost double,
+                      extra map(varchar, varchar));
+"""
+
+# A score or a ranking holds its texts itself: columns without a value take no room. The rows of one ranking,
+# one per candidate, share its id.
+ROW_TABLES = """
+create table scores (id bigint, dataset integer, item integer, category integer, model integer, judge integer,
+                     run bigint, score double, status tinyint, human boolean,
+                     prompt integer, response integer, rationale integer, prompt_hash integer,
+                     temperature double, cost double, extra map(varchar, varchar));
+create table rankings (id bigint, dataset integer, item integer, category integer, judge integer, run bigint,
+                       candidate integer, slot integer, score double, rank integer, uncertain tinyint,
+                       major_error tinyint, unsupported tinyint, chosen tinyint, is_best tinyint,
+                       status tinyint, human boolean,
+                       prompt integer, response integer, rationale integer, prompt_hash integer,
+                       temperature double, cost double, extra map(varchar, varchar));
+"""
+
+# Stores of layout 2 in which votes were collected have these tables already.
+LEDGER_TABLES = """
+create table if not exists replies (
+    key varchar, task varchar, dataset varchar, judge varchar, model varchar, item_id varchar,
+    candidate varchar, position varchar, run bigint, status varchar, vote tinyint, confidence double,
+    confidence_kind varchar, rationale varchar, body varchar, raw varchar, prompt_hash varchar,
+    temperature double, attempts integer,
+    prompt_tokens bigint, completion_tokens bigint, cost double, seconds double, received_at timestamp);
+create table if not exists calls (key varchar, dataset varchar, tokens bigint, cost double);
+create table if not exists jobs (id varchar, dataset varchar, job varchar, started_at timestamp);
+"""
+NAMED_BY_DATASET = ("replies", "calls", "jobs")
+"""Tables whose column `dataset` holds the name of a data set, not its number."""
+
+UPGRADES = {"1": ROW_TABLES + LEDGER_TABLES, "2": LEDGER_TABLES}
+"""Layout of an older store → what brings it to the present one. Its rows stay as they are."""
+
+CODES: dict[str, dict[int, str]] = {
+    "position": {1: "ab", -1: "ba"},
+    "status": dict(enumerate(STATUSES)),
+    "confidence_kind": dict(enumerate(CONFIDENCE_KINDS)),
+}
+"""Columns of a closed vocabulary: number in the store → word. Position 0 is unknown."""
+
+
+VOTE_COLUMNS = (
+    *("id", "dataset", "comparison", "judge", "category", "run", "position"),
+    *("vote", "confidence", "confidence_kind", "status", "human"),
+)
+"""Columns of the table `votes`; those of `details` are `Layout.details`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How judgements of one kind lie in the store.
+
+    key : columns that tell one judgement from another.  judged : columns of the file that name models.
+    texts : columns that hold numbers of `texts`.  part : column that tells the rows of one judgement apart.
+    """
+
+    kind: Kind
+    key: tuple[str, ...]
+    judged: tuple[str, ...]
+    texts: tuple[str, ...]
+    part: str | None = None
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Columns that hold the file's numbers as they are, besides `run`."""
+        columns = FORMS[self.kind].columns
+        return tuple(c.name for c in columns if c.kind != "text" and c.name not in ("run", "gold"))
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """Columns that lie in `details`, not in the table of the kind."""
+        if self.kind != "votes":
+            return ()
+        return (*self.texts, *(name for name in self.numbers if name not in VOTE_COLUMNS), "extra")
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """Columns in which judgements with one key can differ."""
+        kind = ("confidence_kind",) if self.kind == "votes" else ()
+        return ("category", "status", "human", *kind, *self.numbers, *self.texts, "extra")
+
+
+LAYOUTS: dict[Kind, Layout] = {
+    "votes": Layout(
+        kind="votes",
+        key=("comparison", "judge", "run", "position"),
+        judged=("model_a", "model_b"),
+        texts=("prompt", "response_a", "response_b", "rationale", "prompt_hash"),
+    ),
+    "scores": Layout(
+        kind="scores",
+        key=("item", "model", "judge", "run"),
+        judged=("model",),
+        texts=("prompt", "response", "rationale", "prompt_hash"),
+    ),
+    "rankings": Layout(
+        kind="rankings",
+        key=("item", "judge", "run"),
+        judged=("candidate",),
+        texts=("prompt", "response", "rationale", "prompt_hash"),
+        part="candidate",
+    ),
+}
+
+
+def decode(column: str, names: Mapping[int, str]) -> str:
+    """SQL that turns the number of a closed vocabulary into its word; other numbers are null."""
+    cases = " ".join(f"when {code} then '{name}'" for code, name in names.items())
+    return f"(case {column} {cases} end)"
+
+
+def encode(column: str, names: Mapping[int, str], otherwise: str = "null") -> str:
+    """SQL that turns a word of a closed vocabulary into its number."""
+    cases = " ".join(f"when '{name}' then {code}" for code, name in names.items())
+    return f"(case {column} {cases} else {otherwise} end)::tinyint"
