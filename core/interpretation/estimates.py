@@ -6,8 +6,6 @@ few items with most votes decide.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -153,7 +151,7 @@ def side_preference(
 
     Parameters
     ----------
-    side : (rows,) +1 where response A is on the side (the longer one, the own family's), −1 where B is, else 0.
+    side : (rows,) +1 where response A is on the side (is longer, of the own family), −1 where B is, else 0.
 
     Returns
     -------
@@ -225,7 +223,7 @@ def judge_against_people(
 
     Source: the leave-one-out of `agreement.judge_vs_human`, pooled over people (ours).
     """
-    size = 1 + max((int(counts.comparison.max(initial=-1)) for counts in [judge, *people.values()]))
+    size = 1 + max(int(counts.comparison.max(initial=-1)) for counts in [judge, *people.values()])
     votes = np.zeros((len(people), 3, size), dtype=np.int64)
     label = np.full((len(people), size), NO_GOLD)
     for row, counts in enumerate(people.values()):
