@@ -1,7 +1,7 @@
 """What verdicts find of what was planted: `python -m benchmarks.planted`.
 
 False alarms of every check on judges without that fault, per situation and pooled, power per fault, and the
-overall verdicts. `--quick` draws a few of each situation, `--only` those whose name has a word.
+overall verdicts. `--quick` draws a few of each situation, `--only` takes names with a text.
 """
 
 from __future__ import annotations
@@ -302,21 +302,23 @@ def power(found: Sequence[Found]) -> list[str]:
         "no verdict": ("data",),
     }
     sizes = sorted({one.situation.items for one in found if one.situation.fault != "none"})
-    rows: dict[tuple[str, float, int, str], dict[int, str]] = defaultdict(dict)
+    rows: dict[tuple[str, float, int, float, str], dict[int, str]] = defaultdict(dict)
     for one in found:
         about = one.situation
         for check in target.get(about.fault, ()):
             shown = "unknown"
             if one.graded(check):
                 shown = f"{one.alarms(check) / one.draws:.2f} ({one.share(check, 'fail'):.2f})"
-            rows[about.fault, about.effect, about.votes, check][about.items] = shown
+            rows[about.fault, about.effect, about.votes, about.judge.alike, check][about.items] = shown
     lines = [
-        "| fault | effect | votes | check | " + " | ".join(f"{size:,} items" for size in sizes) + " |",
-        "|---|--:|--:|---|" + "--:|" * len(sizes),
+        "| fault | effect | votes | alike | check | "
+        + " | ".join(f"{size:,} items" for size in sizes)
+        + " |",
+        "|---|--:|--:|--:|---|" + "--:|" * len(sizes),
     ]
-    for (fault, effect, votes, check), shown in rows.items():
+    for (fault, effect, votes, alike, check), shown in rows.items():
         cells = " | ".join(shown.get(size, "–") for size in sizes)
-        lines.append(f"| {fault} | {effect:g} | {votes} | {check} | {cells} |")
+        lines.append(f"| {fault} | {effect:g} | {votes} | {alike:g} | {check} | {cells} |")
     return lines
 
 
@@ -348,6 +350,7 @@ class Wanted:
     votes: tuple[int, ...]
     check: str
     least: float
+    alike: float
 
     def shown(self, found: Sequence[Found]) -> float | None:
         """Share of alarms in the situation that has the fewest; None if none was drawn."""
@@ -357,30 +360,41 @@ class Wanted:
             if (one.situation.fault, one.situation.effect, one.situation.items)
             == (self.fault, self.effect, self.items)
             and one.situation.votes in self.votes
+            and (one.situation.judge.alike == self.alike or one.situation.votes == 1)
         ]
         return min(shares, default=None)
 
 
 def _wanted(
-    fault: str, effect: float, items: int, votes: tuple[int, ...], check: str, least: float
+    fault: str, effect: float, items: int, votes: tuple[int, ...], check: str, least: float, alike: float
 ) -> Wanted:
     many = f"{votes[0]} or more" if len(votes) > 1 else f"{votes[0]}"
-    what = f"{fault} {effect:g}, {items} items, {many} votes per item: {check}"
-    return Wanted(what=what, fault=fault, effect=effect, items=items, votes=votes, check=check, least=least)
+    return Wanted(
+        what=f"{fault} {effect:g}, {items} items, {many} votes per item: {check}",
+        fault=fault,
+        effect=effect,
+        items=items,
+        votes=votes,
+        check=check,
+        least=least,
+        alike=alike,
+    )
 
 
+# Second votes help against a wrong confidence as far as they are new opinions; those that repeat the first
+# are beside them in the table of power.
 WANTED = (
-    _wanted("slot bias", 0.2, 100, (2, 4, 8), "position", 0.95),
-    _wanted("overconfidence", 0.1, 100, (1,), "overconfidence", 0.65),
-    _wanted("overconfidence", 0.1, 100, (2, 8), "overconfidence", 0.90),
-    _wanted("overconfidence", 0.1, 300, (1, 2, 8), "overconfidence", 0.95),
-    _wanted("overconfidence", 0.2, 100, (1, 2, 8), "overconfidence", 0.95),
-    _wanted("random confidence", 1.0, 100, (2,), "calibration", 0.80),
-    _wanted("random confidence", 1.0, 100, (8,), "calibration", 0.95),
-    _wanted("random confidence", 1.0, 300, (2,), "discrimination", 0.75),
-    _wanted("random confidence", 1.0, 300, (8,), "discrimination", 0.95),
-    _wanted("length", 0.2, 300, (1, 2, 8), "length", 0.90),
-    _wanted("family", 0.2, 300, (1, 2, 8), "own_family", 0.90),
+    _wanted("slot bias", 0.2, 100, (2, 4, 8), "position", 0.95, 0.8),
+    _wanted("overconfidence", 0.1, 100, (1,), "overconfidence", 0.65, 0.0),
+    _wanted("overconfidence", 0.1, 100, (2, 8), "overconfidence", 0.90, 0.0),
+    _wanted("overconfidence", 0.1, 300, (1, 2, 8), "overconfidence", 0.95, 0.0),
+    _wanted("overconfidence", 0.2, 100, (1, 2, 8), "overconfidence", 0.95, 0.0),
+    _wanted("random confidence", 1.0, 100, (2,), "calibration", 0.80, 0.0),
+    _wanted("random confidence", 1.0, 100, (8,), "calibration", 0.95, 0.0),
+    _wanted("random confidence", 1.0, 300, (2,), "discrimination", 0.75, 0.0),
+    _wanted("random confidence", 1.0, 300, (8,), "discrimination", 0.95, 0.0),
+    _wanted("length", 0.2, 300, (1, 2, 8), "length", 0.90, 0.8),
+    _wanted("family", 0.2, 300, (1, 2, 8), "own_family", 0.90, 0.8),
 )
 
 
@@ -444,23 +458,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.planted", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="20 and 10 draws of situations up to 300 items")
-    parser.add_argument("--draws", type=int, default=DRAWS, help="of situations without a fault")
-    parser.add_argument("--power-draws", type=int, default=POWER_DRAWS, help="of those with one")
-    parser.add_argument("--only", default="", help="only situations whose name has this")
+    parser.add_argument("--draws", type=int, help=f"of situations without a fault ({DRAWS})")
+    parser.add_argument("--power-draws", type=int, help=f"of those with one ({POWER_DRAWS})")
+    parser.add_argument("--only", nargs="+", default=[""], help="only situations whose name has one of these")
     parser.add_argument("--items", type=int, nargs="+", help="only these sizes")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    draws, power_draws = (20, 10) if options.quick else (options.draws, options.power_draws)
+    draws, power_draws = (20, 10) if options.quick else (DRAWS, POWER_DRAWS)
     wanted = [
         one
         for one in situations()
-        if options.only in one.name
+        if any(text in one.name for text in options.only)
         and (not options.quick or one.items <= 300)
         and (not options.items or one.items in options.items)
     ]
     print(f"{len(wanted)} situations", file=sys.stderr)
-    found = audited(wanted, draws=draws, power_draws=power_draws, workers=options.workers, seed=options.seed)
+    found = audited(
+        wanted,
+        draws=options.draws or draws,
+        power_draws=options.power_draws or power_draws,
+        workers=options.workers,
+        seed=options.seed,
+    )
     print(report(found))
 
 

@@ -291,14 +291,13 @@ def _fault(
     disturbed: tuple[str, ...],
     *,
     votes: tuple[int, ...],
-    sizes: tuple[int, ...] = POWER_SIZES,
     **given: Any,
 ) -> Iterator[Situation]:
     for effect, judge in judges.items():
-        for items in sizes:
+        for items in POWER_SIZES:
             for each in votes:
                 yield Situation(
-                    name=f"{fault} {effect:g}, {each} votes",
+                    name=f"{fault} {effect:g}, {each} votes, alike {judge.alike:g}",
                     items=items,
                     votes=each,
                     judge=judge,
@@ -324,20 +323,23 @@ def _with_faults() -> Iterator[Situation]:
         ("stability", "flip_excess", "direction", *CONFIDENCE),
         votes=(2, 4, 8),
     )
-    yield from _fault(
-        "overconfidence",
-        {d: Judge(over=d) for d in (0.05, 0.1, 0.2)},
-        ("calibration", "overconfidence", "direction", "stability", "discrimination"),
-        votes=(1, 2, 8),
-    )
-    yield from _fault(
-        "underconfidence",
-        {d: Judge(over=-d, accuracy=0.75) for d in (0.1, 0.2)},
-        ("calibration", "overconfidence", "discrimination"),
-        votes=(1, 2, 8),
-    )
-    for stated in ("random", "constant", "inverse"):
-        yield from _fault(f"{stated} confidence", {1.0: Judge(stated=stated)}, CONFIDENCE, votes=(1, 2, 8))
+    # Votes of an item that are new opinions each, and votes that mostly repeat the first.
+    for alike, votes in ((0.0, (1, 2, 8)), (0.8, (2, 8))):
+        yield from _fault(
+            "overconfidence",
+            {d: Judge(over=d, alike=alike) for d in (0.05, 0.1, 0.2)},
+            ("calibration", "overconfidence", "direction", "stability", "discrimination"),
+            votes=votes,
+        )
+        yield from _fault(
+            "underconfidence",
+            {d: Judge(over=-d, accuracy=0.75, alike=alike) for d in (0.1, 0.2)},
+            ("calibration", "overconfidence", "discrimination", "stability"),
+            votes=votes,
+        )
+        for stated in ("random", "constant", "inverse"):
+            judge = {1.0: Judge(stated=stated, alike=alike)}
+            yield from _fault(f"{stated} confidence", judge, (*CONFIDENCE, "stability"), votes=votes)
     for fault, name in (("length", "length"), ("family", "own_family")):
         # Half of the votes that follow it would have gone that way anyhow.
         judges = {e: Judge(**{fault: 2 * e}) for e in (0.1, 0.2)}
