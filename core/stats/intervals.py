@@ -218,6 +218,81 @@ def clustered_proportion(item: IntArray, n: IntArray, correct: IntArray, *, leve
     return proportion(int(np.sum(correct)), int(np.sum(n)), level=level, deff=design_effect(item, n, correct))
 
 
+def item_means(item: IntArray, value: ArrayLike, n: ArrayLike = 1.0) -> FloatArray:
+    """Σnᵢᵥvᵢᵥ/Σnᵢᵥ of each item, (items,) in the order of their codes; rows with n = 0 are left out."""
+    seen = np.asarray(value, dtype=np.float64)
+    weight = np.broadcast_to(np.asarray(n, dtype=np.float64), seen.shape)
+    kept = weight > 0
+    code = dense_codes(np.asarray(item)[kept])
+    total: FloatArray = np.bincount(code, weights=weight[kept] * seen[kept]).astype(np.float64)
+    return total / np.bincount(code, weights=weight[kept])
+
+
+def wilson_by_item(
+    item: IntArray, n: ArrayLike, correct: ArrayLike, *, half_credit: bool = False, level: float = 0.95
+) -> Estimate:
+    """Mean over items of their share of right verdicts, with a Wilson interval that counts items.
+
+    With xᵢ = kᵢ/nᵢ of G items: p = Σxᵢ/G, p̃ = (Σxᵢ + ½)/(G + 1),
+    ṽ = [Σ(xᵢ − p̃)² + ½p̃² + ½(1 − p̃)²]/(G(G + 1)), m = min(p̃(1 − p̃)/ṽ, N). The interval is Wilson's of p at
+    m, with t² of G − 1 degrees of freedom for z². The half item at each end stands for what was not seen yet.
+    Items weigh alike whatever their verdicts: over 10 to 30 items of 1 to 16 alike verdicts each, equal in
+    number or not, it holds the truth in .93 or more of draws. The same formula around Σk/Σn, where one item
+    has most verdicts, does in .82 only.
+
+    Parameters
+    ----------
+    item, n, correct : (rows,) item code, verdicts and right verdicts; rows of one item are added up.
+    half_credit : right verdicts come in halves (a tie is worth ½), so that N verdicts tell as much as 4N
+        right or wrong ones at most.
+
+    Returns
+    -------
+    The mean, its n the number of items; 0 is exact at p = 0 and 1 at p = 1. Ends are NaN with one item, all
+    are NaN without a verdict.
+
+    Source: ours; Wilson (1927), one added item as in Agresti & Coull (1998).
+    """
+    from scipy.special import stdtrit
+
+    check_level(level)
+    total, hits = np.asarray(n, dtype=np.float64), np.asarray(correct, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        share = item_means(item, hits / total, total)
+    items = len(share)
+    if items < 2:
+        return Estimate(float(share[0]) if items else math.nan, n=items, level=level)
+    p, centre = float(share.mean()), (float(share.sum()) + 0.5) / (items + 1)
+    squares = float(((share - centre) ** 2).sum()) + 0.5 * centre**2 + 0.5 * (1 - centre) ** 2
+    most = float(total.sum()) * (4 if half_credit else 1)
+    effective = min(centre * (1 - centre) * items * (items + 1) / squares, most)
+    t2 = float(stdtrit(items - 1, (1 + level) / 2)) ** 2
+    low, high = _score_interval(p, t2 / effective)
+    return Estimate(p, low, high, n=items, level=level)
+
+
+def _score_interval(p: float, shrink: float) -> tuple[float, float]:
+    """Wilson's ends at z²/m = shrink, exact at p = 0 and 1."""
+    half = math.sqrt(shrink * p * (1 - p) + shrink**2 / 4)
+    low, high = ((p + shrink / 2 + sign * half) / (1 + shrink) for sign in (-1, 1))
+    return 0.0 if p == 0 else min(low, p), 1.0 if p == 1 else max(high, p)
+
+
+def items_to_decide(estimate: Estimate, limit: float) -> int | None:
+    """Items with which an interval around the same estimate would end at `limit`.
+
+    N = ⌈n·(h/|value − limit|)²⌉, h the half of the interval on the side of the limit and n its items: a
+    half-width falls as 1/√n. None without an interval, without items, or if the estimate is the limit.
+
+    Source: ours.
+    """
+    distance = abs(estimate.value - limit)
+    if not estimate.has_interval or not estimate.n or distance < 1e-12:
+        return None
+    towards = estimate.low if limit < estimate.value else estimate.high
+    return math.ceil(estimate.n * ((towards - estimate.value) / distance) ** 2 - 1e-9)
+
+
 def mean_interval(
     item: IntArray,
     value: ArrayLike,
