@@ -7,11 +7,12 @@ few items with most votes decide.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from ..agreement.reliability import Repeatability
-from ..confidence.calibration_error import calibration, calibration_intervals, noise_floor
+from ..confidence.calibration_error import by_chance, calibration, calibration_intervals, noise_floor
 from ..records import (
     NO_GOLD,
     FloatArray,
@@ -117,10 +118,9 @@ def expected_calibration_error(
     if not known.n.sum():
         return None
     found = calibration(known, bins=bins, level=level)
-    ends = calibration_intervals(known, rng=rng, bins=bins, level=level, iterations=draws).ece
+    interval = calibration_intervals(known, rng=rng, bins=bins, level=level, iterations=draws).ece
     floor = noise_floor(known, rng=rng, bins=bins, level=level, draws=draws)
-    estimate = Estimate(found.ece, *ends, n=found.items, level=level)
-    return estimate, max(floor.ece_high, floor.ece_high_clustered)
+    return replace(interval, value=found.ece, n=found.items), by_chance(floor)
 
 
 def discrimination(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate | None:
@@ -133,11 +133,9 @@ def repeatability(found: Repeatability | None) -> Estimate | None:
     """ICC(3,k) with its jackknife interval, n the items; None where it is undefined."""
     if found is None or found.icc_3_k is None:
         return None
-    if found.icc_3_k == 1.0:
+    if found.icc_3_k.value == 1.0:
         return Estimate(1.0, 1.0, 1.0, n=found.n_items, level=found.level)
-    if found.icc_3_k_low is None or found.icc_3_k_high is None:
-        return Estimate(found.icc_3_k, n=found.n_items, level=found.level)
-    return Estimate(found.icc_3_k, found.icc_3_k_low, found.icc_3_k_high, n=found.n_items, level=found.level)
+    return replace(found.icc_3_k, n=found.n_items)
 
 
 def side_preference(
