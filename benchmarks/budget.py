@@ -58,7 +58,7 @@ def table(found: Found) -> str:
         cells = [judge, category, str(result.n), f"{rows['btd-8'].mae:.3f}", f"{rows['planner-0'].saved:.1%}"]
         for key in ("planner-0.002", "planner-0.003"):
             cells += [f"{rows[key].saved:.1%}", _added(rows[key])]
-        lines.append(f"| {' | '.join(cells)} | {_signed(rows['btd-6'].added)} |")
+        lines.append(f"| {' | '.join(cells)} | {_signed(rows['btd-6'].added.value)} |")
     return "\n".join(lines)
 
 
@@ -67,11 +67,11 @@ def summary(found: Found) -> str:
     lines = ["| rule | votes | saved | MAE | added MAE | worst added |", "|---|--:|--:|--:|--:|--:|"]
     for key in SUMMARY:
         rows = [result.rows[key] for result in found.values()]
-        votes, saved, mae, added = (
-            float(np.mean([getattr(row, name) for row in rows]))
-            for name in ("votes", "saved", "mae", "added")
+        votes, saved, mae = (
+            float(np.mean([getattr(row, name) for row in rows])) for name in ("votes", "saved", "mae")
         )
-        worst = max(row.added for row in rows)
+        added = float(np.mean([row.added.value for row in rows]))
+        worst = max(row.added.value for row in rows)
         name = rows[0].name
         name = f"**{name}**" if key.startswith("planner") else name
         lines.append(
@@ -86,7 +86,7 @@ def _signed(value: float) -> str:
 
 
 def _added(row: TrialRow) -> str:
-    return f"{_signed(row.added)} [{_signed(row.added_low)}, {_signed(row.added_high)}]"
+    return f"{_signed(row.added.value)} [{_signed(row.added.low)}, {_signed(row.added.high)}]"
 
 
 def main() -> None:

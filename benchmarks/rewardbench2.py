@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from core.aggregation.btd import fit
-from core.aggregation.evaluation import METHODS, Evaluation, MethodScore, evaluate
+from core.aggregation.evaluation import Evaluation, MethodScore, evaluate
+from core.aggregation.rules import RULES
 from core.aggregation.shrinkage import WEAK, Prior, pool
 from core.importers import ReadOptions, read
 from core.records import VoteCounts
@@ -132,7 +133,7 @@ def summary(found: Mapping[Cell, Evaluation], others: Mapping[str, Mapping[Cell,
         above = [score.mae - btd.mae for score, btd in zip(of_cells, scores["btd"], strict=True)]
         top = sum(bool(score.top_cluster) for score in of_cells)
         lines.append(
-            f"| {OTHER_PRIORS.get(key) or METHODS[key]} | {_mean(of_cells, 'mae'):.4f} "
+            f"| {OTHER_PRIORS.get(key) or RULES[key].name} | {_mean(of_cells, 'mae'):.4f} "
             f"| {_mean(of_cells, 'pa'):.3f} | {_mean(of_cells, 'regret'):.4f} "
             f"| {'–' if key == 'btd' else f'{max(above):.4f}'} "
             f"| {'–' if key in others else f'{top} of {len(found)}'} "
@@ -147,7 +148,7 @@ def not_applicable(found: Mapping[Cell, Evaluation]) -> str:
     """Sentence: the rules that these votes cannot feed, by reason."""
     reasons: dict[str, list[str]] = {}
     for key, reason in next(iter(found.values())).not_applicable.items():
-        reasons.setdefault(reason, []).append(METHODS[key])
+        reasons.setdefault(reason, []).append(RULES[key].name)
     return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
 
 

@@ -1,6 +1,6 @@
 """The public API by the page that shows it; `__init__.py` reads it to know where each name is."""
 
-from .aggregation.btd import Bounds, held_out_labels
+from .aggregation.btd import Bounds, BTDOptions, held_out_labels
 from .aggregation.btd import fit as fit_btd
 from .aggregation.confidence_weights import confidence_weighted
 from .aggregation.evaluation import evaluate
@@ -9,13 +9,12 @@ from .aggregation.ordinal_model import ordinal
 from .aggregation.position_aware_btd import one_order, position_aware
 from .aggregation.rules import given_labels
 from .aggregation.shrinkage import by_item_name as prior_votes
-from .aggregation.shrinkage import offers as prior_offers
+from .aggregation.shrinkage import candidate_priors
 from .aggregation.shrinkage_trial import shrinkage_gain
 from .agreement.confusion_matrix import confusion
 from .agreement.judge_vs_human import leave_one_out
 from .agreement.kappa import agreement_matrix
-from .agreement.reliability import concord as inter_rater_reliability
-from .agreement.reliability import icc
+from .agreement.reliability import icc, inter_rater_reliability
 from .auditing import AuditOptions, audit
 from .bias.length import verbosity
 from .bias.position import order_balance, position_bias
@@ -85,8 +84,8 @@ __all__ += ["calibration", "calibration_intervals", "confidence_gap", "noise_flo
 __all__ += ["by_btd", "by_share", "by_stated_confidence", "guarantee", "recalibrate", "risk_coverage"]
 __all__ += ["threshold_for_risk"]
 # Aggregation and Confusion
-__all__ += ["Bounds", "confidence_weighted", "confusion", "evaluate", "fit_btd", "given_labels"]
-__all__ += ["held_out_labels", "ordinal", "prior_offers", "prior_votes", "score_levels", "shrinkage_gain"]
+__all__ += ["BTDOptions", "Bounds", "confidence_weighted", "confusion", "evaluate", "fit_btd", "given_labels"]
+__all__ += ["candidate_priors", "held_out_labels", "ordinal", "prior_votes", "score_levels", "shrinkage_gain"]
 # Position bias
 __all__ += ["one_order", "order_balance", "position_aware", "position_bias", "verbosity"]
 # Agreement

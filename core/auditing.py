@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from .aggregation.btd import MINIMUM_LABELS, BTDFit, fit
+from .aggregation.btd import MINIMUM_LABELS, BTDFit, BTDOptions, fit
 from .aggregation.evaluation import Evaluation, evaluate
 from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import Confusion, confusion
@@ -120,7 +120,7 @@ def _of_repeats(judge: JudgeAudit, anchored: bool) -> Iterator[tuple[str, str]]:
         yield "repeatability", f"it judged no comparison{where} twice in the same way"
     elif found.icc_3_k is None:
         yield "ICC", (found.reason or "it is undefined").rstrip(".")
-    elif found.icc_3_k_low is None:
+    elif not found.icc_3_k.has_interval:
         yield "interval of the ICC", (found.reason or "it is undefined").rstrip(".")
 
 
@@ -382,13 +382,15 @@ def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str])
     shared = [pair for pair in agreed.pairs if judge in (pair.judge_1, pair.judge_2) and pair.n]
     closest = max(map(closeness, shared), default=None)
     level = [pair for pair in shared if closeness(pair) == closest]
-    by_kappa = sorted((pair for pair in level if pair.kappa is not None), key=lambda pair: pair.kappa or 0.0)
-    return by_kappa[(len(by_kappa) - 1) // 2] if by_kappa else next(iter(level), None)
+    by_kappa = sorted(
+        ((pair.kappa.value, place) for place, pair in enumerate(level) if pair.kappa is not None)
+    )
+    return level[by_kappa[(len(by_kappa) - 1) // 2][1]] if by_kappa else next(iter(level), None)
 
 
 def people_kappa(agreed: AgreementMatrix, humans: frozenset[str]) -> float | None:
     """Mean κ of the pairs of humans; None without such a pair."""
-    kappas = [p.kappa for p in agreed.pairs if humans >= {p.judge_1, p.judge_2} and p.kappa is not None]
+    kappas = [p.kappa.value for p in agreed.pairs if humans >= {p.judge_1, p.judge_2} and p.kappa]
     return sum(kappas) / len(kappas) if kappas else None
 
 
@@ -412,9 +414,10 @@ def _calibrate(
         notes.append(f"{name}: no calibration, because no verdict has both a confidence and a gold label.")
         return None, None, None, ()
     rng = np.random.default_rng(options.seed)
+    measured = calibration(known, bins=options.bins, level=options.level)
     return (
-        calibration(known, bins=options.bins, level=options.level),
-        noise_floor(known, bins=options.bins, level=options.level, rng=rng),
+        measured,
+        noise_floor(known, bins=options.bins, level=options.level, rng=rng, diagram=measured.reliability),
         confidence_gap(known, level=options.level),
         tuple(th_score(known, epsilon) for epsilon in options.epsilons),
     )
@@ -434,7 +437,8 @@ def _aggregate(
             f"{name}: no BTD fit, which needs at least {MINIMUM_LABELS} labelled comparisons; it has {n}."
         )
         return None, None
-    fitted = fit(labelled.cells()[0], alpha=options.alpha, kappa=options.kappa)
+    fit_options = BTDOptions(alpha=options.alpha, kappa=options.kappa)
+    fitted = fit(labelled.cells()[0], fit_options)
     notes.extend(f"{name}: {note}" for note in fitted.notes)
     if votes is None:
         return fitted, None
@@ -442,11 +446,10 @@ def _aggregate(
     try:
         splits = evaluate(
             labelled,
+            fit_options,
             given=given,
             n_splits=options.splits,
             share=options.calibration_share,
-            alpha=options.alpha,
-            kappa=options.kappa,
             level=options.level,
             rng=np.random.default_rng(options.seed),
         )

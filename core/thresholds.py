@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from .auditing import Audit, JudgeAudit
 from .errors import InvalidOption
+from .stats.estimate import Estimate
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -17,16 +18,21 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
 }
 
+
+def _value(found: Estimate | None) -> float | None:
+    return None if found is None else found.value
+
+
 METRICS: dict[str, Callable[[JudgeAudit], float | None]] = {
     "ece": lambda judge: judge.calibration.ece if judge.calibration else None,
     "ace": lambda judge: judge.calibration.ace if judge.calibration else None,
     "mce": lambda judge: judge.calibration.mce if judge.calibration else None,
     "brier": lambda judge: judge.calibration.brier if judge.calibration else None,
     "nll": lambda judge: judge.calibration.nll if judge.calibration else None,
-    "accuracy": lambda judge: judge.accuracy.value if judge.accuracy else None,
-    "bias_decided": lambda judge: judge.position.bias_decided if judge.position else None,
-    "flip_rate": lambda judge: judge.position.flip_rate if judge.position else None,
-    "icc_3_k": lambda judge: judge.repeatability.icc_3_k if judge.repeatability else None,
+    "accuracy": lambda judge: _value(judge.accuracy),
+    "bias_decided": lambda judge: _value(judge.position.bias_decided if judge.position else None),
+    "flip_rate": lambda judge: _value(judge.position.flip_rate if judge.position else None),
+    "icc_3_k": lambda judge: _value(judge.repeatability.icc_3_k if judge.repeatability else None),
 }
 
 

@@ -2,29 +2,29 @@
 
 import streamlit as st
 
-from pages.sections.position.controls import ask
+from pages.sections.position.controls import read_controls
 from pages.sections.position.corrected import corrected_tab
 from pages.sections.position.order import balance_section, change_section, length_section, order_section
 from pages.shared import widgets
 
 widgets.title("Position bias", "Does order decide?")
-said = st.container()
-asked = ask()
+answer = st.container()
+state = read_controls()
 measured, corrected = st.tabs(["What order does", "Correcting for order"], key="order", bind=widgets.URL)
 if measured.open:
-    with said:
-        kind = "finding" if asked.verdict.verdict == "ok" else "warning"
-        widgets.answer(f"{asked.judge}: {asked.verdict.sentence}", kind)
+    with answer:
+        kind = "finding" if state.verdict.verdict == "ok" else "warning"
+        widgets.answer(f"{state.judge}: {state.verdict.sentence}", kind)
     with measured:
-        order_section(asked)
-        change_section(asked)
-        balance_section(asked)
-        length_section(asked)
+        order_section(state)
+        change_section(state)
+        balance_section(state)
+        length_section(state)
         widgets.copy_as_python(
-            f"""bias = position_bias(queries.positions(store, selection)[{asked.judge!r}])
-print(bias.flip_rate, bias.flip_rate_low, bias.flip_rate_high, bias.pairs)
+            f"""bias = position_bias(queries.positions(store, selection)[{state.judge!r}])
+print(bias.flip_rate, bias.pairs)
 print(bias.bias_decided, bias.bias_all, bias.p_value)"""
         )
 if corrected.open:
     with corrected:
-        corrected_tab(asked, said)
+        corrected_tab(state, answer)

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.aggregation.btd import BTDOptions
 from core.aggregation.evaluation import evaluate
 from core.aggregation.rules import (
-    AGGREGATORS,
     DERIVED,
     REASONS,
+    RULES,
     confidence_labels,
     derived_name,
     given_labels,
@@ -36,7 +37,7 @@ def cells_of(votes, gold, weight=None) -> VoteCells:
 
 
 def labels(key: str, cells: VoteCells) -> list[int]:
-    forecast = AGGREGATORS[key].forecast(cells, cells.weight[None])
+    forecast = RULES[key].forecast(cells, cells.weight[None], BTDOptions())
     assert forecast.shape == (1, len(cells), 3)
     return (forecast[0].argmax(axis=1) - 1).tolist()
 
@@ -126,7 +127,7 @@ def test_constant_says_the_label_of_least_error():
 
 def test_random_is_uniform():
     cells = cells_of([(1, 0, 0)] * 2, [1, 0])
-    assert AGGREGATORS["random"].forecast(cells, cells.weight[None]) == pytest.approx(
+    assert RULES["random"].forecast(cells, cells.weight[None], BTDOptions()) == pytest.approx(
         np.full((1, 2, 3), 1 / 3)
     )
 
@@ -166,8 +167,7 @@ def test_confidence_rules_refuse_gaps_and_unknown_weights():
 
 
 def test_rules_without_a_forecast_say_what_they_need():
-    for key, rule in AGGREGATORS.items():
-        assert rule.key == key
+    for rule in RULES.values():
         assert rule.forecast is not None or rule.needs in REASONS
 
 

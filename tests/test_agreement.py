@@ -40,8 +40,8 @@ def test_shrout_and_fleiss_1979() -> None:
     n, k = SHROUT_FLEISS.shape
     msr, msc, mse = found.msr, found.msc, found.mse
     msw = ((k - 1) * (n - 1) * mse + (k - 1) * msc) / (n * (k - 1))
-    assert round(found.icc_3_1, 2) == 0.71
-    assert round(found.icc_3_k, 2) == 0.91
+    assert round(found.icc_3_1.value, 2) == 0.71
+    assert round(found.icc_3_k.value, 2) == 0.91
     assert round((msr - msw) / (msr + (k - 1) * msw), 2) == 0.17
     assert round((msr - mse) / (msr + (k - 1) * mse + k * (msc - mse) / n), 2) == 0.29
     assert round((msr - msw) / msr, 2) == 0.44
@@ -70,22 +70,23 @@ def test_icc_agrees_with_pingouin(seed: int | None) -> None:
     found = icc(x)
     for name, kind in (("icc_3_1", "ICC(C,1)"), ("icc_3_k", "ICC(C,k)")):
         row = table.loc[kind] if kind in table.index else table.loc["ICC3" if name == "icc_3_1" else "ICC3k"]
-        assert getattr(found, name) == pytest.approx(row["ICC"], abs=1e-9)
-        bounds = [getattr(found, f"{name}_f_low"), getattr(found, f"{name}_f_high")]
+        assert getattr(found, name).value == pytest.approx(row["ICC"], abs=1e-9)
+        classical = getattr(found, f"{name}_f")
+        bounds = [classical.low, classical.high]
         assert bounds == pytest.approx(list(row[interval]), abs=0.005 + 1e-9)  # pingouin rounds them
 
 
 def test_mean_of_runs_gains_by_spearman_brown() -> None:
     """[RAEE]'s ρ_eval, from ICC(3,k) back to one run, is ICC(3,1)."""
     found = icc(SHROUT_FLEISS)
-    rho = found.icc_3_k
-    assert rho / (found.k - (found.k - 1) * rho) == pytest.approx(found.icc_3_1, abs=1e-12)
+    rho = found.icc_3_k.value
+    assert rho / (found.k - (found.k - 1) * rho) == pytest.approx(found.icc_3_1.value, abs=1e-12)
 
 
 def test_edges_have_reasons() -> None:
     same = icc(np.array([[1.0, 1, 1], [-1, -1, -1], [0, 0, 0]]))
-    assert (same.icc_3_1, same.icc_3_k, same.unanimous_share) == (1, 1, 1)
-    assert same.icc_3_k_low is None
+    assert (same.icc_3_1.value, same.icc_3_k.value, same.unanimous_share) == (1, 1, 1)
+    assert not same.icc_3_k.has_interval
     assert "no run ever differs" in same.reason
     flat = icc(np.array([[1.0, 0, -1], [0, -1, 1], [-1, 1, 0]]))
     assert (flat.icc_3_1, flat.icc_3_k, flat.unanimous_share) == (None, None, 0)
@@ -97,9 +98,9 @@ def test_edges_have_reasons() -> None:
     assert (once.icc_3_k, once.unanimous_share) == (None, None)
     assert "at least 2" in once.reason
     lone = icc(np.array([[1.0, 1], [-1, -1], [0, 1], [1, 1]]))
-    assert 0 < lone.icc_3_k < 1
-    assert lone.icc_3_k_low is None
-    assert lone.icc_3_k_f_low is not None
+    assert 0 < lone.icc_3_k.value < 1
+    assert not lone.icc_3_k.has_interval
+    assert lone.icc_3_k_f.has_interval
     assert "one item" in lone.reason
 
 
@@ -117,8 +118,8 @@ def test_jackknife_equals_leaving_rows_out_one_by_one() -> None:
     pseudo = 25 * log_f(x) - 24 * left_out
     half = t.ppf(0.975, 24) * pseudo.std(ddof=1) / 5
     found = icc(x)
-    assert found.icc_3_k_low == pytest.approx(1 - np.exp(-(log_f(x) - half)), abs=1e-10)
-    assert found.icc_3_k_high == pytest.approx(1 - np.exp(-(log_f(x) + half)), abs=1e-10)
+    assert found.icc_3_k.low == pytest.approx(1 - np.exp(-(log_f(x) - half)), abs=1e-10)
+    assert found.icc_3_k.high == pytest.approx(1 - np.exp(-(log_f(x) + half)), abs=1e-10)
 
 
 def by_item(ratings: np.ndarray, item: np.ndarray) -> RatingTable:
@@ -139,11 +140,11 @@ def test_jackknife_leaves_out_an_item_with_all_its_comparisons() -> None:
     pseudo = 6 * log_f(x) - 5 * np.array([log_f(x[item != i]) for i in range(6)])
     half = t.ppf(0.975, 5) * pseudo.std(ddof=1) / np.sqrt(6)
     found = icc(by_item(x, 7 * item))
-    assert found.icc_3_k == icc(x).icc_3_k
-    assert found.icc_3_k_low == pytest.approx(1 - np.exp(-(log_f(x) - half)), abs=1e-10)
-    assert found.icc_3_k_high == pytest.approx(1 - np.exp(-(log_f(x) + half)), abs=1e-10)
+    assert found.icc_3_k.value == icc(x).icc_3_k.value
+    assert found.icc_3_k.low == pytest.approx(1 - np.exp(-(log_f(x) - half)), abs=1e-10)
+    assert found.icc_3_k.high == pytest.approx(1 - np.exp(-(log_f(x) + half)), abs=1e-10)
     few = icc(by_item(x, np.arange(12) % 2))
-    assert few.icc_3_k_low is None
+    assert not few.icc_3_k.has_interval
     assert "3 items" in few.reason
 
 
@@ -157,12 +158,12 @@ def test_jackknife_covers_where_comparisons_of_an_item_are_alike() -> None:
         latent = lean + 0.8 * rng.logistic(size=(items * each, 4))
         return np.where(latent > 0.5, 1.0, np.where(latent < -0.5, -1.0, 0.0))
 
-    truth = icc(ternary(200_000, 1)).icc_3_k
+    truth = icc(ternary(200_000, 1)).icc_3_k.value
     item = np.arange(10).repeat(6)
     found = [icc(by_item(ternary(10, 6), item)) for _ in range(1000)]
-    assert 0.93 <= np.mean([one.icc_3_k_low <= truth <= one.icc_3_k_high for one in found]) <= 0.98
+    assert 0.93 <= np.mean([one.icc_3_k.low <= truth <= one.icc_3_k.high for one in found]) <= 0.98
     independent = [icc(ternary(10, 6)) for _ in range(300)]
-    assert np.mean([one.icc_3_k_low <= truth <= one.icc_3_k_high for one in independent]) < 0.86
+    assert np.mean([one.icc_3_k.low <= truth <= one.icc_3_k.high for one in independent]) < 0.86
 
 
 @pytest.mark.slow
@@ -176,10 +177,10 @@ def test_jackknife_covers_where_the_f_interval_does_not() -> None:
         latent = lean + rng.logistic(size=(n, k))
         return np.where(latent > 0.3, 1.0, np.where(latent < -0.3, -1.0, 0.0))
 
-    truth = icc(draw(300_000)).icc_3_k
+    truth = icc(draw(300_000)).icc_3_k.value
     found = [icc(draw(60)) for _ in range(1500)]
-    jackknife = np.mean([f.icc_3_k_low <= truth <= f.icc_3_k_high for f in found])
-    classical = np.mean([f.icc_3_k_f_low <= truth <= f.icc_3_k_f_high for f in found])
+    jackknife = np.mean([f.icc_3_k.low <= truth <= f.icc_3_k.high for f in found])
+    classical = np.mean([f.icc_3_k_f.low <= truth <= f.icc_3_k_f.high for f in found])
     assert 0.93 <= jackknife <= 0.98
     assert classical < 0.9
 
@@ -205,13 +206,15 @@ def test_icc_ignores_row_order_run_order_and_the_side_called_a(
     shuffled = list(rows)
     random.shuffle(shuffled)
     for other in (icc(np.array(shuffled)), icc(x[:, ::-1]), icc(-x)):
-        for name in ("icc_3_1", "icc_3_k", "icc_3_k_low", "icc_3_k_high"):
+        for name in ("icc_3_1", "icc_3_k"):
             expected, value = getattr(found, name), getattr(other, name)
             assert (value is None) == (expected is None)
-            assert value is None or value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+            assert value is None or (value.value, value.low, value.high) == pytest.approx(
+                (expected.value, expected.low, expected.high), rel=1e-9, abs=1e-9, nan_ok=True
+            )
         assert other.unanimous_share == found.unanimous_share
-    if found.icc_3_k_low is not None:
-        assert found.icc_3_k_low <= found.icc_3_k <= found.icc_3_k_high
+    if found.icc_3_k is not None and found.icc_3_k.has_interval:
+        assert found.icc_3_k.low <= found.icc_3_k.value <= found.icc_3_k.high
 
 
 def test_a_rating_table_keeps_what_its_cells_are() -> None:
@@ -267,14 +270,14 @@ def test_only_comparisons_both_judged_count() -> None:
     matrix = agreement_matrix({"one": one, "two": two, "other": other})
     first = matrix.pairs[0]
     assert (first.judge_1, first.judge_2, first.n) == ("one", "two", 3)
-    assert first.raw == pytest.approx(2 / 3)
-    assert first.kappa == cohen_kappa(np.array([1, 0, -1]), np.array([1, 1, -1]))
-    assert first.kappa_low < first.kappa < first.kappa_high
+    assert first.raw.value == pytest.approx(2 / 3)
+    assert first.kappa.value == cohen_kappa(np.array([1, 0, -1]), np.array([1, 1, -1]))
+    assert first.kappa.low < first.kappa.value < first.kappa.high
     apart = matrix.pairs[1]
     assert (apart.n, apart.raw, apart.kappa) == (0, None, None)
     assert "no comparison" in apart.reason
     assert matrix.gold[0].n == 3
-    assert matrix.gold[0].raw == pytest.approx(2 / 3)
+    assert matrix.gold[0].raw.value == pytest.approx(2 / 3)
     assert matrix.gold[2].raw is None
     assert len(matrix.to_frame()) == 6
 
@@ -282,7 +285,7 @@ def test_only_comparisons_both_judged_count() -> None:
 def test_a_judge_that_says_one_thing_has_no_kappa_with_its_like() -> None:
     constant = votes(dict.fromkeys(range(10), 1))
     pair = agreement_matrix({"one": constant, "two": constant}).pairs[0]
-    assert (pair.raw, pair.kappa) == (1, None)
+    assert (pair.raw.value, pair.kappa) == (1, None)
     assert "same label" in pair.reason
 
 
@@ -303,9 +306,9 @@ def test_kappa_interval_covers_with_several_comparisons_an_item() -> None:
             )
         return found
 
-    truth = agreement_matrix(draw(100_000)).pairs[0].kappa
+    truth = agreement_matrix(draw(100_000)).pairs[0].kappa.value
     pairs = [agreement_matrix(draw(50)).pairs[0] for _ in range(800)]
-    held = [pair.kappa_low <= truth <= pair.kappa_high for pair in pairs]
+    held = [pair.kappa.low <= truth <= pair.kappa.high for pair in pairs]
     assert 0.93 <= np.mean(held) <= 0.975
 
 
@@ -320,7 +323,7 @@ def test_reliability_factor_is_the_root_of_the_mean_kappa() -> None:
     }
     matrix = agreement_matrix(judges)
     assert reliability_factor(matrix) == pytest.approx(
-        np.sqrt(np.mean([pair.kappa for pair in matrix.pairs]))
+        np.sqrt(np.mean([pair.kappa.value for pair in matrix.pairs]))
     )
     assert reliability_factor(agreement_matrix({"a": judges["a"]})) is None
 
@@ -336,12 +339,12 @@ def check_judges_of_pandalm(shared_data: Path) -> None:
         gold = dict(zip(rows["code"], rows["gold"].fillna(NO_GOLD).astype(int), strict=True))
         judges[judge] = votes(dict(zip(rows["code"], rows["vote"], strict=True)), gold=gold)
     matrix = agreement_matrix(judges)
-    raw = {pair.judge_1: pair.raw for pair in matrix.gold}
+    raw = {pair.judge_1: pair.raw.value for pair in matrix.gold}
     assert raw["gpt-3.5-turbo"] == pytest.approx(0.7156, abs=5e-5)
     assert next(value for name, value in raw.items() if "pandalm" in name.lower()) == pytest.approx(
         0.6677, abs=5e-5
     )
     gpt = frame[frame["judge"] == "gpt-3.5-turbo"]
     expected = cohen_kappa_score(gpt["vote"], gpt["gold"])
-    found = next(pair.kappa for pair in matrix.gold if pair.judge_1 == "gpt-3.5-turbo")
+    found = next(pair.kappa.value for pair in matrix.gold if pair.judge_1 == "gpt-3.5-turbo")
     assert found == pytest.approx(expected, abs=1e-12)

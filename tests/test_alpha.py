@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agreement.reliability import Concord, concord, label_table, split_comparisons
+from core.agreement.reliability import (
+    InterRaterReliability,
+    inter_rater_reliability,
+    label_table,
+    split_comparisons,
+)
 from core.errors import InvalidOption
 from core.records import NO_GOLD, VoteCounts
 
@@ -34,10 +39,12 @@ def rater(labels: np.ndarray, items: np.ndarray | None = None) -> VoteCounts:
     )
 
 
-def found(matrix: np.ndarray, *, iterations: int = 20, items: np.ndarray | None = None) -> Concord:
+def found(
+    matrix: np.ndarray, *, iterations: int = 20, items: np.ndarray | None = None
+) -> InterRaterReliability:
     """Rows are comparisons, columns raters."""
     raters = {f"r{k}": rater(column, items) for k, column in enumerate(np.asarray(matrix).T)}
-    return concord(raters, rng=np.random.default_rng(0), iterations=iterations)
+    return inter_rater_reliability(raters, rng=np.random.default_rng(0), iterations=iterations)
 
 
 def oracle(matrix: np.ndarray, level: str) -> float | None:
@@ -56,10 +63,10 @@ def oracle(matrix: np.ndarray, level: str) -> float | None:
 def test_alpha_agrees_with_the_krippendorff_package(rows: list[list[int]]) -> None:
     matrix = np.array(rows)
     result = found(matrix)
-    for level, value in (("nominal", result.alpha_nominal), ("ordinal", result.alpha_ordinal)):
+    for level, found_alpha in (("nominal", result.alpha_nominal), ("ordinal", result.alpha_ordinal)):
         expected = oracle(matrix, level)
-        assert (value is None) == (expected is None)
-        assert value is None or value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert (found_alpha is None) == (expected is None)
+        assert found_alpha is None or found_alpha.value == pytest.approx(expected, rel=1e-9, abs=1e-9)
     assert (result.reason is None) == (result.alpha_nominal is not None)
 
 
@@ -87,7 +94,7 @@ def test_fleiss_kappa_of_the_paper() -> None:
     merged = np.column_stack([table[:, :2].sum(axis=1), table[:, 2], table[:, 3:].sum(axis=1)])
     matrix = np.array([np.repeat([-1, 0, 1], row) for row in merged])
     result = found(matrix)
-    assert result.fleiss == pytest.approx(fleiss_by_hand(merged), abs=1e-12)
+    assert result.fleiss.value == pytest.approx(fleiss_by_hand(merged), abs=1e-12)
     assert (result.fleiss_n, result.fleiss_raters, result.n, result.labels) == (30, 6, 30, 180)
 
 
@@ -99,7 +106,7 @@ def test_fleiss_takes_the_commonest_number_of_raters() -> None:
     result = found(matrix)
     assert (result.fleiss_n, result.fleiss_raters, result.n) == (25, 4, 45)
     table = np.array([[(row == label).sum() for label in (-1, 0, 1)] for row in matrix[25:]])
-    assert result.fleiss == pytest.approx(fleiss_by_hand(table), abs=1e-12)
+    assert result.fleiss.value == pytest.approx(fleiss_by_hand(table), abs=1e-12)
 
 
 def test_votes_of_one_rater_are_one_label() -> None:
@@ -116,7 +123,7 @@ def test_votes_of_one_rater_are_one_label() -> None:
     assert table.tolist() == [[0, 0, 1], [1, 1, 0], [1, 0, 0]]
     assert comparison.tolist() == item.tolist() == [0, 1, 2]
     assert split_comparisons(raters).tolist() == [1]
-    assert concord({"one": one}, rng=np.random.default_rng(0)).alpha_nominal is None
+    assert inter_rater_reliability({"one": one}, rng=np.random.default_rng(0)).alpha_nominal is None
 
 
 @given(PATTERNS, st.permutations(range(4)))
@@ -128,17 +135,21 @@ def test_names_of_raters_and_labels_do_not_matter(rows: list[list[int]], order: 
         for name in ("alpha_nominal", "alpha_ordinal", "fleiss", "raw"):
             one, two = getattr(first, name), getattr(second, name)
             assert (one is None) == (two is None)
-            assert one is None or two == pytest.approx(one, rel=1e-9, abs=1e-9)
-    for name in ("alpha_nominal", "alpha_ordinal", "fleiss"):
-        low, high = getattr(first, f"{name}_low"), getattr(first, f"{name}_high")
-        assert low is None or low <= getattr(first, name) <= high
+            if one is not None and name == "raw":
+                assert two == pytest.approx(one, rel=1e-9, abs=1e-9)
+            elif one is not None:
+                assert two.value == pytest.approx(one.value, rel=1e-9, abs=1e-9)
+    for one in (first.alpha_nominal, first.alpha_ordinal, first.fleiss):
+        assert one is None or not one.has_interval or one.low <= one.value <= one.high
 
 
 def test_perfect_agreement_is_one_and_one_label_is_nothing() -> None:
     same = np.repeat(np.array([[1], [0], [-1]] * 10), 3, axis=1)
     result = found(same)
-    assert (result.alpha_nominal, result.alpha_ordinal, result.fleiss) == pytest.approx((1, 1, 1))
-    assert result.alpha_nominal_low is None
+    assert (result.alpha_nominal.value, result.alpha_ordinal.value, result.fleiss.value) == pytest.approx(
+        (1, 1, 1)
+    )
+    assert not result.alpha_nominal.has_interval
     constant = found(np.ones((20, 3), dtype=np.int64))
     assert (constant.alpha_nominal, constant.fleiss) == (None, None)
     assert "one label" in constant.reason
@@ -146,7 +157,7 @@ def test_perfect_agreement_is_one_and_one_label_is_nothing() -> None:
     assert (apart.n, apart.raw) == (0, None)
     assert "no comparison" in apart.fleiss_reason
     with pytest.raises(InvalidOption, match="iterations"):
-        concord({}, rng=np.random.default_rng(0), iterations=0)
+        inter_rater_reliability({}, rng=np.random.default_rng(0), iterations=0)
 
 
 def test_interval_covers_with_several_comparisons_an_item() -> None:
@@ -168,8 +179,7 @@ def test_interval_covers_with_several_comparisons_an_item() -> None:
         results.append(found(matrix, items=items, iterations=300))
     for name in ("alpha_nominal", "alpha_ordinal", "fleiss"):
         held = [
-            getattr(one, f"{name}_low") <= getattr(truth, name) <= getattr(one, f"{name}_high")
-            for one in results
+            getattr(one, name).low <= getattr(truth, name).value <= getattr(one, name).high for one in results
         ]
         assert 0.92 <= np.mean(held) <= 0.975, name
 
@@ -181,5 +191,5 @@ def check_raters_of_wmt23(shared_data: Path) -> None:
     matrix = wide.fillna(MISSING).to_numpy().astype(np.int64)
     result = found(matrix)
     assert (result.n, result.labels, result.fleiss_raters) == (520, 1560, 3)
-    assert result.alpha_nominal == pytest.approx(oracle(matrix, "nominal"), abs=1e-9)
-    assert result.alpha_ordinal == pytest.approx(oracle(matrix, "ordinal"), abs=1e-9)
+    assert result.alpha_nominal.value == pytest.approx(oracle(matrix, "nominal"), abs=1e-9)
+    assert result.alpha_ordinal.value == pytest.approx(oracle(matrix, "ordinal"), abs=1e-9)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 from threadpoolctl import threadpool_limits
 
-from core.aggregation import btd
+from core.aggregation import btd, newton
 from core.aggregation import solver as btd_solver
 from core.errors import InvalidOption, TooFewLabels
 from core.records import NO_GOLD, FloatArray, VoteCells
@@ -120,7 +120,7 @@ def calibration_set(number: int) -> VoteCells:
 
 
 def test_features_by_hand():
-    s, t = btd.features(cells_of([3], [1], [0], [1]), alpha=1.0, kappa=0.5)
+    s, t = btd.features(cells_of([3], [1], [0], [1]), btd.BTDOptions(kappa=0.5))
     assert s == pytest.approx([0.5 * np.log(4 / 1)])
     assert t == pytest.approx([np.log(1.5 / 4.5)])
 
@@ -135,15 +135,14 @@ def test_drps_by_hand():
 def test_derivatives_are_those_of_finite_differences(loss):
     rng = np.random.default_rng(3)
     weight = rng.random((3, 1, 12))
-    problem = btd_solver.Problem(
-        s=rng.normal(size=12), t=-rng.random(12) * 2, weight=weight, low=LOW[None], high=HIGH[None], loss=loss
-    )
-    theta, step = np.array([[1.3, 0.6, 0.8]]), 1e-5
-    _, gradient, hessian = btd_solver.derivatives(problem, theta, *weight)
+    y = np.stack([np.ones(12), -rng.random(12) * 2])
+    objective = btd_solver.Objective(x=rng.normal(size=(1, 12)), y=y, weight=weight, loss=loss)
+    theta, step, one = np.array([[1.3, 0.6, 0.8]]), 1e-5, np.zeros(1, dtype=np.int64)
+    _, gradient, hessian = objective(theta, one)
     for i in range(3):
         move = step * np.eye(3)[i]
-        above = btd_solver.derivatives(problem, theta + move, *weight)
-        under = btd_solver.derivatives(problem, theta - move, *weight)
+        above = objective(theta + move, one)
+        under = objective(theta - move, one)
         assert gradient[0, i] == pytest.approx((above[0] - under[0])[0] / (2 * step), abs=1e-8)
         assert hessian[0, i] == pytest.approx((above[1] - under[1])[0] / (2 * step), abs=1e-8)
 
@@ -335,7 +334,7 @@ def test_unlabelled_comparisons_do_not_change_a_fit():
 
 
 def test_a_fit_that_does_not_converge_is_an_error(monkeypatch):
-    monkeypatch.setattr(btd_solver, "MAX_NEWTON_STEPS", 1)
+    monkeypatch.setattr(newton, "MAX_STEPS", 1)
     with pytest.raises(btd.NotConverged, match="1 of 1"):
         btd.fit(random_cells(8))
 
@@ -351,14 +350,14 @@ def test_impossible_bounds_are_refused(bounds):
 
 def test_impossible_smoothing_and_losses_are_refused():
     with pytest.raises(InvalidOption, match="alpha"):
-        btd.fit(random_cells(1), alpha=0.0)
+        btd.BTDOptions(alpha=0.0)
     with pytest.raises(InvalidOption, match="loss"):
-        btd.fit(random_cells(1), loss="brier")  # type: ignore[arg-type]
+        btd.BTDOptions(loss="brier")  # type: ignore[arg-type]
 
 
 def test_bounds_hold_the_fit():
     bounds = btd.Bounds(beta=(0.2, 0.5), nu=(1.0, 2.0), gamma=(1.0, 2.0))
-    fit = btd.fit(random_cells(6), bounds=bounds)
+    fit = btd.fit(random_cells(6), btd.BTDOptions(bounds=bounds))
     assert 0.2 <= fit.beta <= 0.5
     assert 1.0 - 1e-12 <= fit.nu <= 2.0 + 1e-12
     assert 1.0 <= fit.gamma <= 2.0
@@ -367,7 +366,7 @@ def test_bounds_hold_the_fit():
 @pytest.mark.parametrize("loss", ["log", "mae"])
 def test_other_losses_minimise_what_they_say(loss):
     cells = random_cells(12)
-    fit = btd.fit(cells, loss=loss)
+    fit = btd.fit(cells, btd.BTDOptions(loss=loss))
 
     def objective(theta):
         p = btd.probabilities(np.asarray(theta), *btd.features(cells))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.aggregation.btd import BTDFit, decide, features, fit, probabilities
+from core.aggregation.btd import BTDFit, BTDOptions, decide, features, fit, probabilities
 from core.errors import InvalidOption, TooFewLabels
 from core.experiments.budget import (
     PRICES,
@@ -31,11 +31,12 @@ from core.experiments.budget import (
     stopping,
 )
 from core.experiments.budget_trial import BudgetTrial, trial
-from core.interpretation.experiments import answer, not_kept, outlook, saving, simpler
+from core.interpretation.experiments import budget_answer, not_kept, outlook, saving, simpler
 from core.interpretation.format import signed, signed_span
 from core.plots.base import Style
 from core.plots.experiments import budget_figure
 from core.records import NO_GOLD, IntArray, VoteCells, VoteCounts
+from core.stats.estimate import Estimate
 
 
 def known_fit(beta: float = 1.3, eta0: float = 1.5, gamma: float = 0.8) -> BTDFit:
@@ -47,11 +48,8 @@ def known_fit(beta: float = 1.3, eta0: float = 1.5, gamma: float = 0.8) -> BTDFi
         drps=0.0,
         n_items=100,
         at_bounds=(),
-        converged=True,
         notes=(),
-        alpha=1.0,
-        kappa=1.0,
-        loss="drps",
+        options=BTDOptions(),
     )
 
 
@@ -342,14 +340,14 @@ def test_the_trial_on_simulated_votes(per_item: int) -> None:
     rows = found.rows
     assert (found.n, found.votes, found.left_out) == (600, 8, 0)
     same, reference = rows["planner-0"], rows["btd-8"]
-    assert same.added == pytest.approx(0, abs=1e-9)
+    assert same.added.value == pytest.approx(0, abs=1e-9)
     assert same.saved > 0.1
-    assert (reference.added, reference.added_low, reference.added_high) == (0, 0, 0)
+    assert (reference.added.value, reference.added.low, reference.added.high) == (0, 0, 0)
     assert rows["posterior-8"].mae == pytest.approx(reference.mae, abs=1e-12)
     assert rows["planner-0.003"].votes < rows["planner-0.002"].votes < same.votes
     for row in rows.values():
-        assert row.added_low <= row.added <= row.added_high
-        assert row.mae == pytest.approx(reference.mae + row.added, abs=1e-12)
+        assert row.added.low <= row.added.value <= row.added.high
+        assert row.mae == pytest.approx(reference.mae + row.added.value, abs=1e-12)
         assert row.saved == pytest.approx(1 - row.votes / 8)
     assert rows["unanimous-3"].votes == pytest.approx(
         8
@@ -465,11 +463,11 @@ def test_a_quarter_of_the_votes_is_saved_on_real_votes_and_the_readme_says_so(sh
     for result in found.values():
         same = result.rows["planner-0"]
         assert same.saved >= 0.25
-        assert abs(same.added) < 1e-9
+        assert abs(same.added.value) < 1e-9
     for key in ("planner-0.002", "planner-0.003"):
         rows = [result.rows[key] for result in found.values()]
         assert np.mean([row.saved for row in rows]) >= 0.45
-        assert np.mean([row.added for row in rows]) <= 0.003
+        assert np.mean([row.added.value for row in rows]) <= 0.003
         # The model is not asked for more than it knows: its own expectations hold on average.
         expected = np.array([[row.expected_votes, row.expected_mae] for row in rows], dtype=np.float64)
         assert expected[:, 0].mean() == pytest.approx(np.mean([row.votes for row in rows]), abs=0.05)
@@ -489,7 +487,7 @@ def test_the_saving_in_words(tried: BudgetTrial) -> None:
     told = saving("j", tried, 0.004)
     assert f"{same.votes:.1f} of 8 votes a comparison give the same labels as all 8" in told
     assert f"With up to 0.004 more error allowed {chosen.votes:.1f} do" in told
-    assert f"{'rose' if chosen.added > 0 else 'fell'} by {abs(chosen.added):.4f}" in told
+    assert f"{'rose' if chosen.added.value > 0 else 'fell'} by {abs(chosen.added.value):.4f}" in told
     assert told.startswith(saving("j", tried, 0.0))
     assert told.startswith("j: asked vote by vote,")
     budget = plan(learn(counts_of(np.random.default_rng(8), 600, 1, 8).cells()[0]))
@@ -505,9 +503,9 @@ def with_row(found: BudgetTrial, key: str, **values: float) -> BudgetTrial:
 
 
 def test_an_allowance_that_is_exceeded_is_a_warning(tried: BudgetTrial) -> None:
-    over = with_row(tried, "planner-0.004", added=0.006, added_low=0.0041, added_high=0.008)
-    over = with_row(over, "planner-0", votes=6.0, saved=0.25, added=0.0, added_low=-0.001, added_high=0.001)
-    told, kind = answer("j", over, 0.004)
+    over = with_row(tried, "planner-0.004", added=Estimate(0.006, 0.0041, 0.008))
+    over = with_row(over, "planner-0", votes=6.0, saved=0.25, added=Estimate(0.0, -0.001, 0.001))
+    told, kind = budget_answer("j", over, 0.004)
     assert kind == "warning"
     assert told.startswith(saving("j", over, 0.004))
     assert not_kept(over, 0.004) == (
@@ -515,37 +513,40 @@ def test_an_allowance_that_is_exceeded_is_a_warning(tried: BudgetTrial) -> None:
         "(25 % saved; it measured +0.0000, −0.0010 to +0.0010)."
     )
     assert not_kept(over, 0.004) in told
-    none = with_row(over, "planner-0", added_high=0.005)
+    none = with_row(over, "planner-0", added=Estimate(0.0, -0.001, 0.005))
     assert not_kept(none, 0.004) == "So it does not keep to 0.004. No planner tried is shown to."
     # An interval that reaches down to the allowance does not show it exceeded.
-    assert not_kept(with_row(over, "planner-0.004", added_low=0.0039), 0.004) is None
+    assert not_kept(with_row(over, "planner-0.004", added=Estimate(0.006, 0.0039, 0.008)), 0.004) is None
     assert not_kept(over, 0.0) is None
 
 
 def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
     chosen = tried.rows["planner-0.004"]
-    worse = {key: replace(row, mae=chosen.mae + 0.1, added_high=0.1) for key, row in tried.rows.items()}
+    worse = {
+        key: replace(row, mae=chosen.mae + 0.1, added=replace(row.added, high=0.1))
+        for key, row in tried.rows.items()
+    }
     alone = replace(tried, rows=worse | {"planner-0.004": chosen})
     assert simpler(alone, 0.004) is None
-    assert answer("j", alone, 0.004) == (saving("j", alone, 0.004), "finding")
+    assert budget_answer("j", alone, 0.004) == (saving("j", alone, 0.004), "finding")
     # Equal in both is not better; more votes for less error is a choice, not a better rule.
     equal = with_row(alone, "unanimous-2", votes=chosen.votes, mae=chosen.mae)
     dearer = with_row(alone, "btd-8", mae=chosen.mae - 0.01)
     assert simpler(equal, 0.004) is None
     assert simpler(dearer, 0.004) is None
     better = with_row(
-        alone, "unanimous-2", votes=2.0, mae=chosen.mae, added=0.0001, added_low=-0.0004, added_high=0.0006
+        alone, "unanimous-2", votes=2.0, mae=chosen.mae, added=Estimate(0.0001, -0.0004, 0.0006)
     )
     better = with_row(better, "unanimous-3", votes=2.5, mae=chosen.mae)
-    told, kind = answer("j", better, 0.004)
+    told, kind = budget_answer("j", better, 0.004)
     assert kind == "warning"
     assert told.endswith(
         "A simpler rule (Stop if the first 2 agree) does no worse for no more votes: it asks 2.00 where the "
         f"planner asks {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the error where the "
-        f"planner adds {signed(chosen.added, 4)}."
+        f"planner adds {signed(chosen.added.value, 4)}."
     )
-    plain = with_row(alone, "majority-8", added=-0.0071, added_low=-0.009, added_high=-0.005)
-    assert answer("j", plain, 0.004)[0].endswith(
+    plain = with_row(alone, "majority-8", added=Estimate(-0.0071, -0.009, -0.005))
+    assert budget_answer("j", plain, 0.004)[0].endswith(
         "The plain majority of all 8 votes errs 0.0071 less than BTD on them (0.0050 to 0.0090)."
     )
 
@@ -571,8 +572,8 @@ def test_the_figure_shows_the_trial(tried: BudgetTrial) -> None:
     planner = next(trace for trace in fig.data if trace.name == "planner")
     rows = sorted((tried.rows[key] for key in ("planner-0", "planner-0.004")), key=lambda row: row.votes)
     assert list(planner.x) == [row.votes for row in rows]
-    assert list(planner.y) == [row.added for row in rows]
-    assert list(planner.error_y.array) == [row.added_high - row.added for row in rows]
+    assert list(planner.y) == [row.added.value for row in rows]
+    assert list(planner.error_y.array) == [row.added.high - row.added.value for row in rows]
     assert list(planner.marker.line.width) == [3, 1]
     fixed = next(trace for trace in fig.data if trace.name.startswith("BTD"))
     assert fixed.x[-1] == 8
@@ -596,11 +597,11 @@ def test_when_the_planner_helps() -> None:
         )
         rows = trial(counts, rng=np.random.default_rng(0), n_splits=20, share=0.1, tolerances=(0, 0.002)).rows
         planner = rows["planner-0.002"]
-        assert planner.added <= 0.004
+        assert planner.added.value <= 0.004
         saved[spread] = planner.saved
         # The error of so many votes on every comparison, read between two whole numbers of votes.
-        fixed = np.interp(planner.votes, range(1, 9), [rows[f"btd-{k}"].added for k in range(1, 9)])
-        better[spread] = fixed - planner.added
+        fixed = np.interp(planner.votes, range(1, 9), [rows[f"btd-{k}"].added.value for k in range(1, 9)])
+        better[spread] = fixed - planner.added.value
     assert saved[0.02] > 0.6
     assert saved[50.0] > 0.6
     assert saved[2.0] < 0.35
@@ -639,6 +640,7 @@ def test_words_say_what_the_interval_of_a_trial_leaves_out() -> None:
     tried = trial(counts, rng=np.random.default_rng(0), tolerances=(0.0, 0.01), n_splits=4)
     told = saving("j", tried, 0.01)
     assert told.endswith(", n 90; it leaves out which 20 of them the planner learned from).")
-    row = replace(tried.rows["planner-0.01"], added_low=math.nan)
+    row = tried.rows["planner-0.01"]
+    row = replace(row, added=replace(row.added, low=math.nan))
     alone = replace(tried, rows=tried.rows | {"planner-0.01": row})
     assert "(no interval: one item, n 90" in saving("j", alone, 0.01)

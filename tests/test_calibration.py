@@ -63,8 +63,8 @@ def test_worked_example():
     assert found.ece == pytest.approx(0.8 * (0.89 - 0.5) + 0.2 * 0)
     assert found.mce == pytest.approx(0.39)
     assert found.reliability.n.tolist() == [0] * 8 + [4, 1]
-    assert found.reliability.accuracy[8] == 0.5
-    assert np.isnan(found.reliability.accuracy[:8]).all()
+    assert found.reliability.accuracy.value[8] == 0.5
+    assert np.isnan(found.reliability.accuracy.value[:8]).all()
     assert found.brier == pytest.approx((2 * 0.01 + 0.81 + 0.86**2) / 5)
     assert found.nll_clipped == 1
 
@@ -78,7 +78,7 @@ def test_brier_and_nll_equal_scikit_learn(rows):
     found = calibration(outcomes)
     assert found.brier == pytest.approx(brier_score_loss(right, confidence, pos_label=1), abs=1e-12)
     assert found.nll == pytest.approx(log_loss(right, clipped, labels=[0, 1]), rel=1e-9, abs=1e-11)
-    assert found.accuracy == pytest.approx(right.mean())
+    assert found.accuracy.value == pytest.approx(right.mean())
     assert found.mean_confidence == pytest.approx(confidence.mean())
 
 
@@ -103,13 +103,13 @@ def test_measures_by_definition_and_their_laws(rows, bins):
     assert found.ece == pytest.approx(ece, abs=1e-12)
     assert found.mce == pytest.approx(mce, abs=1e-12)
     # A triangle inequality: bins can hide opposite errors, never invent any.
-    assert abs(found.mean_confidence - found.accuracy) <= found.ece + 1e-12 <= found.mce + 1e-9
-    assert abs(found.mean_confidence - found.accuracy) <= found.ace + 1e-12
+    assert abs(found.mean_confidence - found.accuracy.value) <= found.ece + 1e-12 <= found.mce + 1e-9
+    assert abs(found.mean_confidence - found.accuracy.value) <= found.ace + 1e-12
     diagram = found.reliability
     assert diagram.n.sum() == found.n == len(rows)
     filled = diagram.n > 0
-    assert (diagram.accuracy_low <= diagram.accuracy)[filled].all()
-    assert (diagram.accuracy <= diagram.accuracy_high)[filled].all()
+    assert (diagram.accuracy.low <= diagram.accuracy.value)[filled].all()
+    assert (diagram.accuracy.value <= diagram.accuracy.high)[filled].all()
     assert calibration(of_votes(*zip(*reversed(rows), strict=True)), bins=bins).ece == pytest.approx(
         found.ece
     )
@@ -161,7 +161,7 @@ def test_bins_use_the_clustering_of_their_own_items(votes):
     expected = clustered_proportion(outcomes.item[inside], outcomes.n[inside], outcomes.correct[inside])
     assert found.deff[5] == pytest.approx(expected.deff)
     assert found.deff[5] > 2
-    assert (found.accuracy_low[5], found.accuracy_high[5]) == pytest.approx((expected.low, expected.high))
+    assert (found.accuracy.low[5], found.accuracy.high[5]) == pytest.approx((expected.low, expected.high))
     assert (found.items[5], found.n[5]) == (40, expected.n)
 
 
@@ -204,8 +204,8 @@ def test_noise_floor_of_fifty_verdicts():
     for least, expected in ((0.5, 0.10), (0.4, 0.12), (0.0, 0.15)):
         confidence = least + (1 - least) * (np.arange(50) + 0.5) / 50
         floor = noise_floor(of_votes(range(50), confidence, [1] * 50), rng=rng, draws=4000)
-        assert floor.ece_mean == pytest.approx(expected, abs=0.006)
-        assert floor.ece_low < floor.ece_mean < floor.ece_high
+        assert floor.ece.value == pytest.approx(expected, abs=0.006)
+        assert floor.ece.low < floor.ece.value < floor.ece.high
 
 
 def test_noise_floor_equals_the_exact_expectation():
@@ -218,9 +218,9 @@ def test_noise_floor_equals_the_exact_expectation():
     order = np.argsort(error)
     mean, high = chance @ error, error[order][np.searchsorted(chance[order].cumsum(), 0.975)]
     floor = noise_floor(of_votes(range(n), [c] * n, [0] * n), rng=np.random.default_rng(3), draws=40_000)
-    assert floor.ece_mean == pytest.approx(mean, rel=0.02)
-    assert floor.ace_mean == pytest.approx(mean, rel=0.02)
-    assert floor.ece_high == pytest.approx(high, abs=1e-9)
+    assert floor.ece.value == pytest.approx(mean, rel=0.02)
+    assert floor.ace.value == pytest.approx(mean, rel=0.02)
+    assert floor.ece.high == pytest.approx(high, abs=1e-9)
 
 
 @pytest.mark.slow
@@ -235,7 +235,7 @@ def test_a_calibrated_judge_stays_within_its_floor(decimals):
         outcomes = of_votes(range(n), confidence, rng.random(n) < confidence)
         floor, found = noise_floor(outcomes, rng=rng, draws=200), calibration(outcomes)
         inside.append(
-            (floor.ece_low <= found.ece <= floor.ece_high, floor.ace_low <= found.ace <= floor.ace_high)
+            (floor.ece.low <= found.ece <= floor.ece.high, floor.ace.low <= found.ace <= floor.ace.high)
         )
     # 150 trials at .95: four standard errors are .07.
     assert (np.mean(inside, axis=0) > 0.88).all()
@@ -265,8 +265,8 @@ def test_interval_of_ece_covers_the_true_error(n, votes_an_item, alike, bias):
         which = rng.integers(0, len(levels), n)
         chance = np.where(rng.random(n) < alike, rng.random(n)[item], rng.random(n))
         outcomes = of_votes(item, levels[which], chance < (levels - bias)[which])
-        low, high = calibration_intervals(outcomes, rng=rng, iterations=200).ece
-        hits.append(low - 1e-12 <= np.abs(bias).mean() <= high)
+        ece = calibration_intervals(outcomes, rng=rng, iterations=200).ece
+        hits.append(ece.low - 1e-12 <= np.abs(bias).mean() <= ece.high)
     # 150 trials at .95 or more: three standard errors are .05.
     assert np.mean(hits) >= 0.9
 
@@ -274,10 +274,8 @@ def test_interval_of_ece_covers_the_true_error(n, votes_an_item, alike, bias):
 @pytest.mark.parametrize(("n", "stated"), [(50, 0.98), (20, 0.9)])
 def test_verdicts_without_an_error_do_not_make_the_interval_a_point(n, stated):
     """A calibrated judge is right n times out of n by chance (.98⁵⁰ = .36): 0 is not excluded then."""
-    low, high = calibration_intervals(
-        of_votes(range(n), [stated] * n, [1] * n), rng=np.random.default_rng(0)
-    ).ece
-    assert low == 0 < 1 - stated < high
+    ece = calibration_intervals(of_votes(range(n), [stated] * n, [1] * n), rng=np.random.default_rng(0)).ece
+    assert ece.low == 0 < 1 - stated < ece.high
 
 
 def test_an_error_far_below_chance_does_not_bound_the_true_one_there():
@@ -286,13 +284,10 @@ def test_an_error_far_below_chance_does_not_bound_the_true_one_there():
     right = np.concatenate([np.arange(100) < 100 * c for c in (0.65, 0.75, 0.85, 0.95)])
     outcomes = of_votes(range(400), stated, right)
     floor = noise_floor(outcomes, rng=np.random.default_rng(0))
-    found, (low, high) = (
-        calibration(outcomes),
-        calibration_intervals(outcomes, rng=np.random.default_rng(0)).ece,
-    )
-    assert found.ece < 1e-12
-    assert low == 0
-    assert high == pytest.approx(floor.ece_high, rel=0.1)
+    ece = calibration_intervals(outcomes, rng=np.random.default_rng(0)).ece
+    assert calibration(outcomes).ece < 1e-12
+    assert ece.low == 0
+    assert ece.high == pytest.approx(floor.ece.high, rel=0.1)
 
 
 def test_inverted_interval_of_one_gap_is_the_normal_one():
@@ -319,9 +314,10 @@ def test_bootstrap_intervals_hold_their_estimates_and_widen_with_clustering():
         outcomes = of_votes(item, np.repeat(confidence, 4), np.repeat(right, 4))
         found, intervals = calibration(outcomes), calibration_intervals(outcomes, rng=rng, iterations=400)
         for name in ("ece", "ace", "brier", "nll"):
-            low, high = getattr(intervals, name)
-            assert 0 <= low <= getattr(found, name) <= high
-        spans.append(intervals.brier[1] - intervals.brier[0])
+            one = getattr(intervals, name)
+            assert one.value == pytest.approx(getattr(found, name), abs=1e-12)
+            assert 0 <= one.low <= getattr(found, name) <= one.high
+        spans.append(intervals.brier.high - intervals.brier.low)
     assert spans[1] == pytest.approx(2 * spans[0], rel=0.2)
 
 
@@ -381,6 +377,6 @@ def test_losses_of_a_judge_that_seldom_errs_are_covered(n, stated, error):
         outcomes = of_votes(np.arange(n), sure[drawn], (rng.random(n) >= wrong[drawn]).astype(np.int64))
         found = calibration_intervals(outcomes, rng=rng, iterations=2)
         band = th_sweep(outcomes, [0.1])
-        pairs = ((found.brier, brier), (found.nll, nll), ((band.th_low[0], band.th_high[0]), th))
-        held += [low - 1e-9 <= truth <= high + 1e-9 for (low, high), truth in pairs]
+        pairs = ((found.brier, brier), (found.nll, nll), (band.th[0], th))
+        held += [one.low - 1e-9 <= truth <= one.high + 1e-9 for one, truth in pairs]
     assert (held / 200 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 200)).all()

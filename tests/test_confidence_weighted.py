@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from core.aggregation import btd
 from core.aggregation.confidence_weights import (
     CLIP,
-    RULES,
+    NAMES,
     confidence_weighted,
     fit_weighted,
     learn_weighings,
@@ -69,8 +69,8 @@ def test_equal_confidences_are_plain_btd(seed, n, stated):
     found = confidence_weighted(counts, flat, rng=np.random.default_rng(0), n_splits=5)
     assert (found.weight == 1).all()
     assert found.weighing.slope == 0
-    assert found.scores.mae_change[1] == 0
-    assert found.scores.drps_change[1] == 0
+    assert found.scores.mae_change.value[1] == 0
+    assert found.scores.drps_change.value[1] == 0
 
 
 @settings(max_examples=5, deadline=None)
@@ -83,7 +83,7 @@ def test_swapping_a_and_b_changes_no_score(seed):
         for c, v in ((counts, votes), mirrored)
     )
     np.testing.assert_allclose(other.scores.drps[:2], one.scores.drps[:2], atol=1e-6)
-    np.testing.assert_allclose(other.scores.mae, one.scores.mae, atol=1e-12)
+    np.testing.assert_allclose(other.scores.mae.value, one.scores.mae.value, atol=1e-12)
 
 
 def test_weights_are_those_of_scipy_on_the_same_likelihood():
@@ -112,7 +112,7 @@ def test_weights_are_those_of_scipy_on_the_same_likelihood():
 
 def test_the_fit_is_that_of_the_full_solver():
     """Five starts reach what the solver of plain BTD finds by scanning the box, on sets of 20 to 60."""
-    from core.aggregation.solver import Problem, solve
+    from core.aggregation.solver import Objective, solve
 
     rng = np.random.default_rng(9)
     box = np.array([(1e-3, 5.0), (np.log(1e-4), np.log(1e3)), (-10.0, 10.0)])
@@ -122,11 +122,13 @@ def test_the_fit_is_that_of_the_full_solver():
         s.append(0.5 * np.log((weights[2] + 1) / (weights[0] + 1)))
         t.append(np.log((weights[1] + 1) / (weights.sum(axis=0) + 1)))
         gold.append(np.clip(np.rint(s[-1] + rng.normal(0, 0.6, rows)), -1, 1).astype(np.int64))
-    theta = fit_weighted(s, t, gold, np.tile([1.0, 0.0, 1.0], (40, 1)), None)
+    theta = fit_weighted(s, t, gold, np.tile([1.0, 0.0, 1.0], (40, 1)), btd.Bounds())
     for margin, ties, labels, own in zip(s, t, gold, theta, strict=True):
         share = np.stack([(labels == y)[None] / len(labels) for y in (-1, 0, 1)])
         _, best, _ = solve(
-            Problem(s=margin, t=ties, weight=share, low=box[None, :, 0], high=box[None, :, 1], loss="drps")
+            Objective(x=margin[None], y=np.stack([np.ones_like(ties), ties]), weight=share),
+            box[None, :, 0],
+            box[None, :, 1],
         )
         loss = btd.drps(btd.probabilities(own, margin, ties), labels).mean()
         assert loss <= best[0] + 1e-4
@@ -152,10 +154,10 @@ def test_it_helps_where_confidence_tells_right_from_wrong(n):
     """1,500 comparisons, 75 labels, half-informative confidence: MAE falls by more than .03."""
     counts, votes = judged(1, 1_500, n, informative=0.5)
     scores = confidence_weighted(counts, votes, rng=np.random.default_rng(0), n_splits=40).scores
-    assert scores.names == RULES
-    assert scores.mae_change[1] < -0.03
-    assert scores.mae_change_high[1] < -0.02
-    assert scores.drps_change_high[1] < -0.005
+    assert scores.names == NAMES
+    assert scores.mae_change.value[1] < -0.03
+    assert scores.mae_change.high[1] < -0.02
+    assert scores.drps_change.high[1] < -0.005
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 8])
@@ -165,7 +167,7 @@ def test_a_confidence_that_says_nothing_costs_next_to_nothing(n):
     for seed in range(4):
         counts, votes = judged(seed, 1_500, n, informative=0.0)
         scores = confidence_weighted(counts, votes, rng=np.random.default_rng(0), n_splits=20).scores
-        cost.append([scores.mae_change[1], scores.drps_change[1]])
+        cost.append([scores.mae_change.value[1], scores.drps_change.value[1]])
     mae, drps = np.mean(cost, axis=0)
     assert abs(mae) < 0.003
     assert abs(drps) < 0.0015
@@ -180,8 +182,8 @@ def test_at_temperature_0_confidence_is_all_there_is():
         for same in (True, False)
     )
     assert alike.mae[1] > own.mae[1] + 0.15
-    assert alike.mae_change_high[1] < -0.02
-    assert alike.drps_change_high[1] < -0.005
+    assert alike.mae_change.high[1] < -0.02
+    assert alike.drps_change.high[1] < -0.005
 
 
 def test_nothing_is_learned_from_the_comparisons_that_are_scored():
@@ -197,7 +199,7 @@ def test_nothing_is_learned_from_the_comparisons_that_are_scored():
         gold=gold,
     )
     scores = confidence_weighted(random, votes, rng=np.random.default_rng(0), n_splits=40).scores
-    assert scores.drps_change[1] > -0.002
+    assert scores.drps_change.value[1] > -0.002
 
 
 def test_votes_without_confidence_are_left_out_for_every_rule():
@@ -211,7 +213,7 @@ def test_votes_without_confidence_are_left_out_for_every_rule():
     kept = records(votes.vote.reshape(-1, 4)[:, 1:], votes.confidence.reshape(-1, 4)[:, 1:], counts.gold)
     same = confidence_weighted(*kept, rng=np.random.default_rng(0), n_splits=5)
     assert (found.votes, found.without, found.votes_per_comparison) == (600, 200, 3)
-    np.testing.assert_array_equal(found.scores.mae, same.scores.mae)
+    np.testing.assert_array_equal(found.scores.mae.value, same.scores.mae.value)
 
 
 def test_what_cannot_be_done_is_said():
@@ -247,5 +249,5 @@ def check_reward_models(shared_data):
     found = confidence_weighted(counts, votes, rng=np.random.default_rng(0), n_splits=40, share=0.25)
     assert (found.scores.n, found.scores.calibration, found.votes) == (350, 88, 700)
     assert found.weighing.z > 5
-    assert found.scores.drps_change_high[1] < -0.005
-    assert found.scores.mae_change_low[1] <= 0 <= found.scores.mae_change_high[1]
+    assert found.scores.drps_change.high[1] < -0.005
+    assert found.scores.mae_change.low[1] <= 0 <= found.scores.mae_change.high[1]

@@ -45,8 +45,8 @@ def check_gpt_35_on_pandalm(shared_data: Path) -> None:
     table = confusion(counts)
     assert table.counts.tolist() == [[360, 20, 86], [45, 5, 42], [71, 13, 332]]
     assert table.n == 974
-    assert table.accuracy == pytest.approx(0.715606, abs=5e-7)
-    assert table.accuracy_low < table.accuracy < table.accuracy_high
+    assert table.accuracy.value == pytest.approx(0.715606, abs=5e-7)
+    assert table.accuracy.low < table.accuracy.value < table.accuracy.high
     forced = confusion(counts, ties="drop_both")
     assert forced.counts.tolist() == [[360, 0, 86], [0, 0, 0], [71, 0, 332]]
     assert forced.dropped == 974 - forced.n
@@ -56,7 +56,7 @@ def check_o1_mini_on_judgebench(shared_data: Path) -> None:
     votes = pd.read_csv(shared_data / "votes" / "judgebench.csv.gz")
     judge = next(name for name in votes["judge"].unique() if "o1-mini" in name)
     table = confusion(from_votes(votes[votes["judge"] == judge]))
-    assert (table.n, table.accuracy) == (700, pytest.approx(0.727143, abs=5e-7))
+    assert (table.n, table.accuracy.value) == (700, pytest.approx(0.727143, abs=5e-7))
 
 
 def test_every_tie_rule_says_what_a_tie_is() -> None:
@@ -64,13 +64,13 @@ def test_every_tie_rule_says_what_a_tie_is() -> None:
     kept = confusion(counts)
     assert kept.counts.tolist() == [[3, 0, 0], [1, 1, 1], [0, 1, 2]]
     assert (kept.n, kept.without_gold, kept.dropped) == (9, 15, 0)
-    assert kept.accuracy == pytest.approx(6 / 9)
+    assert kept.accuracy.value == pytest.approx(6 / 9)
     decided = confusion(counts, ties="drop_votes")
-    assert (decided.n, decided.dropped, decided.accuracy) == (7, 2, pytest.approx(5 / 7))
+    assert (decided.n, decided.dropped, decided.accuracy.value) == (7, 2, pytest.approx(5 / 7))
     gold_decided = confusion(counts, ties="drop_gold")
-    assert (gold_decided.n, gold_decided.dropped, gold_decided.accuracy) == (6, 3, pytest.approx(5 / 6))
+    assert (gold_decided.n, gold_decided.dropped, gold_decided.accuracy.value) == (6, 3, pytest.approx(5 / 6))
     both = confusion(counts, ties="drop_both")
-    assert (both.n, both.dropped, both.accuracy) == (5, 4, 1)
+    assert (both.n, both.dropped, both.accuracy.value) == (5, 4, 1)
 
 
 def test_labels_of_an_aggregator_count_each_comparison_once() -> None:
@@ -83,15 +83,15 @@ def test_labels_of_an_aggregator_count_each_comparison_once() -> None:
 
 def test_nothing_labelled_is_none_not_zero() -> None:
     table = confusion(make([(1, 0, 0, NO_GOLD)]))
-    assert (table.accuracy, table.accuracy_low, table.n) == (None, None, 0)
-    assert np.isnan(table.share).all()
+    assert (table.accuracy, table.n) == (None, 0)
+    assert np.isnan(table.share.value).all()
 
 
 def test_votes_of_one_item_widen_the_interval() -> None:
     rows = [(4, 0, 0, 1)] * 30 + [(0, 0, 4, 1)] * 10
     table = confusion(make(rows))
     alone = confusion(make([(1, 0, 0, 1)] * 30 + [(0, 0, 1, 1)] * 10))
-    width, alone_width = (t.accuracy_high - t.accuracy_low for t in (table, alone))
+    width, alone_width = (t.accuracy.high - t.accuracy.low for t in (table, alone))
     assert width == pytest.approx(alone_width, rel=0.03)
 
 
@@ -119,10 +119,10 @@ def test_agrees_with_scikit_learn(pairs: list[tuple[int, int]]) -> None:
     counts = make([(v == 1, v == 0, v == -1, g) for v, g in pairs])
     table = confusion(counts)
     assert table.counts.tolist() == confusion_matrix(gold, vote, labels=[-1, 0, 1]).tolist()
-    assert table.accuracy == pytest.approx(accuracy_score(gold, vote), abs=1e-12)
-    assert table.accuracy_low <= table.accuracy <= table.accuracy_high
+    assert table.accuracy.value == pytest.approx(accuracy_score(gold, vote), abs=1e-12)
+    assert table.accuracy.low <= table.accuracy.value <= table.accuracy.high
     rows = table.counts.sum(axis=1) > 0
-    assert table.share[rows].sum(axis=1) == pytest.approx(1)
+    assert table.share.value[rows].sum(axis=1) == pytest.approx(1)
     assert table.to_frame()["count"].sum() == len(pairs)
 
 

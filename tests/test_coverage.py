@@ -127,7 +127,7 @@ def repeatability() -> Iterator[Figure]:
         return np.where(latent > 0.3, 1.0, np.where(latent < -0.3, -1.0, 0.0))
 
     for easy in (0.3, 0.7):
-        truth = icc(ternary(300_000, easy)).icc_3_k
+        truth = icc(ternary(300_000, easy)).icc_3_k.value
         found = [icc(ternary(60, easy)) for _ in range(2_000)]
         low, high = (np.array([getattr(one, f"icc_3_k_{end}") for one in found]) for end in ("low", "high"))
         yield Figure(
@@ -144,10 +144,10 @@ def repeatability() -> Iterator[Figure]:
         latent = lean + 0.8 * rng.logistic(size=(items * each, k))
         return np.where(latent > 0.5, 1.0, np.where(latent < -0.5, -1.0, 0.0))
 
-    truth, item, ends = icc(alike(300_000, 1)).icc_3_k, np.arange(15).repeat(6), []
+    truth, item, ends = icc(alike(300_000, 1)).icc_3_k.value, np.arange(15).repeat(6), []
     for _ in range(2_000):
         one = icc(RatingTable(item=item, ratings=alike(15, 6), orders="ab", oriented=True))
-        ends.append((one.icc_3_k_low, one.icc_3_k_high))
+        ends.append((one.icc_3_k.low, one.icc_3_k.high))
     yield Figure(
         what="ICC(3,k), jackknife",
         setting=f"ternary votes, 15 items of 6 comparisons that are alike × {k} runs",

@@ -9,11 +9,20 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.aggregation import btd
-from core.aggregation.evaluation import METHODS, apply, evaluate, label_distributions, regime, splits
+from core.aggregation.btd import apply
+from core.aggregation.evaluation import evaluate, label_distributions, regime
+from core.aggregation.rules import RULES
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 from core.interpretation.aggregation import _changed, effect
 from core.records import NO_GOLD, VoteCells, VoteCounts
-from core.stats.splits import ItemLosses, change_intervals, held_out_scores, item_losses, sign_flip_p_value
+from core.stats.splits import (
+    ItemLosses,
+    change_intervals,
+    held_out_scores,
+    item_losses,
+    sign_flip_p_value,
+    splits,
+)
 
 CATEGORIES = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
 # The reference of the data's README: MAE of BTD and SC for gpt-5.4 [base], ± .02.
@@ -210,12 +219,12 @@ def test_a_change_has_the_t_interval_of_a_clustered_mean(alike):
     items = rng.integers(2, 40, 25) if alike else np.ones(25, dtype=np.int64)
     size = rng.integers(1, 7, 25).astype(np.float64)
     losses = ItemLosses(loss=loss, items=items, size=size)
-    low, high = change_intervals(losses, [0.4], of_labels=False, level=0.9)
+    found = change_intervals(losses, [0.4], of_labels=False, level=0.9)
     weight, n = items * size, int(items.sum())
     mean = weight @ loss[:, 0] / weight.sum()
     error = np.sqrt(n / (n - 1) * (items * (size * (loss[:, 0] - mean)) ** 2).sum()) / weight.sum()
     half = stats.t.ppf(0.95, n - 1) * error
-    assert (low[0], high[0]) == (pytest.approx(0.4 - half), pytest.approx(0.4 + half))
+    assert (found.low[0], found.high[0]) == (pytest.approx(0.4 - half), pytest.approx(0.4 + half))
 
 
 @pytest.mark.parametrize("alike", [True, False])
@@ -225,18 +234,18 @@ def test_rare_changes_are_covered_whether_an_item_changes_as_a_whole_or_not(alik
     for _ in range(400):
         changed = (rng.random((50, 1 if alike else 6)) < 0.03).mean(axis=1, keepdims=True)
         losses = ItemLosses(loss=changed, items=np.ones(50, dtype=np.int64), size=np.full(50, 6.0))
-        low, high = change_intervals(losses, [changed.mean()], level=0.95)
-        held += low[0] <= 0.03 <= high[0]
-        width.append(high[0] - low[0])
+        found = change_intervals(losses, [changed.mean()], level=0.95)
+        held += found.low[0] <= 0.03 <= found.high[0]
+        width.append(found.high[0] - found.low[0])
     assert held / 400 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
     assert np.mean(width) < (0.15 if alike else 0.05)
 
 
 def test_rules_that_have_not_differed_yet_may_differ():
     same = ItemLosses(loss=np.zeros((1, 1)), items=np.array([30]), size=np.ones(1))
-    low, high = change_intervals(same, [0.0], level=0.95)
-    assert high[0] == pytest.approx(stats.t.ppf(0.975, 29) * np.sqrt(2 * 32 / 31) / 32)
-    assert low[0] == -high[0]
+    found = change_intervals(same, [0.0], level=0.95)
+    assert found.high[0] == pytest.approx(stats.t.ppf(0.975, 29) * np.sqrt(2 * 32 / 31) / 32)
+    assert found.low[0] == -found.high[0]
 
 
 @pytest.mark.parametrize("groups", [2, 3, 5, 10])
@@ -256,9 +265,9 @@ def test_rules_that_do_not_differ_are_told_apart_in_five_of_a_hundred(groups):
 def test_one_held_out_item_shows_no_change():
     one = ItemLosses(loss=np.array([[0.2, 0.5, 0.1, 0.3]]), items=np.array([1]), size=np.array([30.0]))
     found = held_out_scores(one, ("new", "old"), n_splits=2, calibration=20.0)
-    assert found.mae_change[1] == pytest.approx(-0.3)
-    assert np.isnan([*found.mae_low, *found.mae_high]).all()
-    assert np.isnan([found.mae_change_low[1], found.mae_change_high[1], found.drps_change_low[1]]).all()
+    assert found.mae_change.value[1] == pytest.approx(-0.3)
+    assert np.isnan([*found.mae.low, *found.mae.high]).all()
+    assert np.isnan([found.mae_change.low[1], found.mae_change.high[1], found.drps_change.low[1]]).all()
     assert effect(found, "mae", 1) == effect(found, "drps", 1) == "does not change"
     assert "−0.3000, no interval: one item" in _changed("It", found, "the old")
 
@@ -306,7 +315,7 @@ def test_methods_that_lack_their_input_are_listed_with_the_reason():
     result = evaluate(counts, rng=np.random.default_rng(0), n_splits=5)
     assert result.not_applicable["longest"] == "needs the lengths of both answers; none were given"
     assert "confidence" in result.not_applicable["soft_sc_mean"]
-    assert set(result.scores) | set(result.not_applicable) == set(METHODS)
+    assert set(result.scores) | set(result.not_applicable) == set(RULES)
 
 
 def test_given_labels_are_scored_like_any_method():

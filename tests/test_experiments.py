@@ -20,6 +20,7 @@ from core.importers import read
 from core.interpretation.experiments import comparison_answer, costly, parameters_answer, votes_answer
 from core.records import NO_GOLD, OrderCounts, VoteCounts
 from core.schema import Selection
+from core.stats.estimate import Estimate
 from core.stats.splits import splits
 from core.store import Store
 from core.store.vote_queries import vote_counts, vote_counts_by
@@ -294,7 +295,7 @@ def test_transfer_is_that_of_plain_loops():
                 weight = drawn[column].evaluation[split]
                 error[row, split] = weight @ np.abs(label - drawn[column].cells.gold) / weight.sum()
         assert found.mae[:, column] == pytest.approx(error.mean(axis=1))
-        assert found.change[:, column] == pytest.approx((error - error[column]).mean(axis=1))
+        assert found.change.value[:, column] == pytest.approx((error - error[column]).mean(axis=1))
     assert found.n.tolist() == [120, 90]
     assert found.n_items.tolist() == [60, 90]
 
@@ -303,10 +304,10 @@ def test_a_task_transfers_to_itself_for_nothing():
     tasks = {"a": simulated(15, 200), "b": simulated(16, 300, per_item=2), "tiny": simulated(17, 15)}
     found = transfer(tasks, rng=np.random.default_rng(0), n_splits=20)
     assert found.tasks == ("a", "b")
-    for name in ("change", "change_low", "change_high", "loss_change"):
-        assert (np.diag(getattr(found, name)) == 0).all(), name
-    assert (found.change_low <= found.change).all()
-    assert (found.change <= found.change_high).all()
+    for matrix in (found.change.value, found.change.low, found.change.high, found.loss_change):
+        assert (np.diag(matrix) == 0).all()
+    assert (found.change.low <= found.change.value).all()
+    assert (found.change.value <= found.change.high).all()
     # The own fit on all labels has the least loss that there is.
     assert (found.loss_change >= -1e-12).all()
     assert "there are 15 labelled comparisons" in found.not_possible["tiny"]
@@ -321,9 +322,9 @@ def test_unlike_tasks_cost_more_than_like_ones():
         "ties": simulated(20, 2_000, theta=(1.5, 4.0, 0.2)),
     }
     found = transfer(tasks, rng=np.random.default_rng(0), n_splits=30)
-    assert abs(found.change[0, 1]) < 0.01
-    assert found.change_low[0, 2] > 0.1
-    assert found.change_low[2, 0] > 0.1
+    assert abs(found.change[0, 1].value) < 0.01
+    assert found.change.low[0, 2] > 0.1
+    assert found.change.low[2, 0] > 0.1
 
 
 @settings(max_examples=20)
@@ -468,9 +469,9 @@ def test_comparison_has_the_numbers_of_evaluate_and_of_plain_loops():
         rows = np.setdiff1d(np.arange(380), drawn.entry_row[drawn.entry_split == split])
         error = [np.abs(one.label - one.gold)[rows].mean() for one in (bad, common)]
         apart.append(error[0] - error[1])
-    assert majority.difference == pytest.approx(np.mean(apart))
-    assert (majority.n, majority.n_items, majority.reference) == (380, 190, "good")
-    assert btd_.difference == pytest.approx(btd_.mae - btd_.mae_reference)
+    assert majority.delta.value == pytest.approx(np.mean(apart))
+    assert (majority.n, majority.n_items, majority.baseline) == (380, 190, "good")
+    assert btd_.delta.value == pytest.approx(btd_.mae - btd_.mae_baseline)
     assert btd_.pa_difference_high < 0
     assert len(found.to_frame()) == 4
 
@@ -479,18 +480,18 @@ def test_a_value_equals_itself_and_differences_change_sign():
     good = simulated(32, 300)
     other = noisier(good, 33, 0.3)
     values = {"a": good, "b": other, "c": good}
-    from_a = compare(values, rng=np.random.default_rng(0), reference="a", n_splits=20)
-    from_b = compare(values, rng=np.random.default_rng(0), reference="b", n_splits=20)
-    by_pair = {(one.value, one.rule): one for one in from_a.differences}
+    from_a = compare(values, rng=np.random.default_rng(0), baseline="a", n_splits=20)
+    from_b = compare(values, rng=np.random.default_rng(0), baseline="b", n_splits=20)
+    by_pair = {(one.candidate, one.rule): one for one in from_a.differences}
     for rule in ("btd", "majority"):
         same = by_pair["c", rule]
-        assert same.difference == 0
+        assert same.delta.value == 0
         # That they have not differed yet on 300 items does not show that they never do.
-        assert same.difference_high == pytest.approx(1.97 * np.sqrt(2 * 302 / 301) / 302, rel=0.01)
-        back = next(one for one in from_b.differences if (one.value, one.rule) == ("a", rule))
-        assert by_pair["b", rule].difference == pytest.approx(-back.difference)
+        assert same.delta.high == pytest.approx(1.97 * np.sqrt(2 * 302 / 301) / 302, rel=0.01)
+        back = next(one for one in from_b.differences if (one.candidate, one.rule) == ("a", rule))
+        assert by_pair["b", rule].delta.value == pytest.approx(-back.delta.value)
     with pytest.raises(UnknownName, match="'z'"):
-        compare(values, rng=np.random.default_rng(0), reference="z")
+        compare(values, rng=np.random.default_rng(0), baseline="z")
 
 
 @pytest.mark.slow
@@ -509,7 +510,7 @@ def test_paired_interval_covers_the_true_difference():
             resamples=300,
         )
         one = found.differences[1]
-        held += one.difference_low <= truth <= one.difference_high
+        held += one.delta.low <= truth <= one.delta.high
     assert held / 60 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 60)
 
 
@@ -520,9 +521,9 @@ def test_values_without_common_or_enough_labels_say_so():
     found = compare({"good": good, "apart": apart, "few": few}, rng=np.random.default_rng(0), n_splits=5)
     assert found.values["few"].evaluation is None
     assert "15 labelled" in found.values["few"].reason
-    reasons = {one.value: one.reason for one in found.differences}
+    reasons = {one.candidate: one.reason for one in found.differences}
     assert "there are 0 labelled comparisons" in reasons["apart"]
-    assert all(np.isnan(one.difference) for one in found.differences)
+    assert all(one.delta is None for one in found.differences)
     assert found.to_frame()["mae"].isna().sum() == 2
 
 
@@ -584,9 +585,9 @@ def check_temperature_table(temperatures):
         assert 0.21 < one.tie_votes.low < one.tie_votes.high < 0.24
     mae = [one.evaluation.scores["btd"].mae for one in (cold, warm, hot)]
     assert mae == sorted(mae, reverse=True)
-    difference = {(one.value[-4:-1], one.rule): one for one in found.differences}
+    difference = {(one.candidate[-4:-1], one.rule): one for one in found.differences}
     for value in ("0.3", "0.7"):
-        assert difference[value, "btd"].difference_high < 0
+        assert difference[value, "btd"].delta.high < 0
     names = list(counts)
     one, other = counts[names[0]], counts[names[2]]
     gaps = {int(c): 0.0 for c in np.intersect1d(one.comparison, other.comparison)}
@@ -597,7 +598,7 @@ def check_temperature_table(temperatures):
     hottest = difference["0.7", "majority"]
     assert hottest.n == len(gaps)
     # The mean over splits leaves out the calibration items of each, so it is not exactly that over all.
-    assert hottest.difference == pytest.approx(np.mean(list(gaps.values())), abs=0.001)
+    assert hottest.delta.value == pytest.approx(np.mean(list(gaps.values())), abs=0.001)
 
 
 def check_transfer_between_categories(by_category):
@@ -662,14 +663,16 @@ def test_the_best_of_many_values_is_not_said_to_differ_by_its_own_interval_alone
         resamples=100,
     )
     btd_row = next(one for one in found.differences if one.rule == "btd")
-    near = dataclasses.replace(btd_row, difference=-0.1, difference_low=-0.19, difference_high=-0.01)
+    near = dataclasses.replace(btd_row, delta=Estimate(-0.1, -0.19, -0.01))
     values = dict(found.values)
     best = values["b"].evaluation.scores["btd"]
     least = dataclasses.replace(best, mae=values["a"].evaluation.scores["btd"].mae - 0.1)
     scores = values["b"].evaluation.scores | {"btd": least}
     evaluation = dataclasses.replace(values["b"].evaluation, scores=scores)
     values["b"] = dataclasses.replace(values["b"], evaluation=evaluation)
-    others = tuple(dataclasses.replace(near, value=f"v{k}", difference_high=0.1) for k in range(18))
+    others = tuple(
+        dataclasses.replace(near, candidate=f"v{k}", delta=Estimate(-0.1, -0.19, 0.1)) for k in range(18)
+    )
     alone = dataclasses.replace(found, values=values, differences=(near,))
     assert "That is 0.100 less" in comparison_answer(alone, "prompt")
     many = dataclasses.replace(alone, differences=(near, *others))
@@ -685,7 +688,7 @@ def test_alike_tasks_carry_over():
         rows = rng.permutation(40_000)
         tasks = {str(k): whole.rows(rows[400 * k : 400 * (k + 1)]) for k in range(3)}
         found = transfer(tasks, rng=rng, n_splits=40)
-        held.append(((found.change_low <= 0) & (found.change_high >= 0))[off].mean())
+        held.append(((found.change.low <= 0) & (found.change.high >= 0))[off].mean())
         wrong += costly(found).any()
     assert np.mean(held) >= 0.95
     assert wrong <= 3
@@ -697,7 +700,7 @@ def test_the_luck_of_few_labels_widens_a_transfer():
     wide = transfer(tasks, rng=np.random.default_rng(0), n_splits=100, share=0.05, minimum=200)
     by_items = np.sqrt(2) / 402 * 2
     for found in (narrow, wide):
-        assert ((found.change_high - found.change)[[0, 1], [1, 0]] > by_items).all()
+        assert ((found.change.high - found.change.value)[[0, 1], [1, 0]] > by_items).all()
 
 
 def test_a_lead_that_common_comparisons_deny_is_said():
@@ -709,7 +712,7 @@ def test_a_lead_that_common_comparisons_deny_is_said():
         resamples=100,
     )
     row = next(one for one in found.differences if one.rule == "btd")
-    worse = dataclasses.replace(row, difference=0.313, difference_low=0.143, difference_high=0.458)
+    worse = dataclasses.replace(row, delta=Estimate(0.313, 0.143, 0.458))
     values = dict(found.values)
     scores = dict(values["b"].evaluation.scores)
     scores["btd"] = dataclasses.replace(scores["btd"], mae=values["a"].evaluation.scores["btd"].mae - 0.1)

@@ -88,13 +88,13 @@ def test_dummies_count_each_comparison_once() -> None:
             longer=one, shorter=0 * one, tie=0 * one,
         )
     }  # fmt: skip
-    constant, random, longest = dummies(counts, lengths)
-    assert (constant.accuracy, constant.n) == (pytest.approx(3 / 5), 5)
+    constant, random, longest = dummies(counts, lengths).values()
+    assert (constant.value, constant.n) == (pytest.approx(3 / 5), 5)
     assert constant.low < 3 / 5 < constant.high
-    assert random.accuracy == pytest.approx(1 / 3)
-    assert (longest.accuracy, longest.n) == (pytest.approx(1 / 3), 3)
+    assert random.value == pytest.approx(1 / 3)
+    assert (longest.value, longest.n) == (pytest.approx(1 / 3), 3)
 
 
 def test_no_dummies_without_gold() -> None:
-    assert dummies({"a": votes([0], [NO_GOLD])}, {}) == ()
-    assert dummies({}, {}) == ()
+    assert dummies({"a": votes([0], [NO_GOLD])}, {}) == {}
+    assert dummies({}, {}) == {}

@@ -19,7 +19,7 @@ from core.confidence.selective import (
     threshold_for_risk,
 )
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
-from core.interpretation.sentences import guaranteed
+from core.interpretation.calibration import guaranteed
 from core.records import NO_GOLD, OutcomeCounts, SingleVotes, VoteCounts
 from core.simulate.columns import simulate_counts
 

@@ -54,7 +54,7 @@ def check_pandalm_against_plain_loops(shared_data: Path) -> None:
     """Three people agree with the mode of the other two far more often than either judge does."""
     labels, humans = real(shared_data, "pandalm")
     found = leave_one_out({name: rater(one) for name, one in labels.items()}, humans, rng=rng())
-    for contest in found.contests:
+    for contest in found.judges:
         if contest.rule == "BTD":
             continue
         others = [labels[name] for name in humans if name != contest.human]
@@ -63,15 +63,15 @@ def check_pandalm_against_plain_loops(shared_data: Path) -> None:
         assert contest.n == len(shared)
         for name, value in ((contest.human, contest.human_pa), (contest.judge, contest.judge_pa)):
             assert value == pytest.approx(np.mean([labels[name][code] == gold[code] for code in shared]))
-    assert not any(contest.wins for contest in found.contests)
-    assert [round(row.pa, 4) for row in found.humans] == [0.8879, 0.8959, 0.8959]
+    assert not any(contest.wins for contest in found.judges)
+    assert [round(row.pa.value, 4) for row in found.humans] == [0.8879, 0.8959, 0.8959]
 
 
 def check_wmt23_has_people_only(shared_data: Path) -> None:
     """Ten raters, three a comparison: gold is the mode of the other two on the rater's own comparisons."""
     labels, humans = real(shared_data, "wmt23_ende_humans")
     found = leave_one_out({name: rater(one) for name, one in labels.items()}, humans, rng=rng())
-    assert found.contests == ()
+    assert found.judges == ()
     assert len(found.to_frame()) == 0
     assert sum(row.n for row in found.humans) == 1560
     for row in found.humans:
@@ -80,8 +80,8 @@ def check_wmt23_has_people_only(shared_data: Path) -> None:
             == mode([labels[name][code] for name in humans if name != row.human and code in labels[name]])
             for code, label in labels[row.human].items()
         ]
-        assert row.pa == pytest.approx(np.mean(right))
-        assert row.pa_low < row.pa < row.pa_high
+        assert row.pa.value == pytest.approx(np.mean(right))
+        assert row.pa.low < row.pa.value < row.pa.high
 
 
 def simulated(n: int = 400, noise: float = 0.3) -> dict[str, VoteCounts]:
@@ -98,11 +98,11 @@ def simulated(n: int = 400, noise: float = 0.3) -> dict[str, VoteCounts]:
 def test_a_perfect_judge_wins_against_noisy_people_and_a_guesser_loses() -> None:
     counts = simulated()
     found = leave_one_out(counts, [name for name in counts if "human" in name], rng=rng())
-    for contest in found.contests:
+    for contest in found.judges:
         if contest.rule == "majority":
             assert contest.wins is contest.clearly is (contest.judge == "perfect")
-        assert contest.difference == pytest.approx(contest.judge_pa - contest.human_pa)
-        assert contest.difference_low < contest.difference < contest.difference_high
+        assert contest.difference.value == pytest.approx(contest.judge_pa - contest.human_pa)
+        assert contest.difference.low < contest.difference.value < contest.difference.high
 
 
 def test_btd_labels_are_calibrated_to_the_mode_of_the_other_people() -> None:
@@ -117,9 +117,7 @@ def test_btd_labels_are_calibrated_to_the_mode_of_the_other_people() -> None:
     )
     seed = int(rng().integers(2**63))
     labels = held_out_labels(graded, rng=np.random.default_rng(seed))
-    row = next(
-        one for one in found.contests if (one.human, one.judge, one.rule) == ("human 0", "guess", "BTD")
-    )
+    row = next(one for one in found.judges if (one.human, one.judge, one.rule) == ("human 0", "guess", "BTD"))
     assert row.judge_pa == np.mean(labels == gold)
 
 
@@ -129,13 +127,13 @@ def test_a_judge_that_repeats_a_person_is_level_with_it() -> None:
     humans = [name for name in counts if "human" in name]
     row = next(
         one
-        for one in leave_one_out(counts, humans, rng=rng()).contests
+        for one in leave_one_out(counts, humans, rng=rng()).judges
         if (one.human, one.judge, one.rule) == ("human 0", "echo", "majority")
     )
-    assert (row.difference, row.wins, row.clearly) == (0, False, False)
+    assert (row.difference.value, row.wins, row.clearly) == (0, False, False)
     # Four hundred comparisons without a difference do not show that there is none.
-    assert row.difference_low == -row.difference_high
-    assert 0.003 < row.difference_high < 0.03
+    assert row.difference.low == -row.difference.high
+    assert 0.003 < row.difference.high < 0.03
 
 
 labels_of = st.dictionaries(st.integers(0, 30), st.sampled_from([-1, 0, 1]), min_size=1, max_size=30)
@@ -150,7 +148,7 @@ def test_swapping_a_and_b_changes_nothing(people: list[dict[int, int]], judge: d
         leave_one_out({name: rater(one) for name, one in given.items()}, humans, rng=rng())
         for given in (raters, swapped)
     )
-    for one, two in zip(first.contests, second.contests, strict=True):
+    for one, two in zip(first.judges, second.judges, strict=True):
         if one.rule == "majority":
             assert (one.n, one.human_pa, one.judge_pa) == (two.n, two.human_pa, two.judge_pa)
             assert (one.n == 0) == (one.difference is None) == (one.reason is not None)
@@ -168,11 +166,11 @@ def test_interval_of_the_difference_covers_where_only_one_errs_and_rarely(rate: 
         judged = people | {"judge": rater(dict(enumerate(labels.tolist())))}
         contest = next(
             one
-            for one in leave_one_out(judged, people, rng=rng()).contests
+            for one in leave_one_out(judged, people, rng=rng()).judges
             if (one.human, one.rule) == ("human a", "majority")
         )
-        assert contest.difference == pytest.approx(-errors / 100)
-        held += (contest.difference_low <= -rate <= contest.difference_high) * binom.pmf(errors, 100, rate)
+        assert contest.difference.value == pytest.approx(-errors / 100)
+        held += (contest.difference.low <= -rate <= contest.difference.high) * binom.pmf(errors, 100, rate)
     assert held >= 0.935
 
 
@@ -182,9 +180,9 @@ def test_what_cannot_be_compared_says_why() -> None:
         {"human 0": counts["human 0"], "perfect": counts["perfect"]}, ["human 0"], rng=rng()
     )
     assert alone.humans[0].pa is None
-    assert all(contest.n == 0 and "another" in contest.reason for contest in alone.contests)
+    assert all(contest.n == 0 and "another" in contest.reason for contest in alone.judges)
     few = {name: one.rows(np.arange(10)) for name, one in counts.items()}
-    row = leave_one_out(few, ["human 0", "human 1"], rng=rng()).contests[1]
+    row = leave_one_out(few, ["human 0", "human 1"], rng=rng()).judges[1]
     assert (row.rule, row.judge_pa, row.difference) == ("BTD", None, None)
     assert "20" in row.reason
     with pytest.raises(UnknownName, match="nobody"):
@@ -204,7 +202,7 @@ def test_interval_of_the_difference_covers_with_several_comparisons_an_item() ->
         raters = {name: np.where(hard & wrong, -1, truth) for name, wrong in item_wrong.items()}
         raters["human 1"] = truth
         counts = {name: rater(dict(enumerate(label.tolist())), items=3) for name, label in raters.items()}
-        contest = leave_one_out(counts, ["human 0", "human 1"], rng=rng()).contests[0]
-        return contest.difference_low <= 0 <= contest.difference_high
+        contest = leave_one_out(counts, ["human 0", "human 1"], rng=rng()).judges[0]
+        return contest.difference.low <= 0 <= contest.difference.high
 
     assert 0.93 <= np.mean([held() for _ in range(400)]) <= 0.98

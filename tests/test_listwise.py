@@ -17,10 +17,9 @@ from core.consensus.listwise import (
 )
 from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.errors import InvalidOption, NoUsableVotes
-from core.interpretation.format import points
+from core.interpretation.format import percent, points
 from core.interpretation.listwise import enough, gained
 from core.interpretation.listwise import slots as slots_said
-from core.interpretation.verdicts import percent
 from core.records import InvalidCounts, ListRankings
 
 

@@ -10,7 +10,7 @@ from core.aggregation import btd
 from core.aggregation.evaluation import evaluate
 from core.aggregation.ordinal_model import (
     GAP_PRECISION,
-    RULES,
+    NAMES,
     SLOPE_PRECISION,
     LevelCounts,
     Sets,
@@ -68,7 +68,7 @@ def test_with_three_levels_the_features_are_those_of_btd(votes, alpha, kappa):
     counts = VoteCounts(
         comparison=np.arange(len(plus)), item=zero, plus=plus, tie=tie, minus=minus, gold=zero
     )
-    theirs = btd.features(counts, alpha=alpha, kappa=kappa)
+    theirs = btd.features(counts, btd.BTDOptions(alpha=alpha, kappa=kappa))
     np.testing.assert_allclose(
         features(of_votes(counts).levels, alpha=alpha, kappa=kappa), theirs, atol=1e-12
     )
@@ -167,8 +167,8 @@ def test_it_helps_where_the_scales_differ(k, n):
     scores = ordinal(
         rated(1, 400, k, n, shift=0.8, stretch=0.6), rng=np.random.default_rng(0), n_splits=40
     ).scores
-    assert scores.names == RULES
-    assert (scores.mae_change_high[1:] < -0.1).all()
+    assert scores.names == NAMES
+    assert (scores.mae_change.high[1:] < -0.1).all()
 
 
 def test_where_the_scales_agree_it_costs_what_twenty_labels_cost():
@@ -177,9 +177,9 @@ def test_where_the_scales_agree_it_costs_what_twenty_labels_cost():
         ordinal(rated(1, rows, 5, 4), rng=np.random.default_rng(0), n_splits=40).scores
         for rows in (400, 2_000)
     )
-    assert 0.02 < few.mae_change[2] < 0.06
-    assert abs(many.mae_change[2]) < 0.01
-    assert many.mae_change_high[1] < -0.05
+    assert 0.02 < few.mae_change.value[2] < 0.06
+    assert abs(many.mae_change.value[2]) < 0.01
+    assert many.mae_change.high[1] < -0.05
 
 
 def test_many_sets_are_fitted_as_each_alone():
@@ -270,6 +270,6 @@ def check_three_levels_beside_btd(shared_data):
     found = ordinal(of_votes(counts), rng=np.random.default_rng(0), symmetric=True).scores
     theirs = evaluate(counts, rng=np.random.default_rng(0), methods=["btd", "majority"], resamples=0).scores
     assert found.n == 1098
-    assert found.mae[1] == pytest.approx(theirs["majority"].mae, abs=0.005)
-    assert found.mae[0] == pytest.approx(theirs["btd"].mae, abs=0.01)
-    assert found.mae_change_high[1] < -0.05
+    assert found.mae.value[1] == pytest.approx(theirs["majority"].mae, abs=0.005)
+    assert found.mae.value[0] == pytest.approx(theirs["btd"].mae, abs=0.01)
+    assert found.mae_change.high[1] < -0.05

@@ -17,8 +17,8 @@ def test_gap_by_hand() -> None:
     # Four verdicts: confidence .9 three times (two right), .5 once (right): mean .8, accuracy .75.
     found = confidence_gap(outcomes([0, 1, 2], [0.9, 0.9, 0.5], [2, 1, 1], [1, 1, 1]))
     assert found is not None
-    assert found.gap == pytest.approx(0.05)
-    assert found.gap_low < 0.05 < found.gap_high
+    assert found.gap.value == pytest.approx(0.05)
+    assert found.gap.low < 0.05 < found.gap.high
     assert (found.n, found.items) == (4, 3)
 
 
@@ -30,14 +30,14 @@ def test_absolute_gap_is_the_ece_of_one_bin() -> None:
     )
     found = confidence_gap(data)
     assert found is not None
-    assert abs(found.gap) == pytest.approx(calibration(data, bins=1).ece)
+    assert abs(found.gap.value) == pytest.approx(calibration(data, bins=1).ece)
 
 
 def test_nothing_without_confidence_and_no_interval_from_one_item() -> None:
     assert confidence_gap(outcomes([0], [float("nan")], [1], [1])) is None
     single = confidence_gap(outcomes([0, 0], [0.9, 0.8], [1, 1], [1, 0]))
     assert single is not None
-    assert np.isnan(single.gap_low)
+    assert np.isnan(single.gap.low)
 
 
 def test_interval_covers_when_verdicts_of_an_item_are_alike() -> None:
@@ -48,7 +48,7 @@ def test_interval_covers_when_verdicts_of_an_item_are_alike() -> None:
         correct = rng.binomial(8, difficulty)
         found = confidence_gap(outcomes(list(range(items)), [0.7] * items, [8] * items, correct.tolist()))
         assert found is not None
-        hits += found.gap_low <= 0.2 <= found.gap_high
+        hits += found.gap.low <= 0.2 <= found.gap.high
     assert 0.93 <= hits / draws <= 0.97
 
 

@@ -9,7 +9,7 @@ from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
 
-from core.aggregation.btd import Bounds, apply, decision_map, fit
+from core.aggregation.btd import Bounds, BTDOptions, apply, decision_map, fit
 from core.aggregation.evaluation import Evaluation, evaluate
 from core.aggregation.rules import given_labels, label_shares, label_table, rule_labels
 from core.auditing import AuditOptions, audit
@@ -128,7 +128,7 @@ def test_page_and_audit_agree_to_the_last_digit(app: AppTest) -> None:
 def test_bounds_and_loss_reach_the_fit(app: AppTest) -> None:
     page = opened(app, nu_to="50", loss="log")
     labelled, _ = demo_labelled()
-    fitted = fit(labelled.cells()[0], bounds=Bounds(nu=(1e-4, 50.0)), loss="log")
+    fitted = fit(labelled.cells()[0], BTDOptions(bounds=Bounds(nu=(1e-4, 50.0)), loss="log"))
     assert fitted.nu <= 50
     assert tables(page)["parameter"]["all labels"].to_list() == [fitted.beta, fitted.nu, fitted.gamma]
     page.number_input(key="nu_from").set_value(100.0).run()

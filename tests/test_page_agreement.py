@@ -5,14 +5,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import auditing as audit
-from core.agreement.judge_vs_human import Contest, leave_one_out
+from core.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
 from core.agreement.kappa import agreement_matrix, disagreements
-from core.agreement.reliability import concord, icc
-from core.interpretation import agreement as accord
+from core.agreement.reliability import icc, inter_rater_reliability
+from core.interpretation import agreement as sentences
 from core.plots.agreement import (
     MOST_RATERS,
-    concord_figure,
-    contest_figure,
+    inter_rater_figure,
+    judge_vs_human_figure,
     kappa_matrix,
     pair_key,
     repeatability_figure,
@@ -23,6 +23,7 @@ from core.plots.base import rater_styles
 from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
+from core.stats.estimate import Estimate
 from core.store.vote_queries import vote_counts
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -78,14 +79,18 @@ def test_page_shows_what_the_audit_says(app: AppTest) -> None:
             assert judge.judge not in repeats.index
             continue
         one, row = judge.repeatability, repeats.loc[judge.judge]
-        assert (row["ICC(3,k)"], row["low"], row["high"]) == (one.icc_3_k, one.icc_3_k_low, one.icc_3_k_high)
-        assert (row["F low"], row["ICC(3,1)"]) == (one.icc_3_k_f_low, one.icc_3_1)
-        assert row["strong"] == (one.icc_3_k >= 0.95)
+        assert (row["ICC(3,k)"], row["low"], row["high"]) == (
+            one.icc_3_k.value,
+            one.icc_3_k.low,
+            one.icc_3_k.high,
+        )
+        assert (row["F low"], row["ICC(3,1)"]) == (one.icc_3_k_f.low, one.icc_3_1.value)
+        assert row["strong"] == (one.icc_3_k.value >= 0.95)
         assert row["comparisons"] == one.n_comparisons
     pairs = page.dataframe[1].value.set_index(["rater", "against"])
     for pair in found.agreement.pairs + found.agreement.gold:
         row = pairs.loc[(pair.judge_1, pair.judge_2)]
-        assert (row["κ"], row["alike"], row["comparisons"]) == (pair.kappa, pair.raw, pair.n)
+        assert (row["κ"], row["alike"], row["comparisons"]) == (pair.kappa.value, pair.raw.value, pair.n)
     said = next(text for text in texts(page) if text.startswith("sim-judge-boaster: "))
     for check in ("repeatability", "agreement"):
         sentence = next(
@@ -104,19 +109,25 @@ def test_all_at_once_and_people_are_those_of_core(app: AppTest) -> None:
         ("judges alone", [name for name in counts if name not in humans]),
         ("people alone", humans),
     ):
-        found = concord({name: counts[name] for name in names}, rng=np.random.default_rng(0))
+        found = inter_rater_reliability({name: counts[name] for name in names}, rng=np.random.default_rng(0))
         row = page.dataframe[2].value.set_index("group").loc[group]
         assert (row["α nominal"], row["low"], row["α ordinal"], row["Fleiss κ"], row["comparisons"]) == (
-            *(found.alpha_nominal, found.alpha_nominal_low, found.alpha_ordinal, found.fleiss, found.n),
+            *(
+                found.alpha_nominal.value,
+                found.alpha_nominal.low,
+                found.alpha_ordinal.value,
+                found.fleiss.value,
+                found.n,
+            ),
         )
-        assert accord.together(group.capitalize(), found) in texts(page)
+        assert sentences.together(group.capitalize(), found) in texts(page)
     expected = leave_one_out(counts, humans, rng=np.random.default_rng(0))
     assert page.dataframe[3].value["accuracy against the others"].tolist() == [
-        one.pa for one in expected.humans
+        one.pa.value for one in expected.humans
     ]
     shown = page.dataframe[4].value
-    assert shown["difference"].tolist() == [one.difference for one in expected.contests]
-    assert shown["judge wins"].tolist() == [one.wins for one in expected.contests]
+    assert shown["difference"].tolist() == [one.difference.value for one in expected.judges]
+    assert shown["judge wins"].tolist() == [one.wins for one in expected.judges]
 
 
 @pytest.mark.parametrize("other", ["sim-person-2", "gold"])
@@ -168,8 +179,16 @@ def test_copied_code_gives_the_numbers_shown(app: AppTest, capsys: pytest.Captur
     exec(page.code[0].value.replace("Store.open(default_path())", "STORE"), {"STORE": store})  # noqa: S102
     *_, alphas, repeat = capsys.readouterr().out.splitlines()
     row = page.dataframe[2].value.set_index("group").loc["all raters"]
-    assert alphas == f"{row['α nominal']} {row['α ordinal']} {row['Fleiss κ']}"
-    assert repeat == str(page.dataframe[0].value.set_index("judge").loc["sim-judge-boaster", "ICC(3,k)"])
+    assert alphas == " ".join(
+        f"{row[name]} ({row[low]} to {row[high]})"
+        for name, low, high in (
+            ("α nominal", "low", "high"),
+            ("α ordinal", "ordinal low", "ordinal high"),
+            ("Fleiss κ", "Fleiss low", "Fleiss high"),
+        )
+    )
+    row = page.dataframe[0].value.set_index("judge").loc["sim-judge-boaster"]
+    assert repeat == f"{row['ICC(3,k)']} ({row['low']} to {row['high']})"
 
 
 def test_matrix_shows_kappas_and_escapes_names() -> None:
@@ -184,8 +203,8 @@ def test_matrix_shows_kappas_and_escapes_names() -> None:
     ):
         pair = next(one for one in matrix.pairs if pair_key(one) == key[0])
         assert (pair.judge_1, pair.judge_2) == (matrix.judges[x], matrix.judges[y])
-        assert float(text) == pytest.approx(pair.kappa, abs=0.005)
-        assert f"κ {pair.kappa:.3f} ({pair.kappa_low:.3f} to {pair.kappa_high:.3f})" in hover
+        assert float(text) == pytest.approx(pair.kappa.value, abs=0.005)
+        assert f"κ {pair.kappa.value:.3f} ({pair.kappa.low:.3f} to {pair.kappa.high:.3f})" in hover
         assert f"{pair.n:,} comparisons" in hover
     assert [shape.line.width for shape in fig.layout.shapes] == [3, 1, 1]
     drawn = " ".join([*cells.hovertext, *(note.text for note in fig.layout.annotations)])
@@ -199,8 +218,8 @@ def test_an_odd_rater_does_not_speak_for_all() -> None:
     counts = {"a guesser": rater(np.random.default_rng(9).choice([-1, 0, 1], 60).tolist())} | counts
     matrix = agreement_matrix(counts)
     partner = audit.closest_partner("r00", matrix, frozenset())
-    kappas = sorted(pair.kappa for pair in matrix.pairs if "r00" in (pair.judge_1, pair.judge_2))
-    assert partner.kappa == kappas[1]
+    kappas = sorted(pair.kappa.value for pair in matrix.pairs if "r00" in (pair.judge_1, pair.judge_2))
+    assert partner.kappa.value == kappas[1]
     assert "a guesser" not in (partner.judge_1, partner.judge_2)
     assert audit.closest_partner("r00", matrix, frozenset({"a guesser"})).judge_1 == "a guesser"
     assert audit.closest_partner("alone", matrix, frozenset()) is None
@@ -233,53 +252,57 @@ def test_forests_show_results() -> None:
     repeats = {name: icc(truth + rng.normal(0, s, (80, 3))) for name, s in ((HOSTILE, 0.2), ("b", 1.0))}
     fig = repeatability_figure(repeats, mark=0.9, styles=rater_styles(list(repeats)))
     means, singles = fig.data[0], fig.data[2]
-    assert list(means.x) == [one.icc_3_k for one in repeats.values()]
-    assert list(singles.x) == [one.icc_3_1 for one in repeats.values()]
-    assert means.x[0] + means.error_x.array[0] == pytest.approx(repeats[HOSTILE].icc_3_k_high)
+    assert list(means.x) == [one.icc_3_k.value for one in repeats.values()]
+    assert list(singles.x) == [one.icc_3_1.value for one in repeats.values()]
+    assert means.x[0] + means.error_x.array[0] == pytest.approx(repeats[HOSTILE].icc_3_k.high)
     assert "<img" not in str(fig.layout.yaxis.ticktext) + str(means.hovertext)
 
-    found = concord(noisy(4), rng=rng)
-    drawn = concord_figure({"all raters": found}).data
-    assert [drawn[k].x[0] for k in (0, 2, 4)] == [found.alpha_nominal, found.alpha_ordinal, found.fleiss]
+    found = inter_rater_reliability(noisy(4), rng=rng)
+    drawn = inter_rater_figure({"all raters": found}).data
+    assert [drawn[k].x[0] for k in (0, 2, 4)] == [
+        found.alpha_nominal.value,
+        found.alpha_ordinal.value,
+        found.fleiss.value,
+    ]
 
-    contests = [one for one in leave_one_out(noisy(4), ["r00", "r01", "r02"], rng=rng).contests if one.n]
-    drawn = contest_figure(contests, style=rater_styles(["r03"])["r03"]).data
-    assert list(drawn[0].x) == [one.difference for one in contests if one.rule == "majority"]
+    contests = [one for one in leave_one_out(noisy(4), ["r00", "r01", "r02"], rng=rng).judges if one.n]
+    drawn = judge_vs_human_figure(contests, style=rater_styles(["r03"])["r03"]).data
+    assert list(drawn[0].x) == [one.difference.value for one in contests if one.rule == "majority"]
     assert [key[0] for key in drawn[2].customdata] == ["r00", "r01", "r02"]
 
 
-def contest(rule: str, difference: float | None, *, clearly: bool = False) -> Contest:
+def contest(rule: str, difference: float | None, *, clearly: bool = False) -> JudgeVsHuman:
     known = difference is not None
-    numbers = dict.fromkeys(("human_pa", "judge_pa", "difference_low", "difference_high"))
-    return Contest(
+    return JudgeVsHuman(
         human="h",
         judge="j",
         rule=rule,
         n=40,
         n_items=40,
-        difference=difference,
+        human_pa=None,
+        judge_pa=None,
+        difference=Estimate(difference) if known else None,
         wins=difference > 0 if known else None,
         clearly=clearly if known else None,
         reason=None if known else "too few",
-        **numbers,
     )
 
 
 def test_sentences() -> None:
     rows = [contest("majority", 0.1, clearly=True), contest("majority", 0.01), contest("majority", -0.1)]
-    assert accord.wins([*rows, contest("BTD", None)]) == (
+    assert sentences.wins([*rows, contest("BTD", None)]) == (
         "Held to the mode of the other people, its majority label beats 2 of 3 people (1 of them clearly)."
     )
-    assert "cannot be set beside people" in accord.wins([contest("BTD", None)])
-    assert accord.together("People", concord({}, rng=np.random.default_rng(0))) == (
+    assert "cannot be set beside people" in sentences.wins([contest("BTD", None)])
+    assert sentences.together("People", inter_rater_reliability({}, rng=np.random.default_rng(0))) == (
         "People: Krippendorff α is unknown: it needs at least 2 raters, and there are 0."
     )
     rng = np.random.default_rng(1)
     truth = rng.normal(size=(80, 1))
     repeats = {name: icc(truth + rng.normal(0, s, (80, 3))) for name, s in (("a", 0.1), ("b", 1.0))}
-    said = accord.screening(repeats, 0.9)
+    said = sentences.screening(repeats, 0.9)
     assert said.startswith("1 of 2 reach ICC(3,k) 0.90, 1 of them with their whole interval. Below it: b (0.")
-    assert "No ICC" in accord.screening({}, 0.9)
-    whole = accord.accord("a", repeats["b"], None, others=0, people=None)
+    assert "No ICC" in sentences.screening({}, 0.9)
+    whole = sentences.agreement("a", repeats["b"], None, others=0, people=None)
     assert whole.verdict in ("warn", "fail")
     assert "no other judge voted" in whole.sentence

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.experiments.budget import learn, plan
 from core.experiments.budget_trial import trial
-from core.interpretation.experiments import answer, outlook
+from core.interpretation.experiments import budget_answer, outlook
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store import vote_queries as queries
@@ -39,7 +39,7 @@ def test_the_tab_says_what_core_computes(app: AppTest) -> None:
     # The demo's judges are asked in both orders, so votes are asked for two at a time.
     found = trial(counts, rng=np.random.default_rng(0), tolerances=CURVE, step=2)
     budget = plan(learn(counts.cells()[0], step=2))
-    assert answer(JUDGE, found, 0.002)[0] in texts(app)
+    assert budget_answer(JUDGE, found, 0.002)[0] in texts(app)
     assert outlook(budget, 1_000, found=found) in texts(app)
     stops, rules = (frame.value for frame in app.dataframe)
     assert list(stops) == list(STOPS.values())
@@ -51,7 +51,7 @@ def test_the_tab_says_what_core_computes(app: AppTest) -> None:
     app.slider(key="added").set_value(0.01)
     app.number_input(key="to_come").set_value(500)
     app.number_input(key="vote_cost").set_value(0.02).run()
-    assert answer(JUDGE, found, 0.01)[0] in texts(app)
+    assert budget_answer(JUDGE, found, 0.01)[0] in texts(app)
     dearer = plan(learn(counts.cells()[0], step=2), tolerance=0.01)
     assert outlook(dearer, 500, call=0.02, found=found) in texts(app)
 

@@ -1,5 +1,6 @@
 """The Calibration page: core's numbers in the real app, its figures, its sentences, and its refusals."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,8 @@ from core.confidence.calibration_error import (
 from core.confidence.recalibration import recalibrate
 from core.confidence.selective import risk_coverage, threshold_for_risk
 from core.confidence.th_scores import SWEEP_EPSILONS, th_score, th_sweep
-from core.interpretation import sentences, verdicts
+from core.interpretation import calibration as sentences
+from core.interpretation import verdicts
 from core.plots.base import rater_styles
 from core.plots.calibration import (
     before_and_after,
@@ -32,6 +34,7 @@ from core.plots.calibration import (
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
 from core.simulate.votes import DEMO_DATASET
+from core.stats.estimate import Estimate
 from core.store import Store
 from core.store.vote_queries import outcomes
 
@@ -82,15 +85,16 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
         row = shown.loc[judge]
         assert gap is not None
         assert (row["n"], row["accuracy"], row["ECE"], row["ACE"], row["MCE"], row["Brier"], row["NLL"]) == (
-            *(one.n, one.accuracy, one.ece, one.ace, one.mce, one.brier, one.nll),
+            *(one.n, one.accuracy.value, one.ece, one.ace, one.mce, one.brier, one.nll),
         )
         assert (row["gap"], row["gap low"], row["gap high"]) == (
-            *(without_minus_zero(end) for end in (gap.gap, gap.gap_low, gap.gap_high)),
+            *(without_minus_zero(end) for end in (gap.gap.value, gap.gap.low, gap.gap.high)),
         )
-        assert (row["ECE low"], row["ECE high"]) == ends.ece
-        assert (row["NLL low"], row["NLL high"], row["NLL clipped"]) == (*ends.nll, one.nll_clipped)
-        assert row["by chance"] == floor.ece_mean
-        assert row["by chance up to"] == max(floor.ece_high, floor.ece_high_clustered)
+        assert (row["ECE low"], row["ECE high"]) == (ends.ece.low, ends.ece.high)
+        assert (row["NLL low"], row["NLL high"]) == (ends.nll.low, ends.nll.high)
+        assert row["NLL clipped"] == one.nll_clipped
+        assert row["by chance"] == floor.ece.value
+        assert row["by chance up to"] == max(floor.ece.high, floor.ece_high_clustered)
     worst = max(expected, key=lambda judge: calibration(expected[judge]).ece)
     known = expected[worst]
     said = sentences.confidence(
@@ -113,7 +117,7 @@ def test_audit_and_page_agree(app: AppTest) -> None:
     assert judge.calibration is not None
     assert judge.floor is not None
     row = app.dataframe[0].value.iloc[0]
-    assert (row["ECE"], row["by chance"]) == (judge.calibration.ece, judge.floor.ece_mean)
+    assert (row["ECE"], row["by chance"]) == (judge.calibration.ece, judge.floor.ece.value)
     for verdict in found.verdicts:
         if verdict.check in ("calibration", "overconfidence"):
             assert verdict.sentence in texts(app)[0]
@@ -124,13 +128,12 @@ def test_near_certain_votes(app: AppTest, scale: str) -> None:
     opened(app, part="Near-certain votes", scale=scale, epsilon="0.15", stated_by=BOASTER)
     known = demo()[BOASTER]
     score = th_score(known, 0.15, scale=scale)
-    sweep = th_sweep(known, scale=scale)
-    at = SWEEP_EPSILONS.index(0.15)
-    band = (float(sweep.th_low[at]), float(sweep.th_high[at]))
-    assert sentences.near_certain(BOASTER, score, band) in texts(app)
+    band = th_sweep(known, scale=scale).th[SWEEP_EPSILONS.index(0.15)]
+    assert (score.th.low, score.th.high) == pytest.approx((band.low, band.high))
+    assert sentences.near_certain(BOASTER, score) in texts(app)
     row = app.dataframe[0].value.iloc[0]
-    assert (row["TH-Score"], row["low"], row["high"], row["n"]) == (score.th, *band, score.n)
-    assert (row["accuracy low"], row["accuracy high"]) == (score.accuracy_low, score.accuracy_high)
+    assert (row["TH-Score"], row["low"], row["high"]) == (score.th.value, score.th.low, score.th.high)
+    assert (row["accuracy low"], row["accuracy high"]) == (score.accuracy.low, score.accuracy.high)
     app.selectbox(key="sure").set_value(cut_key(BOASTER, 0.85)).run()
     assert not app.exception
     votes = app.dataframe[0].value
@@ -174,9 +177,15 @@ def test_recalibration_before_and_after(app: AppTest, method: str) -> None:
     after = calibration_intervals(moved, rng=seeded())
     shown = app.dataframe[0].value.set_index("measure")
     assert (shown.loc["ECE", "before"], shown.loc["ECE", "after"]) == (found.before.ece, found.after.ece)
-    assert (shown.loc["NLL", "after low"], shown.loc["NLL", "after high"]) == after.nll
+    assert (shown.loc["NLL", "after low"], shown.loc["NLL", "after high"]) == (after.nll.low, after.nll.high)
     said = sentences.recalibrated(
-        BOASTER, found, calibration_intervals(known, rng=seeded()), after, noise_floor(moved, rng=seeded())
+        BOASTER,
+        sentences.Recalibrated(
+            found=found,
+            intervals_before=calibration_intervals(known, rng=seeded()),
+            intervals_after=after,
+            floor=noise_floor(moved, rng=seeded()),
+        ),
     )
     assert said in texts(app)
     assert calibration(moved).ece == found.after.ece
@@ -243,9 +252,9 @@ def test_reliability_diagram_plots_the_result(judged: OutcomeCounts) -> None:
     filled = diagram.n > 0
     assert list(ideal.x) == list(ideal.y) == [0, 1]
     np.testing.assert_array_equal(marks.x, diagram.confidence[filled])
-    np.testing.assert_array_equal(marks.y, diagram.accuracy[filled])
-    np.testing.assert_allclose(marks.y + marks.error_y.array, diagram.accuracy_high[filled])
-    np.testing.assert_allclose(marks.y - marks.error_y.arrayminus, diagram.accuracy_low[filled])
+    np.testing.assert_array_equal(marks.y, diagram.accuracy.value[filled])
+    np.testing.assert_allclose(marks.y + marks.error_y.array, diagram.accuracy.high[filled])
+    np.testing.assert_allclose(marks.y - marks.error_y.arrayminus, diagram.accuracy.low[filled])
     keys = [
         bin_key("j", low, high) for low, high in zip(diagram.low[filled], diagram.high[filled], strict=True)
     ]
@@ -260,14 +269,14 @@ def test_th_figure_plots_the_sweep(judged: OutcomeCounts) -> None:
     sweep, score = th_sweep(judged), th_score(judged, 0.1)
     fig = th_figure({"j": sweep}, {"j": score}, 0.1, styles=rater_styles(["j"]))
     band, line, mark, rates, rate, share, _ = fig.data
-    np.testing.assert_array_equal(band.y, [*sweep.th_low, *sweep.th_high[::-1]])
-    np.testing.assert_array_equal(line.y, sweep.th)
+    np.testing.assert_array_equal(band.y, [*sweep.th.low, *sweep.th.high[::-1]])
+    np.testing.assert_array_equal(line.y, sweep.th.value)
     np.testing.assert_array_equal(rates.y, sweep.accuracy)
     np.testing.assert_allclose(share.y, 100 * sweep.share)
-    assert mark.y[0] == score.th
+    assert mark.y[0] == score.th.value
     assert mark.customdata[0][0] == "j: from 0.9"
-    assert rate.y[0] - rate.error_y.arrayminus[0] == pytest.approx(score.accuracy_low)
-    assert rate.y[0] + rate.error_y.array[0] == pytest.approx(score.accuracy_high)
+    assert rate.y[0] - rate.error_y.arrayminus[0] == pytest.approx(score.accuracy.low)
+    assert rate.y[0] + rate.error_y.array[0] == pytest.approx(score.accuracy.high)
 
 
 def test_risk_figure_plots_curve_and_threshold(judged: OutcomeCounts) -> None:
@@ -276,8 +285,8 @@ def test_risk_figure_plots_curve_and_threshold(judged: OutcomeCounts) -> None:
     fig = risk_figure({"j": curve}, {"j": found}, styles=rater_styles(["j"]))
     _, band, line, cuts = fig.data
     np.testing.assert_array_equal(line.x, curve.coverage)
-    np.testing.assert_array_equal(line.y, curve.risk)
-    np.testing.assert_array_equal(band.y, [*curve.risk_low, *curve.risk_high[::-1]])
+    np.testing.assert_array_equal(line.y, curve.risk.value)
+    np.testing.assert_array_equal(band.y, [*curve.risk.low, *curve.risk.high[::-1]])
     np.testing.assert_allclose(cuts.y + cuts.error_y.array, found.cut_bound)
     assert [symbol.endswith("-open") for symbol in cuts.marker.symbol] == [not ok for ok in found.passed]
     assert cuts.marker.size.index(14) == int(found.passed.sum()) - 1
@@ -289,7 +298,9 @@ def test_only_stated_confidence_leads_to_votes(judged: OutcomeCounts) -> None:
     found = recalibrate(judged, method="histogram", rng=seeded())
     fig = before_and_after(found, style=rater_styles(["j"])["j"])
     _, _, stated, _, after, _ = fig.data
-    np.testing.assert_array_equal(stated.y, found.before.reliability.accuracy[found.before.reliability.n > 0])
+    np.testing.assert_array_equal(
+        stated.y, found.before.reliability.accuracy.value[found.before.reliability.n > 0]
+    )
     np.testing.assert_array_equal(after.x, found.after.reliability.confidence[found.after.reliability.n > 0])
     assert all(row[0].startswith("as stated: ") for row in stated.customdata)
     assert all(row[0] is None for row in after.customdata)
@@ -388,10 +399,11 @@ def test_sentences_of_a_threshold() -> None:
 
 
 def test_sentences_of_near_certainty() -> None:
-    assert sentences.near_certain("j", th_score(of(0.7, 3, 1), 0.1), (0.0, 0.0)) == (
+    assert sentences.near_certain("j", th_score(of(0.7, 3, 1), 0.1)) == (
         "j: none of its votes is nearly certain (confidence over 0.90 or under 0.10), so TH-Score is 0."
     )
-    said = sentences.near_certain("j", th_score(of(0.95, 3, 1), 0.1, scale="published"), (1.0, 2.0))
+    score = replace(th_score(of(0.95, 3, 1), 0.1, scale="published"), th=Estimate(14.2013, 1.0, 2.0))
+    said = sentences.near_certain("j", score)
     # (exp(.25) − 1) · 100 / 2 = 14.2013; Wilson interval of 3 of 4: .3006 to .9544.
     assert said == (
         "j: 100 % of its votes are nearly certain (confidence over 0.90 or under 0.10), and 75 % of those "

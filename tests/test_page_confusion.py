@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core.aggregation.btd import apply, fit, held_out_labels
 from core.agreement.confusion_matrix import commonest_error, confusion
 from core.errors import InvalidOption, TooFewLabels
-from core.interpretation import sentences
+from core.interpretation import confusion as sentences
 from core.plots.base import rater_styles
 from core.plots.confusion import ORDER, accuracies, cell_key, confusion_matrix
 from core.records import NO_GOLD, VoteCounts
@@ -55,9 +55,9 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
     for judge, table in tables.items():
         row = shown.loc[judge]
         assert (row["n"], row["share right"], row["low"], row["high"], row["best constant"]) == (
-            *(table.n, table.accuracy, table.accuracy_low, table.accuracy_high, table.constant),
+            *(table.n, table.accuracy.value, table.accuracy.low, table.accuracy.high, table.constant),
         )
-    hardest = min(tables, key=lambda judge: tables[judge].accuracy)
+    hardest = min(tables, key=lambda judge: tables[judge].accuracy.value)
     assert page.selectbox(key="rater").value == hardest
     said = f"{hardest}: {sentences.confusion(hardest, tables[hardest]).sentence}"
     assert said in [element.value for element in page.text]
@@ -92,9 +92,8 @@ def test_copied_code_gives_the_number_shown(app: AppTest, capsys: pytest.Capture
     # The app holds the store's file, so the copy uses the open one.
     exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": store})  # noqa: S102
     shown = page.dataframe[0].value.set_index("judge").loc["sim-judge-boaster"]
-    assert capsys.readouterr().out.split()[:4] == [
-        str(value) for value in (shown["share right"], shown["low"], shown["high"], int(shown["n"]))
-    ]
+    interval = f"{shown['share right']} ({shown['low']} to {shown['high']})"
+    assert capsys.readouterr().out.startswith(f"{interval} {shown['n']}\n")
 
 
 def test_sentence_names_the_commonest_error() -> None:
@@ -127,7 +126,7 @@ def check_o1_mini_on_judgebench(shared_data: Path) -> None:
     selection = Selection()
     counts = vote_counts(store, selection)["o1-mini-2024-09-12 [arena_hard]"]
     table = confusion(counts)
-    assert (round(table.accuracy, 6), table.n, commonest_error(table)) == (0.727143, 700, (1, -1, 91))
+    assert (round(table.accuracy.value, 6), table.n, commonest_error(table)) == (0.727143, 700, (1, -1, 91))
     behind = votes_behind(
         store, selection, mark=Mark(judge="o1-mini-2024-09-12 [arena_hard]", gold=1, vote=-1)
     )
@@ -153,9 +152,9 @@ def test_cell_intervals_are_clustered_proportions() -> None:
         for verdict in (-1, 0, 1):
             one = clustered_proportion(rows.item, votes.sum(axis=1), votes[:, verdict + 1])
             cell = gold + 1, verdict + 1
-            assert table.share[cell] == pytest.approx(one.value, rel=1e-12)
-            assert table.share_low[cell] == pytest.approx(one.low, rel=1e-9)
-            assert table.share_high[cell] == pytest.approx(one.high, rel=1e-9)
+            assert table.share.value[cell] == pytest.approx(one.value, rel=1e-12)
+            assert table.share.low[cell] == pytest.approx(one.low, rel=1e-9)
+            assert table.share.high[cell] == pytest.approx(one.high, rel=1e-9)
     flat = [
         (g, v)
         for g, row in zip(counts.gold, np.stack([minus, tie, plus], axis=1), strict=True)
@@ -185,9 +184,9 @@ def test_accuracies_show_results_and_escape_names() -> None:
     }
     fig = accuracies(tables, styles=rater_styles(list(tables)))
     marks = fig.data[0]
-    assert list(marks.x) == [table.accuracy for table in tables.values()]
-    assert marks.x[0] + marks.error_x.array[0] == pytest.approx(tables[HOSTILE].accuracy_high)
-    assert marks.x[0] - marks.error_x.arrayminus[0] == pytest.approx(tables[HOSTILE].accuracy_low)
+    assert list(marks.x) == [table.accuracy.value for table in tables.values()]
+    assert marks.x[0] + marks.error_x.array[0] == pytest.approx(tables[HOSTILE].accuracy.high)
+    assert marks.x[0] - marks.error_x.arrayminus[0] == pytest.approx(tables[HOSTILE].accuracy.low)
     drawn = str(fig.layout.yaxis.ticktext) + str(marks.hovertext)
     assert "<img" not in drawn
     assert "&lt;img" in drawn

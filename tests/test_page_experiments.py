@@ -133,18 +133,18 @@ def test_transfer_says_how_often_and_where_worst(moved):
     assert said.startswith(
         f"In {12 - worse.sum()} of 12 pairs of categories a borrowed fit is not shown to cost more: "
     )
-    worst = np.where(worse, moved.change, 0).max()
-    row, column = np.unravel_index(np.where(worse, moved.change, -1).argmax(), (4, 4))
+    worst = np.where(worse, moved.change.value, 0).max()
+    row, column = np.unravel_index(np.where(worse, moved.change.value, -1).argmax(), (4, 4))
     assert f"Worst shown: fitted on {moved.tasks[row]}, the error on {moved.tasks[column]} rises by" in said
     assert f"rises by {worst:.3f}" in said
     # Two pairs beside it that rise by more, without being shown to.
-    change, low = moved.change.copy(), moved.change_low.copy()
+    change, low = moved.change.value.copy(), moved.change.low.copy()
     others = [(a, b) for a in range(4) for b in range(4) if a != b and (a, b) != (row, column)]
     for place in others:
         low[place] = -1.0
     for place in others[:2]:
         change[place] = worst + 0.01
-    unsure = dataclasses.replace(moved, change=change, change_low=low)
+    unsure = dataclasses.replace(moved, change=dataclasses.replace(moved.change, value=change, low=low))
     said = transfer_answer(unsure, "categories")
     assert "In 11 of 12 pairs" in said
     assert f"rises by {worst:.3f}" in said
@@ -155,7 +155,8 @@ def test_transfer_says_how_often_and_where_worst(moved):
     )
     change[others[0]] = worst / 2
     assert "beyond chance" not in transfer_answer(unsure, "categories")
-    quiet = dataclasses.replace(moved, change_low=moved.change_low - 9)
+    lower = dataclasses.replace(moved.change, low=moved.change.low - 9)
+    quiet = dataclasses.replace(moved, change=lower)
     assert transfer_answer(quiet, "judges").endswith(".")
     assert "Worst" not in transfer_answer(quiet, "judges")
 
@@ -176,12 +177,12 @@ def test_prediction_is_said_for_both_targets(tasks, moved):
 def test_comparison_names_the_best_and_whether_it_differs():
     good = simulated(32, 500)
     values = {"good": good, "bad": noisier(good, 33, 0.6)}
-    found = compare(values, rng=rng(), reference="bad", n_splits=20)
+    found = compare(values, rng=rng(), baseline="bad", n_splits=20)
     said = comparison_answer(found, "judge")
     difference = next(one for one in found.differences if one.rule == "btd")
     assert said.startswith("good errs least of 2 under BTD: ")
-    assert f"That is {-difference.difference:.3f} less" in said
-    back = comparison_answer(compare(values, rng=rng(), reference="good", n_splits=20), "judge")
+    assert f"That is {-difference.delta.value:.3f} less" in said
+    back = comparison_answer(compare(values, rng=rng(), baseline="good", n_splits=20), "judge")
     assert "The other, bad, is shown to err more, by" in back
     alike = compare({"a": good, "b": noisier(good, 1, 0.02)}, rng=rng(), n_splits=5, resamples=200)
     assert "shown" in comparison_answer(alike, "judge")

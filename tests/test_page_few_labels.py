@@ -22,7 +22,8 @@ from core.confidence.selective import (
     risk_coverage,
 )
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
-from core.interpretation.sentences import SURENESS_NAMES, corrected, debiased, guaranteed
+from core.interpretation.calibration import SURENESS_NAMES, guaranteed
+from core.interpretation.debiased import corrected, debiased
 from core.leaderboard.debiased import (
     debiased_board,
     debiased_rate,

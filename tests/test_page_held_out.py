@@ -23,6 +23,7 @@ from core.plots.base import Style, rater_styles
 from core.records import PositionCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
+from core.stats.estimate import Estimate, Estimates
 from core.stats.splits import HeldOutScores
 from core.store import Store
 from core.store.vote_queries import direct_scores, order_counts, positions, single_votes, vote_counts
@@ -103,16 +104,16 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
     counts = one_order(order_counts(demo_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     found = position_aware(counts, rng=np.random.default_rng(0))
     assert order_words(BIASED, found) in texts(page)
-    assert found.delta_high < 0
+    assert found.delta.high < 0
     assert "it leans to the response shown first" in order_words(BIASED, found)
     row = table(page, "judge").set_index("judge").loc[BIASED]
-    assert (row["δ"], row["low"], row["high"]) == (found.delta, found.delta_low, found.delta_high)
+    assert (row["δ"], row["low"], row["high"]) == (found.delta.value, found.delta.low, found.delta.high)
     rules = table(page, "rule").set_index("rule")
-    assert rules["MAE"].to_list() == found.scores.mae.tolist()
-    assert rules["ΔMAE"].to_list() == found.scores.mae_change.tolist()
+    assert rules["MAE"].to_list() == found.scores.mae.value.tolist()
+    assert rules["ΔMAE"].to_list() == found.scores.mae_change.value.tolist()
     assert len(page.get("plotly_chart")) == 1
     out = copied(page, "one_order", capsys)
-    assert f"{found.delta} {found.delta_low} {found.delta_high}" in out
+    assert f"{found.delta}" in out
 
 
 def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> None:
@@ -123,7 +124,7 @@ def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> Non
     assert weighed_words(judge, found) in texts(page)
     assert SIMULATED_CONFIDENCE in texts(page)
     rules = table(page, "rule").set_index("rule")
-    assert rules["MAE"].to_list() == found.scores.mae.tolist()
+    assert rules["MAE"].to_list() == found.scores.mae.value.tolist()
     row = table(page, "judge").set_index("judge").loc[judge]
     assert (row["unanimous"], row["z"]) == (found.unanimous, found.weighing.z)
     assert any(
@@ -178,7 +179,7 @@ def test_likert_tab_shows_what_core_computes(app: AppTest, capsys) -> None:
     scores = direct_scores(demo_store(), DEMO)
     found = ordinal(of_scores(scores[judge], scores[gold]), rng=np.random.default_rng(0))
     assert ordinal_words(judge, gold, found) in texts(page)
-    assert table(page, "rule")["MAE"].to_list() == found.scores.mae.tolist()
+    assert table(page, "rule")["MAE"].to_list() == found.scores.mae.value.tolist()
     thresholds = table(page, "level")
     assert thresholds["threshold"].to_list() == (found.fit.location + found.fit.cuts).tolist()
     assert len(page.get("plotly_chart")) == 2
@@ -224,25 +225,21 @@ def test_votes_alone_have_no_likert_scale(
 
 def scores_with(mae: tuple[float, float], drps: tuple[float, float]) -> HeldOutScores:
     """The first rule's change beside the second, as (low, high)."""
-    both = {"mae": mae, "drps": drps}
-    fields = {}
-    for name, (low, high) in both.items():
-        fields |= {
-            name: np.array([0.2, 0.2 - (low + high) / 2]),
-            f"{name}_change": np.array([0.0, (low + high) / 2]),
-            f"{name}_change_low": np.array([0.0, low]),
-            f"{name}_change_high": np.array([0.0, high]),
-        }
+
+    def change(low: float, high: float) -> Estimates:
+        return Estimates(*(np.array([0.0, end]) for end in ((low + high) / 2, low, high)))
+
     return HeldOutScores(
         names=("new", "old"),
-        mae_low=np.array([0.1, 0.1]),
-        mae_high=np.array([0.3, 0.3]),
+        mae=Estimates(np.array([0.2, 0.2 - sum(mae) / 2]), np.array([0.1, 0.1]), np.array([0.3, 0.3])),
+        mae_change=change(*mae),
+        drps=np.array([0.2, 0.2 - sum(drps) / 2]),
+        drps_change=change(*drps),
         n=100,
         items=100,
         n_splits=10,
         calibration=20.0,
         level=0.95,
-        **fields,
     )
 
 
@@ -293,7 +290,7 @@ def test_no_change_at_all_is_said_in_words(made) -> None:
 
 def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
     assert "it leans to the response shown first (δ −" in order_words("j", made[0])
-    unsure = replace(made[0], delta=0.1, delta_low=-0.2, delta_high=0.4)
+    unsure = replace(made[0], delta=Estimate(0.1, -0.2, 0.4))
     assert "no lean to either slot is shown (δ 0.10 (−0.20 to 0.40))" in order_words("j", unsure)
     # Pairs of both orders are other votes: what they show is not taken back by an unsure δ.
     once = np.ones(40, dtype=np.int64)
@@ -321,7 +318,7 @@ def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
     assert "(δ 0.10 (−0.20 to 0.40))" in said
     calm = replace(within, p_value=0.3)
     assert order_words("j", unsure, calm) == order_words("j", unsure)
-    second = replace(made[0], delta=1.0, delta_low=0.5, delta_high=1.5)
+    second = replace(made[0], delta=Estimate(1.0, 0.5, 1.5))
     assert "it leans to the response shown second" in order_words("j", second)
 
 
@@ -340,12 +337,12 @@ def test_figures_draw_the_results_and_escape_names(made) -> None:
     scores = {HOSTILE: made[0].scores, "b": made[1].scores}
     fig = changes_figure(scores, styles=rater_styles(list(scores)))
     filled, hollow = (trace for trace in fig.data if len(trace.x) == 2)
-    assert list(filled.x) == [one.mae_change[1] for one in scores.values()]
-    assert list(hollow.x) == [one.drps_change[1] for one in scores.values()]
-    assert filled.x + filled.error_x.array == pytest.approx([s.mae_change_high[1] for s in scores.values()])
+    assert list(filled.x) == [one.mae_change.value[1] for one in scores.values()]
+    assert list(hollow.x) == [one.drps_change.value[1] for one in scores.values()]
+    assert filled.x + filled.error_x.array == pytest.approx([s.mae_change.high[1] for s in scores.values()])
     assert "<img" not in str(fig.to_json())
     fig = rules_figure(made[0].scores, style=STYLE, x_title="error")
-    assert list(fig.data[0].x) == made[0].scores.mae.tolist()
+    assert list(fig.data[0].x) == made[0].scores.mae.value.tolist()
     fig = weights_figure(made[1], style=STYLE)
     assert list(fig.data[1].y) == made[1].weight.tolist()
 

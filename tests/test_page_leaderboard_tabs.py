@@ -123,7 +123,7 @@ def test_a_rating_under_which_judges_differ_more_is_named():
 def test_judges_and_screening_in_words(store, judged):
     repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
     pooled = mean_of_judges(judged, ANCHOR)
-    found = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1 for name, one in repeats.items()})
+    found = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()})
     told = said.judges(pooled, found)
     assert told.startswith(
         "The mean of 7 judges puts sim-hazel first with +105 Elo (+56 to +153). One judge knows"
@@ -265,7 +265,7 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
     assert len(ratings_figure(here, found.pooled, shown=3).data[1].x) == 3
 
     repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
-    grown = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1 for name, one in repeats.items()})
+    grown = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()})
     lines = {trace.name: trace for trace in pooling_figure(grown).data}
     assert list(lines["observed, 95 % of juries"].y) == [np.sqrt(size.observed.value) for size in grown.sizes]
     assert list(lines[f"σ²(ρ + (1 − ρ)/J), observed ρ {grown.rho:.2f}"].y) == [
@@ -362,7 +362,7 @@ def test_judges_on_the_page(app, store, judged):
     opened(app, board="Judges", screen="0.95")
     pooled = mean_of_judges(judged, ANCHOR)
     repeats = {name: icc(t) for name, t in ratings(store, Selection(), anchors=(ANCHOR,)).items()}
-    found = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1 for name, one in repeats.items()})
+    found = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()})
     assert said.judges(pooled, found) in texts(app)
     sizes, means, cuts = (app.dataframe[k].value for k in range(3))
     assert sizes["SE"].tolist() == pytest.approx([np.sqrt(size.observed.value) for size in found.sizes])

@@ -8,7 +8,7 @@ from test_listwise import planted
 from core.consensus.listwise import Weights, improvement
 from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.interpretation import listwise as list_sentences
-from core.interpretation.verdicts import percent
+from core.interpretation.format import percent
 from core.plots.base import rater_styles
 from core.plots.listwise import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
 from core.schema import Selection

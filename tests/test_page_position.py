@@ -17,13 +17,15 @@ from streamlit.testing.v1 import AppTest
 from core.bias.length import verbosity
 from core.bias.position import flips_by, order_balance, position_bias
 from core.errors import InvalidOption
-from core.interpretation import sentences, verdicts
+from core.interpretation import position as sentences
+from core.interpretation import verdicts
 from core.plots import position as plots
 from core.plots.base import rater_styles
 from core.plots.forest import ForestMark, Series, forest
 from core.records import NO_GOLD, LengthCounts, OrderCounts, majority
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
+from core.stats.estimate import Estimate
 from core.store import Store
 from core.store.vote_queries import Mark, length_counts, order_counts, positions, votes_behind
 from tests.readings import reading
@@ -91,7 +93,8 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
             "excess": "excess",
             "p": "p_value",
         }.items():
-            value = getattr(one, name)
+            found = getattr(one, name)
+            value = found.value if isinstance(found, Estimate) else found
             assert row[column] == value if value is not None else pd.isna(row[column])
     judge = "sim-judge-first-slot"
     assert page.selectbox(key="rater").value == judge
@@ -129,15 +132,18 @@ def check_judges(shared_data: Path) -> None:
     store = real(shared_data, "judgebench")
     one = position_bias(positions(store, Selection())["o1-mini-2024-09-12 [arena_hard]"])
     assert (one.first, one.second, one.tie, one.pairs, one.unpaired) == (367, 289, 44, 350, 0)
-    rounded = tuple(round(x, 6) for x in (one.bias_decided, one.bias_all, one.flip_rate, one.hard_flip_rate))
+    rounded = tuple(
+        round(x, 6)
+        for x in (one.bias_decided.value, one.bias_all.value, one.flip_rate.value, one.hard_flip_rate.value)
+    )
     assert rounded == (0.118902, 0.111429, 0.314286, 0.217143)
-    assert one.bias_pairs == one.bias_all
+    assert one.bias_pairs.value == one.bias_all.value
     mark = Mark(judge="o1-mini-2024-09-12 [arena_hard]", flip="flip")
     assert votes_behind(store, Selection(), mark=mark).num_rows == 2 * one.flips == 220
     chatgpt = position_bias(
         positions(real(shared_data, "faireval"), Selection())["ChatGPT [Vanilla_NoRules]"]
     )
-    assert round(chatgpt.flip_rate, 6) == 0.818182
+    assert round(chatgpt.flip_rate.value, 6) == 0.818182
 
 
 def check_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
@@ -147,8 +153,8 @@ def check_raw_share_of_a_right_judge_is_no_bias(shared_data: Path) -> None:
         for judge, found in positions(real(shared_data, "judgeconf"), Selection()).items()
     }
     one = results["gpt-4o-mini"]
-    assert round(one.bias_decided, 6) == 0.406593
-    assert (one.pairs, one.flips, one.bias_pairs, one.unpaired) == (78, 0, 0.0, 273 - 156)
+    assert round(one.bias_decided.value, 6) == 0.406593
+    assert (one.pairs, one.flips, one.bias_pairs.value, one.unpaired) == (78, 0, 0.0, 273 - 156)
     assert verdicts.position("gpt-4o-mini", one).verdict == "ok"
     assert "5 of 5 judges" in sentences.unbalanced(results)
 
@@ -171,17 +177,17 @@ def test_figures_show_results_and_escape_names(app: AppTest) -> None:
     results = results_for(HOSTILE)
     one = results[HOSTILE]
     styles = rater_styles(list(results))
-    lean = plots.leans(results, styles=styles)
+    lean = plots.slot_biases(results, styles=styles)
     paired, _, raw, _ = lean.data
-    assert list(paired.x) == [one.bias_pairs]
-    assert list(raw.x) == [one.bias_decided, results["person"].bias_decided]
-    assert paired.x[0] + paired.error_x.array[0] == pytest.approx(one.bias_pairs_high)
-    assert paired.x[0] - paired.error_x.arrayminus[0] == pytest.approx(one.bias_pairs_low)
+    assert list(paired.x) == [one.bias_pairs.value]
+    assert list(raw.x) == [one.bias_decided.value, results["person"].bias_decided.value]
+    assert paired.x[0] + paired.error_x.array[0] == pytest.approx(one.bias_pairs.high)
+    assert paired.x[0] - paired.error_x.arrayminus[0] == pytest.approx(one.bias_pairs.low)
     flips = plots.flips(results, styles=styles, chosen=plots.flip_key(HOSTILE, "flip"))
     assert [list(trace.x) for trace in flips.data[::2]] == [
-        [one.flip_rate],
-        [one.hard_flip_rate],
-        [one.same_order_disagreement],
+        [one.flip_rate.value],
+        [one.hard_flip_rate.value],
+        [one.same_order_disagreement.value],
     ]
     assert flips.data[0].marker.line.width == (3,)
     assert [note.text for note in flips.layout.annotations] == ["no pair of orders"]
@@ -196,11 +202,11 @@ def test_group_figure_and_order_figure_show_results(app: AppTest) -> None:
     style = rater_styles(["a"])["a"]
     table = flips_by(positions(demo_store(), DEMO)["sim-judge-decisive"], "category")
     fig = plots.flips_by_group(table, style=style)
-    assert list(fig.data[0].x) == table.rate.tolist()
-    assert list(fig.data[2].x) == table.hard_rate.tolist()
+    assert list(fig.data[0].x) == table.rate.value.tolist()
+    assert list(fig.data[2].x) == table.hard_rate.value.tolist()
     balance = order_balance(order_counts(demo_store(), DEMO)["sim-judge-decisive"])
     drawn = plots.order_errors(balance, style=style)
-    assert list(drawn.data[0].x) == balance.mae.tolist()
+    assert list(drawn.data[0].x) == balance.mae.value.tolist()
 
 
 def test_counts_by_order_and_length_equal_pandas() -> None:
@@ -288,8 +294,8 @@ def test_expected_errors_equal_every_subset_counted(rows: list[tuple]) -> None:
         expected += [
             error(draws, gold) for draws in (list(combinations(a, 2)), list(combinations(b, 2)), halves, both)
         ]
-    assert result.mae == pytest.approx(expected / len(usable), abs=1e-12)
-    assert result.gain == pytest.approx(
+    assert result.mae.value == pytest.approx(expected / len(usable), abs=1e-12)
+    assert result.gain.value == pytest.approx(
         expected[:2].mean() / len(usable) - expected[2] / len(usable), abs=1e-12
     )
     assert (result.n, result.left_out) == (len(usable), len(rows) - len(usable))
@@ -299,11 +305,11 @@ def test_balance_helps_a_judge_that_follows_the_slot() -> None:
     """It votes for the first shown; gold is a tie: each order errs by 1, half of each by 0."""
     result = order_balance(orders([((0, 0, 4), (4, 0, 0), 0)] * 30))
     assert result.votes.tolist() == [4, 4, 4, 8]
-    assert result.mae.tolist() == [1, 1, 0, 0]
+    assert result.mae.value.tolist() == [1, 1, 0, 0]
     # Two items more, one of them against it: 30/32 ± t(29)·SE.
-    assert result.gain == 1
-    assert 0.7 < result.gain_low < 30 / 32
-    assert 1 <= result.gain_high < 1.1
+    assert result.gain.value == 1
+    assert 0.7 < result.gain.low < 30 / 32
+    assert 1 <= result.gain.high < 1.1
     assert "balance helps" in sentences.order_balance("j", result)
 
 
@@ -311,16 +317,16 @@ def test_one_vote_an_order_says_what_is_missing() -> None:
     result = order_balance(orders([((0, 0, 1), (1, 0, 0), 1)] * 25 + [((0, 0, 1), (0, 0, 0), 1)]))
     assert result.gain is None
     assert "two or more" in result.reason
-    assert np.isnan(result.mae[2])
+    assert np.isnan(result.mae.value[2])
     assert (result.n, result.left_out) == (25, 1)
-    assert result.mae[[0, 1, 3]].tolist() == [0, 2, 1]
+    assert result.mae.value[[0, 1, 3]].tolist() == [0, 2, 1]
     assert "two votes or more in each order" in sentences.order_balance("j", result)
 
 
 def test_one_item_says_that_it_says_nothing_of_others() -> None:
     one = replace(orders([((0, 0, 4), (4, 0, 0), 0)] * 30), item=np.zeros(30, dtype=np.int64))
     result = order_balance(one)
-    assert (result.gain, result.gain_low, result.gain_high) == (1, None, None)
+    assert (result.gain.value, result.gain.has_interval) == (1, False)
     said = sentences.order_balance("j", result)
     assert "all comparisons are of one item, which says nothing of others (gain" in said
     assert "nan" not in said
@@ -329,15 +335,15 @@ def test_one_item_says_that_it_says_nothing_of_others() -> None:
 def test_gain_that_no_comparison_showed_yet_has_an_interval() -> None:
     """A judge that is nearly always right: a t interval of the gain is a point in 15 % of sets of 40."""
     result = order_balance(orders([((0, 0, 4), (0, 0, 4), 1)] * 40))
-    assert result.gain == 0
-    assert result.gain_low < -0.04
-    assert result.gain_high > 0.04
+    assert result.gain.value == 0
+    assert result.gain.low < -0.04
+    assert result.gain.high > 0.04
 
 
 def test_a_million_votes_of_one_order_are_one_row_of_chances() -> None:
     rows = [((0, 0, 10**6), (10**6, 0, 0), 1), ((4, 1, 3), (2, 2, 4), 0)] * 10
     result = order_balance(orders(rows), votes=4)
-    assert result.mae[0] == pytest.approx(order_balance(orders(rows[1:2]), votes=4).mae[0] / 2)
+    assert result.mae.value[0] == pytest.approx(order_balance(orders(rows[1:2]), votes=4).mae.value[0] / 2)
 
 
 def test_no_gold_or_no_second_order_is_none_and_odd_votes_are_refused() -> None:
@@ -360,7 +366,7 @@ def test_interval_of_the_error_solves_the_score_equation_of_its_effective_number
     share = half.mean()
     # Votes of 0 to 2 as shares: variance between items against the binomial, ¼ added to both.
     effective = 60 * (60 * share * (1 - share) + 0.25) / (60 * half.var(ddof=1) + 0.25)
-    for end in (result.mae_low[0] / 2, result.mae_high[0] / 2):
+    for end in (result.mae.low[0] / 2, result.mae.high[0] / 2):
         assert abs(end - share) == pytest.approx(1.959963985 * np.sqrt(end * (1 - end) / effective), abs=1e-8)
 
 
@@ -372,10 +378,10 @@ def lengths(rows: list[tuple[int, int, int, int]]) -> LengthCounts:
 
 def test_verbosity_is_what_exceeds_gold() -> None:
     one = verbosity(lengths([(3, 1, 0, 1)] * 20 + [(3, 1, 0, -1)] * 20 + [(0, 0, 4, 0)] * 5))
-    assert (one.n, one.longer, one.longer_rate) == (160, 120, 0.75)
+    assert (one.n, one.longer, one.longer_rate.value) == (160, 120, 0.75)
     assert (one.judge_rate, one.gold_rate, one.n_gold) == (0.75, 0.5, 160)
-    assert one.excess == 0.25
-    assert one.excess_low < 0.25 < one.excess_high
+    assert one.excess.value == 0.25
+    assert one.excess.low < 0.25 < one.excess.high
     assert "favours length" in sentences.verbosity("j", one)
 
 
@@ -385,7 +391,7 @@ def test_verbosity_without_gold_or_decided_votes() -> None:
     assert "without gold" in sentences.verbosity("j", one)
     assert verbosity(lengths([(0, 0, 2, 1)])) is None
     agreeing = verbosity(lengths([(2, 0, 0, 1)] * 9))
-    assert (agreeing.excess, agreeing.excess_low) == (0.0, None)
+    assert (agreeing.excess.value, agreeing.excess.has_interval) == (0.0, False)
     assert "too few items" in sentences.verbosity("j", agreeing)
 
 
@@ -399,20 +405,20 @@ def test_shorter_for_longer_negates_the_excess(rows: list[tuple[int, int, int, i
     if one is None or one.excess is None:
         assert other is None or other.excess is None
         return
-    assert other.excess == pytest.approx(-one.excess, abs=1e-12)
-    assert other.longer_rate == pytest.approx(1 - one.longer_rate, abs=1e-12)
-    if one.excess_low is not None:
-        assert (other.excess_low, other.excess_high) == pytest.approx(
-            (-one.excess_high, -one.excess_low), abs=1e-9
+    assert other.excess.value == pytest.approx(-one.excess.value, abs=1e-12)
+    assert other.longer_rate.value == pytest.approx(1 - one.longer_rate.value, abs=1e-12)
+    if one.excess.has_interval:
+        assert (other.excess.low, other.excess.high) == pytest.approx(
+            (-one.excess.high, -one.excess.low), abs=1e-9
         )
-        assert one.excess_low <= one.excess + 1e-12 <= one.excess_high + 2e-12
+        assert one.excess.low <= one.excess.value + 1e-12 <= one.excess.high + 2e-12
 
 
 def test_the_planted_bias_for_length_is_found_and_no_other(app: AppTest) -> None:
     """In the demo only `sim-judge-boaster` weighs length (verbosity .8)."""
     opened(app)
     found = {judge: verbosity(one) for judge, one in length_counts(demo_store(), DEMO).items()}
-    favours = {judge for judge, one in found.items() if one.excess_low is not None and one.excess_low > 0}
+    favours = {judge for judge, one in found.items() if one.excess is not None and one.excess.low > 0}
     assert favours == {"sim-judge-boaster"}
 
 
@@ -428,7 +434,7 @@ def test_excess_interval_covers_the_truth() -> None:
         one = verbosity(
             lengths([(k, 3 - k, 0, g) for k, g in zip(longer.tolist(), gold.tolist(), strict=True)])
         )
-        hits.inside += one.excess_low <= 0.6 - 0.5 <= one.excess_high
+        hits.inside += one.excess.low <= 0.6 - 0.5 <= one.excess.high
     assert 0.92 <= hits.inside / hits.draws <= 0.98
 
 

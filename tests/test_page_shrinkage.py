@@ -12,18 +12,18 @@ from readings import reading
 from streamlit.testing.v1 import AppTest
 from threadpoolctl import threadpool_limits
 
-from core.aggregation.btd import Bounds, fit
+from core.aggregation.btd import Bounds, BTDOptions, fit
 from core.aggregation.evaluation import evaluate
 from core.aggregation.rules import label_table
 from core.aggregation.shrinkage import (
     NAMES,
     STRENGTHS,
     WEAK,
+    CandidatePrior,
     Kind,
-    Offer,
     Prior,
     by_item_name,
-    offers,
+    candidate_priors,
     pool,
     same_items,
     shrunken_fit,
@@ -36,11 +36,12 @@ from core.aggregation.shrinkage_trial import (
     shrinkage_gain,
 )
 from core.errors import InvalidOption, UnknownName
-from core.interpretation.aggregation import bound, helps, said, some, weighed
+from core.interpretation.aggregation import bound, helps, shrinkage_answer, some, weighed
 from core.plots.aggregation import prior_weights_figure, priors_figure
 from core.records import VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
+from core.stats.estimate import Estimate
 from core.store import Store
 from core.store import vote_queries as queries
 from core.store.vote_queries import vote_counts_by
@@ -114,10 +115,10 @@ def test_scores_are_those_of_evaluate_and_differences_those_of_the_scores() -> N
     scores = gain.evaluation.scores
     for change, key in ((gain.beside_btd, "btd"), (gain.beside_threshold, "threshold")):
         assert (change.key, change.beside) == ("btd_shrunk", key)
-        assert change.mae == scores["btd_shrunk"].mae - scores[key].mae
-        assert change.pa == scores["btd_shrunk"].pa - scores[key].pa
-        assert change.mae_low <= change.mae <= change.mae_high
-        assert change.pa_low <= change.pa <= change.pa_high
+        assert change.mae.value == scores["btd_shrunk"].mae - scores[key].mae
+        assert change.pa.value == scores["btd_shrunk"].pa - scores[key].pa
+        assert change.mae.low <= change.mae.value <= change.mae.high
+        assert change.pa.low <= change.pa.value <= change.pa.high
     assert list(gain.to_frame()["beside"]) == ["btd", "threshold"]
 
 
@@ -126,9 +127,9 @@ def test_a_paired_interval_knows_that_errors_go_together() -> None:
     value = small_gain().evaluation
     one = paired_change(value, "btd_shrunk", "btd")
     other = paired_change(value, "btd", "btd_shrunk")
-    assert (other.mae_low, other.mae_high) == pytest.approx((-one.mae_high, -one.mae_low))
+    assert (other.mae.low, other.mae.high) == pytest.approx((-one.mae.high, -one.mae.low))
     score = value.scores["btd"]
-    assert one.mae_high - one.mae_low < score.mae_item_high - score.mae_item_low
+    assert one.mae.high - one.mae.low < score.mae_item_high - score.mae_item_low
     with pytest.raises(UnknownName, match="was not compared"):
         paired_change(value, "constant", "btd")
     quick = evaluate(simulated(5, 60), rng=seeded(), n_splits=3, resamples=0)
@@ -157,7 +158,7 @@ def test_a_paired_interval_covers_the_long_run_difference() -> None:
             counts, rng=rng, methods=list(given), given=given, n_splits=5, share=0.2, resamples=100
         )
         change = paired_change(found, "ci_sc", "longest")
-        held += change.mae_low <= of_truth <= change.mae_high
+        held += change.mae.low <= of_truth <= change.mae.high
     assert 0.90 <= held / 200 <= 0.98
 
 
@@ -166,7 +167,7 @@ def test_nu_on_its_bound_is_counted_over_the_splits() -> None:
     theta = gain.evaluation.theta
     low, high = np.log([1e-4, 1e3])
     assert gain.on_bound == int(((theta[:, 1] == low) | (theta[:, 1] == high)).sum())
-    tight = small_gain(bounds=Bounds(nu=(0.9, 1.1)))
+    tight = small_gain(options=BTDOptions(bounds=Bounds(nu=(0.9, 1.1))))
     assert tight.on_bound >= 8
     assert "ends on a bound (0.9 or 1.1)" in bound(tight, Bounds(nu=(0.9, 1.1)))
     assert "the sign that a prior may be needed" in bound(tight, Bounds(nu=(0.9, 1.1)))
@@ -188,7 +189,7 @@ def judges_by_category() -> dict[str, dict[str, VoteCounts]]:
 
 def test_priors_are_pools_of_the_fits_of_other_categories() -> None:
     by_category = judges_by_category()
-    found = offers("one", by_category["x"], category="x", by_category=by_category)
+    found = candidate_priors("one", by_category["x"], category="x", by_category=by_category)
     assert list(found) == list(NAMES)
     own = pool([fit(by_category[c]["one"].cells()[0]) for c in "yz"], source="")
     every = pool([fit(by_category[c][j].cells()[0]) for c in "yz" for j in ("one", "two")], source="")
@@ -198,8 +199,8 @@ def test_priors_are_pools_of_the_fits_of_other_categories() -> None:
         np.testing.assert_array_equal(prior.theta0, expected.theta0)
         np.testing.assert_array_equal(prior.precision, expected.precision)
         assert prior is found[kind].whole
-    assert found["all"].lenders == ("one, y", "two, y", "one, z", "two, z")
-    assert found["own"].lenders == ("y", "z")
+    assert found["all"].donors == ("one, y", "two, y", "one, z", "two, z")
+    assert found["own"].donors == ("y", "z")
     assert found["weak"].prior is WEAK
     assert found["datasets"].reason == "no other data set has votes of this judge"
 
@@ -215,13 +216,13 @@ def test_no_label_of_the_task_is_lent() -> None:
     task = by_category["x"]
     inside = np.isin(by_category["y"]["one"].item, task["one"].item)
     assert inside.any()
-    before = offers("one", task, category="x", by_category=by_category)
+    before = candidate_priors("one", task, category="x", by_category=by_category)
     turned = {category: dict(voters) for category, voters in by_category.items()}
     turned["y"]["one"] = replace(
         by_category["y"]["one"],
         gold=np.where(inside, -by_category["y"]["one"].gold, by_category["y"]["one"].gold),
     )
-    after = offers("one", task, category="x", by_category=turned)
+    after = candidate_priors("one", task, category="x", by_category=turned)
     for kind in ("own", "all"):
         np.testing.assert_array_equal(before[kind].whole.theta0, after[kind].whole.theta0)
 
@@ -229,62 +230,67 @@ def test_no_label_of_the_task_is_lent() -> None:
 def test_other_judges_lend_as_same_items_does() -> None:
     counts = simulated(4, 80, per_item=(1, 3))
     task = {"one": counts, "two": simulated(4, 80, per_item=(1, 3), n=4)}
-    offer = offers("one", task, alpha=2.0)["judges"]
+    offer = candidate_priors("one", task, BTDOptions(alpha=2.0))["judges"]
     gains = [
-        shrinkage_gain(counts, prior, rng=seeded(), n_splits=5, resamples=200, alpha=2.0)
-        for prior in (offer.prior, same_items(counts, {"two": task["two"]}, alpha=2.0))
+        shrinkage_gain(counts, prior, BTDOptions(alpha=2.0), rng=seeded(), n_splits=5, resamples=200)
+        for prior in (offer.prior, same_items(counts, {"two": task["two"]}, BTDOptions(alpha=2.0)))
     ]
     assert gains[0].beside_btd.mae == gains[1].beside_btd.mae
     unlike = shrinkage_gain(
-        counts, same_items(counts, {"two": task["two"]}), rng=seeded(), n_splits=5, resamples=200, alpha=2.0
+        counts,
+        same_items(counts, {"two": task["two"]}),
+        BTDOptions(alpha=2.0),
+        rng=seeded(),
+        n_splits=5,
+        resamples=200,
     )
     assert (unlike.evaluation.shrunken.theta != gains[0].evaluation.shrunken.theta).any()
-    weak = shrunken_fit(task["two"], alpha=2.0)
+    weak = shrunken_fit(task["two"], options=BTDOptions(alpha=2.0))
     assert offer.whole.theta0 == pytest.approx([weak.beta, weak.eta0, weak.gamma])
 
 
 def test_what_is_missing_says_why() -> None:
     counts = simulated(4, 60)
-    alone = offers("one", {"one": counts})
+    alone = candidate_priors("one", {"one": counts})
     assert alone["judges"].reason == "no other judge voted on these labelled comparisons"
     assert alone["own"].reason == "the votes have fewer than two categories"
     by_category = judges_by_category()
-    whole = offers("one", {"one": counts}, by_category=by_category)
+    whole = candidate_priors("one", {"one": counts}, by_category=by_category)
     assert whole["all"].reason == "choose one category as the task, so that the others can lend"
     few = {"x": {"one": counts}, "y": {"one": shifted(simulated(1, 19), 500, 500)}}
-    told = offers("one", few["x"], category="x", by_category=few)["own"]
+    told = candidate_priors("one", few["x"], category="x", by_category=few)["own"]
     assert told.prior is None
     assert told.left_out == {"y": "has 19 labelled comparisons; 20 are needed"}
-    assert told.to_frame()["reason"][0] == "no other category has 20 labelled comparisons of other items"
+    assert told.reason == "no other category has 20 labelled comparisons of other items"
 
 
 def test_data_sets_that_share_questions_lend_only_the_others() -> None:
     own, other = simulated(1, 60), shifted(simulated(2, 90), 60, 60)
     names = [f"q{k}" for k in range(60)] + [f"q{k}" for k in range(30, 120)]
     by_dataset = {"here": by_item_name(own, names), "there": by_item_name(other, names)}
-    offer = offers("one", {"one": own}, dataset="here", by_dataset=by_dataset)["datasets"]
+    offer = candidate_priors("one", {"one": own}, dataset="here", by_dataset=by_dataset)["datasets"]
     expected = pool([fit(other.rows(np.arange(90) >= 30).cells()[0])], source="")
     np.testing.assert_array_equal(offer.whole.theta0, expected.theta0)
     alike = [*names[:60], *names[:60], *names[:30]]
     same = {"here": by_item_name(own, alike), "there": by_item_name(other, alike)}
-    refused = offers("one", {"one": own}, dataset="here", by_dataset=same)["datasets"]
+    refused = candidate_priors("one", {"one": own}, dataset="here", by_dataset=same)["datasets"]
     assert refused.left_out == {
         "there": "has 0 labelled comparisons, 90 more on items of the task; 20 are needed"
     }
 
 
-def with_change(gain: ShrinkageGain, **ends: float) -> ShrinkageGain:
+def with_change(gain: ShrinkageGain, **ends: Estimate) -> ShrinkageGain:
     return replace(gain, beside_btd=replace(gain.beside_btd, **ends))
 
 
 def test_words_follow_the_numbers() -> None:
     gain = small_gain(share=0.3)
-    offer = Offer(kind="weak", prior=WEAK, whole=WEAK, left_out={})
-    better = with_change(gain, mae=-0.02, mae_low=-0.03, mae_high=-0.01)
-    worse = with_change(gain, mae=0.02, mae_low=0.01, mae_high=0.03)
-    level = with_change(gain, mae=-0.01, mae_low=-0.03, mae_high=0.01)
+    offer = CandidatePrior(kind="weak", prior=WEAK, whole=WEAK)
+    better = with_change(gain, mae=Estimate(-0.02, -0.03, -0.01))
+    worse = with_change(gain, mae=Estimate(0.02, 0.01, 0.03))
+    level = with_change(gain, mae=Estimate(-0.01, -0.03, 0.01))
     scores = gain.evaluation.scores
-    text = said("any", offer, better)
+    text = shrinkage_answer("any", offer, better)
     assert text.startswith(
         f"any: with 30 % of the items labelled ({gain.evaluation.calibration:.0f} comparisons), "
     )
@@ -293,14 +299,17 @@ def test_words_follow_the_numbers() -> None:
     )
     assert f"from {scores['btd'].mae:.3f} to {scores['btd_shrunk'].mae:.3f}" in text
     assert f"n {gain.evaluation.n:,}" in text
-    assert "raises the error beside its own fit by 0.020 (0.010 to 0.030)" in said("any", offer, worse)
-    assert "is not shown to change the error beside its own fit (−0.010, −0.030 to +0.010)" in said(
-        "any", offer, level
+    assert "raises the error beside its own fit by 0.020 (0.010 to 0.030)" in shrinkage_answer(
+        "any", offer, worse
+    )
+    assert (
+        "is not shown to change the error beside its own fit (−0.010, −0.030 to +0.010)"
+        in shrinkage_answer("any", offer, level)
     )
     assert f"Beside the plain threshold ({scores['threshold'].mae:.3f}) it " in text
     assert [helps(one) for one in (better, worse, level)] == [True, False, False]
     few = small_gain(share=FEWEST)
-    told = said("any", offer, worse, with_change(few, mae=-0.02, mae_low=-0.03, mae_high=-0.01))
+    told = shrinkage_answer("any", offer, worse, with_change(few, mae=Estimate(-0.02, -0.03, -0.01)))
     assert f"With {few.evaluation.calibration:.0f} labelled comparisons it lowers that error by 0.020" in told
     assert weighed(gain).startswith("λ is fixed at 1")
     prior = Prior(theta0=WEAK.theta0, precision=WEAK.precision, source="any")
@@ -320,9 +329,9 @@ def test_figures_show_what_core_found() -> None:
     names = list(NAMES.values())[:2]
     fig = priors_figure({"many": dict.fromkeys(names, gain), "few": {names[0]: few}}, chosen=names[1])
     filled, hollow = fig.data[0], fig.data[2]
-    assert list(filled.x) == [gain.beside_btd.mae] * 2
-    assert filled.x + filled.error_x.array == pytest.approx([gain.beside_btd.mae_high] * 2)
-    assert list(hollow.x) == [few.beside_btd.mae]
+    assert list(filled.x) == [gain.beside_btd.mae.value] * 2
+    assert filled.x + filled.error_x.array == pytest.approx([gain.beside_btd.mae.high] * 2)
+    assert list(hollow.x) == [few.beside_btd.mae.value]
     assert [key for (key,) in filled.customdata] == names
     assert list(filled.marker.line.width) == [0, 3]
     prior = Prior(theta0=WEAK.theta0, precision=WEAK.precision, source="any")
@@ -334,10 +343,10 @@ def test_figures_show_what_core_found() -> None:
     assert sum(bars.y) == pytest.approx(1)
 
 
-def demo_offers(category: str | None) -> tuple[dict[Kind, Offer], VoteCounts]:
+def demo_offers(category: str | None) -> tuple[dict[Kind, CandidatePrior], VoteCounts]:
     by_category = vote_counts_by(demo_store(), DEMO, "category")
     task = by_category[category] if category else queries.vote_counts(demo_store(), DEMO)
-    return offers(JUDGE, task, category=category, by_category=by_category), task[JUDGE]
+    return candidate_priors(JUDGE, task, category=category, by_category=by_category), task[JUDGE]
 
 
 def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixture[str]) -> None:
@@ -346,7 +355,7 @@ def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixtu
     gain = shrinkage_gain(counts, found["own"].prior, rng=seeded())
     few = shrinkage_gain(counts, found["own"].prior, rng=seeded(), share=FEWEST)
     distinct = few if few.evaluation.calibration < gain.evaluation.calibration else None
-    assert said(JUDGE, found["own"], gain, distinct) in texts(page)
+    assert shrinkage_answer(JUDGE, found["own"], gain, distinct) in texts(page)
     assert bound(few, Bounds(), fit(counts.labelled().cells()[0])) in texts(page)
     rules = table(page, "rule").set_index("rule").iloc[:4]
     for score in gain.evaluation.scores.values():
@@ -354,9 +363,9 @@ def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixtu
         assert (row["MAE"], row["low"], row["high"]) == (score.mae, score.mae_item_low, score.mae_item_high)
         assert (row["PA"], row["regret"], row["n"]) == (score.pa, score.regret, gain.evaluation.n)
     changes = next(f.value for f in page.dataframe if "MAE change" in f.value)
-    assert changes["MAE change"].iloc[0] == gain.beside_btd.mae
+    assert changes["MAE change"].iloc[0] == gain.beside_btd.mae.value
     assert (changes["low"].iloc[0], changes["high"].iloc[0]) == (
-        *(gain.beside_btd.mae_low, gain.beside_btd.mae_high),
+        *(gain.beside_btd.mae.low, gain.beside_btd.mae.high),
     )
     theta = table(page, "parameter")
     own = fit(counts.labelled().cells()[0])
@@ -439,11 +448,11 @@ def check_math_of_rewardbench_2_gains(shared_data: Path) -> None:
             counts, 10_000 * [c for _, c in found].index(category), 0
         )
         assert place < 15
-    offered = offers(cell[0], by_category["Math"], category="Math", by_category=by_category)
+    offered = candidate_priors(cell[0], by_category["Math"], category="Math", by_category=by_category)
     assert offered["all"].whole.theta0 == pytest.approx(priors(found)[cell].theta0)
     gain = shrinkage_gain(by_category["Math"][cell[0]], offered["all"].prior, rng=seeded())
     assert round(gain.evaluation.scores["btd"].mae, 4) == 0.4639
-    assert gain.beside_btd.mae_high < 0
+    assert gain.beside_btd.mae.high < 0
 
 
 def test_downloaded_labels_are_those_of_the_shrunken_fit(app: AppTest) -> None:
@@ -461,4 +470,17 @@ def test_downloaded_labels_are_those_of_the_shrunken_fit(app: AppTest) -> None:
 def test_records_name_their_fields() -> None:
     change = small_gain().beside_btd
     assert isinstance(change, PairedChange)
-    assert list(change.to_frame()) == list(PairedChange.__dataclass_fields__)
+    names = [
+        "key",
+        "beside",
+        "mae",
+        "mae_low",
+        "mae_high",
+        "pa",
+        "pa_low",
+        "pa_high",
+        "n",
+        "n_items",
+        "level",
+    ]
+    assert list(change.to_frame()) == names

@@ -195,7 +195,7 @@ def test_screening_keeps_the_steady_judges_and_none_when_all_fall(demo):
     assert [row.judges for row in found.rows] == [
         tuple(judged),
         tuple(judged),
-        *(tuple(n for n in judged if repeats[n].icc_3_k >= cut) for cut in (0.5, 0.9, 1)),
+        *(tuple(n for n in judged if repeats[n].icc_3_k.value >= cut) for cut in (0.5, 0.9, 1)),
     ]
     assert found.rows[0].width == found.rows[1].width
     assert found.rows[0].kendall == pytest.approx(1)

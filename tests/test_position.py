@@ -63,15 +63,15 @@ def test_published_table_with_both_denominators(golden: Path) -> None:
     """[BTD] Table 1, where 14.5 is 14.58 cut off; its column with ties is bias_all."""
     for row in pd.read_csv(golden / "btd_position_bias.csv").itertuples():
         bias = position_bias(make(first=[row.first], second=[row.second], tie=[row.tie]))
-        assert 100 * bias.bias_all == pytest.approx(row.bias_published_percent, abs=0.1)
+        assert 100 * bias.bias_all.value == pytest.approx(row.bias_published_percent, abs=0.1)
         if row.ties_allowed == "no":
-            assert bias.bias_decided == bias.bias_all
+            assert bias.bias_decided.value == bias.bias_all.value
 
 
 def test_the_two_denominators_differ_where_ties_are() -> None:
     bias = position_bias(make(first=[220], second=[199], tie=[253]))
-    assert bias.bias_decided == pytest.approx(21 / 419)
-    assert bias.bias_all == pytest.approx(21 / 672)
+    assert bias.bias_decided.value == pytest.approx(21 / 419)
+    assert bias.bias_all.value == pytest.approx(21 / 672)
 
 
 def check_o1_mini_on_judgebench(shared_data: Path) -> None:
@@ -79,10 +79,10 @@ def check_o1_mini_on_judgebench(shared_data: Path) -> None:
     judge = next(name for name in votes["judge"].unique() if "o1-mini" in name)
     bias = position_bias(from_votes(votes[votes["judge"] == judge]))
     assert (bias.first, bias.second, bias.tie, bias.pairs) == (367, 289, 44, 350)
-    assert bias.bias_decided == pytest.approx(0.118902, abs=5e-7)
-    assert bias.bias_all == pytest.approx(0.111429, abs=5e-7)
-    assert bias.flip_rate == pytest.approx(0.314286, abs=5e-7)
-    assert bias.hard_flip_rate == pytest.approx(0.217143, abs=5e-7)
+    assert bias.bias_decided.value == pytest.approx(0.118902, abs=5e-7)
+    assert bias.bias_all.value == pytest.approx(0.111429, abs=5e-7)
+    assert bias.flip_rate.value == pytest.approx(0.314286, abs=5e-7)
+    assert bias.hard_flip_rate.value == pytest.approx(0.217143, abs=5e-7)
     assert bias.same_order_disagreement is None
     assert bias.direction == "first"
     assert bias.p_value < 0.001
@@ -90,13 +90,13 @@ def check_o1_mini_on_judgebench(shared_data: Path) -> None:
 
 def check_chatgpt_flips_on_faireval(shared_data: Path) -> None:
     bias = read(shared_data, "faireval", "ChatGPT [Vanilla_NoRules]")
-    assert bias.flip_rate == pytest.approx(0.818182, abs=5e-7)
+    assert bias.flip_rate.value == pytest.approx(0.818182, abs=5e-7)
 
 
 def check_a_right_judge_with_unbalanced_orders(shared_data: Path) -> None:
     """gpt-4o-mini of judgeconf: gold sits first where one order was asked, and no pair flips."""
     bias = read(shared_data, "judgeconf", "gpt-4o-mini")
-    assert bias.bias_decided == pytest.approx(0.406593, abs=5e-7)
+    assert bias.bias_decided.value == pytest.approx(0.406593, abs=5e-7)
     assert (bias.pairs, bias.flips, bias.towards_first, bias.towards_second) == (78, 0, 0, 0)
     assert bias.p_value == 1
     assert bias.direction is None
@@ -107,8 +107,8 @@ def check_repeats_show_what_order_adds(shared_data: Path) -> None:
     judge = sorted(votes["judge"].unique())[0]
     bias = position_bias(from_votes(votes[votes["judge"] == judge]))
     assert bias.same_order_pairs > 0
-    assert bias.excess == pytest.approx(bias.flip_rate - bias.same_order_disagreement)
-    assert bias.excess_low < bias.excess < bias.excess_high
+    assert bias.excess.value == pytest.approx(bias.flip_rate.value - bias.same_order_disagreement.value)
+    assert bias.excess.low < bias.excess.value < bias.excess.high
 
 
 def test_unknown_is_none_never_zero() -> None:
@@ -121,8 +121,8 @@ def test_unknown_is_none_never_zero() -> None:
     assert one_order.p_value is None
     only_ties = position_bias(make(tie=[4, 3]))
     assert only_ties.bias_decided is None
-    assert only_ties.bias_all == 0
-    assert only_ties.bias_all_low < 0 < only_ties.bias_all_high
+    assert only_ties.bias_all.value == 0
+    assert only_ties.bias_all.low < 0 < only_ties.bias_all.high
 
 
 def test_sign_test_agrees_with_scipy() -> None:
@@ -153,15 +153,14 @@ def test_swapping_the_slots_negates_the_bias(rows: list[tuple[int, ...]]) -> Non
     swapped = position_bias(make(first=second, second=first, tie=tie, pairs=pairs, slot_sum=[-x for x in d]))
     assert kept.p_value == swapped.p_value
     for name in ("bias_decided", "bias_all", "bias_pairs"):
-        value, low, high = (getattr(kept, name + end) for end in ("", "_low", "_high"))
-        if value is None:
-            assert getattr(swapped, name) is None
+        one, other = getattr(kept, name), getattr(swapped, name)
+        if one is None:
+            assert other is None
             continue
-        assert low <= value + 1e-12
-        assert value <= high + 1e-12
-        assert getattr(swapped, name) == pytest.approx(-value, abs=1e-12)
-        assert getattr(swapped, name + "_low") == pytest.approx(-high, abs=1e-9)
-        assert getattr(swapped, name + "_high") == pytest.approx(-low, abs=1e-9)
+        assert one.low <= one.value + 1e-12
+        assert one.value <= one.high + 1e-12
+        assert other.value == pytest.approx(-one.value, abs=1e-12)
+        assert (other.low, other.high) == pytest.approx((-one.high, -one.low), abs=1e-9)
 
 
 @given(cells, st.randoms(use_true_random=False))
@@ -185,10 +184,10 @@ def test_flips_by_category_add_up_and_keep_empty_groups() -> None:
     table = flips_by(counts, "category")
     assert table.groups == ("maths", "code", "unused")
     assert table.pairs.tolist() == [5, 5, 0]
-    assert table.rate[:2] == pytest.approx([0.2, 0.6])
-    assert table.hard_rate[:2] == pytest.approx([0.2, 0.2])
-    assert np.isnan(table.rate[2])
-    assert (table.rate_low[:2] < table.rate[:2]).all()
+    assert table.rate.value[:2] == pytest.approx([0.2, 0.6])
+    assert table.hard_rate.value[:2] == pytest.approx([0.2, 0.2])
+    assert np.isnan(table.rate.value[2])
+    assert (table.rate.low[:2] < table.rate.value[:2]).all()
     assert table.to_frame()["flips"].sum() == position_bias(counts).flips
 
 
@@ -200,7 +199,7 @@ def test_margin_bins_are_open_below_and_hold_their_upper_edge() -> None:
     assert table.groups[-1] == "no other judge"
     assert table.low_edge[:5] == pytest.approx([0, 0.2, 0.4, 0.6, 0.8])
     assert np.isnan(table.high_edge[-1])
-    assert np.isnan(table.rate[3])
+    assert np.isnan(table.rate.value[3])
 
 
 def test_wrong_options_are_named() -> None:
@@ -236,7 +235,7 @@ def test_planted_bias_is_found_and_no_bias_is_not() -> None:
     rng = np.random.default_rng(1)
     found = [position_bias(planted(rng, 0.6)) for _ in range(50)]
     assert all(bias.p_value < 0.05 and bias.direction == "first" for bias in found)
-    assert np.mean([bias.excess for bias in found]) > 0.02
+    assert np.mean([bias.excess.value for bias in found]) > 0.02
     false_alarms = [position_bias(planted(rng, 0.0)).p_value < 0.05 for _ in range(1000)]
     assert np.mean(false_alarms) <= 0.065
 
@@ -248,6 +247,6 @@ def test_intervals_cover_the_truth() -> None:
     big = position_bias(planted(rng, 0.3, items=400_000))
     draws = [position_bias(planted(rng, 0.3, items=80)) for _ in range(1200)]
     for name in ("bias_all", "excess", "flip_rate"):
-        truth = getattr(big, name)
-        held = [getattr(d, f"{name}_low") <= truth <= getattr(d, f"{name}_high") for d in draws]
+        truth = getattr(big, name).value
+        held = [getattr(d, name).low <= truth <= getattr(d, name).high for d in draws]
         assert 0.93 <= np.mean(held) <= 0.98, name

@@ -56,12 +56,12 @@ def test_curve_by_definition(rows):
     _, confidence, right = (np.array(column) for column in zip(*rows, strict=True))
     found = risk_coverage(of_votes(*zip(*rows, strict=True)))
     assert found.threshold.tolist() == sorted(set(confidence), reverse=True)
-    for cut, coverage, risk in zip(found.threshold, found.coverage, found.risk, strict=True):
+    for cut, coverage, risk in zip(found.threshold, found.coverage, found.risk.value, strict=True):
         kept = confidence >= cut
         assert coverage == pytest.approx(kept.mean())
         assert risk == pytest.approx((~right[kept]).mean())
-    assert (found.risk_low <= found.risk).all()
-    assert (found.risk <= found.risk_high).all()
+    assert (found.risk.low <= found.risk.value).all()
+    assert (found.risk.value <= found.risk.high).all()
     assert found.coverage[-1] == 1
 
 

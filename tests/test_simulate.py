@@ -487,7 +487,7 @@ def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_jud
     found = outcomes(loaded, Selection())
     careful, boaster = (found[f"sim-judge-{name}"].with_confidence() for name in ("careful", "boaster"))
     assert calibration(boaster).ece > 0.25
-    assert calibration(careful).ece < noise_floor(careful, rng=np.random.default_rng(0)).ece_high
+    assert calibration(careful).ece < noise_floor(careful, rng=np.random.default_rng(0)).ece.high
 
 
 def test_btd_fit_recovers_the_parameters_of_simulated_counts():

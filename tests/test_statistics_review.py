@@ -18,6 +18,7 @@ from core.bias.position import order_balance, position_bias
 from core.confidence.calibration_error import confidence_gap
 from core.importers import read
 from core.interpretation import verdicts
+from core.interpretation.format import percent
 from core.interpretation.leaderboard import mid_region
 from core.interpretation.verdicts import missing
 from core.leaderboard.anchored import board
@@ -248,8 +249,8 @@ def test_a_judge_that_inverts_gold_is_worse_than_no_judge() -> None:
 
 @pytest.mark.parametrize("digits", [0, 1])
 def test_a_share_prints_as_none_or_all_only_if_it_is(digits: int) -> None:
-    assert verdicts.percent(0.0001, digits) == "under 0.1 %"
-    assert verdicts.percent(0.9999, digits) == "over 99.9 %"
+    assert percent(0.0001, digits) == "under 0.1 %"
+    assert percent(0.9999, digits) == "over 99.9 %"
 
 
 def test_low_icc_is_not_taken_for_changing_answers() -> None:

@@ -1,5 +1,7 @@
 """Frames that pages show: they hold the results' numbers, and what is unknown stays a number column."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -13,8 +15,19 @@ from core.confidence.calibration_error import (
 from core.confidence.recalibration import recalibrate
 from core.confidence.selective import risk_coverage, threshold_for_risk
 from core.confidence.th_scores import th_score
+from core.interpretation import tables
+from core.interpretation.calibration import (
+    CALIBRATIONS,
+    NEAR_CERTAIN,
+    RECALIBRATIONS,
+    THRESHOLDS,
+    Measured,
+    Recalibrated,
+    before_and_after,
+)
+from core.interpretation.tables import TEXT, Column, frame_of
 from core.records import OutcomeCounts
-from core.reporting import tables
+from core.stats.estimate import Estimate
 from tests.outcomes import of_votes
 
 
@@ -33,25 +46,33 @@ def judged() -> dict[str, OutcomeCounts]:
 
 
 def test_calibrations(judged):
-    results = {name: calibration(one) for name, one in judged.items()}
-    frame = tables.calibrations(
-        results,
-        intervals={name: calibration_intervals(one, rng=seeded()) for name, one in judged.items()},
-        floors={name: noise_floor(one, rng=seeded()) for name, one in judged.items()},
-        gaps={name: confidence_gap(one) for name, one in judged.items()},
-        outcomes={name: of_votes(range(310), [0.5] * 310, [1] * 310) for name in judged},
-    ).set_index("judge")
+    results = {
+        name: Measured(
+            found=calibration(one),
+            intervals=calibration_intervals(one, rng=seeded()),
+            floor=noise_floor(one, rng=seeded()),
+            gap=confidence_gap(one),
+            missing=10,
+        )
+        for name, one in judged.items()
+    }
+    frame = frame_of(CALIBRATIONS, results).set_index("judge")
     assert list(frame.index) == ["careful", "boaster"]
-    row, floor = frame.loc["boaster"], noise_floor(judged["boaster"], rng=seeded())
-    assert (row["ECE"], row["NLL"], row["n"]) == (results["boaster"].ece, results["boaster"].nll, 300)
-    assert row["by chance up to"] == by_chance(floor) == max(floor.ece_high, floor.ece_high_clustered)
+    row, one = frame.loc["boaster"], results["boaster"]
+    assert (row["ECE"], row["NLL"], row["n"]) == (one.found.ece, one.found.nll, 300)
+    assert row["by chance up to"] == by_chance(one.floor)
+    assert by_chance(one.floor) == max(one.floor.ece.high, one.floor.ece_high_clustered)
+    assert (row["ECE low"], row["ECE high"]) == (one.intervals.ece.low, one.intervals.ece.high)
     assert row["ECE low"] <= row["ECE"] <= row["ECE high"]
     assert (frame["without confidence"] == 10).all()
 
 
 def test_a_threshold_that_nobody_has_is_a_column_of_numbers(judged):
-    found = {name: threshold_for_risk(one, alpha=0.001, delta=0.1) for name, one in judged.items()}
-    frame = tables.thresholds(found, {name: risk_coverage(one) for name, one in judged.items()})
+    found = {
+        name: (threshold_for_risk(one, alpha=0.001, delta=0.1), risk_coverage(one))
+        for name, one in judged.items()
+    }
+    frame = frame_of(THRESHOLDS, found)
     assert frame["threshold"].dtype.kind == "f"
     assert frame["threshold"].isna().all()
     assert frame["AURC"].tolist() == [risk_coverage(one).aurc for one in judged.values()]
@@ -59,25 +80,55 @@ def test_a_threshold_that_nobody_has_is_a_column_of_numbers(judged):
 
 def test_near_certain(judged):
     scores = {name: th_score(one, 0.1) for name, one in judged.items()}
-    frame = tables.near_certain(scores, dict.fromkeys(judged, (1.0, 2.0)))
-    assert frame["TH-Score"].tolist() == [one.th for one in scores.values()]
-    assert frame[["low", "high"]].to_numpy().tolist() == [[1.0, 2.0]] * 2
+    frame = frame_of(NEAR_CERTAIN, scores)
+    assert frame["TH-Score"].tolist() == [one.th.value for one in scores.values()]
+    assert frame["high"].tolist() == [one.th.high for one in scores.values()]
 
 
 def test_before_and_after_a_map(judged):
     known = judged["boaster"]
     found = recalibrate(known, method="isotonic", rng=seeded())
-    before = calibration_intervals(known, rng=seeded())
-    after = calibration_intervals(found.recalibrated_outcomes, rng=seeded())
-    frame = tables.before_and_after(found, before, after).set_index("measure")
+    one = Recalibrated(
+        found=found,
+        intervals_before=calibration_intervals(known, rng=seeded()),
+        intervals_after=calibration_intervals(found.recalibrated_outcomes, rng=seeded()),
+        floor=noise_floor(found.recalibrated_outcomes, rng=seeded()),
+    )
+    before, after = one.intervals_before, one.intervals_after
+    frame = before_and_after(one).set_index("measure")
     assert {"accuracy", "stated", "ECE", "ACE", "MCE", "Brier", "NLL"} == set(frame.index)
-    assert (frame.loc["ECE", "before low"], frame.loc["ECE", "before high"]) == before.ece
-    assert (frame.loc["NLL", "after"], frame.loc["NLL", "after high"]) == (found.after.nll, after.nll[1])
+    assert (frame.loc["ECE", "before low"], frame.loc["ECE", "before high"]) == (
+        before.ece.low,
+        before.ece.high,
+    )
+    assert (frame.loc["NLL", "after"], frame.loc["NLL", "after high"]) == (found.after.nll, after.nll.high)
     assert frame.loc["MCE"].isna().sum() == 4
-    floor = noise_floor(found.recalibrated_outcomes, rng=seeded())
-    row = tables.recalibrations({"boaster": (found, before, after, floor)}).iloc[0]
-    assert (row["ECE after"], row["after low"], row["after high"]) == (found.after.ece, *after.ece)
-    assert row["by chance up to"] == by_chance(floor)
+    row = frame_of(RECALIBRATIONS, {"boaster": one}).iloc[0]
+    assert (row["ECE after"], row["after low"], row["after high"]) == (
+        found.after.ece,
+        after.ece.low,
+        after.ece.high,
+    )
+    assert row["by chance up to"] == by_chance(one.floor)
+
+
+def test_columns_that_may_be_left_out_and_ends_that_come_last():
+    columns = (
+        Column("rate", "rate", ends_last=True),
+        Column("n", "n", ",d"),
+        Column("note", "note", TEXT, optional=True),
+    )
+    rows = [
+        SimpleNamespace(rate=Estimate(0.5, 0.4, 0.6), n=3, note=None),
+        SimpleNamespace(rate=None, n=0, note=None),
+    ]
+    frame = tables.frame(columns, rows)
+    assert list(frame) == ["rate", "n", "rate low", "rate high"]
+    assert frame["rate low"].tolist()[0] == 0.4
+    assert frame["rate low"].isna().tolist() == [False, True]
+    assert columns[0].text(rows[0]) == "0.500 (0.400 to 0.600)"
+    rows[1].note = "nobody voted"
+    assert tables.frame(columns, rows)["note"].dropna().tolist() == ["nobody voted"]
 
 
 def test_numbers_beside_none_keep_their_digits():

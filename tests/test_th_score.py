@@ -22,7 +22,7 @@ def check_judgebench_reward_model(shared_data):
     """Reference figures of JudgeBench votes, rule `single`, six digits."""
     judge = "Skywork_Skywork-Reward-Gemma-2-27B [reward_model]"
     found = th_score(of_judge(shared_data, "judgebench", judge), 0.10)
-    assert (round(found.th, 6), round(found.share, 6), found.n) == (15.785862, 0.814286, 570)
+    assert (round(found.th.value, 6), round(found.share, 6), found.n) == (15.785862, 0.814286, 570)
 
 
 def test_published_table(golden):
@@ -64,12 +64,12 @@ def slow_th(rows, epsilon):
 def test_sweep_follows_the_definition(rows, epsilons):
     outcomes = of_votes(*zip(*rows, strict=True))
     found = th_sweep(outcomes, np.array(epsilons) / 100)
-    np.testing.assert_allclose(found.th, [slow_th(rows, epsilon) for epsilon in epsilons], atol=1e-9)
-    single = [th_score(outcomes, epsilon / 100).th for epsilon in epsilons]
-    np.testing.assert_array_equal(found.th, single)
+    np.testing.assert_allclose(found.th.value, [slow_th(rows, epsilon) for epsilon in epsilons], atol=1e-9)
+    single = [th_score(outcomes, epsilon / 100).th.value for epsilon in epsilons]
+    np.testing.assert_array_equal(found.th.value, single)
     assert (np.diff(found.n[np.argsort(epsilons, kind="stable")]) >= 0).all()
     halved = th_sweep(outcomes, np.array(epsilons) / 100, scale="published")
-    np.testing.assert_allclose(halved.th, found.th / 2)
+    np.testing.assert_allclose(halved.th.value, found.th.value / 2)
 
 
 def test_inner_edges_are_open_and_certainty_is_inside():
@@ -81,8 +81,8 @@ def test_inner_edges_are_open_and_certainty_is_inside():
 
 def test_nothing_inside_is_zero_with_unknown_accuracy():
     found = th_score(of_votes([0], [0.7], [1]), 0.1)
-    assert (found.th, found.share, found.n) == (0, 0, 0)
-    assert np.isnan(found.accuracy)
+    assert (found.th.value, found.share, found.n) == (0, 0, 0)
+    assert np.isnan(found.accuracy.value)
 
 
 @pytest.mark.parametrize("epsilon", [0, 0.5, -0.1, 1, float("nan")])
@@ -107,7 +107,7 @@ def test_band_covers_the_truth():
         right = rng.random(200) < np.where(sure, 0.8, 0.6)
         outcomes = of_votes(np.arange(400) // 2, np.repeat(np.where(sure, 0.97, 0.7), 2), np.repeat(right, 2))
         band = th_sweep(outcomes, [0.1])
-        hits.append(band.th_low[0] <= truth <= band.th_high[0])
+        hits.append(band.th.low[0] <= truth <= band.th.high[0])
     assert 0.90 <= np.mean(hits) <= 0.99
 
 
@@ -115,9 +115,9 @@ def test_band_holds_the_curve_and_is_absent_with_one_item():
     rng = np.random.default_rng(1)
     outcomes = of_votes(range(80), rng.random(80), rng.integers(0, 2, 80))
     found = th_sweep(outcomes)
-    assert (found.th_low <= found.th).all()
-    assert (found.th <= found.th_high).all()
+    assert (found.th.low <= found.th.value).all()
+    assert (found.th.value <= found.th.high).all()
     assert len(found.to_frame()) == 49
     alone = th_sweep(of_votes([0] * 80, outcomes.confidence, outcomes.correct))
-    assert np.isnan([alone.th_low, alone.th_high]).all()
-    np.testing.assert_array_equal(alone.th, found.th)
+    assert np.isnan([alone.th.low, alone.th.high]).all()
+    np.testing.assert_array_equal(alone.th.value, found.th.value)

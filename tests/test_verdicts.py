@@ -13,6 +13,7 @@ from core.agreement.reliability import icc
 from core.bias.position import position_bias
 from core.confidence.calibration_error import ConfidenceGap, calibration, confidence_gap, noise_floor
 from core.interpretation import verdicts
+from core.interpretation.format import interval, percent
 from core.records import NO_GOLD, OutcomeCounts, PositionCounts, VoteCounts
 from core.stats.estimate import Estimate
 
@@ -36,12 +37,12 @@ def test_accuracy_is_graded_against_the_best_constant_answer(value: Estimate | N
 
 
 def test_a_share_below_one_never_prints_as_all() -> None:
-    assert verdicts.percent(0.9996) == "over 99.9 %"
-    assert verdicts.percent(0.997) == "99.7 %"
-    assert verdicts.percent(0.0004) == "under 0.1 %"
-    assert verdicts.percent(1.0) == "100 %"
-    assert verdicts.percent(0.0) == "0 %"
-    assert verdicts.percent(0.314286) == "31 %"
+    assert percent(0.9996) == "over 99.9 %"
+    assert percent(0.997) == "99.7 %"
+    assert percent(0.0004) == "under 0.1 %"
+    assert percent(1.0) == "100 %"
+    assert percent(0.0) == "0 %"
+    assert percent(0.314286) == "31 %"
 
 
 def outcomes(confidence: float, correct: int, items: int) -> OutcomeCounts:
@@ -216,11 +217,10 @@ def test_agreement_is_held_against_how_people_agree() -> None:
     pair = agreement_matrix(people(*noisy)).pairs[0]
     assert pair.kappa is not None
     assert verdicts.agreement("r0", pair, 1).verdict == "warn"
-    assert verdicts.agreement("r0", pair, 1, pair.kappa).verdict == "ok"
+    assert verdicts.agreement("r0", pair, 1, pair.kappa.value).verdict == "ok"
     # The grade stands at this judge's κ and its interval, never behind that of people.
-    assert (
-        f"κ {pair.kappa:.2f} ({pair.kappa_low:.2f} to {pair.kappa_high:.2f}): less than moderate; people"
-        in (verdicts.agreement("r0", pair, 1, 0.9).sentence)
+    assert f"κ {interval(pair.kappa)}: less than moderate; people" in (
+        verdicts.agreement("r0", pair, 1, 0.9).sentence
     )
     assert verdicts.agreement("r0", None, 0).verdict == "unknown"
     unrelated = agreement_matrix(people(truth.tolist(), rng.choice([-1, 1], 400).tolist())).pairs[0]
@@ -231,13 +231,11 @@ def test_two_that_never_agree_fail_and_two_that_always_do_are_not_certain_to() -
     truth = np.random.default_rng(0).choice([-1, 1], 60)
     opposed = agreement_matrix(people(truth.tolist(), (-truth).tolist())).pairs[0]
     assert opposed.kappa is not None
-    assert opposed.kappa_high is not None
-    assert opposed.kappa <= opposed.kappa_high < -0.5
+    assert opposed.kappa.value <= opposed.kappa.high < -0.5
     assert verdicts.agreement("r0", opposed, 1).verdict == "fail"
     same = agreement_matrix(people(truth.tolist(), truth.tolist())).pairs[0]
-    assert same.kappa == same.kappa_high == 1
-    assert same.kappa_low is not None
-    assert 0.8 < same.kappa_low < 0.95
+    assert same.kappa.value == same.kappa.high == 1
+    assert 0.8 < same.kappa.low < 0.95
 
 
 def test_a_gap_prints_no_more_than_it_can_be() -> None:
@@ -246,7 +244,7 @@ def test_a_gap_prints_no_more_than_it_can_be() -> None:
     )
     gap = confidence_gap(few)
     assert gap is not None
-    assert gap.gap_high > 1 or gap.gap_low < -1
+    assert gap.gap.high > 1 or gap.gap.low < -1
     assert "-100.0 to +100.0" in verdicts.overconfidence("j", gap).sentence
 
 

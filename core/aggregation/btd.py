@@ -2,21 +2,20 @@
 
 Votes enter through their counts only, so a fit works on distinct vote patterns (c⁺, c⁰, c⁻) whatever the
 number of comparisons, and a hundred calibration sets are fitted in one batched solve. Source: [BTD] §4.
-
-BTD on comparisons that the fit has not seen, so that a table of its labels does not flatter.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import AppellateError, InvalidOption, TooFewLabels
+from ..errors import InvalidOption, TooFewLabels
 from ..records import NO_GOLD, FloatArray, IntArray, VoteCells, VoteCounts, majority
 from ..stats.intervals import dense_codes
-from .solver import LOSSES, Loss, Problem, probabilities, solve
+from .newton import NotConverged
+from .solver import LOSSES, Loss, Objective, probabilities, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,37 +24,15 @@ if TYPE_CHECKING:
 
 
 MINIMUM_LABELS = 20
-"""Fewest labelled comparisons that a fit accepts (methods §1)."""
+"""Fewest labelled comparisons that a fit accepts (docs/methods.md §1)."""
 
 PARAMETERS = ("beta", "nu", "gamma")
+SAME = 1e-12
+"""Features that differ by less, of weighted votes, are the same."""
 CHANCES = ("p(-1)", "p(0)", "p(+1)")
 """Columns of the probabilities of the labels in tables."""
 
 LABEL_NAMES = ("B better (-1)", "tie (0)", "A better (+1)")
-
-__all__ = [
-    "MINIMUM_LABELS",
-    "PARAMETERS",
-    "BTDFit",
-    "BTDFits",
-    "Bounds",
-    "DecisionMap",
-    "NotConverged",
-    "Penalty",
-    "apply",
-    "decide",
-    "decision_map",
-    "drps",
-    "features",
-    "fit",
-    "fit_many",
-    "probabilities",
-    "risks",
-]
-
-
-class NotConverged(AppellateError):
-    """The solver stopped before it reached a minimum, so there are no parameters to report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +52,40 @@ class Bounds:
                 )
         if self.nu[0] <= 0:
             raise InvalidOption(f"Bounds of nu: {self.nu[0]:g} to {self.nu[1]:g}; nu must be above 0.")
+
+    @property
+    def box(self) -> FloatArray:
+        """Lowest and highest (β, η₀, γ), (3, 2)."""
+        return np.array([self.beta, np.log(self.nu), self.gamma])
+
+
+def check_smoothing(alpha: float, kappa: float) -> None:
+    """Raise InvalidOption unless α > 0 and κ > 0."""
+    if not (np.isfinite(alpha) and np.isfinite(kappa) and alpha > 0 and kappa > 0):
+        raise InvalidOption(f"Smoothing alpha = {alpha:g}, kappa = {kappa:g}: both must be above 0.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BTDOptions:
+    """How BTD is fitted.
+
+    alpha, kappa : smoothing of the vote margin and of the tie share, above 0 (`features`).
+    bounds : box of the parameters.
+    loss : `drps`, or for an ablation `log` or `mae` (expected absolute error, [BTD] eq. 8).
+    """
+
+    alpha: float = 1.0
+    kappa: float = 1.0
+    bounds: Bounds = field(default_factory=Bounds)
+    loss: Loss = "drps"
+
+    def __post_init__(self) -> None:
+        check_smoothing(self.alpha, self.kappa)
+        if self.loss not in LOSSES:
+            raise InvalidOption(f"loss {self.loss!r}: choose from {', '.join(LOSSES)}.")
+
+
+DEFAULTS = BTDOptions()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -105,29 +116,29 @@ class BTDFit:
     drps: float
     n_items: int
     at_bounds: tuple[str, ...]
-    converged: bool
     notes: tuple[str, ...]
-    alpha: float
-    kappa: float
-    loss: Loss
+    options: BTDOptions
+
+    @property
+    def theta(self) -> FloatArray:
+        """(β, η₀, γ)."""
+        return np.array([self.beta, self.eta0, self.gamma])
+
+    def probabilities(self, votes: VoteCells | VoteCounts) -> FloatArray:
+        """p(-1), p(0), p(+1) of each row of votes, (rows, 3)."""
+        return probabilities(self.theta, *features(votes, self.options))
 
     def to_frame(self) -> pd.DataFrame:
         """One row."""
         import pandas as pd
 
-        row = {
-            "beta": self.beta,
-            "nu": self.nu,
-            "gamma": self.gamma,
-            "drps": self.drps,
-            "n_items": self.n_items,
-        }
+        row = {name: getattr(self, name) for name in (*PARAMETERS, "drps", "n_items")}
         return pd.DataFrame([row | {"at_bounds": ", ".join(self.at_bounds), "notes": " ".join(self.notes)}])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BTDFits:
-    """Parameters fitted on several calibration sets at once, one row a set.
+    """Parameters fitted on several calibration sets at once, one row per set.
 
     theta : (sets, 3) as β, η₀, γ.  at_bounds : (sets, 3), the parameter ended on its box.
     labels : (sets, 3), labelled comparisons by gold -1, 0, +1.
@@ -140,22 +151,23 @@ class BTDFits:
     at_bounds: BoolArray
     gamma_fixed: BoolArray
     beta_fixed: BoolArray
-    alpha: float
-    kappa: float
-    loss: Loss
+    options: BTDOptions
+
+    def probabilities(self, votes: VoteCells | VoteCounts) -> FloatArray:
+        """p(-1), p(0), p(+1) of each row of votes by each fit, (sets, rows, 3)."""
+        return probabilities(self.theta, *features(votes, self.options))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a calibration set."""
+        """One row per calibration set."""
         import pandas as pd
 
-        beta, eta0, gamma = self.theta.T
-        columns = {"beta": beta, "nu": np.exp(eta0), "gamma": gamma, "drps": self.drps}
+        columns = dict(zip(PARAMETERS, natural(self.theta).T, strict=True)) | {"drps": self.drps}
         return pd.DataFrame(columns | {"n_items": self.labels.sum(axis=1)})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DecisionMap:
-    """What a fit decides for each way n votes can fall, beside majority; one row a (plus, tie, minus)."""
+    """What a fit decides for each way n votes can fall, beside majority; one row per (plus, tie, minus)."""
 
     n: int
     plus: IntArray
@@ -166,7 +178,7 @@ class DecisionMap:
     p: FloatArray
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a vote pattern, with p(-1), p(0), p(+1)."""
+        """One row per vote pattern, with p(-1), p(0), p(+1)."""
         import pandas as pd
 
         columns = {"plus": self.plus, "tie": self.tie, "minus": self.minus}
@@ -174,15 +186,17 @@ class DecisionMap:
         return pd.DataFrame(columns | dict(zip(CHANCES, self.p.T, strict=True)))
 
 
-def features(
-    votes: VoteCells | VoteCounts, *, alpha: float = 1.0, kappa: float = 1.0
-) -> tuple[FloatArray, FloatArray]:
+def natural(theta: FloatArray) -> FloatArray:
+    """(β, η₀, γ) → (β, ν, γ), ν = exp(η₀); (…, 3)."""
+    return np.stack([theta[..., 0], np.exp(theta[..., 1]), theta[..., 2]], axis=-1)
+
+
+def features(votes: VoteCells | VoteCounts, options: BTDOptions = DEFAULTS) -> tuple[FloatArray, FloatArray]:
     """Vote margin and tie share of each row: s = ½·ln((c⁺+α)/(c⁻+α)), t = ln((c⁰+κ)/(n+κ)) ≤ 0.
 
-    Both in natural-log units, shape (rows,). Raises InvalidOption unless α > 0 and κ > 0. Source: [BTD] §4.
+    Both in natural-log units, shape (rows,). Source: [BTD] §4.
     """
-    if not (np.isfinite(alpha) and np.isfinite(kappa) and alpha > 0 and kappa > 0):
-        raise InvalidOption(f"Smoothing alpha = {alpha:g}, kappa = {kappa:g}: both must be above 0.")
+    alpha, kappa = options.alpha, options.kappa
     n = votes.plus + votes.tie + votes.minus
     # Written from the larger side, so that exchanging A and B negates s to the last digit.
     larger, smaller = np.maximum(votes.plus, votes.minus), np.minimum(votes.plus, votes.minus)
@@ -219,48 +233,55 @@ def decide(p: FloatArray) -> IntArray:
 
 def apply(fit: BTDFit, votes: VoteCells | VoteCounts) -> IntArray:
     """Calibrated label of each row of votes, labelled or not."""
-    s, t = features(votes, alpha=fit.alpha, kappa=fit.kappa)
-    return decide(probabilities(np.array([fit.beta, fit.eta0, fit.gamma]), s, t))
+    return decide(fit.probabilities(votes))
 
 
-def fit(
-    cells: VoteCells,
-    *,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    loss: Loss = "drps",
-) -> BTDFit:
+def fit(cells: VoteCells, options: BTDOptions = DEFAULTS) -> BTDFit:
     """Fit (β, ν, γ) on all labelled cells by least mean DRPS.
 
     It is `fit_many` with one calibration set; errors and edge rules are there. Source: [BTD] §4.
     """
-    fits = fit_many(cells, cells.weight[None, :], alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
-    beta, eta0, gamma = fits.theta[0].tolist()
-    return BTDFit(
-        beta=beta,
-        nu=_natural(eta0, bounds or Bounds()),
-        gamma=gamma,
-        eta0=eta0,
+    fits = fit_many(cells, cells.weight[None, :], options)
+    return single_fit(
+        fits.theta[0],
+        options,
         drps=float(fits.drps[0]),
         n_items=round(float(fits.labels[0].sum())),
-        at_bounds=tuple(name for name, hit in zip(PARAMETERS, fits.at_bounds[0], strict=True) if hit),
-        converged=True,
+        at_bounds=fits.at_bounds[0],
         notes=_notes(fits),
-        alpha=alpha,
-        kappa=kappa,
-        loss=loss,
+    )
+
+
+def single_fit(
+    theta: FloatArray,
+    options: BTDOptions,
+    *,
+    drps: float,
+    n_items: int,
+    at_bounds: BoolArray,
+    notes: tuple[str, ...],
+) -> BTDFit:
+    """θ = (β, η₀, γ) as a fit to apply; a bound of ν is returned as the number that was given."""
+    beta, eta0, gamma = theta.tolist()
+    low, high = options.bounds.nu
+    return BTDFit(
+        beta=beta,
+        nu=low if eta0 <= np.log(low) else high if eta0 >= np.log(high) else float(np.exp(eta0)),
+        gamma=gamma,
+        eta0=eta0,
+        drps=drps,
+        n_items=n_items,
+        at_bounds=tuple(name for name, hit in zip(PARAMETERS, at_bounds, strict=True) if hit),
+        notes=notes,
+        options=options,
     )
 
 
 def fit_many(
     cells: VoteCells,
     weights: FloatArray,
+    options: BTDOptions = DEFAULTS,
     *,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    loss: Loss = "drps",
     penalty: Penalty | None = None,
     minimum: int = MINIMUM_LABELS,
     starts: FloatArray | None = None,
@@ -268,7 +289,6 @@ def fit_many(
     """Fit (β, ν, γ) on many calibration sets in one solve, each by least weighted mean DRPS in the box.
 
     weights : (sets, cells), comparisons of each cell in a calibration set; unlabelled cells count nothing.
-    loss : `drps`, or for an ablation `log` or `mae` (expected absolute error, [BTD] eq. 8).
     penalty : added to the loss; `drps` of the result then holds it too.
     minimum : fewest labels of a set; a penalised fit needs none, and answers with its centre.
     starts : (sets, k, 3), where to begin instead of looking over the box, for fits near known ones.
@@ -282,57 +302,40 @@ def fit_many(
     minimum.
     Source: [BTD] §4 for loss and box; the solver is ours.
     """
-    bounds = bounds or Bounds()
-    if loss not in LOSSES:
-        raise InvalidOption(f"loss {loss!r}: choose from {', '.join(LOSSES)}.")
     if not len(cells):
         raise TooFewLabels(f"BTD needs at least {MINIMUM_LABELS} labelled comparisons to fit; there are 0.")
-    s, t = features(cells, alpha=alpha, kappa=kappa)
-    order = np.lexsort([t, s])
-    s, t, gold = s[order], t[order], cells.gold[order]
-    first = np.flatnonzero(np.append(True, (np.diff(s) != 0) | (np.diff(t) != 0)))
-    weights = weights[:, order]
-    by_label = np.stack([np.add.reduceat(weights * (gold == y), first, axis=1) for y in (-1, 0, 1)])
-    s, t = s[first], t[first]
+    s, t, by_label = _patterns(cells, weights, options)
     labels = by_label.sum(axis=2).T
     fewest = float(labels.sum(axis=1).min(initial=np.inf))
     # Weights may be sums of chances, which miss a whole number by rounding.
     if fewest < minimum - 1e-6:
         raise TooFewLabels(f"BTD needs at least {minimum} labelled comparisons to fit; there are {fewest:g}.")
 
-    seen = by_label.sum(axis=0) > 0
-    t_low, t_high = np.where(seen, t, np.inf).min(axis=1), np.where(seen, t, -np.inf).max(axis=1)
-    gamma_fixed, beta_fixed = t_low == t_high, ~(seen & (s != 0)).any(axis=1)
     size = np.maximum(labels.sum(axis=1), 1.0)
-    centre = pull = None
+    seen = by_label.sum(axis=0) > 0
+    beta_fixed, gamma_fixed = not_identified(s, t, seen)
+    centre = precision = None
     if penalty is not None:
         centre = np.broadcast_to(penalty.centre, (len(labels), 3))
-        pull = np.broadcast_to(penalty.precision, (len(labels), 3, 3)) / size[:, None, None]
-        free = ~pull.any(axis=(1, 2))
+        precision = np.broadcast_to(penalty.precision, (len(labels), 3, 3)) / size[:, None, None]
+        free = ~precision.any(axis=(1, 2))
         gamma_fixed, beta_fixed = gamma_fixed & free, beta_fixed & free
-    box = np.array([bounds.beta, np.log(bounds.nu), bounds.gamma])
-    low, high = np.tile(box[:, 0], (len(labels), 1)), np.tile(box[:, 1], (len(labels), 1))
-    low[gamma_fixed, 2] = high[gamma_fixed, 2] = np.clip(0.0, *bounds.gamma)
-    low[beta_fixed, 0] = high[beta_fixed, 0] = np.clip(1.0, *bounds.beta)
-
-    problem = Problem(
-        s=s,
-        t=t,
+    low, high = boxes(options.bounds, beta_fixed, gamma_fixed)
+    objective = Objective(
+        x=s[None],
+        y=np.stack([np.ones_like(t), t]),
         weight=by_label / size[:, None],
-        low=low,
-        high=high,
-        loss=loss,
+        loss=options.loss,
         centre=centre,
-        pull=pull,
-        starts=starts,
+        precision=precision,
     )
-    theta, value, converged = solve(problem)
+    theta, value, converged = solve(objective, low, high, starts=starts)
     if not converged.all():
         raise NotConverged(
             f"{np.count_nonzero(~converged)} of {len(converged)} BTD fits did not converge; "
             "try wider bounds or more labelled comparisons."
         )
-    on_box = (theta <= box[:, 0]) | (theta >= box[:, 1])
+    on_box = (theta <= options.bounds.box[:, 0]) | (theta >= options.bounds.box[:, 1])
     on_box[:, 0] &= ~beta_fixed
     on_box[:, 2] &= ~gamma_fixed
     return BTDFits(
@@ -342,10 +345,38 @@ def fit_many(
         at_bounds=on_box,
         gamma_fixed=gamma_fixed,
         beta_fixed=beta_fixed,
-        alpha=alpha,
-        kappa=kappa,
-        loss=loss,
+        options=options,
     )
+
+
+def not_identified(s: FloatArray, t: FloatArray, seen: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Sets, (sets,) each, that cannot identify β, as every s seen is 0, and γ, as every t seen is the same.
+
+    seen : (sets, rows).  s, t : (rows,) or (sets, rows).
+    """
+    least, most = np.where(seen, t, np.inf).min(axis=1), np.where(seen, t, -np.inf).max(axis=1)
+    return np.asarray(~(seen & (np.abs(s) > SAME)).any(axis=1)), np.asarray(np.abs(most - least) <= SAME)
+
+
+def boxes(bounds: Bounds, beta_fixed: BoolArray, gamma_fixed: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest (β, η₀, γ) of each set, (sets, 3): β at 1 and γ at 0 where they are fixed."""
+    low, high = (np.tile(end, (len(beta_fixed), 1)) for end in bounds.box.T)
+    low[beta_fixed, 0] = high[beta_fixed, 0] = np.clip(1.0, *bounds.beta)
+    low[gamma_fixed, 2] = high[gamma_fixed, 2] = np.clip(0.0, *bounds.gamma)
+    return low, high
+
+
+def _patterns(
+    cells: VoteCells, weights: FloatArray, options: BTDOptions
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Distinct (s, t) of the cells, and each set's weight on them by gold -1, 0, +1, (3, sets, patterns)."""
+    s, t = features(cells, options)
+    order = np.lexsort([t, s])
+    s, t, gold = s[order], t[order], cells.gold[order]
+    first = np.flatnonzero(np.append(True, (np.diff(s) != 0) | (np.diff(t) != 0)))
+    weights = weights[:, order]
+    by_label = np.stack([np.add.reduceat(weights * (gold == y), first, axis=1) for y in (-1, 0, 1)])
+    return s[first], t[first], by_label
 
 
 def decision_map(fit: BTDFit, n: int) -> DecisionMap:
@@ -357,17 +388,10 @@ def decision_map(fit: BTDFit, n: int) -> DecisionMap:
     tie = n - plus - minus
     nothing = np.zeros(len(plus))
     votes = VoteCells(plus=plus, tie=tie, minus=minus, gold=np.full(len(plus), NO_GOLD), weight=nothing)
-    s, t = features(votes, alpha=fit.alpha, kappa=fit.kappa)
-    p = probabilities(np.array([fit.beta, fit.eta0, fit.gamma]), s, t)
+    p = fit.probabilities(votes)
     return DecisionMap(
         n=n, plus=plus, tie=tie, minus=minus, decision=decide(p), majority=majority(plus, tie, minus), p=p
     )
-
-
-def _natural(eta0: float, bounds: Bounds) -> float:
-    """ν = exp(η₀), with a bound returned as the number that was given."""
-    low, high = bounds.nu
-    return low if eta0 <= np.log(low) else high if eta0 >= np.log(high) else float(np.exp(eta0))
 
 
 def _notes(fits: BTDFits) -> tuple[str, ...]:
@@ -384,30 +408,14 @@ def _notes(fits: BTDFits) -> tuple[str, ...]:
 
 
 def held_out_labels(
-    counts: VoteCounts,
-    *,
-    rng: np.random.Generator,
-    folds: int = 10,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    loss: Loss = "drps",
+    counts: VoteCounts, options: BTDOptions = DEFAULTS, *, rng: np.random.Generator, folds: int = 10
 ) -> IntArray:
     """BTD label of each comparison, labelled or not, in {-1, 0, +1}: `decide` on `held_out_forecast`."""
-    return decide(
-        held_out_forecast(counts, rng=rng, folds=folds, alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
-    )
+    return decide(held_out_forecast(counts, options, rng=rng, folds=folds))
 
 
 def held_out_forecast(
-    counts: VoteCounts,
-    *,
-    rng: np.random.Generator,
-    folds: int = 10,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    loss: Loss = "drps",
+    counts: VoteCounts, options: BTDOptions = DEFAULTS, *, rng: np.random.Generator, folds: int = 10
 ) -> FloatArray:
     """p(-1), p(0), p(+1) of each comparison, by a fit on the labelled comparisons of all other items (ours).
 
@@ -435,7 +443,4 @@ def held_out_forecast(
     cells, cell = counts.cells()
     inside = np.bincount(fold * len(cells) + cell, minlength=folds * len(cells)).reshape(folds, len(cells))
     weights = np.where(cells.gold == NO_GOLD, 0.0, cells.weight - inside)
-    fits = fit_many(cells, weights, alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
-    s, t = features(cells, alpha=alpha, kappa=kappa)
-    forecast: FloatArray = probabilities(fits.theta, s, t)[fold, cell]
-    return forecast
+    return np.asarray(fit_many(cells, weights, options).probabilities(cells)[fold, cell])

@@ -1,8 +1,6 @@
-"""BTD on votes that count more where the judge's confidence has been right: does confidence help aggregate?
+"""BTD on votes weighted by calibrated confidence: does confidence help to aggregate votes?
 
 A vote counts w(c), the evidence of its calibrated confidence; w is learned on calibration labels only.
-
-What votes of a judge weigh by their confidence, and BTD on votes so weighed, for many calibration sets.
 """
 
 from __future__ import annotations
@@ -15,11 +13,22 @@ import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, SingleVotes, VoteCounts
-from ..stats.splits import HeldOutScores, calibration_rows, held_out_scores, losses_by_item
-from .btd import MINIMUM_LABELS, Bounds, decide, drps, fit_many, probabilities
-from .position_aware_btd import chances_of, drps_in_u_and_eta
+from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
+from .btd import (
+    DEFAULTS,
+    MINIMUM_LABELS,
+    Bounds,
+    BTDOptions,
+    boxes,
+    decide,
+    drps,
+    fit_many,
+    natural,
+    not_identified,
+)
+from .newton import minimise
 from .rules import confidence_labels
-from .solver import FIXED_START, minimise
+from .solver import FIXED_START, Objective, probabilities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +50,7 @@ class Weighing:
 
     p(c) is the calibrated chance that a vote with stated confidence c is right, and ln p/(1 − p) + ln 2 its
     log odds against each of the two other labels if errors fall on both alike: what a vote adds to its label.
-    `scale` makes the mean weight of the judge's votes 1; 0 stands for equal weights.  z : score statistic of
+    `scale` makes the mean weight of the judge's votes 1; 0 for equal weights.  z : score statistic of
     the slope, standard normal where confidence says nothing about which votes are right.
     """
 
@@ -57,7 +66,7 @@ class Weighing:
 
 
 def learn_weighings(
-    confidence: FloatArray, right: FloatArray, comparison: IntArray, taught: Sequence[IntArray]
+    confidence: FloatArray, right: FloatArray, comparison: IntArray, sets: Sequence[IntArray]
 ) -> list[Weighing]:
     """Learn w from the votes of each set of comparisons.
 
@@ -72,9 +81,9 @@ def learn_weighings(
     value, code = np.unique(confidence, return_inverse=True)
     logit = _logit(value)
     comparisons = int(comparison.max()) + 1
-    n, k = (np.empty((len(taught), len(value))) for _ in range(2))
-    centre, z = np.empty(len(taught)), np.empty(len(taught))
-    for i, rows in enumerate(taught):
+    n, k = (np.empty((len(sets), len(value))) for _ in range(2))
+    centre, z = np.empty(len(sets)), np.empty(len(sets))
+    for i, rows in enumerate(sets):
         inside = np.zeros(comparisons, dtype=bool)
         inside[rows] = True
         votes = np.flatnonzero(inside[comparison])
@@ -85,7 +94,7 @@ def learn_weighings(
         g = np.bincount(comparison[votes], weights=(logit[own] - centre[i]) * (hits - hits.mean()))
         spread = np.sqrt((g * g).sum())
         z[i] = g.sum() / spread if spread > 0 else 0.0
-    sizes = np.array([len(rows) for rows in taught], dtype=np.float64)
+    sizes = np.array([len(rows) for rows in sets], dtype=np.float64)
     slope, intercept = _logistic(logit - centre[:, None], n, k, sizes, z >= CUT).T
     log_odds = slope[:, None] * (logit - centre[:, None]) + intercept[:, None]
     scale = _evidence(log_odds) @ np.bincount(code) / len(code)
@@ -100,7 +109,7 @@ def fit_weighted(
     t: Sequence[FloatArray],
     gold: Sequence[IntArray],
     base: FloatArray,
-    bounds: Bounds | None,
+    bounds: Bounds,
 ) -> FloatArray:
     """(β, η₀, γ) of least mean DRPS for sets of comparisons with features of their own, (sets, 3).
 
@@ -108,38 +117,15 @@ def fit_weighted(
     Equal shares of ties leave γ unknown and equal sums for A and B leave β unknown, as in
     `core.aggregation.btd.fit_many`.
     """
-    bounds = bounds or Bounds()
-    box = np.array([bounds.beta, np.log(bounds.nu), bounds.gamma])
     sets, width = len(s), max(len(own) for own in s)
-    own_s, own_t, by_label = np.zeros((sets, width)), np.zeros((sets, width)), np.zeros((3, sets, width))
-    low, high = np.tile(box[:, 0], (sets, 1)), np.tile(box[:, 1], (sets, 1))
+    own_s, own_t, weight = np.zeros((sets, width)), np.zeros((sets, width)), np.zeros((3, sets, width))
     for i, (margin, ties, labels) in enumerate(zip(s, t, gold, strict=True)):
         own_s[i, : len(margin)], own_t[i, : len(ties)] = margin, ties
-        by_label[labels + 1, i, np.arange(len(labels))] = 1 / len(labels)
-        if np.ptp(ties) <= 1e-12:
-            low[i, 2] = high[i, 2] = np.clip(0.0, *bounds.gamma)
-        if np.abs(margin).max() <= 1e-12:
-            low[i, 0] = high[i, 0] = np.clip(1.0, *bounds.beta)
-
-    def derivatives(theta: FloatArray, row: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        s, t = own_s[row], own_t[row]
-        chances = chances_of(np.column_stack([theta, np.zeros(len(theta))]), s, t, np.zeros_like(s))
-        value, g_u, g_eta, h_uu, h_cross, h_eta = drps_in_u_and_eta(chances, by_label[:, row])
-        gradient = np.stack([(g_u * s).sum(axis=1), g_eta.sum(axis=1), (g_eta * t).sum(axis=1)], axis=1)
-        hessian = np.empty((len(theta), 3, 3))
-        for (i, j), part in {
-            (0, 0): h_uu * s * s,
-            (0, 1): h_cross * s,
-            (0, 2): h_cross * s * t,
-            (1, 1): h_eta,
-            (1, 2): h_eta * t,
-            (2, 2): h_eta * t * t,
-        }.items():
-            hessian[:, i, j] = hessian[:, j, i] = part.sum(axis=1)
-        return value, gradient, hessian
-
+        weight[labels + 1, i, np.arange(len(labels))] = 1 / len(labels)
+    low, high = boxes(bounds, *not_identified(own_s, own_t, weight.sum(axis=0) > 0))
+    objective = Objective(x=own_s[None], y=np.stack([np.ones_like(own_t), own_t]), weight=weight)
     fixed = np.tile(np.array(STARTS)[:, None], (1, sets, 1))
-    return minimise(derivatives, np.concatenate([base[None], fixed]), low, high)[0]
+    return minimise(objective, np.concatenate([base[None], fixed]), low, high)[0]
 
 
 def _logistic(
@@ -178,7 +164,7 @@ def _evidence(log_odds: FloatArray) -> FloatArray:
 
 
 GRID_POINTS = 101
-RULES = ("Confidence-weighted BTD", "BTD", "CI-SC", "Majority (SC)")
+NAMES = ("Confidence-weighted BTD", "BTD", "CI-SC", "Majority (SC)")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -205,11 +191,9 @@ class ConfidenceWeighted:
     without: int
     votes_per_comparison: float
     unanimous: float
-    alpha: float
-    kappa: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a rule, as `scores`."""
+        """One row per rule, as `scores`."""
         return self.scores.to_frame()
 
 
@@ -234,14 +218,12 @@ class _Rows:
 def confidence_weighted(
     counts: VoteCounts,
     votes: SingleVotes,
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
     n_splits: int = 100,
     share: float = 0.05,
     minimum: int = MINIMUM_LABELS,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
     level: float = 0.95,
 ) -> ConfidenceWeighted:
     """Compare BTD on votes weighted by calibrated confidence with BTD on the same votes unweighted.
@@ -256,7 +238,7 @@ def confidence_weighted(
     NoUsableVotes : nothing has gold, or no vote on it has a confidence.
     TooFewLabels : as `core.stats.splits.splits`.  InvalidOption : `minimum` below 20.
 
-    Source: ours, methods §9.4.
+    Source: ours, docs/methods.md §9.4.
     """
     if minimum < MINIMUM_LABELS:
         raise InvalidOption(f"minimum = {minimum}: BTD needs at least {MINIMUM_LABELS} labelled comparisons")
@@ -268,52 +250,46 @@ def confidence_weighted(
         comparison=np.arange(len(rows.gold)), item=rows.item, plus=plus, tie=tie, minus=minus, gold=rows.gold
     )
     cells, cell = unweighted.cells()
-    held = np.stack([np.bincount(cell[part], minlength=len(cells)) for part in chosen]).astype(np.float64)
-    base = fit_many(cells, held, alpha=alpha, kappa=kappa, bounds=bounds)
-    s, t = _features(rows.counted(ones), alpha, kappa)
+    weights = np.stack([np.bincount(cell[part], minlength=len(cells)) for part in chosen]).astype(np.float64)
+    base = fit_many(cells, weights, options)
+    s, t = _features(rows.counted(ones), options)
     by_confidence = confidence_labels(rows.row, rows.vote, rows.confidence, rows=len(rows.gold), weigh="sum")
-    fixed = [np.abs(label - rows.gold) for label in (by_confidence, unweighted.label)]
+    labels = (by_confidence, unweighted.label)
+    fixed = [np.abs(label - rows.gold) for label in labels]
+    unknown = [np.full(len(rows.gold), np.nan)] * len(labels)
+    weighings, theta = _learn(rows, chosen, base.theta, options)
 
-    total, times = np.zeros((len(rows.gold), 2 * len(RULES))), np.zeros(len(rows.gold), dtype=np.int64)
-    total[:, len(RULES) + 2 :] = np.nan
-    weighings, theta = _learn(rows, chosen, base.theta, alpha, kappa, bounds)
-    for part, weighing, plain, own in zip(chosen, weighings, base.theta, theta, strict=True):
+    def losses(weighing: Weighing, plain: FloatArray, own: FloatArray) -> FloatArray:
         p = p_base = probabilities(plain, s, t)
         # Equal weights are plain BTD itself: a second solve could round an exact ½ the other way.
         if weighing.scale:
-            p = probabilities(own, *_features(rows.counted(weighing(rows.confidence)), alpha, kappa))
-        losses = [np.abs(decide(chances) - rows.gold) for chances in (p, p_base)] + fixed
-        losses += [drps(p, rows.gold), drps(p_base, rows.gold)]
-        away = np.ones(len(rows.gold), dtype=bool)
-        away[part] = False
-        total[away, : len(losses)] += np.stack(losses, axis=1)[away]
-        times += away
+            p = probabilities(own, *_features(rows.counted(weighing(rows.confidence)), options))
+        errors = [np.abs(decide(forecast) - rows.gold) for forecast in (p, p_base)]
+        return np.stack([*errors, *fixed, drps(p, rows.gold), drps(p_base, rows.gold), *unknown], axis=1)
+
     scores = held_out_scores(
-        losses_by_item(rows.item, total, times),
-        RULES,
+        held_out_losses(rows.item, chosen, map(losses, weighings, base.theta, theta)),
+        NAMES,
         n_splits=n_splits,
         calibration=float(np.mean([len(part) for part in chosen])),
         level=level,
     )
-    everything = fit_many(cells, cells.weight[None], alpha=alpha, kappa=kappa, bounds=bounds).theta
-    (weighing,), ((beta, eta0, gamma),) = _learn(
-        rows, [np.arange(len(rows.gold))], everything, alpha, kappa, bounds
-    )
+    everything = fit_many(cells, cells.weight[None], options).theta
+    (weighing,), theta = _learn(rows, [np.arange(len(rows.gold))], everything, options)
+    beta, nu, gamma = natural(theta[0]).tolist()
     grid = np.linspace(0, 1, GRID_POINTS)
     return ConfidenceWeighted(
         scores=scores,
         confidence=grid,
         weight=weighing(grid),
         weighing=weighing,
-        beta=float(beta),
-        nu=float(np.exp(eta0)),
-        gamma=float(gamma),
+        beta=beta,
+        nu=nu,
+        gamma=gamma,
         votes=len(rows.vote),
         without=rows.without,
         votes_per_comparison=len(rows.vote) / len(rows.gold),
         unanimous=_unanimous(unweighted),
-        alpha=alpha,
-        kappa=kappa,
     )
 
 
@@ -348,12 +324,7 @@ def _unanimous(counts: VoteCounts) -> float:
 
 
 def _learn(
-    rows: _Rows,
-    chosen: list[IntArray],
-    base: FloatArray,
-    alpha: float,
-    kappa: float,
-    bounds: Bounds | None,
+    rows: _Rows, chosen: list[IntArray], base: FloatArray, options: BTDOptions
 ) -> tuple[list[Weighing], FloatArray]:
     """Weights and (β, η₀, γ) from the comparisons of each set; those of `base` where weights are equal."""
     right = (rows.vote == rows.gold[rows.row]).astype(np.float64)
@@ -362,14 +333,17 @@ def _learn(
     unequal = [i for i, one in enumerate(weighings) if one.scale]
     if unequal:
         parts = [chosen[i] for i in unequal]
-        made = [_features(rows.counted(weighings[i](rows.confidence)), alpha, kappa) for i in unequal]
+        made = [_features(rows.counted(weighings[i](rows.confidence)), options) for i in unequal]
         s = [one[0][part] for one, part in zip(made, parts, strict=True)]
         t = [one[1][part] for one, part in zip(made, parts, strict=True)]
-        theta[unequal] = fit_weighted(s, t, [rows.gold[part] for part in parts], base[unequal], bounds)
+        theta[unequal] = fit_weighted(
+            s, t, [rows.gold[part] for part in parts], base[unequal], options.bounds
+        )
     return weighings, theta
 
 
-def _features(votes: FloatArray, alpha: float, kappa: float) -> tuple[FloatArray, FloatArray]:
+def _features(votes: FloatArray, options: BTDOptions) -> tuple[FloatArray, FloatArray]:
     """Those of `core.aggregation.btd.features`, for counts that are no whole numbers: (3, rows) → s, t."""
     minus, tie, plus = votes
+    alpha, kappa = options.alpha, options.kappa
     return 0.5 * np.log((plus + alpha) / (minus + alpha)), np.log((tie + kappa) / (votes.sum(axis=0) + kappa))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import InvalidOption, NoUsableVotes, UnknownName
+from ..errors import InvalidOption, NoUsableVotes
 from ..records import FloatArray, IntArray, VoteCounts
+from ..stats.estimate import Estimates
 from ..stats.intervals import check_level
 from ..stats.splits import (
     ItemLosses,
@@ -17,37 +18,19 @@ from ..stats.splits import (
     calibration_sets,
     error_intervals,
     item_losses,
+    mean_losses,
     sign_flip_p_value,
     splits,
 )
-from .btd import PARAMETERS, Bounds, BTDFit, apply, decide, features, fit_many, probabilities
-from .rules import AGGREGATORS, REASONS, one_hot
+from .btd import DEFAULTS, PARAMETERS, BTDFit, BTDOptions, apply, decide, fit_many, natural
+from .rules import REASONS, RULES, check_known, one_hot
 from .shrinkage import WEAK, Prior, PriorOfSplits, ShrunkenFits, shrunken
-from .solver import Loss
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Evaluation",
-    "LabelDistributions",
-    "MethodScore",
-    "ParameterTable",
-    "apply",
-    "evaluate",
-    "label_distributions",
-    "regime",
-    "splits",
-]
-
-FITTED = {"btd": "BTD", "btd_shrunk": "Shrunken BTD"}
-"""Methods that are fits of θ, by key."""
-
-METHODS: dict[str, str] = FITTED | {key: rule.name for key, rule in AGGREGATORS.items()}
-"""Names of all methods by key, in the order of tables."""
-
 SIGNIFICANCE = 0.05
-"""τ of the top cluster (methods §3)."""
+"""τ of the top cluster (docs/methods.md §3)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -57,7 +40,7 @@ class MethodScore:
     *_low, *_high : mean ± z·SE over splits; splits overlap, so this is split variability, not sampling error.
     *_item_low, *_item_high : over items (`core.stats.splits`).
     regret : MAE minus that of BTD fitted on every label.
-    top_cluster : not told apart from the best method.
+    top_cluster : not distinguished from the best method.
     p_value : least p against the methods above it in the top cluster; None for the best, and below the first
     method that differs, where the test stops.
     Without resamples *_item_low, *_item_high are NaN and top_cluster is None: not known.
@@ -91,7 +74,7 @@ class ParameterTable:
     regime: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a parameter."""
+        """One row per parameter."""
         import pandas as pd
 
         return pd.DataFrame({"parameter": PARAMETERS, "mean": self.mean, "q1": self.q1, "q3": self.q3})
@@ -123,8 +106,7 @@ class Evaluation:
     n_splits: int
     calibration: float
     share: float
-    alpha: float
-    kappa: float
+    options: BTDOptions
     level: float
     resamples: int
     shrunken: ShrunkenFits | None = None
@@ -132,7 +114,7 @@ class Evaluation:
     columns: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a method, best MAE first."""
+        """One row per method, best MAE first."""
         import pandas as pd
 
         names = MethodScore.__dataclass_fields__
@@ -145,7 +127,7 @@ class Evaluation:
 class LabelDistributions:
     """Labels of the labelled comparisons by gold, majority and a BTD fit.
 
-    Shares are (3,) in the order -1, 0, +1; confusion tables are counts, rows gold, columns what was said.
+    Shares are (3,) in the order -1, 0, +1; confusion tables are counts, rows gold, columns the label given.
     """
 
     n: int
@@ -165,6 +147,7 @@ class LabelDistributions:
 
 def evaluate(
     counts: VoteCounts,
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
     methods: Sequence[str] | None = None,
@@ -172,10 +155,6 @@ def evaluate(
     n_splits: int = 100,
     share: float = 0.05,
     minimum: int = 20,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    loss: Loss = "drps",
     level: float = 0.95,
     resamples: int = 10_000,
     prior: Prior | PriorOfSplits = WEAK,
@@ -184,10 +163,10 @@ def evaluate(
 
     MAE = mean |ŷ − y|, PA = mean 1{ŷ = y} over the evaluation part; mean ± z·SE over splits, and an
     interval over items. Top cluster: rank 1 goes down the table until the first method that differs (p ≤ .05)
-    from any already in, by paired sign flips of per-item loss, one sign an item;
+    from any already in, by paired sign flips of per-item loss, one sign per item;
     p = (1 + #{|T_r| ≥ |T|})/(R + 1). Both leave out the variance of the calibration draw.
 
-    methods : keys of METHODS, None for all.  given : labels by method and row of `counts` for methods that
+    methods : keys of RULES, None for all.  given : labels by method and row of `counts` for methods that
     need confidences or lengths; without them such a method is listed in `not_applicable`.
     resamples : sign flips R. 0 leaves them and the intervals over items out, for an answer in a
     fraction of the time; every other number is the same, whatever the resamples.
@@ -200,15 +179,11 @@ def evaluate(
     check_level(level)
     if resamples and resamples < 100:
         raise InvalidOption(f"{resamples} resamples: use at least 100, or 0 for none.")
-    wanted = list(METHODS if methods is None else dict.fromkeys(methods))
+    wanted = list(RULES if methods is None else dict.fromkeys(methods))
+    check_known(wanted)
     given = {key: labels for key, labels in (given or {}).items() if key in wanted}
-    for key in wanted:
-        if key not in METHODS:
-            raise UnknownName(f"There is no aggregator {key!r}; choose from {', '.join(METHODS)}.")
     skipped = {
-        key: REASONS[AGGREGATORS[key].needs]
-        for key in wanted
-        if key not in FITTED and AGGREGATORS[key].forecast is None and key not in given
+        key: REASONS[RULES[key].needs] for key in wanted if RULES[key].forecast is None and key not in given
     }
     used = [key for key in wanted if key not in skipped]
 
@@ -223,72 +198,52 @@ def evaluate(
     )
     # The last calibration set is all labels: what regret is measured against.
     together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
-    fits = fit_many(drawn.cells, together, bounds=bounds, loss=loss, alpha=alpha, kappa=kappa)
-    s, t = features(drawn.cells, alpha=alpha, kappa=kappa)
-    decided = one_hot(decide(probabilities(fits.theta, s, t)))
-    fitted = {"btd": decided[:-1]}
-    leaning = None
+    fits = fit_many(drawn.cells, together, options)
+    decided = one_hot(decide(fits.probabilities(drawn.cells)))
+    forecasts, shrunken_fits = {"btd": decided[:-1]}, None
     if "btd_shrunk" in used:
-        leaning = shrunken(
-            calibration_sets(drawn),
-            prior(drawn) if callable(prior) else prior,
-            # Folds of its own: the resamples of the others stay what they are.
-            rng=rng.spawn(1)[0],
-            alpha=alpha,
-            kappa=kappa,
-            bounds=bounds,
-            loss=loss,
-        )
-        fitted["btd_shrunk"] = one_hot(decide(probabilities(leaning.theta, s, t)))
-    forecasts = {key: fitted[key] if key in fitted else _forecast(key, drawn) for key in used}
+        own_prior = prior(drawn) if callable(prior) else prior
+        # Folds of its own: the resamples of the others stay what they are.
+        shrunken_fits = shrunken(calibration_sets(drawn), own_prior, options, rng=rng.spawn(1)[0])
+        forecasts["btd_shrunk"] = one_hot(decide(shrunken_fits.probabilities(drawn.cells)))
+    used_forecasts = [forecasts[key] if key in forecasts else _forecast(key, drawn, options) for key in used]
 
     off = np.abs(np.arange(-1, 2) - drawn.cells.gold[:, None])
-    errors = [(forecast * off).sum(axis=2) for forecast in forecasts.values()]
-    hits = [(forecast * (off == 0)).sum(axis=2) for forecast in forecasts.values()]
-    evaluation = drawn.evaluation
-    size = evaluation.sum(axis=1)
-    reference = float(((evaluation * (decided[-1:] * off).sum(axis=2)).sum(axis=1) / size).mean())
-    mae = np.stack([(evaluation * values).sum(axis=1) / size for values in errors], axis=1)
-    pa = np.stack([(evaluation * values).sum(axis=1) / size for values in hits], axis=1)
-
-    order = np.argsort(mae.mean(axis=0), kind="stable")
-    item_low = item_high = [float("nan")] * (2 * len(used))
+    errors = [(forecast * off).sum(axis=2) for forecast in used_forecasts]
+    hits = [(forecast * (off == 0)).sum(axis=2) for forecast in used_forecasts]
+    by_split = mean_losses(drawn, errors + hits)
+    reference = float(mean_losses(drawn, [(decided[-1:] * off).sum(axis=2)]).mean())
+    estimate, half = by_split.mean(axis=0), _half_width(by_split, level).tolist()
+    order = np.argsort(estimate[: len(used)], kind="stable")
+    over_items = Estimates(estimate, *np.full((2, len(estimate)), np.nan))
     top: list[int] = []
     p_values: dict[int, float] = {}
     majority_p_value = None
     by_item = None
     if resamples:
         by_item = item_losses(drawn, errors + hits)
-        estimate = np.concatenate([mae, pa], axis=1).mean(axis=0)
         most = np.repeat([2.0, 1.0], len(used))
-        ends = error_intervals(by_item, estimate, highest=most, level=level)
-        item_low, item_high = (end.tolist() for end in ends)
-        on_errors = ItemLosses(loss=by_item.loss[:, : len(used)], items=by_item.items, size=by_item.size)
+        over_items = error_intervals(by_item, estimate, highest=most, level=level)
+        on_errors = replace(by_item, loss=by_item.loss[:, : len(used)])
         top, p_values = _top_cluster(on_errors, order, resamples, rng)
         if "majority" in used and order[0] != used.index("majority"):
             apart = on_errors.loss[:, used.index("majority")] - on_errors.loss[:, order[0]]
             majority_p_value = sign_flip_p_value(apart, on_errors.items, resamples=resamples, rng=rng)
-    half_mae, half_pa = _half_width(mae, level).tolist(), _half_width(pa, level).tolist()
     scores = {}
     for m in order.tolist():
-        key, mae_m, pa_m = used[m], float(mae[:, m].mean()), float(pa[:, m].mean())
-        scores[key] = MethodScore(
-            key=key,
-            name=METHODS[key],
-            dummy=key not in FITTED and AGGREGATORS[key].dummy,
-            mae=mae_m,
-            mae_low=mae_m - half_mae[m],
-            mae_high=mae_m + half_mae[m],
-            mae_item_low=item_low[m],
-            mae_item_high=item_high[m],
-            pa=pa_m,
-            pa_low=pa_m - half_pa[m],
-            pa_high=pa_m + half_pa[m],
-            pa_item_low=item_low[len(used) + m],
-            pa_item_high=item_high[len(used) + m],
-            regret=mae_m - reference,
+        columns: dict[str, float] = {}
+        for name, place in (("mae", m), ("pa", len(used) + m)):
+            mean = float(by_split[:, place].mean())
+            columns |= {name: mean, f"{name}_low": mean - half[place], f"{name}_high": mean + half[place]}
+            columns |= {f"{name}_item_{end}": getattr(over_items[place], end) for end in ("low", "high")}
+        scores[used[m]] = MethodScore(
+            key=used[m],
+            name=RULES[used[m]].name,
+            dummy=RULES[used[m]].dummy,
+            regret=columns["mae"] - reference,
             top_cluster=m in top if resamples else None,
             p_value=p_values.get(m),
+            **columns,
         )
     return Evaluation(
         scores=scores,
@@ -302,11 +257,10 @@ def evaluate(
         n_splits=n_splits,
         calibration=float(drawn.calibration.sum(axis=1).mean()),
         share=share,
-        alpha=alpha,
-        kappa=kappa,
+        options=options,
         level=level,
         resamples=resamples,
-        shrunken=leaning,
+        shrunken=shrunken_fits,
         by_item=by_item,
         columns=tuple(used),
     )
@@ -341,12 +295,12 @@ def regime(nu_q1: float, nu_q3: float) -> str:
     return "low correction" if nu_q3 <= 10 else "mismatched"
 
 
-def _forecast(key: str, drawn: Splits) -> FloatArray:
+def _forecast(key: str, drawn: Splits, options: BTDOptions) -> FloatArray:
     if key in drawn.given:
         return one_hot(drawn.given[key])[None]
-    rule = AGGREGATORS[key].forecast
+    rule = RULES[key].forecast
     assert rule is not None  # methods without labels were sorted out before
-    return rule(drawn.cells, drawn.calibration)
+    return rule(drawn.cells, drawn.calibration, options)
 
 
 def _half_width(values: FloatArray, level: float) -> FloatArray:
@@ -375,9 +329,9 @@ def _top_cluster(
 
 
 def _parameter_table(theta: FloatArray) -> ParameterTable:
-    natural = np.column_stack([theta[:, 0], np.exp(theta[:, 1]), theta[:, 2]])
-    q1, q3 = np.quantile(natural, [0.25, 0.75], axis=0)
-    return ParameterTable(mean=natural.mean(axis=0), q1=q1, q3=q3, regime=regime(q1[1], q3[1]))
+    values = natural(theta)
+    q1, q3 = np.quantile(values, [0.25, 0.75], axis=0)
+    return ParameterTable(mean=values.mean(axis=0), q1=q1, q3=q3, regime=regime(q1[1], q3[1]))
 
 
 def _confusion(gold: IntArray, label: IntArray) -> IntArray:

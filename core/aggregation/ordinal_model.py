@@ -1,11 +1,7 @@
 """BTD for K ordered levels (Likert scales, direct scores): many noisy levels become one, on a rater's scale.
 
-The two features of BTD carry over: how far the votes lean to an end of the scale, and how much of them stays
-in its middle. The first moves cumulative thresholds, the second spreads them.
-
-Votes on K ordered levels with the level that gold gives, and how direct scores and votes become such.
-
-The solver of the ordinal fit: K + 1 parameters in a box, many calibration sets at once.
+The two features of BTD carry over: how far the votes tend to one end of the scale moves cumulative
+thresholds, and the share of them in its middle spreads the thresholds.
 """
 
 from __future__ import annotations
@@ -18,9 +14,9 @@ import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts, VoteCounts
-from ..stats.splits import HeldOutScores, calibration_rows, held_out_scores, losses_by_item
-from .btd import MINIMUM_LABELS
-from .solver import minimise
+from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
+from .btd import MINIMUM_LABELS, check_smoothing
+from .newton import minimise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +28,7 @@ MAX_LEVELS = 21
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LevelCounts:
-    """Votes of one judge on K ordered levels, one row a thing rated, with the level that gold gives it.
+    """Votes of one judge on K ordered levels, one row per thing rated, with the level that gold gives it.
 
     levels : (rows, K), votes on each level, lowest first.  gold : 0 … K − 1, or NO_GOLD.
     scale : what the K levels are called, ascending, e.g. -2 … 2 or 1 … 10.
@@ -78,7 +74,7 @@ def of_votes(counts: VoteCounts) -> LevelCounts:
 def of_scores(
     judge: DirectScores, gold: DirectScores, *, scale: tuple[float, ...] | None = None
 ) -> LevelCounts:
-    """Levels of one judge's repeated scores, one row a (item, model), and the median score of another rater.
+    """Levels of one judge's repeated scores, one row per answer, and the median score of another rater.
 
     A score stands on the nearest level, a half on the one nearer the middle of the scale; so does the median
     over the runs of `gold`. Answers that `gold` did not score have no gold.
@@ -90,7 +86,7 @@ def of_scores(
     NoUsableVotes : the two raters scored no answer in common.
     InvalidOption : a score outside `scale`, or no scale given and more than 21 whole numbers.
 
-    Source: ours, methods §9.3.
+    Source: ours, docs/methods.md §9.3.
     """
     if judge.models != gold.models:
         raise InvalidCounts("of_scores: the two raters come from different selections")
@@ -199,8 +195,8 @@ def _design(gaps: int) -> FloatArray:
 
 def _log_odds(theta: FloatArray, tau: FloatArray, s: FloatArray, t: FloatArray) -> FloatArray:
     spread = np.exp(theta[:, 1, None] * t)
-    lean = theta[:, 2, None] - theta[:, :1] * s
-    return np.asarray(lean[:, :, None] + (theta[:, 3:] @ tau.T)[:, None, :] * spread[:, :, None])
+    centre = theta[:, 2, None] - theta[:, :1] * s
+    return np.asarray(centre[:, :, None] + (theta[:, 3:] @ tau.T)[:, None, :] * spread[:, :, None])
 
 
 def fit_sets(sets: Sets) -> FloatArray:
@@ -218,7 +214,7 @@ def fit_sets(sets: Sets) -> FloatArray:
     n, p = len(sets.s), gaps + 3
     total = sets.weight.sum(axis=1, keepdims=True)
     weight = sets.weight / total
-    said = (sets.gold[:, :, None] <= np.arange(sets.k - 1)).astype(np.float64)
+    reached = (sets.gold[:, :, None] <= np.arange(sets.k - 1)).astype(np.float64)
 
     names = ["beta", "gamma", "location"] + ["gap"] * gaps
     low, high = (np.tile([BOX[name][end] for name in names], (n, 1)) for end in (0, 1))
@@ -231,8 +227,8 @@ def fit_sets(sets: Sets) -> FloatArray:
     if sets.symmetric:
         low[:, 2] = high[:, 2] = 0.0
 
-    # The thresholds of gold alone, smoothed, are a start; so are even ones with a firm lean.
-    share = ((weight[:, :, None] * said).sum(axis=1) * total + 0.5) / (total + 1)
+    # The thresholds of gold alone, smoothed, are a start; so are even ones with a large β.
+    share = ((weight[:, :, None] * reached).sum(axis=1) * total + 0.5) / (total + 1)
     marginal = np.log(share / (1 - share))
     alone = np.column_stack(
         [np.ones(n), np.zeros(n), (marginal[:, 0] + marginal[:, -1]) / 2, np.diff(marginal, axis=1)[:, :gaps]]
@@ -247,7 +243,9 @@ def fit_sets(sets: Sets) -> FloatArray:
     prior[1, 1] = prior[2, 2] = SLOPE_PRECISION
 
     def derivatives(theta: FloatArray, row: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        value, gradient, hessian = _derivatives(theta, tau, sets.s[row], sets.t[row], weight[row], said[row])
+        value, gradient, hessian = _derivatives(
+            theta, tau, sets.s[row], sets.t[row], weight[row], reached[row]
+        )
         scale = 1 / total[row, 0]
         pull = theta @ prior
         value += scale * (theta * pull).sum(axis=1)
@@ -263,14 +261,14 @@ def _derivatives(
     s: FloatArray,
     t: FloatArray,
     weight: FloatArray,
-    said: FloatArray,
+    reached: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weighted mean DRPS, gradient and Hessian; the log odds a are linear but for τ·e^{γt}."""
     from scipy.special import expit
 
     below = expit(_log_odds(theta, tau, s, t))
     slope = below * (1 - below)
-    off = below - said
+    off = below - reached
     g = weight[:, :, None] * 2 * off * slope
     h = weight[:, :, None] * 2 * slope * (slope + off * (1 - 2 * below))
     value = (weight[:, :, None] * off**2).sum(axis=(1, 2))
@@ -289,15 +287,15 @@ def _derivatives(
     return value, gradient, hessian
 
 
-RULES = ("Ordinal BTD", "Mode", "Mean, rounded", "Median")
+NAMES = ("Ordinal BTD", "Mode", "Mean, rounded", "Median")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OrdinalFit:
     """logit P(level ≤ k) = location + τ_k·e^{γ·t} − β·s, fitted on one calibration set.
 
-    beta : weight of the lean s.  gamma : how much the middle share t spreads the thresholds.
-    location : positive where gold is lower than the votes' lean says.
+    beta : weight of s.  gamma : how much the middle share t spreads the thresholds.
+    location : positive where gold is lower than the votes say.
     cuts : τ_k, (K − 1,), ascending and centred: their ends are ±c.
     drps : mean over the calibration set, in levels.  n_items : labelled rows fitted on.
     notes : what could not be identified, in words.
@@ -315,7 +313,7 @@ class OrdinalFit:
     kappa: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a threshold."""
+        """One row per threshold."""
         import pandas as pd
 
         frame = pd.DataFrame({"level": self.scale[:-1], "threshold": self.cuts + self.location})
@@ -336,7 +334,7 @@ class Ordinal:
     said_share: FloatArray
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a rule, as `scores`."""
+        """One row per rule, as `scores`."""
         return self.scores.to_frame()
 
 
@@ -347,10 +345,9 @@ def features(levels: IntArray, *, alpha: float = 1.0, kappa: float = 1.0) -> tup
     M; n = U + L + M. With K = 3 these are c⁺, c⁻ and c⁰, so s and t are those of BTD. Reversing the scale
     negates s and leaves t. levels : (rows, K).
 
-    Raises InvalidOption unless α > 0 and κ > 0. Source: ours, methods §9.3.
+    Raises InvalidOption unless α > 0 and κ > 0. Source: ours, docs/methods.md §9.3.
     """
-    if not (np.isfinite(alpha) and np.isfinite(kappa) and alpha > 0 and kappa > 0):
-        raise InvalidOption(f"Smoothing alpha = {alpha:g}, kappa = {kappa:g}: both must be above 0.")
+    check_smoothing(alpha, kappa)
     x = np.linspace(-1, 1, levels.shape[1])
     upper, lower = levels @ np.maximum(x, 0), levels @ np.maximum(-x, 0)
     middle = levels @ (1 - np.abs(x))
@@ -368,7 +365,7 @@ def fit(
     mirrors the fit. symmetric : location 0 and gaps alike from both ends, for comparisons of A with B, whose
     names are arbitrary; with K = 3 it has the three parameters of BTD.
 
-    Raises TooFewLabels below 20 labelled rows. Source: ours, methods §9.3; DRPS [BTD] §4.
+    Raises TooFewLabels below 20 labelled rows. Source: ours, docs/methods.md §9.3; DRPS [BTD] §4.
     """
     known = counts.rows(counts.gold != NO_GOLD)
     if len(known) < MINIMUM_LABELS:
@@ -427,8 +424,8 @@ def median_level(below: FloatArray) -> IntArray:
 
 def drps(below: FloatArray, gold: IntArray) -> FloatArray:
     """Σ_k (P(level ≤ k) − 1{gold ≤ k})² of each row, in [0, K − 1]; below is (rows, K − 1)."""
-    said = gold[:, None] <= np.arange(below.shape[1])
-    return np.asarray(((below - said) ** 2).sum(axis=1))
+    reached = gold[:, None] <= np.arange(below.shape[1])
+    return np.asarray(((below - reached) ** 2).sum(axis=1))
 
 
 def plain_levels(levels: IntArray) -> dict[str, IntArray]:
@@ -443,7 +440,7 @@ def plain_levels(levels: IntArray) -> dict[str, IntArray]:
     most = levels == levels.max(axis=1, keepdims=True)
     mode = np.where(most.sum(axis=1) == 1, levels.argmax(axis=1), median)
     mean = levels @ np.arange(levels.shape[1]) / n
-    return dict(zip(RULES[1:], (mode, nearest(mean, centre), median), strict=True))
+    return dict(zip(NAMES[1:], (mode, nearest(mean, centre), median), strict=True))
 
 
 def ordinal(
@@ -467,7 +464,7 @@ def ordinal(
     NoUsableVotes : nothing is labelled.  TooFewLabels : as `core.stats.splits.splits`.
     InvalidOption : `minimum` below 20.
 
-    Source: ours, methods §9.3.
+    Source: ours, docs/methods.md §9.3.
     """
     if minimum < MINIMUM_LABELS:
         raise InvalidOption(f"minimum = {minimum}: the fit needs at least {MINIMUM_LABELS} labelled rows")
@@ -477,24 +474,21 @@ def ordinal(
     k = len(known.scale)
     s, t = features(known.levels, alpha=alpha, kappa=kappa)
     chosen = calibration_rows(known.item, rng=rng, n_splits=n_splits, share=share, minimum=minimum)
-    fixed = [np.abs(said - known.gold) for said in plain_levels(known.levels).values()]
-    total, times = np.zeros((len(known), 2 * len(RULES))), np.zeros(len(known), dtype=np.int64)
-    total[:, len(RULES) + 1 :] = np.nan
-    for part, theta in zip(
-        chosen, fit_sets(Sets.of(s, t, known.gold, chosen, k, symmetric=symmetric)), strict=True
-    ):
+    fixed = [np.abs(level - known.gold) for level in plain_levels(known.levels).values()]
+    unknown = [np.full(len(known), np.nan)] * len(fixed)
+
+    def losses(theta: FloatArray) -> FloatArray:
         below = chances_below(theta, s, t)
-        losses = [np.abs(median_level(below) - known.gold), *fixed, drps(below, known.gold)]
-        away = np.ones(len(known), dtype=bool)
-        away[part] = False
-        total[away, : len(losses)] += np.stack(losses, axis=1)[away]
-        times += away
+        own = np.abs(median_level(below) - known.gold)
+        return np.stack([own, *fixed, drps(below, known.gold), *unknown], axis=1)
+
+    fits = fit_sets(Sets.of(s, t, known.gold, chosen, k, symmetric=symmetric))
     whole = fit(known, alpha=alpha, kappa=kappa, symmetric=symmetric)
     return Ordinal(
         fit=whole,
         scores=held_out_scores(
-            losses_by_item(known.item, total, times),
-            RULES,
+            held_out_losses(known.item, chosen, map(losses, fits)),
+            NAMES,
             highest=k - 1,
             n_splits=n_splits,
             calibration=float(np.mean([len(part) for part in chosen])),

@@ -1,9 +1,7 @@
-"""BTD that knows in which order each vote was asked, so that unbalanced orders need not be thrown away.
+"""BTD with a term for the order in which each vote was shown, so that unbalanced orders need not be dropped.
 
 u = β·s + δ·(share of `ab` votes − ½). One more parameter costs more than it brings where there is little to
 correct, so by default δ enters only where the calibration labels show that the order matters.
-
-The solver of position-aware BTD: four parameters in a box, many calibration sets at once.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import NO_GOLD, FloatArray, IntArray, OrderCounts, VoteCells, VoteCounts
+from ..stats.estimate import Estimate
 from ..stats.intervals import check_level, dense_codes, resample_items
 from ..stats.splits import (
     CalibrationSets,
@@ -25,8 +24,9 @@ from ..stats.splits import (
     item_losses,
     splits,
 )
-from .btd import Bounds, BTDFits, decide, drps, features, fit_many
-from .solver import FIXED_START, minimise
+from .btd import DEFAULTS, BTDFits, BTDOptions, boxes, decide, drps, features, fit_many
+from .newton import minimise
+from .solver import FIXED_START, Objective, label_probabilities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,116 +38,11 @@ PRECISION = 0.1
 """Weight of δ²/m in the loss, m comparisons fitted on: a weak prior that there is no bias (ours)."""
 
 
-def chances_of(theta: FloatArray, s: FloatArray, t: FloatArray, order: FloatArray) -> FloatArray:
-    """(fits, 4) → (fits, rows, 3)."""
-    u = theta[:, :1] * s + theta[:, 3:] * order
-    eta = theta[:, 1:2] + theta[:, 2:3] * t
-    weight = np.stack([-u, eta, u], axis=-1)
-    weight = np.exp(weight - weight.max(axis=-1, keepdims=True))
-    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
-
-
-def plain(base: BTDFits) -> FloatArray:
-    """Plain BTD's parameters with δ = 0, (fits, 4)."""
-    return np.column_stack([base.theta, np.zeros(len(base.theta))])
-
-
-def order_score(sets: CalibrationSets, order: FloatArray, base: BTDFits) -> FloatArray:
-    """−Σg/√Σ_i g_i² over the labelled comparisons of each set, g = ∂DRPS/∂δ at plain BTD's optimum.
-
-    g_i is the sum over the comparisons of an item, which are one observation.
-    """
-    cells = sets.cells
-    s, t = features(cells, alpha=base.alpha, kappa=base.kappa)
-    m, _, p = np.moveaxis(chances_of(plain(base), s, t, order), -1, 0)
-    d = p - m
-    slope = 2 * (p - (cells.gold == 1)) * p * (1 - d) - 2 * (m - (cells.gold == -1)) * m * (1 + d)
-    g = np.where(cells.gold == NO_GOLD, 0.0, slope * order)
-    code = sets.item_of_set
-    by_item = np.bincount(code, weights=g[sets.set, sets.cell])
-    of_set = np.empty(len(by_item), dtype=np.int64)
-    of_set[code] = sets.set
-    total, squares = (np.bincount(of_set, weights=part, minlength=len(g)) for part in (by_item, by_item**2))
-    spread = np.sqrt(squares)
-    # 0 − …, so that what is exactly 0 is no -0.
-    return np.asarray((0.0 - total) / np.where(spread > 0, spread, 1.0))
-
-
-def fit_orders(
-    cells: VoteCells, order: FloatArray, weights: FloatArray, base: BTDFits, bounds: Bounds | None
-) -> FloatArray:
-    """(β, η₀, γ, δ) of many calibration sets, starting from plain BTD's fits: (sets, 4)."""
-    bounds = bounds or Bounds()
-    s, t = features(cells, alpha=base.alpha, kappa=base.kappa)
-    fits = len(weights)
-    weights = np.where(cells.gold == NO_GOLD, 0.0, weights)
-    ridge = PRECISION / weights.sum(axis=1)
-    weights = weights / weights.sum(axis=1, keepdims=True)
-    by_label = np.stack([weights * (cells.gold == y) for y in (-1, 0, 1)])
-    box = np.array([bounds.beta, np.log(bounds.nu), bounds.gamma, DELTA_BOUNDS])
-    low, high = np.tile(box[:, 0], (fits, 1)), np.tile(box[:, 1], (fits, 1))
-    # What plain BTD cannot identify this fit cannot either; δ needs a comparison out of balance.
-    for parameter, fixed in ((0, base.beta_fixed), (2, base.gamma_fixed)):
-        low[fixed, parameter] = high[fixed, parameter] = base.theta[fixed, parameter]
-    balanced = ~((weights > 0) & (order != 0)).any(axis=1)
-    low[balanced, 3] = high[balanced, 3] = 0.0
-    of_base = [np.column_stack([base.theta, np.full(fits, delta)]) for delta in START_DELTAS]
-    start = np.stack([*of_base, np.tile([*FIXED_START, 0.0], (fits, 1))])
-    design = np.stack([s, np.ones_like(s), t, order])
-
-    def derivatives(theta: FloatArray, row: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        value, gradient, hessian = _derivatives(theta, design, by_label[:, row])
-        value += ridge[row] * theta[:, 3] ** 2
-        gradient[:, 3] += 2 * ridge[row] * theta[:, 3]
-        hessian[:, 3, 3] += 2 * ridge[row]
-        return value, gradient, hessian
-
-    theta, _ = minimise(derivatives, start, low, high)
-    theta[balanced] = plain(base)[balanced]
-    return theta
-
-
-def _derivatives(
-    theta: FloatArray, design: FloatArray, by_label: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean DRPS, its gradient and Hessian; design rows are s, 1, t and the order."""
-    s, _, t, order = design
-    value, g_u, g_eta, h_uu, h_cross, h_eta = drps_in_u_and_eta(chances_of(theta, s, t, order), by_label)
-    # u moves with β and δ, η with η₀ and γ.
-    moves_u = np.array([True, False, False, True])
-    gradient = np.where(moves_u, g_u @ design.T, g_eta @ design.T)
-    products = (design[:, None] * design[None]).reshape(16, -1).T
-    by_pair = [(h @ products).reshape(-1, 4, 4) for h in (h_uu, h_cross, h_eta)]
-    both, neither = moves_u[:, None] & moves_u, ~moves_u[:, None] & ~moves_u
-    return value, gradient, np.where(both, by_pair[0], np.where(neither, by_pair[2], by_pair[1]))
-
-
-def drps_in_u_and_eta(chances: FloatArray, by_label: FloatArray) -> tuple[FloatArray, ...]:
-    """Mean DRPS of each set and, row by row, its derivatives: by u, by η, by u², by u and η, by η².
-
-    DRPS is w·m² − 2am + w·p² − 2cp + a + c with m = p(−1), p = p(+1), and shares a, c of gold −1, +1 in w.
-    chances : (sets, rows, 3).  by_label : (3, sets, rows), share of a set's comparisons by gold.
-    """
-    m, z, p = chances[..., 0], chances[..., 1], chances[..., 2]
-    a, _, c = by_label
-    w = by_label.sum(axis=0)
-    value = (w * (m * m + p * p) - 2 * a * m - 2 * c * p + a + c).sum(axis=1)
-    d = p - m
-    spread = 1 - z - d * d
-    am, cp = 2 * (w * m - a) * m, 2 * (w * p - c) * p
-    m_u, p_u = -m * (1 + d), p * (1 - d)
-    g_u, g_eta = cp * (1 - d) - am * (1 + d), -z * (am + cp)
-    h_uu = 2 * w * (m_u * m_u + p_u * p_u) + am * ((1 + d) ** 2 - spread) + cp * ((1 - d) ** 2 - spread)
-    h_cross = z * (am * (1 + 2 * d) - cp * (1 - 2 * d) - 2 * w * (m_u * m + p_u * p))
-    h_eta = z * (2 * w * z * (m * m + p * p) + (am + cp) * (2 * z - 1))
-    return value, g_u, g_eta, h_uu, h_cross, h_eta
-
-
 CUT = 1.96
 """A smaller score statistic leaves δ at 0 (ours): with 20 labels of weak judges that takes about nine tenths
 of the harm of a needless δ away."""
 
-RULES = ("Position-aware BTD", "BTD", "Position-aware BTD, untested", "Majority (SC)")
+NAMES = ("Position-aware BTD", "BTD", "Position-aware BTD, untested", "Majority (SC)")
 BALANCED_NOTE = "Every labelled comparison has as many votes in one order as in the other, so δ is 0."
 
 
@@ -155,9 +50,9 @@ BALANCED_NOTE = "Every labelled comparison has as many votes in one order as in 
 class PositionAwareFit:
     """BTD with a term for the order: u = β·s + δ·(share of `ab` votes − ½).
 
-    beta, nu, gamma, eta0, alpha, kappa : as in `core.aggregation.btd.BTDFit`.
+    beta, nu, gamma, eta0, options : as in `core.aggregation.btd.BTDFit`.
     delta : what u gains from votes all in `ab` over votes all in `ba` with the same counts. Below 0 takes
-        back a lean to the response shown first, above 0 a lean to the one shown second.
+        back a bias to the response shown first, above 0 one to the second.
     z : score statistic of δ at plain BTD's optimum, standard normal where the order does not matter.
     drps : mean DRPS of the fit.  n_items : labelled comparisons fitted on.
     unbalanced : those among them with more votes in one order than in the other.
@@ -174,8 +69,17 @@ class PositionAwareFit:
     n_items: int
     unbalanced: int
     notes: tuple[str, ...]
-    alpha: float
-    kappa: float
+    options: BTDOptions
+
+    @property
+    def theta(self) -> FloatArray:
+        """(β, η₀, γ, δ)."""
+        return np.array([self.beta, self.eta0, self.gamma, self.delta])
+
+    def probabilities(self, counts: OrderCounts) -> FloatArray:
+        """p(-1), p(0), p(+1) of each comparison, (rows, 3), labelled or not."""
+        s, t = features(pooled(counts), self.options)
+        return np.asarray(order_probabilities(self.theta[None], s, t, share_ab(counts))[0])
 
     def to_frame(self) -> pd.DataFrame:
         """One row."""
@@ -191,27 +95,24 @@ class PositionAware:
     """Position-aware BTD on all labels, how sure δ is, and what it gains on held-out items.
 
     fit : with δ = 0 unless its score statistic reaches ±1.96.
-    delta : as estimated, whatever the test says.  delta_low, delta_high : δ ± z·SD over `draws` refits on
-        items drawn with replacement, at `level`. All three are 0 where δ is not identified.
+    delta : as estimated, whatever the test says, ± z·SD over `draws` refits on items drawn with replacement;
+        0 to 0 where δ is not identified.
     scores : on the same splits, δ where the test of each calibration set asks for it; plain BTD; δ always;
         and majority.
     """
 
     fit: PositionAwareFit
-    delta: float
-    delta_low: float
-    delta_high: float
+    delta: Estimate
     scores: HeldOutScores
     draws: int
-    level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a rule, as `scores`."""
+        """One row per rule, as `scores`."""
         return self.scores.to_frame()
 
 
 def share_ab(counts: OrderCounts) -> FloatArray:
-    """Share of each comparison's votes that were asked with model_a first, in [0, 1], minus ½."""
+    """Share of each comparison's votes with model_a shown first, in [0, 1], minus ½."""
     ab = counts.ab.sum(axis=1)
     return np.asarray(ab / (ab + counts.ba.sum(axis=1)) - 0.5)
 
@@ -229,14 +130,69 @@ def pooled(counts: OrderCounts) -> VoteCounts:
     )
 
 
-def fit(
-    counts: OrderCounts,
-    *,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    tested: bool = True,
-) -> PositionAwareFit:
+def order_probabilities(theta: FloatArray, s: FloatArray, t: FloatArray, order: FloatArray) -> FloatArray:
+    """p(-1), p(0), p(+1) with u = β·s + δ·order and η = η₀ + γ·t: θ (fits, 4) → (fits, rows, 3)."""
+    beta, eta0, gamma, delta = theta.T[:, :, None]
+    return np.stack(label_probabilities(beta * s + delta * order, eta0 + gamma * t), axis=-1)
+
+
+def plain(base: BTDFits) -> FloatArray:
+    """Plain BTD's parameters with δ = 0, (fits, 4)."""
+    return np.column_stack([base.theta, np.zeros(len(base.theta))])
+
+
+def order_score(sets: CalibrationSets, order: FloatArray, base: BTDFits) -> FloatArray:
+    """−Σg/√Σ_i g_i² over the labelled comparisons of each set, g = ∂DRPS/∂δ at plain BTD's optimum.
+
+    g_i is the sum over the comparisons of an item, which are one observation.
+    """
+    cells = sets.cells
+    m, _, p = np.moveaxis(order_probabilities(plain(base), *features(cells, base.options), order), -1, 0)
+    d = p - m
+    slope = 2 * (p - (cells.gold == 1)) * p * (1 - d) - 2 * (m - (cells.gold == -1)) * m * (1 + d)
+    g = np.where(cells.gold == NO_GOLD, 0.0, slope * order)
+    code = sets.item_of_set
+    by_item = np.bincount(code, weights=g[sets.set, sets.cell])
+    of_set = np.empty(len(by_item), dtype=np.int64)
+    of_set[code] = sets.set
+    total, squares = (np.bincount(of_set, weights=part, minlength=len(g)) for part in (by_item, by_item**2))
+    spread = np.sqrt(squares)
+    # 0 − …, so that what is exactly 0 is no -0.
+    return np.asarray((0.0 - total) / np.where(spread > 0, spread, 1.0))
+
+
+def fit_orders(cells: VoteCells, order: FloatArray, weights: FloatArray, base: BTDFits) -> FloatArray:
+    """(β, η₀, γ, δ) of many calibration sets, starting from plain BTD's fits: (sets, 4)."""
+    s, t = features(cells, base.options)
+    fits = len(weights)
+    weights = np.where(cells.gold == NO_GOLD, 0.0, weights)
+    precision = np.zeros((fits, 4, 4))
+    precision[:, 3, 3] = PRECISION / weights.sum(axis=1)
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    low, high = boxes(base.options.bounds, base.beta_fixed, base.gamma_fixed)
+    # δ needs a comparison out of balance.
+    balanced = ~((weights > 0) & (order != 0)).any(axis=1)
+    least, most = (np.where(balanced, 0.0, end) for end in DELTA_BOUNDS)
+    start = [np.column_stack([base.theta, np.full(fits, delta)]) for delta in START_DELTAS]
+    objective = Objective(
+        x=np.stack([s, order]),
+        y=np.stack([np.ones_like(t), t]),
+        in_u=(0, 3),
+        weight=np.stack([weights * (cells.gold == y) for y in (-1, 0, 1)]),
+        centre=np.zeros((fits, 4)),
+        precision=precision,
+    )
+    theta, _ = minimise(
+        objective,
+        np.stack([*start, np.tile([*FIXED_START, 0.0], (fits, 1))]),
+        np.column_stack([low, least]),
+        np.column_stack([high, most]),
+    )
+    theta[balanced] = plain(base)[balanced]
+    return theta
+
+
+def fit(counts: OrderCounts, options: BTDOptions = DEFAULTS, *, tested: bool = True) -> PositionAwareFit:
     """Fit (β, η₀, γ, δ) on all labelled comparisons by least mean DRPS + 0.1·δ²/m.
 
     u = β·s + δ·(share of `ab` votes − ½), η = η₀ + γ·t; all else as [BTD] §4. δ ∈ [−10, 10]; the small term
@@ -246,21 +202,20 @@ def fit(
     g_i the sum of an item's ∂DRPS/∂δ at plain BTD's optimum: its sign is that of δ.
 
     With every comparison balanced δ is not identified and is 0. With every share the same but not ½, δ also
-    takes up how much more often A is better: said in the notes. Swapping A and B in votes, labels and orders
+    takes up how much more often A is better: the notes say so. Swapping A and B in votes, labels and orders
     leaves θ and the loss and negates decisions.
 
-    Raises as `core.aggregation.btd.fit_many`. Source: ours, methods §9.1.
+    Raises as `core.aggregation.btd.fit_many`. Source: ours, docs/methods.md §9.1.
     """
     votes = pooled(counts)
     known = votes.gold != NO_GOLD
     sets, order = _everything(counts.ab.sum(axis=1)[known], votes.rows(known))
     cells, weights = sets.cells, sets.weights
-    base = fit_many(cells, weights, alpha=alpha, kappa=kappa, bounds=bounds)
+    base = fit_many(cells, weights, options)
     z = float(order_score(sets, order, base)[0])
     used = not tested or abs(z) >= CUT
-    theta = fit_orders(cells, order, weights, base, bounds) if used else plain(base)
-    s, t = features(cells, alpha=alpha, kappa=kappa)
-    loss = drps(chances_of(theta, s, t, order), cells.gold)[0]
+    theta = fit_orders(cells, order, weights, base) if used else plain(base)
+    loss = drps(order_probabilities(theta, *features(cells, options), order), cells.gold)[0]
     notes = []
     if not order.any():
         notes.append(BALANCED_NOTE)
@@ -285,33 +240,23 @@ def fit(
         n_items=int(known.sum()),
         unbalanced=int(cells.weight[order != 0].sum()),
         notes=tuple(notes),
-        alpha=alpha,
-        kappa=kappa,
+        options=options,
     )
-
-
-def probabilities(fit: PositionAwareFit, counts: OrderCounts) -> FloatArray:
-    """p(-1), p(0), p(+1) of each comparison, (rows, 3), labelled or not."""
-    s, t = features(pooled(counts), alpha=fit.alpha, kappa=fit.kappa)
-    theta = np.array([[fit.beta, fit.eta0, fit.gamma, fit.delta]])
-    return np.asarray(chances_of(theta, s, t, share_ab(counts))[0])
 
 
 def apply(fit: PositionAwareFit, counts: OrderCounts) -> IntArray:
     """Calibrated label of each comparison, labelled or not."""
-    return decide(probabilities(fit, counts))
+    return decide(fit.probabilities(counts))
 
 
 def position_aware(
     counts: OrderCounts,
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
     n_splits: int = 100,
     share: float = 0.05,
     minimum: int = 20,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
     level: float = 0.95,
     draws: int = 200,
 ) -> PositionAware:
@@ -329,24 +274,15 @@ def position_aware(
     known = counts.gold != NO_GOLD
     if not known.any():
         raise NoUsableVotes("No comparison with a known order has a gold label to calibrate on.")
-    free = fit(counts, alpha=alpha, kappa=kappa, bounds=bounds, tested=False)
+    free = fit(counts, options, tested=False)
     votes = pooled(counts)
     drawn = splits(
         votes, rng=rng, n_splits=n_splits, share=share, minimum=minimum, given={"ab": counts.ab.sum(axis=1)}
     )
-    scores = _scores(drawn, level, alpha, kappa, bounds)
-    low, high = (0.0, 0.0)
-    if free.unbalanced:
-        low, high = _delta_interval(drawn, free, rng, draws, level, bounds)
-    return PositionAware(
-        fit=fit(counts, alpha=alpha, kappa=kappa, bounds=bounds),
-        delta=free.delta,
-        delta_low=low,
-        delta_high=high,
-        scores=scores,
-        draws=draws,
-        level=level,
-    )
+    scores = _scores(drawn, level, options)
+    half = _half_width(drawn, free, rng, draws, level) if free.unbalanced else 0.0
+    delta = Estimate(free.delta, free.delta - half, free.delta + half, n=free.n_items, level=level)
+    return PositionAware(fit=fit(counts, options), delta=delta, scores=scores, draws=draws)
 
 
 def thin(counts: OrderCounts, share: FloatArray, *, votes: int, rng: np.random.Generator) -> OrderCounts:
@@ -374,9 +310,9 @@ def thin(counts: OrderCounts, share: FloatArray, *, votes: int, rng: np.random.G
 
 
 def one_order(counts: OrderCounts, *, rng: np.random.Generator) -> OrderCounts:
-    """Keep the votes of one order of each comparison, drawn at random: as if asked in one order (ours).
+    """Keep the votes of one order of each comparison, drawn at random, as if there were no others (ours).
 
-    A comparison asked in one order only keeps that one.
+    A comparison with votes in one order only keeps that one.
     """
     ab, ba = counts.ab.sum(axis=1), counts.ba.sum(axis=1)
     keep_ab = (rng.random(len(counts)) < 0.5) & (ab > 0) | (ba == 0)
@@ -404,42 +340,31 @@ def _everything(ab: IntArray, votes: VoteCounts) -> tuple[CalibrationSets, Float
     return everything, ab / np.maximum(cells.n, 1) - 0.5
 
 
-def _scores(
-    drawn: Splits,
-    level: float,
-    alpha: float,
-    kappa: float,
-    bounds: Bounds | None,
-) -> HeldOutScores:
+def _scores(drawn: Splits, level: float, options: BTDOptions) -> HeldOutScores:
     cells, weights = drawn.cells, drawn.calibration
     order = drawn.given["ab"] / cells.n - 0.5
-    base = fit_many(cells, weights, alpha=alpha, kappa=kappa, bounds=bounds)
-    always, without = fit_orders(cells, order, weights, base, bounds), plain(base)
+    base = fit_many(cells, weights, options)
+    always, without = fit_orders(cells, order, weights, base), plain(base)
     z = order_score(calibration_sets(drawn), order, base)
     tested = np.where(np.abs(z)[:, None] >= CUT, always, without)
-    s, t = features(cells, alpha=alpha, kappa=kappa)
-    chances = [chances_of(theta, s, t, order) for theta in (tested, without, always)]
-    labels = [*(decide(p) for p in chances), cells.label[None]]
+    s, t = features(cells, options)
+    forecasts = [order_probabilities(theta, s, t, order) for theta in (tested, without, always)]
+    labels = [*(decide(p) for p in forecasts), cells.label[None]]
     errors = [np.abs(label - cells.gold).astype(np.float64) for label in labels]
-    ranked = [*(drps(p, cells.gold) for p in chances), np.full((1, len(cells)), np.nan)]
+    ranked = [*(drps(p, cells.gold) for p in forecasts), np.full((1, len(cells)), np.nan)]
     return held_out_scores(
         item_losses(drawn, errors + ranked),
-        RULES,
+        NAMES,
         n_splits=len(weights),
         calibration=float(weights.sum(axis=1).mean()),
         level=level,
     )
 
 
-def _delta_interval(
-    drawn: Splits,
-    free: PositionAwareFit,
-    rng: np.random.Generator,
-    draws: int,
-    level: float,
-    bounds: Bounds | None,
-) -> tuple[float, float]:
-    """δ ± z·SD over refits on items drawn with replacement; at 95 % it held 0 in .96 of unbiased judges."""
+def _half_width(
+    drawn: Splits, free: PositionAwareFit, rng: np.random.Generator, draws: int, level: float
+) -> float:
+    """z·SD of δ over refits on items drawn with replacement; 95 % held in .96 of unbiased judges."""
     from scipy.special import ndtri
 
     cells = drawn.cells
@@ -449,7 +374,5 @@ def _delta_interval(
     # Items differ in size: without this a draw of small ones could fall below the fewest labels of a fit.
     weights *= free.n_items / weights.sum(axis=1, keepdims=True)
     order = drawn.given["ab"] / cells.n - 0.5
-    base = fit_many(cells, weights, alpha=free.alpha, kappa=free.kappa, bounds=bounds)
-    delta = fit_orders(cells, order, weights, base, bounds)[:, 3]
-    half = float(ndtri((1 + level) / 2) * delta.std(ddof=1))
-    return free.delta - half, free.delta + half
+    delta = fit_orders(cells, order, weights, fit_many(cells, weights, free.options))[:, 3]
+    return float(ndtri((1 + level) / 2) * delta.std(ddof=1))

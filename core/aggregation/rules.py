@@ -1,17 +1,13 @@
-"""Every rule other than BTD that turns the votes of a comparison into one label, in one registry.
+"""Every rule that turns the votes of a comparison into one label, in one registry, and the labels they give.
 
-A rule answers with a forecast: the probability that it says -1, 0, +1. Most rules are sure; the random dummy
+A rule answers with a forecast: the probability that it gives -1, 0, +1. Most rules are sure; the random dummy
 is not, and its expected error is then exact. Rules that need more than counts get their labels from outside.
-
-What no judge at all would reach: constant, random and longest-answer labels, as rows beside the judges.
-
-The labels that a rule gives, comparison by comparison: to hand out, to look into, to count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -31,8 +27,9 @@ from ..records import (
 from ..schema import VOTE_LABELS
 from ..stats.estimate import Estimate
 from ..stats.intervals import clustered_proportion
-from .btd import CHANCES, BTDFit, apply, decide, features, probabilities
-from .shrinkage import shrunken_fit
+from ..stats.splits import sets_of_weights
+from .btd import CHANCES, Bounds, BTDFit, BTDOptions, apply, decide, fit_many
+from .shrinkage import WEAK, shrunken, shrunken_fit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,21 +43,25 @@ REASONS: dict[str, str] = {
     "confidence": "needs the confidence of each vote; none was given",
 }
 
-Forecast = Callable[[VoteCells, FloatArray], FloatArray]
-"""(cells, calibration weights (sets, cells)) → probabilities of -1, 0, +1, shape (sets or 1, cells, 3)."""
+Forecast = Callable[[VoteCells, FloatArray, BTDOptions], FloatArray]
+"""(cells, calibration weights (sets, cells), options) → p(-1), p(0), p(+1), (sets or 1, cells, 3)."""
 
 VOTE_WEIGHTS = ("min", "mean", "product", "sum")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregator:
-    """One rule. `forecast` is None where labels must be given, by comparison; `dummy` marks baseline rows."""
+class Rule:
+    """One rule of aggregation.
 
-    key: str
+    forecast : None where labels must be given, by comparison.  fitted : learns the parameters of BTD.
+    dummy : uses no vote, a baseline.
+    """
+
     name: str
     source: str
     needs: Needs = "votes"
     forecast: Forecast | None = None
+    fitted: bool = False
     dummy: bool = False
 
 
@@ -69,7 +70,17 @@ def one_hot(labels: IntArray) -> FloatArray:
     return np.eye(3)[labels + 1]
 
 
-def _majority(cells: VoteCells, calibration: FloatArray) -> FloatArray:
+def _btd(cells: VoteCells, calibration: FloatArray, options: BTDOptions) -> FloatArray:
+    return one_hot(decide(fit_many(cells, calibration, options).probabilities(cells)))
+
+
+def _shrunken(cells: VoteCells, calibration: FloatArray, options: BTDOptions) -> FloatArray:
+    """With the weak prior, which learns nothing from which comparisons share an item."""
+    fits = shrunken(sets_of_weights(cells, calibration), WEAK, options)
+    return one_hot(decide(fits.probabilities(cells)))
+
+
+def _majority(cells: VoteCells, calibration: FloatArray, options: BTDOptions) -> FloatArray:
     return one_hot(cells.label)[None]
 
 
@@ -78,7 +89,7 @@ def thresholds(cells: VoteCells, calibration: FloatArray) -> FloatArray:
 
     The rule says sign(m) where |m| > τ, else 0, with m the mean vote. Between neighbouring values of |m| (0
     and those observed in the set) the calibration MAE is constant; τ is the middle of the widest run of such
-    stretches that has the least MAE. Equal widths: the lowest run. Source: ours, methods §2.
+    stretches that has the least MAE. Equal widths: the lowest run. Source: ours, docs/methods.md §2.
     """
     mean = (cells.plus - cells.minus) / cells.n
     size = np.abs(mean)
@@ -102,13 +113,13 @@ def thresholds(cells: VoteCells, calibration: FloatArray) -> FloatArray:
     return np.asarray(best_start + best_width / 2)
 
 
-def _threshold(cells: VoteCells, calibration: FloatArray) -> FloatArray:
+def _threshold(cells: VoteCells, calibration: FloatArray, options: BTDOptions) -> FloatArray:
     mean = (cells.plus - cells.minus) / cells.n
     decided = np.abs(mean) > thresholds(cells, calibration)[:, None]
     return one_hot(np.where(decided, np.sign(mean), 0).astype(np.int64))
 
 
-def _constant(cells: VoteCells, calibration: FloatArray) -> FloatArray:
+def _constant(cells: VoteCells, calibration: FloatArray, options: BTDOptions) -> FloatArray:
     """The one label with the least calibration MAE; equal ones: 0 first, then +1."""
     candidates = np.array([0, 1, -1])
     error = calibration @ np.abs(candidates - cells.gold[:, None])
@@ -116,7 +127,7 @@ def _constant(cells: VoteCells, calibration: FloatArray) -> FloatArray:
     return np.broadcast_to(one_hot(label)[:, None], (len(label), len(cells), 3))
 
 
-def _random(cells: VoteCells, calibration: FloatArray) -> FloatArray:
+def _random(cells: VoteCells, calibration: FloatArray, options: BTDOptions) -> FloatArray:
     return np.full((1, len(cells), 3), 1 / 3)
 
 
@@ -179,77 +190,61 @@ def confidence_labels(
     return np.where(best.sum(axis=1) == 1, best.argmax(axis=1) - 1, 0).astype(np.int64)
 
 
-AGGREGATORS: dict[str, Aggregator] = {
-    rule.key: rule
-    for rule in (
-        Aggregator(key="majority", name="Majority (SC)", source="[BTD] §5", forecast=_majority),
-        Aggregator(key="threshold", name="Threshold", source="ours", needs="labels", forecast=_threshold),
-        Aggregator(key="greedy_pair", name="Greedy pair (GD, FS)", source="[BTD] §5", needs="orders"),
-        Aggregator(key="usc", name="USC", source="[BTD] §5", needs="derived"),
-        Aggregator(key="gsa", name="GSA", source="[BTD] §5", needs="derived"),
-        Aggregator(key="soft_sc_min", name="Soft-SC (min)", source="[BTD] §5", needs="confidence"),
-        Aggregator(key="soft_sc_mean", name="Soft-SC (mean)", source="[BTD] §5", needs="confidence"),
-        Aggregator(key="soft_sc_product", name="Soft-SC (product)", source="[BTD] §5", needs="confidence"),
-        Aggregator(key="ci_sc", name="CI-SC", source="[BTD] §5", needs="confidence"),
-        Aggregator(
-            key="constant", name="Constant", source="ours", needs="labels", forecast=_constant, dummy=True
-        ),
-        Aggregator(key="random", name="Random", source="ours", forecast=_random, dummy=True),
-        Aggregator(key="longest", name="Longest answer", source="ours", needs="lengths", dummy=True),
-    )
+RULES: dict[str, Rule] = {
+    "btd": Rule(name="BTD", source="[BTD] §4", needs="labels", forecast=_btd, fitted=True),
+    "btd_shrunk": Rule(name="Shrunken BTD", source="ours", needs="labels", forecast=_shrunken, fitted=True),
+    "majority": Rule(name="Majority (SC)", source="[BTD] §5", forecast=_majority),
+    "threshold": Rule(name="Threshold", source="ours", needs="labels", forecast=_threshold),
+    "greedy_pair": Rule(name="Greedy pair (GD, FS)", source="[BTD] §5", needs="orders"),
+    "usc": Rule(name="USC", source="[BTD] §5", needs="derived"),
+    "gsa": Rule(name="GSA", source="[BTD] §5", needs="derived"),
+    "soft_sc_min": Rule(name="Soft-SC (min)", source="[BTD] §5", needs="confidence"),
+    "soft_sc_mean": Rule(name="Soft-SC (mean)", source="[BTD] §5", needs="confidence"),
+    "soft_sc_product": Rule(name="Soft-SC (product)", source="[BTD] §5", needs="confidence"),
+    "ci_sc": Rule(name="CI-SC", source="[BTD] §5", needs="confidence"),
+    "constant": Rule(name="Constant", source="ours", needs="labels", forecast=_constant, dummy=True),
+    "random": Rule(name="Random", source="ours", forecast=_random, dummy=True),
+    "longest": Rule(name="Longest answer", source="ours", needs="lengths", dummy=True),
 }
 """Rules by key, in the order of tables."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Dummy:
-    """Accuracy of one dummy on `n` labelled comparisons; of `random` it is the expectation, without interval.
-
-    name : as in the registry of aggregators, whose rules these are (ours).
-    """
-
-    name: str
-    accuracy: float
-    low: float
-    high: float
-    n: int
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(self)])
+def check_known(keys: Iterable[str]) -> None:
+    """Raise UnknownName for a key that is not in RULES."""
+    for key in keys:
+        if key not in RULES:
+            raise UnknownName(f"There is no aggregator {key!r}; choose from {', '.join(RULES)}.")
 
 
 def dummies(
     counts: Mapping[str, VoteCounts], lengths: Mapping[str, LengthCounts], *, level: float = 0.95
-) -> tuple[Dummy, ...]:
-    """Accuracy of the dummies on every comparison with gold that any judge saw, each counted once.
+) -> dict[str, Estimate]:
+    """Accuracy of each dummy, by name, on every comparison with gold that any judge saw, each counted once.
 
     constant : gold's commonest label, chosen with all labels known, so a ceiling for every constant.
-    random : each label with probability ⅓, hence ⅓ exactly.
+    random : each label with probability ⅓, hence ⅓ exactly, without an interval.
     longest : the longer response; only on comparisons whose responses have known, different lengths, and left
-        out where there are none. Intervals: Wilson clustered by item. Empty without gold. Source: methods §2.
+        out where there are none. Intervals: Wilson clustered by item. Empty without gold.
+
+    Source: docs/methods.md §2.
     """
     item, gold = _distinct([(c.comparison, c.item, c.gold) for c in counts.values()])
     if not len(gold):
-        return ()
+        return {}
     commonest = max(VOTE_LABELS, key=lambda label: int((gold == label).sum()))
-    found = [_scored("constant", item, gold == commonest, level)]
-    third = 1 / len(VOTE_LABELS)
-    name = AGGREGATORS["random"].name
-    found.append(Dummy(name=name, accuracy=third, low=np.nan, high=np.nan, n=len(gold)))
+    found = {
+        "constant": _accuracy(item, gold == commonest, level),
+        "random": Estimate(1 / len(VOTE_LABELS), n=len(gold), level=level),
+    }
     item, longer_is = _distinct([(c.comparison, c.item, c.gold) for c in lengths.values()])
     if len(longer_is):
-        found.append(_scored("longest", item, longer_is == 1, level))
-    return tuple(found)
+        found["longest"] = _accuracy(item, longer_is == 1, level)
+    return {RULES[key].name: accuracy for key, accuracy in found.items()}
 
 
-def _scored(key: str, item: IntArray, correct: BoolArray, level: float) -> Dummy:
+def _accuracy(item: IntArray, correct: BoolArray, level: float) -> Estimate:
     one = np.ones(len(item), np.int64)
-    share = clustered_proportion(item, one, correct.astype(np.int64), level=level)
-    name = AGGREGATORS[key].name
-    return Dummy(name=name, accuracy=share.value, low=share.low, high=share.high, n=share.n)
+    return clustered_proportion(item, one, correct.astype(np.int64), level=level)
 
 
 def _distinct(columns: list[tuple[IntArray, IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
@@ -271,7 +266,7 @@ class LabelTable:
     p: FloatArray
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a comparison; gold is missing where it is unknown."""
+        """One row per comparison; gold is missing where it is unknown."""
         import pandas as pd
 
         counts = self.counts
@@ -284,30 +279,27 @@ class LabelTable:
 
 def label_table(counts: VoteCounts, fit: BTDFit) -> LabelTable:
     """Calibrated label of every comparison, labelled or not; p sums to 1. Source: [BTD] §4."""
-    s, t = features(counts, alpha=fit.alpha, kappa=fit.kappa)
-    p = probabilities(np.array([fit.beta, fit.eta0, fit.gamma]), s, t)
+    p = fit.probabilities(counts)
     return LabelTable(counts=counts, calibrated=decide(p), p=p)
 
 
 def rule_labels(key: str, counts: VoteCounts, fit: BTDFit) -> IntArray | None:
     """Label that a rule gives each comparison when it is calibrated on every label that there is.
 
-    key : `btd`, which is `fit`, `btd_shrunk`, which leans on the weak prior with the smoothing and loss of
-    `fit`, or a rule of AGGREGATORS. None for a rule that is not sure of its labels (random) or needs more
-    than counts. Raises UnknownName for any other key.
+    key : of RULES; `btd` is `fit`, and `btd_shrunk` is shrunk towards the weak prior with the smoothing and
+    loss of `fit`, in the default bounds. None for a rule that is not sure of its labels (random) or needs
+    more than counts. Raises UnknownName for any other key.
     """
+    check_known([key])
     if key == "btd":
         return apply(fit, counts)
     if key == "btd_shrunk":
-        return apply(shrunken_fit(counts, alpha=fit.alpha, kappa=fit.kappa, loss=fit.loss), counts)
-    if key not in AGGREGATORS:
-        known = ", ".join(["btd", "btd_shrunk", *AGGREGATORS])
-        raise UnknownName(f"There is no aggregator {key!r}; choose from {known}.")
-    forecast = AGGREGATORS[key].forecast
+        return apply(shrunken_fit(counts, options=replace(fit.options, bounds=Bounds())), counts)
+    forecast = RULES[key].forecast
     if forecast is None:
         return None
     cells, cell = counts.cells()
-    chance = forecast(cells, np.where(cells.gold == NO_GOLD, 0.0, cells.weight)[None])[0]
+    chance = forecast(cells, np.where(cells.gold == NO_GOLD, 0.0, cells.weight)[None], fit.options)[0]
     if (chance.max(axis=1) < 1).any():
         return None
     label: IntArray = chance.argmax(axis=1) - 1
@@ -326,7 +318,7 @@ def given_labels(
     judge: str | None = None,
     judges: Mapping[str, VoteCounts] | None = None,
 ) -> tuple[dict[str, IntArray], dict[str, str]]:
-    """Labels by rules that need more than counts, one a row of `counts`, and why others have none.
+    """Labels by rules that need more than counts, one per row of `counts`, and why others have none.
 
     A rule needs its input on every comparison of `counts`, so that all rules are judged on the same ones.
     votes : of the same judge and selection; votes on other comparisons are left out.
@@ -351,7 +343,7 @@ def given_labels(
         _label_by_derived(judge, judges, counts, labels, reasons)
     longest = np.full(len(counts), NO_SIDE)
     known = side != NO_SIDE
-    # The first vote with known lengths speaks for the comparison: later writes win, so in reverse.
+    # The first vote with known lengths decides for the comparison: later writes win, so in reverse.
     longest[row[known][::-1]] = side[known][::-1]
     missing = int((longest == NO_SIDE).sum())
     if missing:
@@ -402,14 +394,14 @@ def _label_by_derived(
         if name not in judges:
             reasons[rule] = f"needs votes of the judge {name}, which another model call makes; there are none"
             continue
-        said = judges[name]
-        row = np.searchsorted(said.comparison, counts.comparison)
-        row[row == len(said)] = 0
-        missing = int((said.comparison[row] != counts.comparison).sum()) if len(said) else len(counts)
+        derived = judges[name]
+        row = np.searchsorted(derived.comparison, counts.comparison)
+        row[row == len(derived)] = 0
+        missing = int((derived.comparison[row] != counts.comparison).sum()) if len(derived) else len(counts)
         if missing:
             reasons[rule] = f"needs a vote of {name} on every comparison; {missing:,} have none"
         else:
-            labels[rule] = said.label[row]
+            labels[rule] = derived.label[row]
 
 
 def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Estimate, ...]]:

@@ -1,10 +1,9 @@
-"""Shrunken BTD: with few labels, a fit leans on what other tasks, other judges or a weak prior say.
+"""Shrunken BTD: with few labels, a fit is shrunk towards a prior from other tasks, other judges or none.
 
 The penalised fit minimises mean DRPS + (λ/m)·(θ − θ₀)ᵀD²(θ − θ₀) in the box of BTD. A `Prior` holds θ₀ and
-D²; how much λ to lend it is fixed with the prior or learned by cross-validation within the calibration set,
-where λ = 0 is the plain fit and λ = ∞ is θ₀. Source: ours, methods §9.
-
-Which priors a judge's votes allow: what else there is to lean on, and why something is not there.
+D²; its weight λ is fixed with the prior or learned by cross-validation within the calibration set, where
+λ = 0 is the plain fit and λ = ∞ is θ₀. `candidate_priors` are those that a judge's votes allow.
+Source: ours, docs/methods.md §9.
 """
 
 from __future__ import annotations
@@ -19,19 +18,20 @@ from ..errors import AppellateError, InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCells, VoteCounts
 from ..stats.splits import CalibrationSets, Splits, everything
 from .btd import (
+    DEFAULTS,
     MINIMUM_LABELS,
     PARAMETERS,
-    Bounds,
     BTDFit,
-    BTDFits,
+    BTDOptions,
     Penalty,
     drps,
     features,
     fit,
     fit_many,
-    probabilities,
+    natural,
+    single_fit,
 )
-from .solver import FIXED_START, Loss, label_losses
+from .solver import FIXED_START, label_losses, probabilities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ and was in the top cluster everywhere.
 FOLDS = 5
 
 WEAK_PRECISION = (3.0, 0.3, 2.0)
-"""D² of the weak prior, of β, η₀ and γ (methods §9)."""
+"""D² of the weak prior, of β, η₀ and γ (docs/methods.md §9)."""
 
 PSEUDO_FITS = 3.0
 """Fits that the weak prior counts for when the spread of a few fits is estimated."""
@@ -57,7 +57,7 @@ PSEUDO_FITS = 3.0
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Prior:
-    """Where a fit leans, and how stiffly.
+    """Gaussian prior on θ: mean and precision.
 
     theta0 : (β, η₀, γ), (3,) or (sets, 3).  precision : D², (3, 3) or (sets, 3, 3).
     source : in words, for the reader.
@@ -104,14 +104,17 @@ class ShrunkenFits:
     held_out: FloatArray
     strengths: FloatArray
     source: str
+    options: BTDOptions
+
+    def probabilities(self, votes: VoteCells | VoteCounts) -> FloatArray:
+        """p(-1), p(0), p(+1) of each row of votes by each fit, (sets, rows, 3)."""
+        return probabilities(self.theta, *features(votes, self.options))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a calibration set, with the weight of the plain fit and of the prior itself."""
+        """One row per calibration set, with the weight of the plain fit and of the prior itself."""
         import pandas as pd
 
-        columns = dict(
-            zip(PARAMETERS, (self.theta * [1, 0, 1] + np.exp(self.theta) * [0, 1, 0]).T, strict=True)
-        )
+        columns = dict(zip(PARAMETERS, natural(self.theta).T, strict=True))
         columns["own_fit"] = self.weight[:, self.strengths == 0].sum(axis=1)
         columns["prior_alone"] = self.weight[:, np.isinf(self.strengths)].sum(axis=1)
         return pd.DataFrame(columns)
@@ -128,28 +131,20 @@ def pool(fits: Sequence[BTDFit], *, source: str) -> Prior:
     """
     if not fits:
         raise InvalidOption("A pooled prior needs at least one fit of another task or judge.")
-    theta = np.array([[fit.beta, fit.eta0, fit.gamma] for fit in fits])
-    found = _pooled(theta[None], source)
+    found = _pooled(np.stack([fit.theta for fit in fits])[None], source)
     return Prior(theta0=found.theta0[0], precision=found.precision[0], source=source)
 
 
 def same_items(
-    counts: VoteCounts,
-    others: Mapping[str, VoteCounts],
-    *,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    loss: Loss = "drps",
+    counts: VoteCounts, others: Mapping[str, VoteCounts], options: BTDOptions = DEFAULTS
 ) -> PriorOfSplits:
     """Prior from other judges on the same calibration comparisons, so that no label of the rest leaks in.
 
     Each other judge is fitted, with the weak prior, on its votes on the calibration comparisons of a split;
     then as `pool`. `counts` and `others` must come from one selection, whose comparison codes they share.
-    Give the result to `evaluate(prior=...)`, or ask it for a prior of `splits(..., by_name=True)`. The other
-    options are those of the fit that it is for, as θ means something else under another smoothing.
+    Give the result to `evaluate(prior=...)`, or call it with `splits(..., by_name=True)`. The options are
+    those of the fit that the prior is for, as θ means something else under another smoothing.
     """
-    options = _Options(alpha=alpha, kappa=kappa, bounds=bounds or Bounds(), loss=loss)
     if not others:
         raise InvalidOption("A prior of other judges needs the votes of at least one other judge.")
 
@@ -168,7 +163,7 @@ def same_items(
             seen = found >= 0
             place = drawn.entry_split[seen] * len(cells) + cell[found[seen]]
             weights = np.bincount(place, minlength=n_sets * len(cells)).reshape(n_sets, -1)
-            theta.append(_one_strength(cells, weights.astype(np.float64), WEAK, 1.0, options))
+            theta.append(_penalised(cells, weights.astype(np.float64), WEAK, 1.0, options))
         return _pooled(np.stack(theta, axis=1), f"{len(others)} other judges on the same items")
 
     return prior
@@ -177,15 +172,12 @@ def same_items(
 def shrunken(
     sets: CalibrationSets,
     prior: Prior,
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator | None = None,
     folds: int = FOLDS,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    loss: Loss = "drps",
 ) -> ShrunkenFits:
-    """Fit (β, η₀, γ) on each calibration set with the prior's help.
+    """Fit (β, η₀, γ) on each calibration set, shrunk towards the prior.
 
     A fixed λ: the penalised fit. Else every λ of STRENGTHS is fitted with each of `folds` parts of the items
     left out, and the answer is Σ_λ w_λ·θ_λ over the fits on the whole set, w_λ ∝ exp(−H_λ), H_λ the sum of
@@ -193,148 +185,105 @@ def shrunken(
     labels the best λ is mostly chance. A set of one item cannot be divided, and each λ weighs the same.
 
     rng : deals items to folds; needed only where λ is learned.
-    Raises TooFewLabels below 20 labelled comparisons, else as `fit_many`. Source: ours, methods §9.
+    Raises TooFewLabels below 20 labelled comparisons, else as `fit_many`. Source: ours, docs/methods.md §9.
     """
-    options = _Options(alpha=alpha, kappa=kappa, bounds=bounds or Bounds(), loss=loss)
     weights = sets.weights
-    if weights.sum(axis=1).min(initial=np.inf) < MINIMUM_LABELS:
+    fewest = weights.sum(axis=1).min(initial=np.inf)
+    if fewest < MINIMUM_LABELS:
         raise TooFewLabels(
-            f"Shrunken BTD needs at least {MINIMUM_LABELS} labelled comparisons to fit; there are "
-            f"{weights.sum(axis=1).min(initial=np.inf):g}."
+            f"Shrunken BTD needs at least {MINIMUM_LABELS} labelled comparisons to fit; there are {fewest:g}."
         )
     if prior.strength is not None:
-        strengths, n_sets = np.array([prior.strength]), len(weights)
-        theta = _path(sets.cells, weights, prior, strengths, options)[:, 0]
-        unknown = np.full((n_sets, 1), np.nan)
-        return _fits(theta, np.ones((n_sets, 1)), unknown, strengths, prior)
+        return ShrunkenFits(
+            theta=_penalised(sets.cells, weights, prior, prior.strength, options),
+            weight=np.ones((len(weights), 1)),
+            held_out=np.full((len(weights), 1), np.nan),
+            strengths=np.array([prior.strength]),
+            source=prior.source,
+            options=options,
+        )
     if rng is None:
         raise InvalidOption("Cross-validation of λ deals items to folds and needs an rng.")
     if folds < 2:
         raise InvalidOption(f"{folds} folds: use at least 2.")
 
-    strengths = np.array(STRENGTHS)
-    theta = _path(sets.cells, weights, prior, strengths, options)
-    held_out = _cross_validated(sets, prior, strengths, theta, folds, rng, options)
+    fits = [_penalised(sets.cells, weights, prior, strength, options) for strength in STRENGTHS]
+    theta = np.stack(fits, axis=1)
+    held_out = _cross_validated(sets, prior, theta, folds, rng, options)
     held_out[sets.n_items == 1] = np.nan
     weight = np.exp(np.nan_to_num(held_out.min(axis=1, keepdims=True) - held_out))
     weight /= weight.sum(axis=1, keepdims=True)
-    mixed = np.einsum("sl,sli->si", weight, theta)
-    return _fits(mixed, weight, held_out / weights.sum(axis=1)[:, None], strengths, prior)
+    return ShrunkenFits(
+        theta=np.einsum("sl,sli->si", weight, theta),
+        weight=weight,
+        held_out=held_out / weights.sum(axis=1)[:, None],
+        strengths=np.array(STRENGTHS),
+        source=prior.source,
+        options=options,
+    )
 
 
 def shrunken_fit(
     counts: VoteCounts,
     prior: Prior = WEAK,
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator | None = None,
     folds: int = FOLDS,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    loss: Loss = "drps",
 ) -> BTDFit:
     """Shrunken BTD on every labelled comparison, as a fit to apply; `drps` is its loss without the penalty.
 
-    Errors and edge rules as `shrunken`. Source: ours, methods §9.
+    Errors and edge rules as `shrunken`. Source: ours, docs/methods.md §9.
     """
     sets = everything(counts)
-    found = shrunken(sets, prior, rng=rng, folds=folds, alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
-    beta, eta0, gamma = found.theta[0].tolist()
-    bounds = bounds or Bounds()
-    box = {"beta": bounds.beta, "nu": tuple(np.log(bounds.nu)), "gamma": bounds.gamma}
-    weight, own, alone = sets.cells.weight, found.strengths == 0, np.isinf(found.strengths)
-    of_label = label_losses(
-        loss, *probabilities(found.theta[0], *features(sets.cells, alpha=alpha, kappa=kappa)).T
-    )
-    error = np.choose(sets.cells.gold + 1, of_label)
+    found = shrunken(sets, prior, options, rng=rng, folds=folds)
+    theta, weight = found.theta[0], sets.cells.weight
+    losses = label_losses(options.loss, *found.probabilities(sets.cells)[0].T)
     notes = [f"Shrunken towards {found.source}."]
     if prior.strength is None:
+        own, alone = found.strengths == 0, np.isinf(found.strengths)
         notes.append(
             f"Cross-validation weighs the plain fit {found.weight[0, own].sum():.2f} and the "
             f"prior alone {found.weight[0, alone].sum():.2f}."
         )
-    return BTDFit(
-        beta=beta,
-        nu=float(np.exp(eta0)),
-        gamma=gamma,
-        eta0=eta0,
-        drps=float(weight @ error / weight.sum()),
+    low, high = options.bounds.box.T
+    return single_fit(
+        theta,
+        options,
+        drps=float(weight @ np.choose(sets.cells.gold + 1, losses) / weight.sum()),
         n_items=round(float(weight.sum())),
-        at_bounds=tuple(
-            name
-            for name, value in zip(PARAMETERS, (beta, eta0, gamma), strict=True)
-            if not box[name][0] < value < box[name][1]
-        ),
-        converged=True,
+        at_bounds=(theta <= low) | (theta >= high),
         notes=tuple(notes),
-        alpha=alpha,
-        kappa=kappa,
-        loss=loss,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    """What every fit of one call shares."""
-
-    alpha: float = 1.0
-    kappa: float = 1.0
-    bounds: Bounds = field(default_factory=Bounds)
-    loss: Loss = "drps"
-
-
-def _one_strength(
+def _penalised(
     cells: VoteCells,
     weights: FloatArray,
     prior: Prior,
     strength: float,
-    options: _Options,
+    options: BTDOptions,
     starts: FloatArray | None = None,
 ) -> FloatArray:
     """Fits with one λ: (sets, 3)."""
-    bounds = options.bounds
     if np.isinf(strength):
-        box = np.array([bounds.beta, np.log(bounds.nu), bounds.gamma])
-        return np.broadcast_to(np.clip(prior.theta0, box[:, 0], box[:, 1]), (len(weights), 3))
-    fits: BTDFits = fit_many(
-        cells,
-        weights,
-        alpha=options.alpha,
-        kappa=options.kappa,
-        bounds=bounds,
-        loss=options.loss,
-        penalty=Penalty(centre=prior.theta0, precision=strength * prior.precision) if strength else None,
-        minimum=0,
-        starts=starts,
-    )
-    return fits.theta
-
-
-def _path(
-    cells: VoteCells,
-    weights: FloatArray,
-    prior: Prior,
-    strengths: FloatArray,
-    options: _Options,
-    starts: FloatArray | None = None,
-) -> FloatArray:
-    """Fits with each λ: (sets, strengths, 3)."""
-    fits = [_one_strength(cells, weights, prior, one, options, starts) for one in strengths.tolist()]
-    return np.stack(fits, axis=1)
+        low, high = options.bounds.box.T
+        return np.broadcast_to(np.clip(prior.theta0, low, high), (len(weights), 3))
+    penalty = Penalty(centre=prior.theta0, precision=strength * prior.precision) if strength else None
+    return fit_many(cells, weights, options, penalty=penalty, minimum=0, starts=starts).theta
 
 
 def _cross_validated(
     sets: CalibrationSets,
     prior: Prior,
-    strengths: FloatArray,
     theta: FloatArray,
     folds: int,
     rng: np.random.Generator,
-    options: _Options,
+    options: BTDOptions,
 ) -> FloatArray:
     """Sum of DRPS over the comparisons of each set, each forecast by fits without its item's fold.
 
-    theta : (sets, strengths, 3), fits on the whole sets, near which the others are looked for.
+    theta : (sets, strengths, 3), fits on the whole sets, near which the others are searched for.
     Returns (sets, strengths).
     """
     n_sets, n_cells = len(theta), len(sets.cells)
@@ -343,16 +292,16 @@ def _cross_validated(
     out = np.bincount(part * n_cells + sets.cell, minlength=n_sets * folds * n_cells)
     out = out.reshape(n_sets, folds, n_cells).astype(np.float64)
     train = (sets.weights[:, None] - out).reshape(-1, n_cells)
-    lent = Prior(
+    of_fold = Prior(
         theta0=np.repeat(np.broadcast_to(prior.theta0, (n_sets, 3)), folds, axis=0),
         precision=np.repeat(np.broadcast_to(prior.precision, (n_sets, 3, 3)), folds, axis=0),
         source=prior.source,
     )
-    s, t = features(sets.cells, alpha=options.alpha, kappa=options.kappa)
-    held_out = np.empty((n_sets, len(strengths)))
-    for place, strength in enumerate(strengths.tolist()):
+    s, t = features(sets.cells, options)
+    held_out = np.empty((n_sets, len(STRENGTHS)))
+    for place, strength in enumerate(STRENGTHS):
         starts = np.repeat(theta[:, [place]], folds, axis=0)
-        fitted = _one_strength(sets.cells, train, lent, strength, options, starts)
+        fitted = _penalised(sets.cells, train, of_fold, strength, options, starts)
         error = drps(probabilities(fitted, s, t), sets.cells.gold).reshape(n_sets, folds, n_cells)
         held_out[:, place] = (out * error).sum(axis=(1, 2))
     return held_out
@@ -367,14 +316,6 @@ def _pooled(theta: FloatArray, source: str) -> Prior:
     return Prior(theta0=centre, precision=(precision + precision.swapaxes(1, 2)) / 2, source=source)
 
 
-def _fits(
-    theta: FloatArray, weight: FloatArray, held_out: FloatArray, strengths: FloatArray, prior: Prior
-) -> ShrunkenFits:
-    return ShrunkenFits(
-        theta=theta, weight=weight, held_out=held_out, strengths=strengths, source=prior.source
-    )
-
-
 Kind = Literal["all", "own", "judges", "datasets", "weak"]
 
 NAMES: dict[Kind, str] = {
@@ -384,67 +325,54 @@ NAMES: dict[Kind, str] = {
     "datasets": "this judge in other data sets",
     "weak": "a fixed weak prior",
 }
-"""What a fit can lean on, the one that helped most on real votes first."""
+"""Priors by kind, the one that helped most on real votes first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Offer:
-    """One thing to lean on, or why it cannot be had.
+class CandidatePrior:
+    """A candidate prior, or the reason it is unavailable.
 
     prior : for `evaluate`, which must not see a label of what it evaluates.  whole : for a fit on every label
         of the task, whose other comparisons have none.  Both None where there is a `reason`.
-    lenders : whose fits were pooled.  left_out : who could not lend, and why.
+    donors : tasks or judges whose fits were pooled.  left_out : those that could not be, and why.
     """
 
     kind: Kind
-    prior: Prior | PriorOfSplits | None
-    whole: Prior | None
-    lenders: tuple[str, ...] = ()
-    left_out: dict[str, str]
+    prior: Prior | PriorOfSplits | None = None
+    whole: Prior | None = None
+    donors: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
     reason: str | None = None
 
     @property
     def name(self) -> str:
         return NAMES[self.kind]
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row."""
-        import pandas as pd
 
-        row: dict[str, object] = {"lean_on": self.name, "lenders": ", ".join(self.lenders)}
-        theta = [None] * 3 if self.whole is None else self.whole.theta0.tolist()
-        row |= dict(zip(("beta", "eta0", "gamma"), theta, strict=True))
-        return pd.DataFrame([row | {"reason": self.reason}])
-
-
-def offers(
+def candidate_priors(
     judge: str,
     task: Mapping[str, VoteCounts],
+    options: BTDOptions = DEFAULTS,
     *,
     category: str | None = None,
     by_category: Mapping[str, Mapping[str, VoteCounts]] | None = None,
     dataset: str | None = None,
     by_dataset: Mapping[str, VoteCounts] | None = None,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    loss: Loss = "drps",
-) -> dict[Kind, Offer]:
+) -> dict[Kind, CandidatePrior]:
     """Every prior of NAMES for the votes of `judge` on a task, or why there is none.
 
     task : votes of each judge on the task.  category : which one the task is, None if it is all of them.
     by_category : votes by category, then judge, with the item codes of `task`.
     dataset, by_dataset : the data set of the task, and the judge's votes in each, with item codes of their
     own (`by_item_name`).
-    Whoever lends labels of another task lends none of an item of this one, and needs 20 of them.
-    Source: ours, methods §9.
+    A donor of another task is fitted without the items of this one, and needs 20 labels.
+    Source: ours, docs/methods.md §9.
     """
-    options = _PriorOptions(alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
     items = task[judge].item
     by_category, by_dataset = by_category or {}, by_dataset or {}
     elsewhere = {name: votes for name, votes in by_dataset.items() if name != dataset}
     there = by_dataset[dataset].item if dataset is not None and dataset in by_dataset else items[:0]
-    found: dict[Kind, Offer] = {}
+    found: dict[Kind, CandidatePrior] = {}
     kinds: tuple[tuple[Kind, dict[str, VoteCounts], IntArray], ...] = (
         ("all", _others(by_category, category, None), items),
         ("own", _others(by_category, category, judge), items),
@@ -452,9 +380,11 @@ def offers(
     )
     for kind, votes, taken in kinds:
         reason = _missing(kind, votes, category, by_category)
-        found[kind] = _none(kind, reason) if reason else _pooled_prior(kind, votes, taken, options)
-    found["judges"] = _same_items(judge, task, options)
-    found["weak"] = Offer(kind="weak", prior=WEAK, whole=WEAK, left_out={})
+        found[kind] = (
+            CandidatePrior(kind=kind, reason=reason) if reason else _of_tasks(kind, votes, taken, options)
+        )
+    found["judges"] = _of_judges(judge, task, options)
+    found["weak"] = CandidatePrior(kind="weak", prior=WEAK, whole=WEAK)
     return {kind: found[kind] for kind in NAMES}
 
 
@@ -465,32 +395,6 @@ def by_item_name(counts: VoteCounts, item_ids: Sequence[str]) -> VoteCounts:
     """
     code = np.unique(np.asarray(item_ids, dtype=object).astype(str), return_inverse=True)[1]
     return replace(counts, item=code[counts.comparison].astype(np.int64))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PriorOptions:
-    """What every fit of one call shares."""
-
-    alpha: float
-    kappa: float
-    bounds: Bounds | None
-    loss: Loss
-
-    def fit(self, votes: VoteCounts) -> BTDFit:
-        return fit(
-            votes.labelled().cells()[0],
-            alpha=self.alpha,
-            kappa=self.kappa,
-            bounds=self.bounds,
-            loss=self.loss,
-        )
-
-    def weak(self, votes: VoteCounts) -> BTDFit:
-        return shrunken_fit(votes, alpha=self.alpha, kappa=self.kappa, bounds=self.bounds, loss=self.loss)
-
-
-def _none(kind: Kind, reason: str, left_out: dict[str, str] | None = None) -> Offer:
-    return Offer(kind=kind, prior=None, whole=None, left_out=left_out or {}, reason=reason)
 
 
 def _others(
@@ -514,7 +418,7 @@ def _missing(
     category: str | None,
     by_category: Mapping[str, Mapping[str, VoteCounts]],
 ) -> str | None:
-    """Why nobody could lend, before anything is fitted."""
+    """Why there is no donor, before anything is fitted."""
     if votes:
         return None
     if kind == "datasets":
@@ -526,14 +430,14 @@ def _missing(
     return "the judge has votes in no other category"
 
 
-def _pooled_prior(
-    kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, options: _PriorOptions
-) -> Offer:
-    """Prior of the fits of all who can lend."""
+def _of_tasks(
+    kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, options: BTDOptions
+) -> CandidatePrior:
+    """Prior of the fits of other tasks, each without the items in `taken`."""
     fits: dict[str, BTDFit] = {}
     left_out: dict[str, str] = {}
-    for name, lent in votes.items():
-        known = lent.labelled()
+    for name, counts in votes.items():
+        known = counts.labelled()
         apart = known.rows(~np.isin(known.item, taken))
         if len(apart) < MINIMUM_LABELS:
             shared = (
@@ -542,19 +446,18 @@ def _pooled_prior(
             left_out[name] = f"has {len(apart)} labelled comparisons{shared}; {MINIMUM_LABELS} are needed"
             continue
         try:
-            fits[name] = options.fit(apart)
+            fits[name] = fit(apart.cells()[0], options)
         except AppellateError as error:
             left_out[name] = str(error)
     if not fits:
         who = "category" if kind != "datasets" else "data set"
-        return _none(
-            kind, f"no other {who} has {MINIMUM_LABELS} labelled comparisons of other items", left_out
-        )
+        reason = f"no other {who} has {MINIMUM_LABELS} labelled comparisons of other items"
+        return CandidatePrior(kind=kind, left_out=left_out, reason=reason)
     prior = pool(list(fits.values()), source=NAMES[kind])
-    return Offer(kind=kind, prior=prior, whole=prior, lenders=tuple(fits), left_out=left_out)
+    return CandidatePrior(kind=kind, prior=prior, whole=prior, donors=tuple(fits), left_out=left_out)
 
 
-def _same_items(judge: str, task: Mapping[str, VoteCounts], options: _PriorOptions) -> Offer:
+def _of_judges(judge: str, task: Mapping[str, VoteCounts], options: BTDOptions) -> CandidatePrior:
     """Prior of other judges on the comparisons that calibrate."""
     known = task[judge].labelled()
     others, left_out = {}, {}
@@ -567,13 +470,13 @@ def _same_items(judge: str, task: Mapping[str, VoteCounts], options: _PriorOptio
         else:
             others[name] = both
     if not others:
-        return _none("judges", "no other judge voted on these labelled comparisons", left_out)
-    return Offer(
+        reason = "no other judge voted on these labelled comparisons"
+        return CandidatePrior(kind="judges", left_out=left_out, reason=reason)
+    fits = [shrunken_fit(votes, WEAK, options) for votes in others.values()]
+    return CandidatePrior(
         kind="judges",
-        prior=same_items(
-            known, others, alpha=options.alpha, kappa=options.kappa, bounds=options.bounds, loss=options.loss
-        ),
-        whole=pool([options.weak(votes) for votes in others.values()], source=NAMES["judges"]),
-        lenders=tuple(others),
+        prior=same_items(known, others, options),
+        whole=pool(fits, source=NAMES["judges"]),
+        donors=tuple(others),
         left_out=left_out,
     )

@@ -1,19 +1,19 @@
-"""What leaning on a prior gains: shrunken BTD beside other rules on the same splits, paired by item."""
+"""What a prior gains: shrunken BTD beside other rules on the same splits, paired by item."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidOption, UnknownName
 from ..records import FloatArray, VoteCounts
-from ..stats.splits import ItemLosses, change_intervals
-from .btd import Bounds
+from ..stats.estimate import Estimate, flat
+from ..stats.splits import change_intervals
+from .btd import DEFAULTS, Bounds, BTDOptions
 from .evaluation import Evaluation, evaluate
 from .shrinkage import WEAK, Prior, PriorOfSplits
-from .solver import Loss
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,19 +28,14 @@ FEWEST = 1e-9
 class PairedChange:
     """One method's mean absolute error and pairwise accuracy minus another's, on the same splits.
 
-    mae below 0, pa above 0: `key` is better than `beside`.  *_low, *_high : of the difference over items at
-    `level`; they leave out which items calibrate, and are NaN with one item.  n, n_items : comparisons and
-    items.
+    mae below 0, pa above 0: `key` is better than `beside`.  Intervals are over items; they leave out which
+    items calibrate, and are NaN with one item.  n, n_items : comparisons and items.
     """
 
     key: str
     beside: str
-    mae: float
-    mae_low: float
-    mae_high: float
-    pa: float
-    pa_low: float
-    pa_high: float
+    mae: Estimate
+    pa: Estimate
     n: int
     n_items: int
     level: float
@@ -49,7 +44,7 @@ class PairedChange:
         """One row."""
         import pandas as pd
 
-        return pd.DataFrame([{name: getattr(self, name) for name in self.__dataclass_fields__}])
+        return pd.DataFrame([flat(self)])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -67,7 +62,7 @@ class ShrinkageGain:
     on_bound_shrunken: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a method that shrunken BTD is compared with."""
+        """One row per method that shrunken BTD is compared with."""
         import pandas as pd
 
         rows = pd.concat([self.beside_btd.to_frame(), self.beside_threshold.to_frame()], ignore_index=True)
@@ -92,19 +87,13 @@ def paired_change(value: Evaluation, key: str, beside: str) -> PairedChange:
     one, other = ([at, methods + at] for at in map(value.columns.index, (key, beside)))
     first, second = value.scores[key], value.scores[beside]
     mae, pa = first.mae - second.mae, first.pa - second.pa
-    change = ItemLosses(
-        loss=losses.loss[:, one] - losses.loss[:, other], items=losses.items, size=losses.size
-    )
-    low, high = change_intervals(change, [mae, pa], level=value.level)
+    change = replace(losses, loss=losses.loss[:, one] - losses.loss[:, other])
+    changes = change_intervals(change, [mae, pa], level=value.level)
     return PairedChange(
         key=key,
         beside=beside,
-        mae=mae,
-        mae_low=float(low[0]),
-        mae_high=float(high[0]),
-        pa=pa,
-        pa_low=float(low[1]),
-        pa_high=float(high[1]),
+        mae=changes[0],
+        pa=changes[1],
         n=value.n,
         n_items=value.n_items,
         level=value.level,
@@ -114,32 +103,26 @@ def paired_change(value: Evaluation, key: str, beside: str) -> PairedChange:
 def shrinkage_gain(
     counts: VoteCounts,
     prior: Prior | PriorOfSplits = WEAK,
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
     share: float = 0.05,
     n_splits: int = 100,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
-    loss: Loss = "drps",
     level: float = 0.95,
     resamples: int = 10_000,
 ) -> ShrinkageGain:
     """Compare shrunken BTD with BTD, threshold and majority, and say how often ν ends on a bound.
 
     share : of the items; FEWEST for sets of 20 comparisons, or what whole items make of 20.
-    Scores are those of `evaluate` with the same `rng`; errors as there. Source: ours, methods §9.
+    Scores are those of `evaluate` with the same `rng`; errors as there. Source: ours, docs/methods.md §9.
     """
     found = evaluate(
         counts,
+        options,
         rng=rng,
         methods=COMPARED,
         n_splits=n_splits,
         share=share,
-        alpha=alpha,
-        kappa=kappa,
-        bounds=bounds,
-        loss=loss,
         level=level,
         resamples=resamples,
         prior=prior,
@@ -150,8 +133,8 @@ def shrinkage_gain(
         evaluation=found,
         beside_btd=beside[0],
         beside_threshold=beside[1],
-        on_bound=_on_bound(found.theta, bounds or Bounds()),
-        on_bound_shrunken=_on_bound(found.shrunken.theta, bounds or Bounds()),
+        on_bound=_on_bound(found.theta, options.bounds),
+        on_bound_shrunken=_on_bound(found.shrunken.theta, options.bounds),
     )
 
 

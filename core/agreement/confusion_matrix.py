@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import InvalidOption
 from ..records import NO_GOLD, FloatArray, IntArray, VoteCounts
 from ..schema import VOTE_LABELS
+from ..stats.estimate import Estimate, Estimates, flat
 from ..stats.intervals import clustered_proportion, dense_codes, design_effect_of_sums, wilson
 
 if TYPE_CHECKING:
@@ -23,25 +24,18 @@ TieRule = Literal["keep", "drop_votes", "drop_gold", "drop_both"]
 class Confusion:
     """Counts of gold against verdict, 3 × 3 in the order -1, 0, 1: rows gold, columns verdict.
 
-    share : P(verdict | gold), each row sums to 1; NaN in a row without gold. share_low, share_high : its
-        interval, clustered by item.
+    share : P(verdict | gold), each row sums to 1, its interval clustered by item; NaN in a row without gold.
+    accuracy : share of the `n` verdicts on the diagonal, its interval clustered by item; None when n = 0.
     constant : share of the `n` that the best constant answer gets right, the commonest gold label; None when
         n = 0.
-    accuracy : share of the `n` verdicts on the diagonal, with its interval clustered by item; None when n =
-        0. deff : the design effect of that interval, 1 when n = 0.
-    unit : `votes`, or `comparisons` when one label a comparison was given.
+    unit : `votes`, or `comparisons` when one label per comparison was given.
     without_gold : verdicts left out because their comparison has no gold; `dropped` by the tie rule `ties`.
     """
 
     labels: tuple[int, ...]
     counts: IntArray
-    share: FloatArray
-    share_low: FloatArray
-    share_high: FloatArray
-    accuracy: float | None
-    accuracy_low: float | None
-    accuracy_high: float | None
-    deff: float
+    share: Estimates
+    accuracy: Estimate | None
     constant: float | None
     n: int
     unit: Literal["votes", "comparisons"]
@@ -51,12 +45,11 @@ class Confusion:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a cell: gold, verdict, count, share and its interval."""
+        """One row per cell: gold, verdict, count, share and its interval."""
         import pandas as pd
 
         gold, verdict = np.meshgrid(self.labels, self.labels, indexing="ij")
-        columns = {"gold": gold, "verdict": verdict, "count": self.counts, "share": self.share}
-        columns |= {"share_low": self.share_low, "share_high": self.share_high}
+        columns = {"gold": gold, "verdict": verdict, "count": self.counts} | flat(self, names=["share"])
         return pd.DataFrame({name: values.reshape(-1) for name, values in columns.items()})
 
 
@@ -86,7 +79,19 @@ def confusion(
     ------
     InvalidOption : an unknown tie rule, or labels of another length or outside -1, 0, 1.
 
-    Source: methods §3, §0.
+    Source: docs/methods.md §3, §0.
+
+    >>> votes = VoteCounts(
+    ...     comparison=np.arange(3),
+    ...     item=np.arange(3),
+    ...     plus=np.array([1, 1, 0]),
+    ...     tie=np.array([0, 0, 0]),
+    ...     minus=np.array([0, 0, 1]),
+    ...     gold=np.array([1, -1, -1]),
+    ... )
+    >>> table = confusion(votes)
+    >>> table.counts.tolist(), round(table.accuracy.value, 3)
+    ([[1, 0, 1], [0, 0, 0], [0, 0, 1]], 0.667)
     """
     if ties not in get_args(TieRule):
         raise InvalidOption(f"ties = {ties!r}: must be one of {', '.join(get_args(TieRule))}")
@@ -108,19 +113,13 @@ def confusion(
     n = int(table.sum())
     row_total = table.sum(axis=1, keepdims=True)
     share = np.divide(table, row_total, out=np.full((3, 3), np.nan), where=row_total > 0)
-    share_low, share_high = _cell_intervals(item, verdicts, gold, table, level)
+    low, high = _cell_intervals(item, verdicts, gold, table, level)
     correct = verdicts[np.arange(len(gold)), gold + 1]
-    accuracy = clustered_proportion(item, verdicts.sum(axis=1), correct, level=level) if n else None
     return Confusion(
         labels=VOTE_LABELS,
         counts=table,
-        share=share,
-        share_low=share_low,
-        share_high=share_high,
-        accuracy=accuracy.value if accuracy else None,
-        accuracy_low=accuracy.low if accuracy else None,
-        accuracy_high=accuracy.high if accuracy else None,
-        deff=accuracy.deff if accuracy else 1.0,
+        share=Estimates(share, low, high, n=np.broadcast_to(row_total, (3, 3)), level=level),
+        accuracy=clustered_proportion(item, verdicts.sum(axis=1), correct, level=level) if n else None,
         constant=float(row_total.max() / n) if n else None,
         n=n,
         unit="votes" if labels is None else "comparisons",

@@ -1,16 +1,17 @@
-"""Is a judge as good as a person? Each human rater against the judges, all held to the other humans' mode."""
+"""Is a judge as good as a person? Human raters and judges alike against the mode of the other humans."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..aggregation.btd import held_out_labels
+from ..aggregation.btd import BTDOptions, held_out_labels
 from ..errors import TooFewLabels, UnknownName
 from ..records import NO_GOLD, IntArray, VoteCounts, majority
+from ..stats.estimate import Estimate, rows_frame
 from ..stats.intervals import check_level, clustered_proportion, mean_interval
 
 if TYPE_CHECKING:
@@ -22,12 +23,12 @@ RULES: tuple[Rule, ...] = ("majority", "BTD")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Contest:
-    """One human rater, one judge under one `rule`, on the `n` comparisons that both labelled.
+class JudgeVsHuman:
+    """One human rater and one judge under one `rule`, on the `n` comparisons that both labelled.
 
     human_pa, judge_pa : share of their labels that equal the mode of the other humans.
-    difference : judge_pa - human_pa, its interval paired and clustered by item; None where n is 0 or, for the
-        interval, with one item.  wins : the judge is right more often; `clearly` if the interval is above 0.
+    difference : judge_pa - human_pa, its interval paired and clustered by item; None where n is 0, without an
+        interval for one item.  wins : the judge is right more often; `clearly` if the interval is above 0.
     reason : why there is no number.
     """
 
@@ -38,39 +39,32 @@ class Contest:
     n_items: int
     human_pa: float | None
     judge_pa: float | None
-    difference: float | None
-    difference_low: float | None
-    difference_high: float | None
+    difference: Estimate | None
     wins: bool | None
     clearly: bool | None
     reason: str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class HumanRow:
+class HumanVsOthers:
     """One human rater against the mode of the others on all `n` comparisons that they share."""
 
     human: str
     n: int
-    pa: float | None
-    pa_low: float | None
-    pa_high: float | None
+    pa: Estimate | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LeaveOneOut:
-    """Every human held to the others, and every judge beside each of them."""
+    """Every human against the other humans, and every judge beside each of them."""
 
-    humans: tuple[HumanRow, ...]
-    contests: tuple[Contest, ...]
+    humans: tuple[HumanVsOthers, ...]
+    judges: tuple[JudgeVsHuman, ...]
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a contest."""
-        import pandas as pd
-
-        names = Contest.__slots__
-        return pd.DataFrame([[getattr(row, name) for name in names] for row in self.contests], columns=names)
+        """One row per judge, human and rule."""
+        return rows_frame(JudgeVsHuman, self.judges)
 
 
 def leave_one_out(
@@ -86,7 +80,7 @@ def leave_one_out(
 
     PA = mean [label = gold]. Labels of the rater and of the judge are the majority of their own votes; under
     `BTD` the judge's come from a fit on the other nine tenths of the items, calibrated to the same gold
-    (`crossfit.held_out_labels`), with the same seed for every judge and human.
+    (`aggregation.btd.held_out_labels`), with the same seed for every judge and human.
 
     Parameters
     ----------
@@ -105,7 +99,7 @@ def leave_one_out(
     ------
     UnknownName : a human without counts.
 
-    Source: [BTD] §5; methods §3.
+    Source: [BTD] §5; docs/methods.md §3.
     """
     check_level(level)
     people = list(dict.fromkeys(humans))
@@ -115,44 +109,30 @@ def leave_one_out(
     judges = [name for name in vote_counts if name not in people]
     size = 1 + max((int(counts.comparison.max(initial=-1)) for counts in vote_counts.values()), default=-1)
     total = sum((_spread(vote_counts[human], size) for human in people), np.zeros((3, size), dtype=np.int64))
-    # One seed: the folds then differ between contests only where the items do.
+    # One seed: the folds then differ between humans only where the items do.
     seed = int(rng.integers(2**63))
-    rows, contests = [], []
+    beside_others, beside_judges = [], []
     for human in people:
         own = vote_counts[human]
         others = total - _spread(own, size)
         gold = np.where(others.sum(axis=0) > 0, majority(*others), NO_GOLD)
-        held = replace(own, gold=gold[own.comparison]).labelled()
-        found = clustered_proportion(
-            held.item,
-            np.ones(len(held), dtype=np.int64),
-            (held.label == held.gold).astype(np.int64),
-            level=level,
-        )
-        known = len(held) > 0
-        rows.append(
-            HumanRow(
-                human=human,
-                n=len(held),
-                pa=found.value if known else None,
-                pa_low=found.low if known else None,
-                pa_high=found.high if known else None,
-            )
-        )
+        graded = replace(own, gold=gold[own.comparison]).labelled()
+        right = (graded.label == graded.gold).astype(np.int64)
+        pa = clustered_proportion(graded.item, np.ones(len(graded), dtype=np.int64), right, level=level)
+        beside_others.append(HumanVsOthers(human=human, n=len(graded), pa=pa if len(graded) else None))
         for judge in judges:
-            counts = vote_counts[judge]
-            graded = replace(counts, gold=gold[counts.comparison])
+            counts = replace(vote_counts[judge], gold=gold[vote_counts[judge].comparison])
             for rule in RULES:
                 reason, labels = None, counts.label
                 if rule == "BTD":
                     try:
-                        labels = held_out_labels(
-                            graded, rng=np.random.default_rng(seed), alpha=alpha, kappa=kappa
-                        )
+                        options = BTDOptions(alpha=alpha, kappa=kappa)
+                        labels = held_out_labels(counts, options, rng=np.random.default_rng(seed))
                     except TooFewLabels as error:
                         reason = str(error)
-                contests.append(_contest(human, judge, rule, held, graded, labels, reason, level))
-    return LeaveOneOut(humans=tuple(rows), contests=tuple(contests), level=level)
+                paired = _paired(graded, counts, labels, reason, level)
+                beside_judges.append(JudgeVsHuman(human=human, judge=judge, rule=rule, **paired))
+    return LeaveOneOut(humans=tuple(beside_others), judges=tuple(beside_judges), level=level)
 
 
 def _spread(counts: VoteCounts, size: int) -> IntArray:
@@ -162,47 +142,29 @@ def _spread(counts: VoteCounts, size: int) -> IntArray:
     return table
 
 
-def _contest(
-    human: str,
-    judge: str,
-    rule: Rule,
-    held: VoteCounts,
-    graded: VoteCounts,
-    labels: IntArray,
-    reason: str | None,
-    level: float,
-) -> Contest:
+def _paired(
+    human: VoteCounts, judge: VoteCounts, labels: IntArray, reason: str | None, level: float
+) -> dict[str, Any]:
+    """Fields of `JudgeVsHuman` beyond its names, with `labels` in place of the judge's majority labels."""
     _, in_human, in_judge = np.intersect1d(
-        held.comparison, graded.comparison, assume_unique=True, return_indices=True
+        human.comparison, judge.comparison, assume_unique=True, return_indices=True
     )
     n = len(in_human)
     if not n:
         reason = "no comparison that it, this person and another one labelled."
-    gold, item = held.gold[in_human], held.item[in_human]
-    person_right = held.label[in_human] == gold
-    judge_right = labels[in_judge] == gold
-    unknown = reason is not None
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    items = len(np.unique(item))
-    if not unknown:
-        paired = judge_right.astype(np.float64) - person_right
-        gain = mean_interval(item, paired, ends=(-1.0, 1.0), level=level)
-        difference = gain.value
-        low, high = (gain.low, gain.high) if items > 1 else (None, None)
-    return Contest(
-        human=human,
-        judge=judge,
-        rule=rule,
-        n=n,
-        n_items=items,
-        human_pa=float(person_right.mean()) if n else None,
-        judge_pa=None if unknown else float(judge_right.mean()),
-        difference=difference,
-        difference_low=low,
-        difference_high=high,
-        wins=None if difference is None else difference > 0,
-        clearly=None if difference is None else low is not None and low > 0,
-        reason=reason,
-    )
+    gold, item = human.gold[in_human], human.item[in_human]
+    human_right, judge_right = human.label[in_human] == gold, labels[in_judge] == gold
+    difference = None
+    if reason is None:
+        paired = judge_right.astype(np.float64) - human_right
+        difference = mean_interval(item, paired, ends=(-1.0, 1.0), level=level)
+    return {
+        "n": n,
+        "n_items": len(np.unique(item)),
+        "human_pa": float(human_right.mean()) if n else None,
+        "judge_pa": float(judge_right.mean()) if difference else None,
+        "difference": difference,
+        "wins": difference.value > 0 if difference else None,
+        "clearly": difference.low > 0 if difference else None,
+        "reason": reason,
+    }

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InvalidOption
 from ..records import IntArray, VoteCounts
 from ..schema import VOTE_LABELS
-from ..stats.estimate import Estimate
+from ..stats.estimate import Estimate, rows_frame
 from ..stats.intervals import clustered_proportion
 
 if TYPE_CHECKING:
@@ -24,18 +24,14 @@ class JudgePair:
     """Agreement of two judges, or of a judge with gold, on the `n` comparisons that both labelled.
 
     raw : share of equal labels.  kappa : Cohen κ, None where undefined, then `reason` says why.
-    Intervals are clustered by item; None where the estimate is, and for κ of a single item.
+    Intervals are clustered by item; κ of a single item has none.
     """
 
     judge_1: str
     judge_2: str
     n: int
-    raw: float | None
-    raw_low: float | None
-    raw_high: float | None
-    kappa: float | None
-    kappa_low: float | None
-    kappa_high: float | None
+    raw: Estimate | None
+    kappa: Estimate | None
     reason: str | None
 
 
@@ -49,13 +45,8 @@ class AgreementMatrix:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair, judges against each other first, then against gold."""
-        import pandas as pd
-
-        names = JudgePair.__slots__
-        return pd.DataFrame(
-            [[getattr(row, name) for name in names] for row in self.pairs + self.gold], columns=names
-        )
+        """One row per pair, judges against each other first, then against gold."""
+        return rows_frame(JudgePair, self.pairs + self.gold)
 
 
 def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
@@ -75,7 +66,10 @@ def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
     ------
     InvalidOption : labels of different length or outside -1, 0, 1.
 
-    Source: methods §8; Cohen (1960).
+    Source: docs/methods.md §8; Cohen (1960).
+
+    >>> cohen_kappa(np.array([1, 1, 0, -1]), np.array([1, 0, 0, -1]))
+    0.6363636363636364
     """
     kappa, _ = _kappa(_label_table(label_1, label_2))
     return kappa
@@ -95,7 +89,7 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
         summed by item, with t(items - 1), cut at -1 and 1. Where all agree, or none do, nothing varies: its
         ends are then those of raw agreement at the same p_e.
 
-    Source: methods §8.
+    Source: docs/methods.md §8.
     """
     pairs = [
         _pair(name_1, name_2, *_matched(vote_counts[name_1], vote_counts[name_2]), level)
@@ -126,11 +120,11 @@ def reliability_factor(agreement: AgreementMatrix) -> float | None:
     """κ_R = √(mean pairwise Cohen κ of the judges), the factor that [RAEE] puts on its standard errors.
 
     None without a pair that has a κ, or when the mean is not above 0. It shrinks intervals when judges agree
-    *less*, which is backwards (methods §6); see `raee.board`.
+    *less*, which is backwards (docs/methods.md §6); see `leaderboard.anchored.board`.
 
     Source: [RAEE] §2.
     """
-    kappas = [pair.kappa for pair in agreement.pairs if pair.kappa is not None]
+    kappas = [pair.kappa.value for pair in agreement.pairs if pair.kappa]
     mean = sum(kappas) / len(kappas) if kappas else 0.0
     return math.sqrt(mean) if mean > 0 else None
 
@@ -169,19 +163,15 @@ def _pair(
     raw = clustered_proportion(
         item, np.ones(n, dtype=np.int64), (label_1 == label_2).astype(np.int64), level=level
     )
-    low = high = None
+    low = high = math.nan
     if kappa is not None and len(np.unique(item)) > 1:
         low, high = _kappa_ends(kappa, raw, label_1, label_2, item)
     return JudgePair(
         judge_1=judge_1,
         judge_2=judge_2,
         n=n,
-        raw=raw.value if n else None,
-        raw_low=raw.low if n else None,
-        raw_high=raw.high if n else None,
-        kappa=kappa,
-        kappa_low=low,
-        kappa_high=high,
+        raw=raw if n else None,
+        kappa=None if kappa is None else Estimate(kappa, low, high, n=n, level=level),
         reason=reason,
     )
 
@@ -189,7 +179,7 @@ def _pair(
 def _kappa_ends(
     kappa: float, raw: Estimate, label_1: IntArray, label_2: IntArray, item: IntArray
 ) -> tuple[float, float]:
-    """κ ± t·SE from the pull of each item on it; by the ends of raw agreement where no item pulls."""
+    """κ ± t·SE from the influence of each item; by the ends of raw agreement where all influences are 0."""
     from scipy.special import stdtrit
 
     table, n = _label_table(label_1, label_2), raw.n
@@ -198,8 +188,8 @@ def _kappa_ends(
     agrees = (label_1 == label_2) - kappa
     # d κ = [d p_o - (1 - κ)·d p_e]/(1 - p_e); one comparison moves p_e through both marginals.
     expected = share_2[label_1 + 1] + share_1[label_2 + 1]
-    pull = (agrees - (1 - kappa) * expected + (1 - kappa) * chance) / (1 - chance) / n
-    by_item = np.bincount(np.unique(item, return_inverse=True)[1], pull)
+    influence = (agrees - (1 - kappa) * expected + (1 - kappa) * chance) / (1 - chance) / n
+    by_item = np.bincount(np.unique(item, return_inverse=True)[1], influence)
     items = len(by_item)
     error = float((by_item**2).sum()) * items / (items - 1)
     if error < 1e-24:

@@ -1,20 +1,18 @@
-"""Agreement of a judge with itself: intraclass correlation of repeated runs.
-
-Agreement of any number of raters at once: Krippendorff α, nominal and ordinal, and Fleiss κ.
-"""
+"""Reliability of repeated runs of one judge (ICC), and of any number of raters (Krippendorff α, Fleiss κ)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption
 from ..records import FloatArray, IntArray, RatingTable, VoteCounts, distinct
+from ..stats.estimate import Estimate, flat
 from ..stats.intervals import check_level, dense_codes, resample_items
 
 if TYPE_CHECKING:
@@ -25,24 +23,18 @@ if TYPE_CHECKING:
 class Repeatability:
     """Intraclass correlation of one judge's repeated runs; None where undefined, with the reason in `reason`.
 
-    icc_3_1, icc_3_k : reliability of one run and of the mean of `k` runs.  *_low, *_high: jackknife over
-    items; *_f_low, *_f_high: the classical F interval, exact for normal data only.
+    icc_3_1, icc_3_k : reliability of one run and of the mean of `k` runs; jackknife intervals over items.
+    icc_3_1_f, icc_3_k_f : the same with the classical F interval, exact for normal data only.
     unanimous_share : share of comparisons whose k cells are all equal.
     msr, msc, mse : mean squares between comparisons, between runs, and residual of the two-way layout.
     orders : what a cell is (RatingTable.orders).  oriented : candidate against anchor; if False the ICC
     depends on the arbitrary A/B orientation, so read `unanimous_share` beside it.
     """
 
-    icc_3_1: float | None
-    icc_3_1_low: float | None
-    icc_3_1_high: float | None
-    icc_3_1_f_low: float | None
-    icc_3_1_f_high: float | None
-    icc_3_k: float | None
-    icc_3_k_low: float | None
-    icc_3_k_high: float | None
-    icc_3_k_f_low: float | None
-    icc_3_k_f_high: float | None
+    icc_3_1: Estimate | None
+    icc_3_1_f: Estimate | None
+    icc_3_k: Estimate | None
+    icc_3_k_f: Estimate | None
     unanimous_share: float | None
     msr: float | None
     msc: float | None
@@ -56,9 +48,10 @@ class Repeatability:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
+        """One row."""
         import pandas as pd
 
-        return pd.DataFrame({name: [getattr(self, name)] for name in self.__slots__})
+        return pd.DataFrame([flat(self)]).drop(columns=["icc_3_1_f", "icc_3_k_f"])
 
 
 def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability:
@@ -69,7 +62,7 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
 
     Parameters
     ----------
-    table : ratings without gaps; a bare (n, k) matrix is taken as one comparison an item, not oriented.
+    table : ratings without gaps; a bare (n, k) matrix is taken as one comparison per item, not oriented.
     level : of both intervals. Default (ours): ln F ± t(G - 1)·SE, F = MSR/MSE, SE by jackknife over G items,
         each left out with all its comparisons; the F interval beside it takes those of an item for
         independent, and even where they are it covers only .72 to .84 on ternary votes.
@@ -80,28 +73,26 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
         MSE = 0 < MSR: both are 1 (no interval). MSR = 0, n < 2 or k < 2: None. One-vote comparisons are no
         repeats and never enter a RatingTable.
 
-    Source: [RAEE] App. E; Shrout & Fleiss (1979); methods §6.
+    Source: [RAEE] App. E; Shrout & Fleiss (1979); docs/methods.md §6.
+
+    >>> found = icc([[1, 1], [-1, -1], [0, 1], [1, 1]])
+    >>> round(found.icc_3_1.value, 3), round(found.icc_3_k.value, 3), found.unanimous_share
+    (0.87, 0.93, 0.75)
     """
     if not isinstance(table, RatingTable):
         ratings = np.asarray(table, dtype=np.float64)
         table = RatingTable(item=np.arange(len(ratings)), ratings=ratings, orders="unknown", oriented=False)
     x = table.ratings
     n, k = x.shape
-    unanimous = float((x == x[:, :1]).all(axis=1).mean()) if n and k > 1 else None
-    values: dict[str, float | None] = {}
-    reason = None
-    if n < 2 or k < 2:
-        reason = f"it needs at least 2 comparisons with 2 runs each, and there are {n} with {k}."
-    else:
-        values, reason = _icc_values(x, dense_codes(table.item), level)
-    estimates = ("icc_3_1", "icc_3_k")
-    names = [*estimates, *(f"{e}_{end}" for e in estimates for end in ("low", "high", "f_low", "f_high"))]
+    found: dict[str, float | Estimate] = {}
+    reason: str | None = f"it needs at least 2 comparisons with 2 runs each, and there are {n} with {k}."
+    if n > 1 and k > 1:
+        found, reason = _icc_values(x, dense_codes(table.item), level)
+    names = ("icc_3_1", "icc_3_1_f", "icc_3_k", "icc_3_k_f", "msr", "msc", "mse")
+    values: dict[str, Any] = {name: found.get(name) for name in names}
     return Repeatability(
-        **{name: values.get(name) for name in names},
-        unanimous_share=unanimous,
-        msr=values.get("msr"),
-        msc=values.get("msc"),
-        mse=values.get("mse"),
+        **values,
+        unanimous_share=float((x == x[:, :1]).all(axis=1).mean()) if n and k > 1 else None,
         k=k,
         n_items=len(np.unique(table.item)),
         n_comparisons=n,
@@ -112,10 +103,11 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
     )
 
 
-def _icc_values(x: FloatArray, item: IntArray, level: float) -> tuple[dict[str, float | None], str | None]:
+def _icc_values(
+    x: FloatArray, item: IntArray, level: float
+) -> tuple[dict[str, float | Estimate], str | None]:
+    """Mean squares and coefficients by the names of `Repeatability`, and what is missing among them."""
     n, k = x.shape
-    size = np.bincount(item)
-    items = len(size)
     row_effect = x.mean(axis=1) - x.mean()
     within = x - x.mean(axis=1, keepdims=True)
     column_effect = within.mean(axis=0)
@@ -126,24 +118,30 @@ def _icc_values(x: FloatArray, item: IntArray, level: float) -> tuple[dict[str, 
     zero = 1e-12 * max(float((x**2).sum()), 1e-300)
     ssr, sse = float(row_squares.sum()), float(residual_squares.sum())
     msr, mse = ssr / (n - 1), sse / ((n - 1) * (k - 1))
-    values: dict[str, float | None] = {
-        "msr": msr,
-        "msc": n * float((column_effect**2).sum()) / (k - 1),
-        "mse": mse,
-    }
+    msc = n * float((column_effect**2).sum()) / (k - 1)
+    values: dict[str, float | Estimate] = {"msr": msr, "msc": msc, "mse": mse}
     if ssr <= zero:
         return values, "all comparisons have the same mean rating, so there is nothing to tell apart."
+    single, mean = (1.0, 1.0) if sse <= zero else ((msr - mse) / (msr + (k - 1) * mse), (msr - mse) / msr)
+    values |= {"icc_3_1": Estimate(single, n=n, level=level), "icc_3_k": Estimate(mean, n=n, level=level)}
     if sse <= zero:
-        return values | {
-            "icc_3_1": 1.0,
-            "icc_3_k": 1.0,
-        }, "no run ever differs, so an interval cannot be estimated."
-    values |= {"icc_3_1": (msr - mse) / (msr + (k - 1) * mse), "icc_3_k": (msr - mse) / msr}
+        return values, "no run ever differs, so an interval cannot be estimated."
     from scipy.special import fdtri, stdtrit
+
+    def between(f_low: float, f_high: float, suffix: str = "") -> dict[str, Estimate]:
+        """Both coefficients with the ends that ends of F = MSR/MSE give."""
+        ones = [float((end - 1) / (end + k - 1)) for end in (f_low, f_high)]
+        means = [float(1 - 1 / end) for end in (f_low, f_high)]
+        return {
+            f"icc_3_1{suffix}": Estimate(single, ones[0], ones[1], n=n, level=level),
+            f"icc_3_k{suffix}": Estimate(mean, means[0], means[1], n=n, level=level),
+        }
 
     upper = (1 + level) / 2
     f, df_1, df_2 = msr / mse, n - 1, (n - 1) * (k - 1)
-    values |= _from_f(f / fdtri(df_1, df_2, upper), f * fdtri(df_2, df_1, upper), k, "f_")
+    values |= between(f / fdtri(df_1, df_2, upper), f * fdtri(df_2, df_1, upper), "_f")
+    size = np.bincount(item)
+    items = len(size)
     if items < 3:
         return values, "it needs comparisons of at least 3 items for the jackknife interval."
     # Deleting rows takes their squares and the shift of the mean, n - m times its square, off the sums.
@@ -161,17 +159,7 @@ def _icc_values(x: FloatArray, item: IntArray, level: float) -> tuple[dict[str, 
     half = float(stdtrit(items - 1, upper)) * float(pseudo.std(ddof=1)) / math.sqrt(items)
     if half < 1e-9:
         return values, "all items weigh alike, so the jackknife cannot tell how sure the ICC is."
-    return values | _from_f(math.exp(log_f - half), math.exp(log_f + half), k, ""), None
-
-
-def _from_f(f_low: float, f_high: float, k: int, prefix: str) -> dict[str, float | None]:
-    """ICC bounds from bounds of F = MSR/MSE."""
-    return {
-        f"icc_3_1_{prefix}low": float((f_low - 1) / (f_low + k - 1)),
-        f"icc_3_1_{prefix}high": float((f_high - 1) / (f_high + k - 1)),
-        f"icc_3_k_{prefix}low": float(1 - 1 / f_low),
-        f"icc_3_k_{prefix}high": float(1 - 1 / f_high),
-    }
+    return values | between(math.exp(log_f - half), math.exp(log_f + half)), None
 
 
 STEPS = np.subtract.outer(np.arange(3), np.arange(3))
@@ -180,13 +168,13 @@ NOMINAL = (STEPS != 0).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Concord:
+class InterRaterReliability:
     """How far `raters` agree on the comparisons that at least two of them labelled.
 
     alpha_nominal, alpha_ordinal : Krippendorff α.  n : comparisons behind them.  labels : labels on those.
     fleiss : Fleiss κ on the `fleiss_n` comparisons that exactly `fleiss_raters` raters labelled.
     raw : share of pairs of labels on one comparison that are equal, weighing as in α.
-    *_low, *_high : item bootstrap; None where the estimate is, or where no resample differs from it.
+    Intervals are item bootstraps; there is none where no resample differs from the estimate.
     reason, fleiss_reason : why α, or κ, is None.
     """
 
@@ -195,16 +183,10 @@ class Concord:
     n_items: int
     labels: int
     raw: float | None
-    alpha_nominal: float | None
-    alpha_nominal_low: float | None
-    alpha_nominal_high: float | None
-    alpha_ordinal: float | None
-    alpha_ordinal_low: float | None
-    alpha_ordinal_high: float | None
+    alpha_nominal: Estimate | None
+    alpha_ordinal: Estimate | None
     reason: str | None
-    fleiss: float | None
-    fleiss_low: float | None
-    fleiss_high: float | None
+    fleiss: Estimate | None
     fleiss_n: int
     fleiss_raters: int
     fleiss_reason: str | None
@@ -215,8 +197,7 @@ class Concord:
         """One row; `raters` is their number."""
         import pandas as pd
 
-        columns = {name: [getattr(self, name)] for name in self.__slots__}
-        return pd.DataFrame(columns | {"raters": [len(self.raters)]})
+        return pd.DataFrame([flat(self) | {"raters": len(self.raters)}])
 
 
 def label_table(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, IntArray, IntArray]:
@@ -247,13 +228,13 @@ def split_comparisons(vote_counts: Mapping[str, VoteCounts]) -> IntArray:
     return split
 
 
-def concord(
+def inter_rater_reliability(
     vote_counts: Mapping[str, VoteCounts],
     *,
     rng: np.random.Generator,
     level: float = 0.95,
     iterations: int = 1000,
-) -> Concord:
+) -> InterRaterReliability:
     """Krippendorff α (nominal, ordinal) and Fleiss κ of all raters given.
 
     With n_uc raters giving comparison u label c and m_u = Σ_c n_uc ≥ 2, the coincidences are
@@ -271,7 +252,7 @@ def concord(
 
     Returns
     -------
-    Concord
+    InterRaterReliability
         α is None without a comparison that two raters labelled, or if only one label occurs. Fleiss κ asks
         for one number of raters throughout: the most common one that is at least 2 (the larger when equal;
         ours), who need not be the same raters.
@@ -280,7 +261,8 @@ def concord(
     ------
     InvalidOption : level outside (0, 1), iterations below 1.
 
-    Source: methods §8; Krippendorff (2011) "Computing Krippendorff's alpha-reliability"; Fleiss (1971).
+    Source: docs/methods.md §8; Krippendorff (2011) "Computing Krippendorff's alpha-reliability"; Fleiss
+    (1971).
     """
     check_level(level)
     if iterations < 1:
@@ -307,31 +289,24 @@ def concord(
 
     observed = coincidence.sum(axis=0)
     draws = weights @ coincidence
-    alpha = {
-        name: _estimate(_alpha(observed, ordinal), _alpha(draws, ordinal), level)
-        for name, ordinal in (("nominal", False), ("ordinal", True))
-    }
-    fleiss = _estimate(_fleiss(fleiss_sums.sum(axis=0)), _fleiss(weights @ fleiss_sums), level)
-    raw = float(observed[[0, 4, 8]].sum() / observed.sum()) if len(m) else None
-    return Concord(
+    nominal, ordinal = (
+        _estimate(_alpha(observed, scale), _alpha(draws, scale), len(m), level) for scale in (False, True)
+    )
+    n_fleiss = int(same.sum())
+    fleiss = _estimate(_fleiss(fleiss_sums.sum(axis=0)), _fleiss(weights @ fleiss_sums), n_fleiss, level)
+    return InterRaterReliability(
         raters=tuple(vote_counts),
         n=len(m),
         n_items=len(np.unique(item)),
         labels=int(m.sum()),
-        raw=raw,
-        alpha_nominal=alpha["nominal"][0],
-        alpha_nominal_low=alpha["nominal"][1],
-        alpha_nominal_high=alpha["nominal"][2],
-        alpha_ordinal=alpha["ordinal"][0],
-        alpha_ordinal_low=alpha["ordinal"][1],
-        alpha_ordinal_high=alpha["ordinal"][2],
-        reason=_reason(len(vote_counts), len(m), alpha["nominal"][0]),
-        fleiss=fleiss[0],
-        fleiss_low=fleiss[1],
-        fleiss_high=fleiss[2],
-        fleiss_n=int(same.sum()),
+        raw=float(observed[[0, 4, 8]].sum() / observed.sum()) if len(m) else None,
+        alpha_nominal=nominal,
+        alpha_ordinal=ordinal,
+        reason=_reason(len(vote_counts), len(m), nominal),
+        fleiss=fleiss,
+        fleiss_n=n_fleiss,
         fleiss_raters=size,
-        fleiss_reason=_reason(len(vote_counts), len(m), fleiss[0]),
+        fleiss_reason=_reason(len(vote_counts), len(m), fleiss),
         level=level,
         iterations=iterations,
     )
@@ -374,21 +349,19 @@ def _fleiss(sums: FloatArray) -> FloatArray:
     return np.where(chance < 1 - 1e-12, found, np.nan)
 
 
-def _estimate(
-    value: FloatArray, draws: FloatArray, level: float
-) -> tuple[float | None, float | None, float | None]:
+def _estimate(value: FloatArray, draws: FloatArray, n: int, level: float) -> Estimate | None:
     """A coefficient with its percentile interval; no interval where no resample differs from it."""
-    estimate = float(value)
-    if np.isnan(estimate):
-        return None, None, None
+    found = float(value)
+    if np.isnan(found):
+        return None
     known = draws[~np.isnan(draws)]
     if not len(known) or np.ptp(known) < 1e-12:
-        return estimate, None, None
+        return Estimate(found, n=n, level=level)
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-    return estimate, min(float(low), estimate), max(float(high), estimate)
+    return Estimate(found, min(float(low), found), max(float(high), found), n=n, level=level)
 
 
-def _reason(raters: int, n: int, estimate: float | None) -> str | None:
+def _reason(raters: int, n: int, estimate: Estimate | None) -> str | None:
     if estimate is not None:
         return None
     if raters < 2:

@@ -1,15 +1,15 @@
-"""Does the longer response win because it is longer? (methods §4)"""
+"""Does the longer response win because it is longer? (docs/methods.md §4)"""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..records import NO_GOLD, LengthCounts
-from ..stats.intervals import clustered_proportion
+from ..stats.estimate import Estimate, flat
+from ..stats.intervals import clustered_proportion, linearised_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,20 +23,16 @@ class Verbosity:
     judge_rate, gold_rate : the same on comparisons with gold, and gold's own rate there, among the `n_gold`
         votes on comparisons that gold decides; excess : their difference, positive towards the longer.
         None without gold.
-    items : with responses of different length.
+    items : with responses of different length.  level : of the intervals.
     """
 
     n: int
     longer: int
-    longer_rate: float
-    longer_rate_low: float
-    longer_rate_high: float
+    longer_rate: Estimate
     n_gold: int
     judge_rate: float | None
     gold_rate: float | None
-    excess: float | None
-    excess_low: float | None
-    excess_high: float | None
+    excess: Estimate | None
     items: int
     level: float
 
@@ -44,7 +40,7 @@ class Verbosity:
         """One row."""
         import pandas as pd
 
-        return pd.DataFrame({name: [getattr(self, name)] for name in self.__slots__})
+        return pd.DataFrame([flat(self)])
 
 
 def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
@@ -53,13 +49,13 @@ def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
     Longer responses are often better, so the rate alone is no bias. On comparisons with gold, excess = Σ
     longer/Σ decided of the judge's votes − the same of gold, which counts once for each vote (ours: each side
     is taken among what it decides, on the same comparisons). The rate's interval is Wilson clustered by item;
-    that of the excess is linearised by item with t (ours), None where no item differs from the rest.
+    that of the excess is `linearised_interval` (ours).
 
     Returns
     -------
     Verbosity, or None without a decided vote on responses of known, different length.
 
-    Source: methods §4.
+    Source: docs/methods.md §4.
     """
     decided = counts.longer + counts.shorter
     n = int(decided.sum())
@@ -71,31 +67,21 @@ def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
     by_gold = (decided + counts.tie[known]) * (counts.gold[known] != 0)
     gold_longer = by_gold * (counts.gold[known] == 1)
     n_gold = int(by_gold.sum())
-    judge_rate = gold_rate = excess = low = high = None
+    judge_rate = gold_rate = excess = None
     if n_gold and decided.sum():
         judge_rate, gold_rate = float(longer.sum() / decided.sum()), float(gold_longer.sum() / n_gold)
-        excess = judge_rate - gold_rate
         _, code = np.unique(item, return_inverse=True)
-        pull = np.bincount(code, (longer - judge_rate * decided) / decided.sum())
-        pull -= np.bincount(code, (gold_longer - gold_rate * by_gold) / n_gold)
-        if len(pull) > 1 and pull.any():
-            from scipy.special import stdtrit
-
-            error = math.sqrt(len(pull) / (len(pull) - 1) * float((pull**2).sum()))
-            half = float(stdtrit(len(pull) - 1, (1 + level) / 2)) * error
-            low, high = max(excess - half, -1.0), min(excess + half, 1.0)
+        influence = np.bincount(code, (longer - judge_rate * decided) / decided.sum())
+        influence -= np.bincount(code, (gold_longer - gold_rate * by_gold) / n_gold)
+        excess = linearised_interval(judge_rate - gold_rate, influence, n=n_gold, level=level)
     return Verbosity(
         n=n,
         longer=int(counts.longer.sum()),
-        longer_rate=rate.value,
-        longer_rate_low=rate.low,
-        longer_rate_high=rate.high,
+        longer_rate=rate,
         n_gold=n_gold,
         judge_rate=judge_rate,
         gold_rate=gold_rate,
         excess=excess,
-        excess_low=low,
-        excess_high=high,
         items=len(np.unique(counts.item)),
         level=level,
     )

@@ -1,11 +1,11 @@
-"""Position bias: does the order in which two responses are shown decide the verdict? (methods §4)
+"""Does the order in which two responses are shown decide the verdict, and do votes in both orders pay?
 
-Does it pay to ask in both orders? Error of the majority label from one order, the other, and half each.
+`position_bias` and `flips_by` measure the bias, `order_balance` the error of majority labels from votes of
+one order, of the other, and of half each. docs/methods.md §4.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Literal
@@ -15,7 +15,15 @@ import numpy as np
 from ..errors import InvalidOption
 from ..experiments.protocol import chances
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, PositionCounts, majority
-from ..stats.intervals import clustered_proportion, kish_effect, mean_error_interval, mean_interval, wilson
+from ..stats.estimate import Estimate, Estimates, flat
+from ..stats.intervals import (
+    clustered_proportion,
+    kish_effect,
+    linearised_interval,
+    mean_error_interval,
+    mean_interval,
+    wilson,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,32 +51,18 @@ class PositionBias:
     first: int
     second: int
     tie: int
-    bias_decided: float | None
-    bias_decided_low: float | None
-    bias_decided_high: float | None
-    bias_all: float | None
-    bias_all_low: float | None
-    bias_all_high: float | None
-    bias_pairs: float | None
-    bias_pairs_low: float | None
-    bias_pairs_high: float | None
+    bias_decided: Estimate | None
+    bias_all: Estimate | None
+    bias_pairs: Estimate | None
     unpaired: int
     pairs: int
     flips: int
-    flip_rate: float | None
-    flip_rate_low: float | None
-    flip_rate_high: float | None
+    flip_rate: Estimate | None
     hard_flips: int
-    hard_flip_rate: float | None
-    hard_flip_rate_low: float | None
-    hard_flip_rate_high: float | None
+    hard_flip_rate: Estimate | None
     same_order_pairs: int
-    same_order_disagreement: float | None
-    same_order_disagreement_low: float | None
-    same_order_disagreement_high: float | None
-    excess: float | None
-    excess_low: float | None
-    excess_high: float | None
+    same_order_disagreement: Estimate | None
+    excess: Estimate | None
     towards_first: int
     towards_second: int
     p_value: float | None
@@ -78,16 +72,17 @@ class PositionBias:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
+        """One row."""
         import pandas as pd
 
-        return pd.DataFrame({name: [getattr(self, name)] for name in self.__slots__})
+        return pd.DataFrame([flat(self)])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FlipTable:
-    """Flips of one judge by category or by margin, one row a group, in the order of `groups`.
+    """Flips of one judge by category or by margin, one row per group, in the order of `groups`.
 
-    `rate`, `hard_rate` and their bounds are NaN for a group without pairs.  `low_edge`, `high_edge`: ends of
+    `rate` and `hard_rate`, of the pairs, are NaN for a group without any.  `low_edge`, `high_edge`: ends of
     the margin bins, NaN by category and for comparisons that no other judge voted on.
     """
 
@@ -98,20 +93,17 @@ class FlipTable:
     comparisons: IntArray
     pairs: IntArray
     flips: IntArray
-    rate: FloatArray
-    rate_low: FloatArray
-    rate_high: FloatArray
+    rate: Estimates
     hard_flips: IntArray
-    hard_rate: FloatArray
-    hard_rate_low: FloatArray
-    hard_rate_high: FloatArray
+    hard_rate: Estimates
     level: float
 
     def to_frame(self) -> pd.DataFrame:
+        """One row per group."""
         import pandas as pd
 
-        names = [name for name in self.__slots__ if name not in ("by", "groups", "level")]
-        return pd.DataFrame({self.by: list(self.groups)} | {name: getattr(self, name) for name in names})
+        columns = flat(self, without=("by", "groups", "level"))
+        return pd.DataFrame({self.by: list(self.groups)} | columns)
 
 
 def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBias:
@@ -127,7 +119,7 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
 
     Parameters
     ----------
-    counts : votes by slot, one row a comparison.
+    counts : votes by slot, one row per comparison.
     level : of all intervals. They are clustered by item (ours): Wilson with a design effect for shares; for
         the biases Wilson at the mean slot score (tie = ½) with the effective n of its own clustered
         variance; linearised normal for `excess`.
@@ -137,57 +129,60 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
     PositionBias
         No vote: every rate None. No pair: flips, excess and test None. Pairs, but none with D ≠ 0: p_value 1.
 
-    Source: [BTD] Table 1; methods §4.
+    Source: [BTD] Table 1; docs/methods.md §4.
+
+    A judge that prefers the response shown first in both orders of two of three comparisons:
+
+    >>> one, none = np.ones(3, dtype=np.int64), np.zeros(3, dtype=np.int64)
+    >>> counts = PositionCounts(
+    ...     comparison=np.arange(3),
+    ...     item=np.arange(3),
+    ...     category=none,
+    ...     categories=("",),
+    ...     first=np.array([2, 2, 1]),
+    ...     second=np.array([0, 0, 1]),
+    ...     tie=none,
+    ...     pairs=one,
+    ...     flips=np.array([1, 1, 0]),
+    ...     hard_flips=np.array([1, 1, 0]),
+    ...     slot_sum=np.array([2, 2, 0]),
+    ...     same_order_pairs=none,
+    ...     same_order_disagreements=none,
+    ...     margin=np.full(3, np.nan),
+    ... )
+    >>> found = position_bias(counts)
+    >>> round(found.flip_rate.value, 3), round(found.bias_pairs.value, 3), found.p_value
+    (0.667, 0.667, 0.5)
     """
     first, second, tie = (int(values.sum()) for values in (counts.first, counts.second, counts.tie))
     pairs = int(counts.pairs.sum())
     slots = counts.first - counts.second
-    decided = _mean_bias(counts.item, counts.first + counts.second, slots, level)
-    same = _rate(counts.item, counts.same_order_pairs, counts.same_order_disagreements, level)
-    flip = _rate(counts.item, counts.pairs, counts.flips, level)
-    hard = _rate(counts.item, counts.pairs, counts.hard_flips, level)
-    votes = counts.first + counts.second + counts.tie
-    everything = _mean_bias(counts.item, votes, slots, level)
-    paired = _mean_bias(counts.item, 2 * counts.pairs, counts.slot_sum, level)
-    excess = _excess(counts, level)
     has_pairs = counts.pairs > 0
     towards_first = int((counts.slot_sum[has_pairs] > 0).sum())
     towards_second = int((counts.slot_sum[has_pairs] < 0).sum())
-    lean = towards_first - towards_second
+    difference = towards_first - towards_second
     return PositionBias(
         first=first,
         second=second,
         tie=tie,
-        bias_decided=decided[0],
-        bias_decided_low=decided[1],
-        bias_decided_high=decided[2],
-        bias_all=everything[0],
-        bias_all_low=everything[1],
-        bias_all_high=everything[2],
-        bias_pairs=paired[0],
-        bias_pairs_low=paired[1],
-        bias_pairs_high=paired[2],
+        bias_decided=_mean_bias(counts.item, counts.first + counts.second, slots, level),
+        bias_all=_mean_bias(counts.item, counts.first + counts.second + counts.tie, slots, level),
+        bias_pairs=_mean_bias(counts.item, 2 * counts.pairs, counts.slot_sum, level),
         unpaired=first + second + tie - 2 * pairs,
         pairs=pairs,
         flips=int(counts.flips.sum()),
-        flip_rate=flip[0],
-        flip_rate_low=flip[1],
-        flip_rate_high=flip[2],
+        flip_rate=_rate(counts.item, counts.pairs, counts.flips, level),
         hard_flips=int(counts.hard_flips.sum()),
-        hard_flip_rate=hard[0],
-        hard_flip_rate_low=hard[1],
-        hard_flip_rate_high=hard[2],
+        hard_flip_rate=_rate(counts.item, counts.pairs, counts.hard_flips, level),
         same_order_pairs=int(counts.same_order_pairs.sum()),
-        same_order_disagreement=same[0],
-        same_order_disagreement_low=same[1],
-        same_order_disagreement_high=same[2],
-        excess=excess[0],
-        excess_low=excess[1],
-        excess_high=excess[2],
+        same_order_disagreement=_rate(
+            counts.item, counts.same_order_pairs, counts.same_order_disagreements, level
+        ),
+        excess=_excess(counts, level),
         towards_first=towards_first,
         towards_second=towards_second,
         p_value=sign_test(towards_first, towards_second) if pairs else None,
-        direction=None if lean == 0 else "first" if lean > 0 else "second",
+        direction=None if difference == 0 else "first" if difference > 0 else "second",
         comparisons=len(counts),
         pair_comparisons=int(has_pairs.sum()),
         level=level,
@@ -207,7 +202,7 @@ def flips_by(
     ------
     InvalidOption : `by` is neither `category` nor `margin`, or `bins` is below 1.
 
-    Source: methods §4.
+    Source: docs/methods.md §4.
     """
     if bins < 1:
         raise InvalidOption(f"bins = {bins}: needs at least 1")
@@ -227,8 +222,6 @@ def flips_by(
         raise InvalidOption(f"by = {by!r}: must be 'category' or 'margin'")
     has_edges = ~np.isnan(edges[1:])
     rows = [code == group for group in range(len(names))]
-    rate = _rates(counts, rows, counts.flips, level)
-    hard = _rates(counts, rows, counts.hard_flips, level)
 
     def total(values: IntArray) -> IntArray:
         return np.array([values[row].sum() for row in rows], dtype=np.int64)
@@ -241,13 +234,9 @@ def flips_by(
         comparisons=np.array([row.sum() for row in rows], dtype=np.int64),
         pairs=total(counts.pairs),
         flips=total(counts.flips),
-        rate=rate[:, 0],
-        rate_low=rate[:, 1],
-        rate_high=rate[:, 2],
+        rate=_rates(counts, rows, counts.flips, level),
         hard_flips=total(counts.hard_flips),
-        hard_rate=hard[:, 0],
-        hard_rate_low=hard[:, 1],
-        hard_rate_high=hard[:, 2],
+        hard_rate=_rates(counts, rows, counts.hard_flips, level),
         level=level,
     )
 
@@ -260,31 +249,19 @@ def margin_group(counts: PositionCounts, *, bins: int = 5) -> IntArray:
     return np.where(unknown, bins, code)
 
 
-Bounded = tuple[float | None, float | None, float | None]
-"""An estimate with its low and high end; all None where nothing was seen."""
+def _rate(item: IntArray, n: IntArray, k: IntArray, level: float) -> Estimate | None:
+    return clustered_proportion(item, n, k, level=level) if n.sum() else None
 
 
-def _rate(item: IntArray, n: IntArray, k: IntArray, level: float) -> Bounded:
-    if not n.sum():
-        return None, None, None
-    rate = clustered_proportion(item, n, k, level=level)
-    return rate.value, rate.low, rate.high
+def _rates(counts: PositionCounts, rows: list[BoolArray], k: IntArray, level: float) -> Estimates:
+    """Rate of k among the pairs of each group; NaN without a pair."""
+    return Estimates.of(
+        [clustered_proportion(counts.item[r], counts.pairs[r], k[r], level=level) for r in rows]
+    )
 
 
-def _rates(counts: PositionCounts, rows: list[BoolArray], k: IntArray, level: float) -> FloatArray:
-    """(groups, 3) rate, low and high of k among the pairs of each group; NaN without a pair."""
-    rates = [clustered_proportion(counts.item[r], counts.pairs[r], k[r], level=level) for r in rows]
-    return np.array([(rate.value, rate.low, rate.high) for rate in rates]).reshape(-1, 3)
-
-
-def _bias(difference: int, total: int, low: float, high: float) -> Bounded:
-    """Bias with the ends of an interval of (1 + bias)/2; rounding must not push an end past the estimate."""
-    bias = difference / total
-    return bias, min(2 * low - 1, bias), max(2 * high - 1, bias)
-
-
-def _mean_bias(item: IntArray, votes: IntArray, lean: IntArray, level: float) -> Bounded:
-    """Mean slot vote Σlean/Σvotes, its interval by Wilson on the mean slot score in [0, 1], a tie being ½.
+def _mean_bias(item: IntArray, votes: IntArray, slots: IntArray, level: float) -> Estimate | None:
+    """Mean slot vote Σslots/Σvotes, its interval by Wilson on the mean slot score in [0, 1], a tie being ½.
 
     Ties leave less variance than the binomial, items more: the effective n takes the variance observed
     between items, with ¼ added to the binomial one and ¼ of Kish's effect to it, so that a judge that only
@@ -292,39 +269,33 @@ def _mean_bias(item: IntArray, votes: IntArray, lean: IntArray, level: float) ->
     """
     _, row_item = np.unique(item, return_inverse=True)
     n = np.bincount(row_item, votes)
-    x = np.bincount(row_item, (votes + lean) / 2)
+    x = np.bincount(row_item, (votes + slots) / 2)
     total = float(n.sum())
     if total == 0:
-        return None, None, None
+        return None
     items, score = int((n > 0).sum()), float(x.sum()) / total
     if items > 1:
         clustered = items / (items - 1) * float(((x - score * n) ** 2).sum())
         deff = (clustered + 0.25 * kish_effect(n)) / (total * score * (1 - score) + 0.25)
     else:
         deff = total
-    low, high = wilson(score * total, total, level=level, deff=deff)
-    return _bias(int(lean.sum()), int(total), float(low), float(high))
+    low, high = (2 * float(end) - 1 for end in wilson(score * total, total, level=level, deff=deff))
+    bias = int(slots.sum()) / int(total)
+    # Rounding must not push an end past the estimate.
+    return Estimate(bias, min(low, bias), max(high, bias), n=int(total), level=level, deff=deff)
 
 
-def _excess(counts: PositionCounts, level: float) -> Bounded:
+def _excess(counts: PositionCounts, level: float) -> Estimate | None:
     pairs, repeats = float(counts.pairs.sum()), float(counts.same_order_pairs.sum())
     if not pairs or not repeats:
-        return None, None, None
+        return None
     flip, noise = counts.flips.sum() / pairs, counts.same_order_disagreements.sum() / repeats
     _, row_item = np.unique(counts.item, return_inverse=True)
-    # Both rates share items, so their difference is linearised as one: an item's pull on it, squared and
-    # summed.
-    pull = (counts.flips - flip * counts.pairs) / pairs
-    pull = pull - (counts.same_order_disagreements - noise * counts.same_order_pairs) / repeats
-    by_item = np.bincount(row_item, pull)
-    excess = float(flip - noise)
-    if len(by_item) < 2 or not by_item.any():
-        return excess, None, None
-    from scipy.special import stdtrit
-
-    error = math.sqrt(len(by_item) / (len(by_item) - 1) * float((by_item**2).sum()))
-    half = float(stdtrit(len(by_item) - 1, (1 + level) / 2)) * error
-    return excess, max(excess - half, -1.0), min(excess + half, 1.0)
+    # Both rates share items, so their difference is linearised as one.
+    influence = (counts.flips - flip * counts.pairs) / pairs
+    influence = influence - (counts.same_order_disagreements - noise * counts.same_order_pairs) / repeats
+    by_item = np.bincount(row_item, influence)
+    return linearised_interval(float(flip - noise), by_item, n=int(pairs), level=level)
 
 
 def sign_test(k: int, m: int) -> float:
@@ -343,24 +314,20 @@ KEPT = 0.9
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OrderBalance:
-    """MAE of the majority label by the orders that its votes come from, one entry an order of `orders`.
+    """MAE of the majority label by the orders that its votes come from, one entry per order of `orders`.
 
-    orders : `ab` only, `ba` only, `balanced` half from each, `both` all of them.  votes : votes a label.
-    mae, mae_low, mae_high : 0 to 2; NaN where it does not apply, the ends also with one item.
+    orders : `ab` only, `ba` only, `balanced` half from each, `both` all of them.  votes : votes per label.
+    mae : 0 to 2; NaN where it does not apply, its ends also with one item.
     gain : mean of the two single orders minus `balanced`, at equal numbers of votes; positive: balance helps.
-        None without a balanced label of the same number of votes, with the `reason`; gain_low and gain_high
-        also with one item, which says nothing of others.
+        None without a balanced label of the same number of votes; without an interval with one item, which
+        says nothing of others. `reason` says so.
     n, items : comparisons used and their items.  left_out : labelled ones with fewer votes in an order.
     """
 
     orders: tuple[str, ...]
     votes: IntArray
-    mae: FloatArray
-    mae_low: FloatArray
-    mae_high: FloatArray
-    gain: float | None
-    gain_low: float | None
-    gain_high: float | None
+    mae: Estimates
+    gain: Estimate | None
     reason: str | None
     n: int
     items: int
@@ -368,12 +335,11 @@ class OrderBalance:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row an order."""
+        """One row per order."""
         import pandas as pd
 
-        names = ("votes", "mae", "mae_low", "mae_high")
-        columns = {name: getattr(self, name) for name in names}
-        return pd.DataFrame({"orders": list(self.orders)} | columns | {"n": self.n})
+        columns = flat(self, names=("votes", "mae", "n"))
+        return pd.DataFrame({"orders": list(self.orders)} | columns)
 
 
 def order_balance(
@@ -385,8 +351,8 @@ def order_balance(
     no seed. n is `votes`, or the largest even number up to 12 that nine tenths of the comparisons have in
     each order; 1 where they have no two. Comparisons with fewer are left out. Intervals over items (ours):
     `mean_error_interval` for the errors, `mean_interval` for the gain, which one label more or less changes
-    by up to 1; items are independent, the four labels of a comparison
-    are not, so read differences from `gain`.
+    by up to 1; items are independent, the four labels of a comparison are not, so read differences from
+    `gain`.
 
     Returns
     -------
@@ -396,7 +362,7 @@ def order_balance(
     ------
     InvalidOption : `votes` is neither 1 nor an even number from 2 to 12.
 
-    Source: methods §4; exact expectation ours.
+    Source: docs/methods.md §4; exact expectation ours.
     """
     if votes is not None and votes != 1 and (votes < 2 or votes > MAX_VOTES or votes % 2):
         raise InvalidOption(f"votes = {votes}: use 1 or an even number from 2 to {MAX_VOTES}")
@@ -417,26 +383,18 @@ def order_balance(
     half = np.full(len(gold), np.nan) if n == 1 else _expected_error_of_both(ab, ba, gold, n // 2)
     loss = np.stack([*per_order, half, _expected_error_of_both(ab, ba, gold, n)])[:, row.reshape(-1)]
     item = counts.item[usable]
-    means = [mean_error_interval(item, one, level=level) for one in loss]
-    gain = gain_low = gain_high = None
+    gain = None
     reason = "one vote in each order cannot be halved; it needs two or more" if n == 1 else None
     if n > 1:
         change = (loss[0] + loss[1]) / 2 - loss[2]
-        mean = mean_interval(item, change, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
-        gain = mean.value
-        if mean.has_interval:
-            gain_low, gain_high = mean.low, mean.high
-        else:
+        gain = mean_interval(item, change, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
+        if not gain.has_interval:
             reason = "all comparisons are of one item, which says nothing of others"
     return OrderBalance(
         orders=ORDERS,
         votes=np.array([n, n, n if n > 1 else 0, 2 * n]),
-        mae=np.array([one.value for one in means]),
-        mae_low=np.array([one.low for one in means]),
-        mae_high=np.array([one.high for one in means]),
+        mae=Estimates.of([mean_error_interval(item, one, level=level) for one in loss]),
         gain=gain,
-        gain_low=gain_low,
-        gain_high=gain_high,
         reason=reason,
         n=int(usable.sum()),
         items=len(np.unique(item)),

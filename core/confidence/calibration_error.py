@@ -1,16 +1,14 @@
-"""Is a confidence worth its number: reliability diagram, ECE, ACE, MCE, Brier, NLL and the noise floor.
+"""Is a confidence worth its number: reliability diagram, ECE, ACE, MCE, Brier, NLL, noise floor and gap.
 
-Every measure is computed on `OutcomeCounts` (a row an item and confidence, with n verdicts of which
+Every measure is computed on `OutcomeCounts` (a row per item and confidence, with n verdicts of which
 `correct` are right), so it costs the same however many votes are behind a row. Verdicts without confidence
-are left out and counted.
-
-Over- and underconfidence: mean stated confidence minus accuracy, with an interval clustered by item.
+are left out and counted. docs/methods.md §5.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +24,7 @@ from ..stats.binning import (
     usable,
 )
 from ..stats.ece_interval import absolute_sum_interval
+from ..stats.estimate import Estimate, Estimates, flat
 from ..stats.intervals import (
     check_level,
     design_effect_of_sums,
@@ -51,8 +50,7 @@ class Reliability:
     """Accuracy against stated confidence, (bins,) each; empty bins have n = 0 and NaN elsewhere.
 
     low, high : edges of the bin, (low, high], 0 in the first.  n : verdicts.  items : distinct items.
-    confidence : mean confidence.  accuracy : share right, with the Wilson interval `accuracy_low` to
-    `accuracy_high` at n/deff.
+    confidence : mean confidence.  accuracy : share right, with a Wilson interval at n/deff.
     """
 
     low: FloatArray
@@ -60,17 +58,15 @@ class Reliability:
     n: IntArray
     items: IntArray
     confidence: FloatArray
-    accuracy: FloatArray
-    accuracy_low: FloatArray
-    accuracy_high: FloatArray
+    accuracy: Estimates
     deff: FloatArray
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a bin."""
+        """One row per bin."""
         import pandas as pd
 
-        return pd.DataFrame({f.name: getattr(self, f.name) for f in fields(self) if f.name != "level"})
+        return pd.DataFrame(flat(self, without=("level",)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -78,16 +74,14 @@ class Calibration:
     """All calibration measures of one judge from the same verdicts.
 
     n : verdicts with a confidence.  without_confidence : verdicts left out for want of one.
-    accuracy_low, accuracy_high : Wilson interval at n/deff over items.
+    accuracy : share right, with a Wilson interval at n/deff over items.
     nll_clipped : verdicts whose confidence was clipped for the NLL.
     """
 
     n: int
     items: int
     without_confidence: int
-    accuracy: float
-    accuracy_low: float
-    accuracy_high: float
+    accuracy: Estimate
     mean_confidence: float
     ece: float
     ace: float
@@ -99,61 +93,56 @@ class Calibration:
     reliability: Reliability
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a measure."""
+        """One row per measure."""
         import pandas as pd
 
-        names = ("accuracy", "mean_confidence", "ece", "ace", "mce", "brier", "nll")
-        return pd.DataFrame({"measure": names, "value": [getattr(self, name) for name in names], "n": self.n})
+        names = ("mean_confidence", "ece", "ace", "mce", "brier", "nll")
+        values = [self.accuracy.value, *(getattr(self, name) for name in names)]
+        return pd.DataFrame({"measure": ["accuracy", *names], "value": values, "n": self.n})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CalibrationIntervals:
-    """Intervals by item, (low, high) each, at `level`; ECE and ACE draw `iterations` resamples.
+    """Measures with intervals by item; those of ECE and ACE draw `iterations` resamples.
 
-    brier, nll : NaN with one item.
+    Those of Brier and NLL have no ends with one item.
     """
 
-    ece: tuple[float, float]
-    ace: tuple[float, float]
-    brier: tuple[float, float]
-    nll: tuple[float, float]
+    ece: Estimate
+    ace: Estimate
+    brier: Estimate
+    nll: Estimate
     level: float
     iterations: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a measure."""
+        """One row per measure."""
         import pandas as pd
 
-        names = ("ece", "ace", "brier", "nll")
-        rows = [(name, *getattr(self, name)) for name in names]
+        found = {"ece": self.ece, "ace": self.ace, "brier": self.brier, "nll": self.nll}
+        rows = [(name, one.low, one.high) for name, one in found.items()]
         return pd.DataFrame(rows, columns=["measure", "low", "high"])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class NoiseFloor:
-    """ECE and ACE of a perfectly calibrated judge with the same confidences: mean, and `low` to `high`.
+    """ECE and ACE of a perfectly calibrated judge with the same confidences: mean and quantiles of draws.
 
-    ece_high_clustered : `ece_high` if verdicts of one item are as alike as this judge's are.
+    ece_high_clustered : `ece.high` if verdicts of one item are as alike as this judge's are.
     """
 
-    ece_mean: float
-    ece_low: float
-    ece_high: float
+    ece: Estimate
     ece_high_clustered: float
-    ace_mean: float
-    ace_low: float
-    ace_high: float
+    ace: Estimate
     n: int
     level: float
     draws: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a measure."""
+        """One row per measure."""
         import pandas as pd
 
-        rows = [
-            (m, *(getattr(self, f"{m}_{part}") for part in ("mean", "low", "high"))) for m in ("ece", "ace")
-        ]
+        rows = [(name, one.value, one.low, one.high) for name, one in (("ece", self.ece), ("ace", self.ace))]
         return pd.DataFrame(rows, columns=["measure", "mean", "low", "high"])
 
 
@@ -169,6 +158,16 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     InvalidOption : bins below 1, or a level outside (0, 1).
 
     Source: [TH] §3; intervals ours.
+
+    >>> verdicts = OutcomeCounts(
+    ...     item=np.arange(4),
+    ...     confidence=np.array([0.6, 0.6, 0.9, 0.9]),
+    ...     n=np.ones(4, dtype=np.int64),
+    ...     correct=np.array([1, 0, 1, 1]),
+    ... )
+    >>> diagram = reliability(verdicts, bins=2)
+    >>> diagram.n.tolist(), diagram.confidence.tolist(), diagram.accuracy.value.tolist()
+    ([0, 4], [nan, 0.75], [nan, 0.75])
     """
     known = usable(outcomes)
     n, correct, stated, *squares = item_sums(known, bins)
@@ -183,32 +182,46 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
         n=n.astype(np.int64),
         items=squares[0].astype(np.int64),
         confidence=confidence,
-        accuracy=accuracy,
-        accuracy_low=low,
-        accuracy_high=high,
+        accuracy=Estimates(accuracy, low, high, n=n.astype(np.int64), level=level),
         deff=deff,
         level=level,
     )
 
 
-def calibration(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95) -> Calibration:
+def calibration(
+    outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95, diagram: Reliability | None = None
+) -> Calibration:
     """Every calibration measure of one judge.
 
     ECE = Σ_b n_b/N·|accuracy_b − confidence_b| over equal-width bins; MCE the largest gap of a non-empty
     bin; ACE as ECE over `equal_mass_index` bins; Brier = mean (c − correct)²; NLL = −mean ln of the
     probability given to what happened, c clipped to [1e−12, 1 − 1e−12].
 
+    Parameters
+    ----------
+    diagram : `reliability` of the same outcomes, bins and level, where it is known already.
+
     Raises
     ------
     NoUsableVotes, InvalidOption : as `reliability`.
 
     Source: [TH] §3; ACE ours.
+
+    >>> verdicts = OutcomeCounts(
+    ...     item=np.arange(4),
+    ...     confidence=np.array([0.6, 0.6, 0.9, 0.9]),
+    ...     n=np.ones(4, dtype=np.int64),
+    ...     correct=np.array([1, 0, 1, 1]),
+    ... )
+    >>> found = calibration(verdicts)
+    >>> found.accuracy.value, round(found.ece, 3), round(found.mce, 3), round(found.brier, 3)
+    (0.75, 0.1, 0.1, 0.135)
     """
     known = usable(outcomes)
-    diagram = reliability(known, bins=bins, level=level)
+    diagram = diagram or reliability(known, bins=bins, level=level)
     total = int(diagram.n.sum())
     filled = diagram.n > 0
-    gap = np.abs(diagram.accuracy - diagram.confidence)[filled]
+    gap = np.abs(diagram.accuracy.value - diagram.confidence)[filled]
     stated = by_confidence(known)
     mass_n, mass_correct, mass_stated = bin_sums(
         stated, equal_mass_index(stated.confidence, stated.n, bins), bins
@@ -217,14 +230,11 @@ def calibration(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     outside = (stated.confidence < NLL_CLIP) | (stated.confidence > 1 - NLL_CLIP)
     n, correct, _, items, *squares = (float(column[0]) for column in item_sums(known, 1))
     deff = float(design_effect_of_sums(n, correct, items, *squares))
-    accuracy = proportion(int(correct), total, level=level, deff=deff)
     return Calibration(
         n=total,
         items=int(items),
         without_confidence=int(outcomes.n.sum()) - total,
-        accuracy=accuracy.value,
-        accuracy_low=accuracy.low,
-        accuracy_high=accuracy.high,
+        accuracy=proportion(int(correct), total, level=level, deff=deff),
         mean_confidence=float(mass_stated.sum() / total),
         ece=float(np.dot(diagram.n[filled] / total, gap)),
         ace=float(np.abs(mass_correct - mass_stated).sum() / mass_n.sum()),
@@ -251,7 +261,7 @@ def calibration_intervals(
     confidence stated: a judge whose certain verdicts happen to be all right so far still errs one day, and
     that costs much. Simulated 95 % intervals hold .94 to 1, from 20 verdicts on. ECE and ACE count
     noise as miscalibration, so that a bootstrap of them misleads near 0: theirs are the true errors that
-    agree with the one seen (`inversion.absolute_sum_interval`), the noise of each bin drawn by resampling
+    agree with the one seen (`ece_interval.absolute_sum_interval`), the noise of each bin drawn by resampling
     items. Where a bin's outcomes hardly differ, its noise is that of an accuracy with two right and two wrong
     verdicts more at n/deff (Agresti–Coull), so that a bin without an error is not taken for certain.
 
@@ -266,7 +276,7 @@ def calibration_intervals(
     drawn_n = weights @ np.bincount(group, weights=known.n, minlength=groups)
     signed = known.correct - known.n * known.confidence
 
-    def absolute(index: IntArray) -> tuple[float, float]:
+    def absolute(index: IntArray) -> Estimate:
         gaps, n, correct = (
             np.bincount(group * bins + index, weights=column, minlength=groups * bins).reshape(groups, bins)
             for column in (signed, known.n, known.correct)
@@ -276,16 +286,16 @@ def calibration_intervals(
         least = _least_variance(n.astype(np.float64), correct.astype(np.float64)) / total**2
         lacking = np.maximum(least - noise.var(axis=0), 0)
         noise += rng.standard_normal(noise.shape) * np.sqrt(lacking)
-        return absolute_sum_interval(gap, noise, level=level)
+        low, high = absolute_sum_interval(gap, noise, level=level)
+        return Estimate(float(np.abs(gap).sum()), low, high, n=int(total), level=level)
 
     surest = 0.5 + float(np.abs(known.confidence - 0.5).max())
     one = np.ones(2, dtype=np.int64)
     either = OutcomeCounts(item=one, n=one, correct=np.array([1, 0]), confidence=np.full(2, surest))
 
-    def mean(loss: FloatArray, ends: FloatArray) -> tuple[float, float]:
+    def mean(loss: FloatArray, ends: FloatArray) -> Estimate:
         value, added = loss / np.maximum(known.n, 1), (float(ends[0]), float(ends[1]))
-        found = mean_interval(known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level)
-        return found.low, found.high
+        return mean_interval(known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level)
 
     brier, nll = map(mean, _row_losses(known), _row_losses(either))
     return CalibrationIntervals(
@@ -305,13 +315,20 @@ def noise_floor(
     bins: int = 10,
     level: float = 0.95,
     draws: int = 1000,
+    diagram: Reliability | None = None,
 ) -> NoiseFloor:
     """ECE and ACE that chance alone gives: what a perfectly calibrated judge would show.
 
     Draws correct ~ Binomial(n, c) for each distinct confidence c and bins as `calibration` does. Beyond 1,000
     distinct values those closer than .001 in one bin are drawn at their mean. Verdicts are drawn
     independently; where those of one item agree the true floor is higher, so `ece_high_clustered` widens the
-    drawn gap of each bin by √deff of that bin (`Reliability.deff`). Source: methods §5 (ours).
+    drawn gap of each bin by √deff of that bin.
+
+    Parameters
+    ----------
+    diagram : `reliability` of the same outcomes and bins, where it is known already.
+
+    Source: docs/methods.md §5 (ours).
     """
     known = usable(outcomes)
     wide = bin_index(known.confidence, bins)
@@ -328,24 +345,18 @@ def noise_floor(
     gaps = rng.binomial(n, chance, size=(draws, len(n))) - stated
     ends = [(1 - level) / 2, (1 + level) / 2]
 
-    def summary(index: IntArray, widening: FloatArray) -> tuple[float, float, float]:
+    def summary(index: IntArray, widening: FloatArray) -> Estimate:
         member = (index[:, None] == np.arange(bins)).astype(np.float64)
         error = (np.abs(gaps @ member) @ widening) / n.sum()
         low, high = np.quantile(error, ends)
-        return float(error.mean()), float(low), float(high)
+        return Estimate(float(error.mean()), float(low), float(high), n=int(n.sum()), level=level)
 
     alone = np.ones(bins)
-    alike = np.sqrt(np.nan_to_num(reliability(known, bins=bins).deff, nan=1.0))
-    ece_mean, ece_low, ece_high = summary(drawn // bins % bins, alone)
-    ace_mean, ace_low, ace_high = summary(drawn % bins, alone)
+    alike = np.sqrt((diagram or reliability(known, bins=bins)).deff)
     return NoiseFloor(
-        ece_mean=ece_mean,
-        ece_low=ece_low,
-        ece_high=ece_high,
-        ece_high_clustered=summary(drawn // bins % bins, alike)[2],
-        ace_mean=ace_mean,
-        ace_low=ace_low,
-        ace_high=ace_high,
+        ece=summary(drawn // bins % bins, alone),
+        ece_high_clustered=summary(drawn // bins % bins, alike).high,
+        ace=summary(drawn % bins, alone),
         n=int(n.sum()),
         level=level,
         draws=draws,
@@ -354,7 +365,7 @@ def noise_floor(
 
 def by_chance(floor: NoiseFloor) -> float:
     """ECE up to which chance alone may be the cause: the higher end of the floor, alike verdicts or not."""
-    return max(floor.ece_high, floor.ece_high_clustered)
+    return max(floor.ece.high, floor.ece_high_clustered)
 
 
 def _least_variance(n: FloatArray, correct: FloatArray) -> FloatArray:
@@ -379,13 +390,11 @@ def _row_losses(known: OutcomeCounts) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ConfidenceGap:
-    """Mean confidence minus accuracy, -1 to 1; above 0 is overconfident. Bounds are NaN for a single item."""
+    """Mean confidence minus accuracy, -1 to 1; above 0 is overconfident. No interval for a single item."""
 
     mean_confidence: float
     accuracy: float
-    gap: float
-    gap_low: float
-    gap_high: float
+    gap: Estimate
     n: int
     items: int
     level: float
@@ -394,7 +403,7 @@ class ConfidenceGap:
         """One row."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(self)])
+        return pd.DataFrame([flat(self)])
 
 
 def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> ConfidenceGap | None:
@@ -402,8 +411,8 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
 
     gap = Σ_v (c_v - correct_v)/N. With d_i the sum of an item's differences and n_i its verdicts,
     SE² = [I/(I - 1)·Σ_i (d_i - gap·n_i)² + Σ_i n_i²/N] / N², quantiles of t with I - 1 degrees of freedom.
-    Verdicts of one item share its difficulty, so they are not independent (methods §0). The last term is
-    worth one more wrong verdict: without it a judge that happens to err nowhere looks infinitely sure, and
+    Verdicts of one item share its difficulty, so they are not independent (docs/methods.md §0). The last term
+    is worth one more wrong verdict: without it a judge that happens to err nowhere looks infinitely sure, and
     40 % of calibrated judges with thirty verdicts at .97 would be called underconfident. In simulation 95 %
     intervals of independent verdicts cover .91 to 1, of few errors in large clusters down to .82. None
     without a verdict that has a confidence.
@@ -431,9 +440,7 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     return ConfidenceGap(
         mean_confidence=mean_confidence,
         accuracy=accuracy,
-        gap=gap,
-        gap_low=gap - half,
-        gap_high=gap + half,
+        gap=Estimate(gap, gap - half, gap + half, n=n, level=level),
         n=n,
         items=items,
         level=level,

@@ -22,8 +22,6 @@ Map = Callable[[FloatArray], FloatArray]
 
 MAX_SLOPE = 100.0
 """Slope and intercept stay within ±100: where verdicts separate perfectly, the likelihood has no maximum."""
-
-
 GRID_POINTS = 201
 
 
@@ -50,7 +48,7 @@ class Recalibration:
     """Calibration before and after a map that was fitted on other items, and the map itself.
 
     before, after : of the same verdicts; each verdict's new confidence comes from the folds without its item.
-    recalibrated_outcomes : the verdicts with their new confidences, of which `after` speaks.
+    recalibrated_outcomes : the verdicts with their new confidences, measured in `after`.
     confidence, recalibrated : the map fitted on all verdicts, on a grid of stated confidences.
     slope, intercept : of temperature (slope = 1/T, intercept 0) and Platt fitted on all verdicts, else NaN.
     """
@@ -67,7 +65,7 @@ class Recalibration:
     items: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a measure, before and after."""
+        """One row per measure, before and after."""
         frame = self.before.to_frame().rename(columns={"value": "before"})
         frame.insert(2, "after", self.after.to_frame()["value"])
         return frame.assign(change=frame["after"] - frame["before"])

@@ -1,21 +1,22 @@
-"""Which verdicts to keep: risk against coverage, and a confidence threshold with a guarantee.
+"""What can be left to a judge: risk against coverage, and thresholds on confidence with a guarantee.
 
-Which comparisons can be left to a judge: a threshold on how sure its label is, with a guarantee.
+`threshold_for_risk` keeps or drops single verdicts by their stated confidence, `guarantee` whole comparisons
+by how sure their label is. docs/methods.md §5 and §9.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from math import ceil, log
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..aggregation.btd import CHANCES, apply, features, fit, probabilities
+from ..aggregation.btd import CHANCES, apply, fit
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
 from ..stats.binning import EDGE_TOLERANCE, rank_values, usable
-from ..stats.estimate import Estimate
+from ..stats.estimate import Estimate, Estimates, flat
 from ..stats.intervals import clopper_pearson, clustered_proportion, dense_codes, design_effect, wilson
 
 if TYPE_CHECKING:
@@ -30,28 +31,25 @@ class RiskCoverage:
     """Error rate among the verdicts kept if those below a confidence are dropped, (cuts,), strictest first.
 
     threshold : least confidence kept.  n, errors : verdicts kept and the wrong ones.  coverage : n over all.
-    risk : errors / n, with the Wilson interval `risk_low` to `risk_high` at n/deff.  aurc : mean risk over
-    all coverages.  error_rate : risk at full coverage, the curve of a confidence that says nothing.
+    risk : errors / n, with a Wilson interval at n/deff.  aurc : mean risk over all coverages.
+    error_rate : risk at full coverage, the curve of a confidence that says nothing.
     """
 
     threshold: FloatArray
     n: IntArray
     errors: IntArray
     coverage: FloatArray
-    risk: FloatArray
-    risk_low: FloatArray
-    risk_high: FloatArray
+    risk: Estimates
     aurc: float
     error_rate: float
     deff: float
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a cut."""
+        """One row per cut."""
         import pandas as pd
 
-        names = ("threshold", "coverage", "risk", "risk_low", "risk_high", "n", "errors")
-        return pd.DataFrame({name: getattr(self, name) for name in names})
+        return pd.DataFrame(flat(self, names=("threshold", "coverage", "risk", "n", "errors")))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -79,11 +77,10 @@ class RiskThreshold:
     passed: BoolArray
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a cut of the grid."""
+        """One row per cut of the grid."""
         import pandas as pd
 
-        names = ("cut", "cut_n", "cut_errors", "cut_bound", "passed")
-        return pd.DataFrame({name: getattr(self, name) for name in names})
+        return pd.DataFrame(flat(self, names=("cut", "cut_n", "cut_errors", "cut_bound", "passed")))
 
 
 def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCoverage:
@@ -110,9 +107,7 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
         n=total,
         errors=wrong,
         coverage=total / total[-1],
-        risk=wrong / total,
-        risk_low=low,
-        risk_high=high,
+        risk=Estimates(wrong / total, low, high, n=total, level=level),
         aurc=float(area.sum() / total[-1]),
         error_rate=float(wrong[-1] / total[-1]),
         deff=deff,
@@ -132,14 +127,14 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     Items are the independent unit, so n is the effective number N²/Σnᵢ² (the verdicts if each has its own
     item) rounded down, with the errors scaled to it and rounded up. That is an approximation, good while
     items have about as many verdicts each; where a few items hold most verdicts it can promise too much, and
-    `core.confidence.selective`, which draws one comparison an item, does not.
+    `guarantee`, which draws one comparison per item, does not.
 
     Raises
     ------
     InvalidOption : alpha or delta outside (0, 1).
     NoUsableVotes : no verdict has a confidence.
 
-    Source: methods §5 (ours); Learn then Test, Angelopoulos et al. (2021) §3.2.
+    Source: docs/methods.md §5 (ours); Learn then Test, Angelopoulos et al. (2021) §3.2.
     """
     for name, value in (("alpha", alpha), ("delta", delta)):
         if not 0 < value < 1:
@@ -220,7 +215,7 @@ Sureness = Literal["share", "stated", "btd"]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Decisions:
-    """One label a comparison, how sure it is by a rule of `Sureness` (0 to 1, or NaN), and gold."""
+    """One label per comparison, how sure it is by a rule of `Sureness` (0 to 1, or NaN), and gold."""
 
     comparison: IntArray
     item: IntArray
@@ -233,13 +228,12 @@ class Decisions:
         return len(self.label)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a comparison; gold is missing where it is unknown or was used up by a fit."""
+        """One row per comparison; gold is missing where it is unknown or was used up by a fit."""
         import pandas as pd
 
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
         gold = pd.array(self.gold, dtype="Int64")
         gold[self.gold == NO_GOLD] = pd.NA
-        return pd.DataFrame(columns | {"gold": gold})
+        return pd.DataFrame(flat(self) | {"gold": gold})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -325,12 +319,10 @@ def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
     used = known & np.isin(counts.item, fitted_on)
     found = fit(counts.rows(used).cells()[0])
     label = apply(found, counts)
-    s, t = features(counts, alpha=found.alpha, kappa=found.kappa)
-    p = probabilities(np.array([found.beta, found.eta0, found.gamma]), s, t)
+    p = found.probabilities(counts)
     sure = p[np.arange(len(label)), label + len(CHANCES) // 2]
     decided = _decisions(counts, label, sure, "btd")
-    names = {field.name: getattr(decided, field.name) for field in fields(decided)}
-    return Decisions(**names | {"gold": np.where(used, NO_GOLD, counts.gold)})
+    return replace(decided, gold=np.where(used, NO_GOLD, counts.gold))
 
 
 def guarantee(
@@ -345,7 +337,7 @@ def guarantee(
 
     A label is wrong if it differs from gold. Comparisons of one item are not independent, so one labelled
     comparison of each item is drawn at random, without looking at labels or sureness, and the cuts are
-    tested on those alone, as `core.confidence.selective.threshold_for_risk` does: independent draws, exact
+    tested on those alone, as `threshold_for_risk` does: independent draws, exact
     bounds. The promise is for a comparison drawn at random from an item like these, if it is kept; where all
     items have as many comparisons that is the share of wrong labels among all that are kept. To take the
     comparisons for independent would break it, and weighing by an effective number breaks it where few items
@@ -355,14 +347,14 @@ def guarantee(
     ----------
     decisions : labels with their sureness. It must not have been fitted to the gold that is in it.
     alpha, delta : share of wrong labels allowed, probability of a broken promise allowed.
-    rng : draws the comparison of each item; with one comparison an item nothing is left to chance.
+    rng : draws the comparison of each item; with one comparison per item nothing is left to chance.
     level : of the intervals of the shares, which are over all comparisons.
 
     Raises
     ------
     NoUsableVotes : no comparison has both gold and a sureness.  InvalidOption : alpha, delta outside (0, 1).
 
-    Source: methods §9 (ours), by §5's fixed-sequence test; Angelopoulos et al. (2021) §3.2.
+    Source: docs/methods.md §9 (ours), by §5's fixed-sequence test; Angelopoulos et al. (2021) §3.2.
     """
     sure = ~np.isnan(decisions.confidence)
     tested = sure & (decisions.gold != NO_GOLD)

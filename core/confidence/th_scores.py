@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidOption
 from ..records import FloatArray, IntArray, OutcomeCounts
 from ..stats.binning import EDGE_TOLERANCE, usable
+from ..stats.estimate import Estimate, Estimates, flat
 from ..stats.intervals import check_level, clustered_proportion, dense_codes
 
 if TYPE_CHECKING:
@@ -26,16 +27,15 @@ SWEEP_EPSILONS = tuple(float(step) / 100 for step in range(1, 50))
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ThScore:
-    """TH-Score at one epsilon: `th` in percent points, `share` a fraction, `accuracy` NaN if none is in.
+    """TH-Score at one epsilon: `th` in percent points, with its band (`th_sweep`), and what it is made of.
 
-    accuracy_low, accuracy_high : Wilson interval at n/deff over items, at `level`.
+    share : fraction of the verdicts that are inside; n : their number.  accuracy : of those, with a Wilson
+    interval at n/deff over items; NaN if none is inside.
     """
 
     epsilon: float
-    th: float
-    accuracy: float
-    accuracy_low: float
-    accuracy_high: float
+    th: Estimate
+    accuracy: Estimate
     share: float
     n: int
     scale: str
@@ -45,20 +45,18 @@ class ThScore:
         """One row."""
         import pandas as pd
 
-        return pd.DataFrame([{f.name: getattr(self, f.name) for f in fields(self)}])
+        return pd.DataFrame([flat(self)])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ThSweep:
-    """TH-Score over epsilons, (epsilons,) each, with a band `th_low` to `th_high` by item.
+    """TH-Score over epsilons, (epsilons,) each, with a band by item.
 
     n : verdicts inside.  share : n over all.  accuracy : NaN where n = 0.  The band is NaN with one item.
     """
 
     epsilon: FloatArray
-    th: FloatArray
-    th_low: FloatArray
-    th_high: FloatArray
+    th: Estimates
     accuracy: FloatArray
     share: FloatArray
     n: IntArray
@@ -66,11 +64,10 @@ class ThSweep:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row an epsilon."""
+        """One row per epsilon."""
         import pandas as pd
 
-        names = ("epsilon", "th", "th_low", "th_high", "accuracy", "share", "n")
-        return pd.DataFrame({name: getattr(self, name) for name in names})
+        return pd.DataFrame(flat(self, without=("scale", "level")))
 
 
 def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "formula") -> FloatArray:
@@ -89,20 +86,25 @@ def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "form
 def th_score(
     outcomes: OutcomeCounts, epsilon: float, *, scale: Scale = "formula", level: float = 0.95
 ) -> ThScore:
-    """TH-Score: how much the near-certain verdicts (c > 1 − ε or c < ε) are worth; see `th_sweep`."""
-    sweep = th_sweep(outcomes, [epsilon], scale=scale)
+    """TH-Score: how much the near-certain verdicts (c > 1 − ε or c < ε) are worth; see `th_sweep`.
+
+    >>> verdicts = OutcomeCounts(
+    ...     item=np.arange(4),
+    ...     confidence=np.array([0.99, 0.97, 0.6, 0.6]),
+    ...     n=np.ones(4, dtype=np.int64),
+    ...     correct=np.array([1, 1, 1, 0]),
+    ... )
+    >>> found = th_score(verdicts, 0.05)
+    >>> found.n, found.share, found.accuracy.value, round(found.th.value, 2)
+    (2, 0.5, 1.0, 32.44)
+    """
+    sweep = th_sweep(outcomes, [epsilon], scale=scale, level=level)
     known = usable(outcomes)
     keep = np.minimum(known.confidence, 1 - known.confidence) < epsilon - EDGE_TOLERANCE
-    low = high = np.nan
-    if keep.any():
-        rate = clustered_proportion(known.item[keep], known.n[keep], known.correct[keep], level=level)
-        low, high = rate.low, rate.high
     return ThScore(
         epsilon=float(epsilon),
-        th=float(sweep.th[0]),
-        accuracy=float(sweep.accuracy[0]),
-        accuracy_low=low,
-        accuracy_high=high,
+        th=sweep.th[0],
+        accuracy=clustered_proportion(known.item[keep], known.n[keep], known.correct[keep], level=level),
         share=float(sweep.share[0]),
         n=int(sweep.n[0]),
         scale=scale,
@@ -135,12 +137,14 @@ def th_sweep(
 
     Source: [TH] §4; band ours.
     """
-    asked = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
+    chosen = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     check_level(level)
-    if not ((asked > 0) & (asked < 0.5)).all():
-        raise InvalidOption(f"epsilon: {asked[~((asked > 0) & (asked < 0.5))][0]} is not between 0 and 0.5")
+    if not ((chosen > 0) & (chosen < 0.5)).all():
+        raise InvalidOption(
+            f"epsilon: {chosen[~((chosen > 0) & (chosen < 0.5))][0]} is not between 0 and 0.5"
+        )
     known = usable(outcomes)
-    distinct, position = np.unique(asked, return_inverse=True)
+    distinct, position = np.unique(chosen, return_inverse=True)
     distance = np.minimum(known.confidence, 1 - known.confidence)
     # The first epsilon that a row is inside of; it stays inside of all larger ones.
     slot = np.where(distance > 0, np.searchsorted(distinct - EDGE_TOLERANCE, distance, side="right"), 0)
@@ -156,10 +160,14 @@ def th_sweep(
     th = th_from_rates(accuracy, n / total, scale=scale)
     low, high = (end[position] for end in _band(known, slot, len(distinct), level=level))
     return ThSweep(
-        epsilon=asked,
-        th=th,
-        th_low=np.minimum(SCALES[scale] * low, th),
-        th_high=np.maximum(SCALES[scale] * high, th),
+        epsilon=chosen,
+        th=Estimates(
+            th,
+            np.minimum(SCALES[scale] * low, th),
+            np.maximum(SCALES[scale] * high, th),
+            n=n.astype(np.int64),
+            level=level,
+        ),
         accuracy=accuracy,
         share=n / total,
         n=n.astype(np.int64),

@@ -1,6 +1,6 @@
 """Vote budget: how many votes does a comparison need, and when is another one not worth its price?
 
-Votes are asked for one after another (or `step` at a time). After each, the planner knows how they fell and,
+Votes are collected one after another (or `step` at a time). After each, the planner knows how they fell and,
 from a pilot whose comparisons have all n votes, how the rest tend to fall and what gold then is. It stops
 where the error that further votes are expected to save costs more than they do. All of it is ours (methods
 §9.6).
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..aggregation.btd import Bounds, BTDFit, decide, features, fit, probabilities, risks
+from ..aggregation.btd import DEFAULTS, BTDFit, BTDOptions, decide, fit, risks
 from ..errors import InvalidOption, TooFewLabels
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells, VoteCounts
 from .protocol import chances
@@ -47,7 +47,7 @@ class Lattice:
     levels : (checkpoints,) votes at each, the last is n.  votes : (states, 3) votes -1, 0, +1.
     start : (checkpoints + 1,) first state of each checkpoint.
     back : for each checkpoint but the first, (its states, states of the one before): chance that a state's
-        votes, but for the last ones asked for, are those.
+        votes, but for the last `step`, are those.
     """
 
     levels: tuple[int, ...]
@@ -186,7 +186,7 @@ class Pilot:
 class BudgetPlan:
     """When to stop asking, and which label to give then; arrays have one entry a state: votes so far.
 
-    votes : n, the most that are asked for on a comparison.  step : votes asked for at a time.
+    votes : n, the most per comparison.  step : votes collected at a time.
     price : absolute error (0 to 2) that a vote must be expected to save.
     tolerance : the added error that the price was chosen for; None if the price was given.
     stop : whether to stop there.  decision : the label then.
@@ -217,7 +217,7 @@ class BudgetPlan:
     n_comparisons: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a state, fewest votes first."""
+        """One row per state, fewest votes first."""
         import pandas as pd
 
         names = ("plus", "tie", "minus", "stop", "decision", "risk", "reached")
@@ -243,7 +243,7 @@ class PriceTable:
     n_comparisons: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a price; `saved` is the share of n votes, `added` the error above that of n votes."""
+        """One row per price; `saved` is the share of n votes, `added` the error above that of n votes."""
         import pandas as pd
 
         names = ("price", "expected_votes", "expected_mae")
@@ -254,14 +254,12 @@ class PriceTable:
 
 def learn(
     cells: VoteCells,
+    options: BTDOptions = DEFAULTS,
     *,
     votes: int | None = None,
     step: int = 1,
     minimum: int | None = None,
     known: BTDFit | None = None,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
     prior: float = PRIOR,
 ) -> Pilot:
     """Learn how votes fall and what gold is from a pilot whose comparisons have all n votes.
@@ -274,12 +272,12 @@ def learn(
     cells : labelled or not; votes are learned from all, gold from the labelled.
     votes : n; None is the largest number that nine tenths of the comparisons have. Comparisons with more
     count with all ways to draw n of them, those with fewer are left out.
-    step : votes asked for at a time, 2 for one in each order. Their order within a comparison is not used.
+    step : votes collected at a time, 2 for one in each order. Their order within a comparison is not used.
     minimum : fewest votes, a multiple of `step`.
-    known : a fit to use instead of one on the cells' own labels, with its α and κ.
+    known : a fit to use instead of one on the cells' own labels, with its options.
 
     Raises InvalidOption for options that do not go together, TooFewLabels as `core.aggregation.btd.fit`.
-    Source: ours, methods §9.6.
+    Source: ours, docs/methods.md §9.6.
     """
     if not len(cells):
         raise TooFewLabels("The planner learns from a pilot with all its votes; there is no comparison.")
@@ -291,9 +289,8 @@ def learn(
     drawn = chances(fallen, lattice.ways) * (cells.weight * enough)[:, None]
     if known is None:
         by_gold = np.stack([drawn[cells.gold == y].sum(axis=0) for y in (-1, 0, 1)])
-        known = fit(labelled_cells(lattice.ways, by_gold), alpha=alpha, kappa=kappa, bounds=bounds)
-    s, t = features(state_cells(lattice.ways), alpha=known.alpha, kappa=known.kappa)
-    p = probabilities(np.array([known.beta, known.eta0, known.gamma]), s, t)
+        known = fit(labelled_cells(lattice.ways, by_gold), options)
+    p = known.probabilities(state_cells(lattice.ways))
     return Pilot(
         lattice=lattice,
         step=step,
@@ -315,7 +312,7 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
     that of n votes. 0 stops only where no further vote can change the label, so labels are those of n votes;
     infinity stops at once.
 
-    Raises InvalidOption for a price or tolerance below 0. Source: ours, methods §9.6.
+    Raises InvalidOption for a price or tolerance below 0. Source: ours, docs/methods.md §9.6.
     """
     lattice, joint = pilot.lattice, pilot.joint
     if price is None:
@@ -357,14 +354,14 @@ def price_table(pilot: Pilot, *, prices: Sequence[float] = PRICES) -> PriceTable
     for price in prices:
         _check_price(price)
     lattice, joint = pilot.lattice, pilot.joint
-    asked = np.array(sorted(set(prices)), dtype=np.float64)
-    stop = stopping(lattice, np.broadcast_to(joint, (len(asked), *joint.shape)), asked, step=pilot.step)
+    chosen = np.array(sorted(set(prices)), dtype=np.float64)
+    stop = stopping(lattice, np.broadcast_to(joint, (len(chosen), *joint.shape)), chosen, step=pilot.step)
     at_end = still_open(lattice, stop) * stop
     least = least_risk(joint)
     return PriceTable(
         votes=lattice.levels[-1],
         step=pilot.step,
-        price=asked,
+        price=chosen,
         expected_votes=at_end @ (joint.sum(axis=1) * lattice.n),
         expected_mae=at_end @ least,
         fixed_votes=np.array(lattice.levels, dtype=np.int64),
@@ -409,8 +406,8 @@ def usual_votes(cells: VoteCells, step: int) -> int:
     """Largest number of votes, a multiple of `step`, that nine tenths of the comparisons have."""
     order = np.argsort(cells.n)[::-1]
     share = cells.weight[order].cumsum() / cells.weight.sum()
-    held = min(int(cells.n[order][(share >= KEPT - 1e-9).argmax()]), MAX_VOTES)
-    return max(held - held % step, step) if step > 0 else held
+    usual = min(int(cells.n[order][(share >= KEPT - 1e-9).argmax()]), MAX_VOTES)
+    return max(usual - usual % step, step) if step > 0 else usual
 
 
 def _check_price(price: float) -> None:

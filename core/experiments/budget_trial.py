@@ -1,8 +1,8 @@
-"""Does the vote-budget planner hold what it promises? Votes and error on held-out comparisons, beside others.
+"""The vote-budget planner on held-out comparisons: its votes and error beside those of other rules.
 
-Planner and fits see a calibration set with all its votes; every other comparison is then asked vote by vote.
-The expectation over the order of a comparison's votes is exact, so nothing is simulated. Source: ours,
-methods §9.6.
+Planner and fits see a calibration set with all its votes; the votes of every other comparison are then drawn
+one by one. The expectation over the order of a comparison's votes is exact, so nothing is simulated.
+Source: ours, docs/methods.md §9.6.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..aggregation.btd import Bounds, decide, features, fit_many, probabilities
+from ..aggregation.btd import DEFAULTS, BTDOptions, decide, fit_many
 from ..errors import InvalidOption, TooFewLabels
 from ..records import BoolArray, FloatArray, IntArray, VoteCounts, majority
+from ..stats.estimate import Estimate, flat
 from ..stats.intervals import check_level
-from ..stats.splits import change_intervals, item_losses, splits
+from ..stats.splits import change_intervals, item_losses, mean_losses, splits
 from .budget import (
     PRIOR,
     Lattice,
@@ -44,9 +45,9 @@ UNANIMOUS = (2, 3, 4)
 class TrialRow:
     """One rule on held-out comparisons, mean over splits.
 
-    votes : asked for a comparison.  saved : share of n votes.  mae : 0 to 2.
-    added : MAE minus that of BTD on n votes; *_low, *_high : over items (`core.stats.splits`), which leaves
-    out which items calibrate. NaN with one item.
+    votes : per comparison.  saved : share of n votes.  mae : 0 to 2.
+    added : MAE minus that of BTD on n votes; its interval is over items (`core.stats.splits`), which leaves
+        out which items calibrate. NaN with one item.
     expected_votes, expected_mae : what the planner's model expected; None for other rules.
     """
 
@@ -55,9 +56,7 @@ class TrialRow:
     votes: float
     saved: float
     mae: float
-    added: float
-    added_low: float
-    added_high: float
+    added: Estimate
     expected_votes: float | None = None
     expected_mae: float | None = None
 
@@ -66,7 +65,7 @@ class TrialRow:
 class BudgetTrial:
     """The planner beside fixed numbers of votes and simple rules, on the same splits.
 
-    rows : by key.  votes : n.  step : votes asked for at a time.  n, n_items : labelled comparisons with n
+    rows : by key.  votes : n.  step : votes collected at a time.  n, n_items : labelled comparisons with n
     votes or more, and their items.  left_out : labelled comparisons with fewer.
     calibration : mean comparisons of a calibration set.
     """
@@ -83,11 +82,10 @@ class BudgetTrial:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a rule."""
+        """One row per rule."""
         import pandas as pd
 
-        names = TrialRow.__dataclass_fields__
-        return pd.DataFrame([{name: getattr(row, name) for name in names} for row in self.rows.values()])
+        return pd.DataFrame([flat(row) for row in self.rows.values()])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -104,6 +102,7 @@ class _Rule:
 
 def trial(
     counts: VoteCounts,
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
     tolerances: Sequence[float] = TOLERANCES,
@@ -113,9 +112,6 @@ def trial(
     n_splits: int = 100,
     share: float = 0.05,
     minimum_labels: int = 20,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
     prior: float = PRIOR,
     level: float = 0.95,
 ) -> BudgetTrial:
@@ -129,7 +125,7 @@ def trial(
     planner's own label; `unanimous-m`: stop if the first m votes agree, else ask all n, planner's label.
     votes, step, minimum, prior : as `core.experiments.budget.learn`; the others as `splits.splits`.
 
-    Raises InvalidOption and TooFewLabels as those. Source: ours, methods §9.6.
+    Raises InvalidOption and TooFewLabels as those. Source: ours, docs/methods.md §9.6.
     """
     check_level(level)
     for tolerance in tolerances:
@@ -148,9 +144,7 @@ def trial(
     reach = chances(np.stack([cells.minus, cells.tie, cells.plus], axis=1), lattice.votes)
     # (3, sets, states): calibration comparisons by gold and by how their votes fell at each checkpoint.
     seen = np.stack([drawn.calibration[:, cells.gold == y] @ reach[cells.gold == y] for y in (-1, 0, 1)])
-    fitted = [
-        _fitted(lattice, i, seen, alpha=alpha, kappa=kappa, bounds=bounds) for i in range(len(lattice.levels))
-    ]
+    fitted = [_fitted(lattice, i, seen, options) for i in range(len(lattice.levels))]
     last = lattice.level(-1)
     joint = posterior(lattice, seen[:, :, last].sum(axis=0), fitted[-1], prior=prior)
     found = _planners(lattice, joint, tolerances, step) + _others(lattice, joint, fitted)
@@ -159,27 +153,23 @@ def trial(
     reference = next(
         error for rule, (error, _) in zip(found, outcomes, strict=True) if rule.key == f"btd-{n}"
     )
-    evaluation = drawn.evaluation
-    size = evaluation.sum(axis=1)
 
     def mean(values: FloatArray) -> float:
-        return float(((evaluation * values).sum(axis=1) / size).mean())
+        return float(mean_losses(drawn, [values]).mean())
 
     added = [mean(error - reference) for error, _ in outcomes]
     by_item = item_losses(drawn, [error - reference for error, _ in outcomes])
-    low, high = change_intervals(by_item, added, level=level)
+    over_items = change_intervals(by_item, added, level=level)
     rows = {}
-    for i, (rule, (error, asked)) in enumerate(zip(found, outcomes, strict=True)):
-        used, itself = mean(asked), rule.key == f"btd-{n}"
+    for i, (rule, (error, n_votes)) in enumerate(zip(found, outcomes, strict=True)):
+        used, itself = mean(n_votes), rule.key == f"btd-{n}"
         rows[rule.key] = TrialRow(
             key=rule.key,
             name=rule.name,
             votes=used,
             saved=1 - used / n,
             mae=mean(error),
-            added=added[i],
-            added_low=0.0 if itself else float(low[i]),
-            added_high=0.0 if itself else float(high[i]),
+            added=Estimate(added[i], 0.0, 0.0, level=level) if itself else over_items[i],
             expected_votes=rule.expected_votes,
             expected_mae=rule.expected_mae,
         )
@@ -197,17 +187,13 @@ def trial(
     )
 
 
-def _fitted(
-    lattice: Lattice, i: int, seen: FloatArray, *, alpha: float, kappa: float, bounds: Bounds | None
-) -> FloatArray:
+def _fitted(lattice: Lattice, i: int, seen: FloatArray, options: BTDOptions) -> FloatArray:
     """Chances of gold in each state of a checkpoint by BTD fitted on that many votes, (sets, states, 3)."""
     ways = lattice.votes[lattice.level(i)]
     by_gold = seen[:, :, lattice.level(i)]
     cells = labelled_cells(ways, by_gold.sum(axis=1))
     weights = by_gold.transpose(1, 0, 2).reshape(by_gold.shape[1], -1)
-    fits = fit_many(cells, weights, alpha=alpha, kappa=kappa, bounds=bounds)
-    s, t = features(state_cells(ways), alpha=alpha, kappa=kappa)
-    return probabilities(fits.theta, s, t)
+    return fit_many(cells, weights, options).probabilities(state_cells(ways))
 
 
 def _planners(lattice: Lattice, joint: FloatArray, tolerances: Sequence[float], step: int) -> list[_Rule]:

@@ -1,6 +1,6 @@
-"""Does another temperature, prompt or judge do better? Judges side by side, and on what they both judged.
+"""Does another temperature, prompt or judge do better? Side by side, and on what both have judged.
 
-How do the parameters of BTD differ between tasks and judges? One table of them all, with regimes.
+The parameters of BTD by task and judge are compared the same way: every group starts from the same splits.
 """
 
 from __future__ import annotations
@@ -8,32 +8,26 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..aggregation.btd import MINIMUM_LABELS, PARAMETERS, Bounds
-from ..aggregation.evaluation import METHODS, Evaluation, ParameterTable, evaluate
+from ..aggregation.btd import DEFAULTS, MINIMUM_LABELS, PARAMETERS, BTDOptions
+from ..aggregation.evaluation import Evaluation, ParameterTable, evaluate
+from ..aggregation.rules import RULES
 from ..errors import InvalidOption, TooFewLabels, UnknownName
-from ..records import NO_GOLD, BoolArray, FloatArray, VoteCounts
+from ..records import NO_GOLD, BoolArray, VoteCounts
 from ..stats.estimate import Estimate
 from ..stats.intervals import check_level, clustered_proportion
-from ..stats.splits import Splits, change_intervals
-from .protocol import (
-    check_rules,
-    errors_and_hits,
-    losses_by_item,
-    means,
-    nested_splits,
-    seen_items,
-)
+from ..stats.splits import change_intervals, mean_losses
+from .protocol import errors_and_hits, losses_by_item, nested_splits, seen_items
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-COMPARED = ("btd", "majority")
-"""Rules that judges are compared under."""
+JUDGED_BY = ("btd", "majority")
+"""Rules that values of a column are compared under."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -42,7 +36,7 @@ class ComparedValue:
 
     tie_votes : share of ties among its votes.  tie_gold : among the gold labels of its comparisons, None
     without gold.  Both with Wilson intervals clustered by item.
-    evaluation : of `COMPARED` rules on all its labelled comparisons, None if they are too few.
+    evaluation : of `JUDGED_BY` on all its labelled comparisons, None if they are too few.
     reason : why there is no evaluation.  n_votes, n : votes and comparisons.  n_labelled : those with gold.
     """
 
@@ -57,35 +51,32 @@ class ComparedValue:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairedDifference:
-    """MAE and PA of one value minus those of the reference, on the comparisons with gold that both have.
+    """MAE and PA of a candidate minus those of the baseline, on the comparisons with gold that both have.
 
     Splits and items are the same for both; intervals are over items, NaN with one (`core.stats.splits`).
-    mae, mae_reference : on these comparisons.  reason : why there is no difference; numbers are NaN then.
+    mae, mae_baseline : on these comparisons.  delta, pa_delta : None with all else where there is a `reason`.
+    n, n_items : comparisons that both have, and their items.
     """
 
-    value: str
-    reference: str
+    candidate: str
+    baseline: str
     rule: str
-    mae: float
-    mae_reference: float
-    difference: float
-    difference_low: float
-    difference_high: float
-    pa_difference: float
-    pa_difference_low: float
-    pa_difference_high: float
+    mae: float | None = None
+    mae_baseline: float | None = None
+    delta: Estimate | None = None
+    pa_delta: Estimate | None = None
     n: int
     n_items: int
-    reason: str | None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Comparison:
-    """Values of a column side by side, and each against `reference` on common comparisons."""
+    """Values of a column side by side, and each against `baseline` on common comparisons."""
 
     values: dict[str, ComparedValue]
     differences: tuple[PairedDifference, ...]
-    reference: str
+    baseline: str
     rules: tuple[str, ...]
     n_splits: int
     share: float
@@ -93,42 +84,46 @@ class Comparison:
     resamples: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a value and rule."""
+        """One row per value and rule."""
         import pandas as pd
 
+        paired = {(one.candidate, one.rule): one for one in self.differences}
+        scored = ("mae", "mae_item_low", "mae_item_high", "pa", "pa_item_low", "pa_item_high")
         rows = []
-        against = {(one.value, one.rule): one for one in self.differences}
         for name, one in self.values.items():
-            ties = {
-                "ties": one.tie_votes.value,
-                "ties_low": one.tie_votes.low,
-                "ties_high": one.tie_votes.high,
-            }
-            gold = one.tie_gold.value if one.tie_gold else np.nan
             for rule in self.rules:
-                row = {"value": name, "rule": METHODS[rule], "votes": one.n_votes, **ties, "gold_ties": gold}
                 score = one.evaluation.scores[rule] if one.evaluation else None
-                for field in ("mae", "mae_item_low", "mae_item_high", "pa", "pa_item_low", "pa_item_high"):
-                    row[field] = getattr(score, field) if score else np.nan
-                paired = against.get((name, rule))
-                for field in ("difference", "difference_low", "difference_high"):
-                    row[field] = getattr(paired, field) if paired else np.nan
-                row["n"], row["common"] = one.n_labelled, paired.n if paired else None
-                rows.append(row)
+                difference = paired.get((name, rule))
+                delta = difference.delta if difference else None
+                rows.append(
+                    {
+                        "value": name,
+                        "rule": RULES[rule].name,
+                        "votes": one.n_votes,
+                        "ties": one.tie_votes.value,
+                        "ties_low": one.tie_votes.low,
+                        "ties_high": one.tie_votes.high,
+                        "gold_ties": one.tie_gold.value if one.tie_gold else np.nan,
+                        **{field: getattr(score, field, np.nan) for field in scored},
+                        "difference": getattr(delta, "value", np.nan),
+                        "difference_low": getattr(delta, "low", np.nan),
+                        "difference_high": getattr(delta, "high", np.nan),
+                        "n": one.n_labelled,
+                        "common": difference.n if difference else None,
+                    }
+                )
         return pd.DataFrame(rows).astype({"common": "Int64"})
 
 
 def compare(
     counts: Mapping[str, VoteCounts],
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
-    reference: str | None = None,
+    baseline: str | None = None,
     n_splits: int = 100,
     share: float = 0.05,
     minimum: int = MINIMUM_LABELS,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
     level: float = 0.95,
     resamples: int = 2_000,
 ) -> Comparison:
@@ -138,61 +133,51 @@ def compare(
     values on the same comparisons have the same splits. A difference is taken on the labelled comparisons
     that both values have, with the same items to calibrate on; its interval is over items (ours).
 
-    counts : value → votes, with codes of one selection.  reference : value to compare with; None: the first.
+    counts : value → votes, with codes of one selection.  baseline : value to compare with; None: the first.
 
-    Raises UnknownName for a reference that is not among the values, InvalidOption for none.
+    Raises UnknownName for a baseline that is not among the values, InvalidOption for none.
     Source: [BTD] §5; the paired difference is ours.
     """
     check_level(level)
-    check_rules(COMPARED)
     if not counts:
         raise InvalidOption("Nothing to compare: the column has no value.")
-    chosen = next(iter(counts)) if reference is None else reference
-    if chosen not in counts:
-        raise UnknownName(f"There is no value {chosen!r}; choose from {', '.join(counts)}.")
+    baseline = next(iter(counts)) if baseline is None else baseline
+    if baseline not in counts:
+        raise UnknownName(f"There is no value {baseline!r}; choose from {', '.join(counts)}.")
     values = {}
-    for name, one in counts.items():
+    for name, votes in counts.items():
+        evaluation = reason = None
         try:
-            found = evaluate(
-                one,
+            evaluation = evaluate(
+                votes,
+                options,
                 rng=copy.deepcopy(rng),
-                methods=COMPARED,
+                methods=JUDGED_BY,
                 n_splits=n_splits,
                 share=share,
                 minimum=minimum,
                 level=level,
                 resamples=resamples,
-                alpha=alpha,
-                kappa=kappa,
-                bounds=bounds,
             )
-            values[name] = _value(one, found, None, level)
         except TooFewLabels as error:
-            values[name] = _value(one, None, str(error), level)
+            reason = str(error)
+        values[name] = _value(votes, evaluation, reason, level)
     differences: list[PairedDifference] = []
-    for name in counts:
-        if name == chosen:
+    for candidate in counts:
+        if candidate == baseline:
             continue
-        here, there = _common(counts[name], counts[chosen])
-        size = max(minimum, round(share * len(here)))
-        try:
-            drawn, nested = nested_splits(here, [size], rng=copy.deepcopy(rng), n_splits=n_splits)
-            other, nested_other = nested_splits(there, [size], rng=copy.deepcopy(rng), n_splits=n_splits)
-        except TooFewLabels as error:
-            differences += [_unknown(name, chosen, rule, here, str(error)) for rule in COMPARED]
-            continue
-        both = []
-        for split, calibration in ((drawn, nested[0]), (other, nested_other[0])):
-            errors, hits = errors_and_hits(
-                split, calibration, COMPARED, alpha=alpha, kappa=kappa, bounds=bounds
-            )
-            both.append((means(split, errors + hits), losses_by_item(split, errors + hits)))
-        differences += _differences(name, chosen, drawn, both, level=level)
+        pair = _common(counts[candidate], counts[baseline])
+        labels = max(minimum, round(share * len(pair[0])))
+        found = _paired(pair, labels, options, rng=rng, n_splits=n_splits, level=level)
+        differences += [
+            PairedDifference(candidate=candidate, baseline=baseline, rule=rule, **found[rule])
+            for rule in JUDGED_BY
+        ]
     return Comparison(
         values=values,
         differences=tuple(differences),
-        reference=chosen,
-        rules=COMPARED,
+        baseline=baseline,
+        rules=JUDGED_BY,
         n_splits=n_splits,
         share=share,
         level=level,
@@ -220,67 +205,51 @@ def _value(
     )
 
 
-def _common(one: VoteCounts, other: VoteCounts) -> tuple[VoteCounts, VoteCounts]:
+def _common(candidate: VoteCounts, baseline: VoteCounts) -> tuple[VoteCounts, VoteCounts]:
     """The labelled comparisons that both have, in the same order."""
-    keep: BoolArray = (one.gold != NO_GOLD) & np.isin(one.comparison, other.comparison[other.gold != NO_GOLD])
-    one = one.rows(keep)
-    one = one.rows(np.argsort(one.comparison, kind="stable"))
-    other = other.rows(np.isin(other.comparison, one.comparison))
-    return one, other.rows(np.argsort(other.comparison, kind="stable"))
-
-
-def _differences(
-    value: str,
-    reference: str,
-    drawn: Splits,
-    both: list[tuple[FloatArray, FloatArray]],
-    *,
-    level: float,
-) -> list[PairedDifference]:
-    (by_split, by_item), (by_split_other, by_item_other) = both
-    estimate = (by_split - by_split_other).mean(axis=0)
-    size = np.bincount(drawn.item).astype(np.float64)
-    low, high = change_intervals(seen_items(by_item - by_item_other, size), estimate, level=level)
-    k = len(COMPARED)
-    return [
-        PairedDifference(
-            value=value,
-            reference=reference,
-            rule=rule,
-            mae=float(by_split[:, m].mean()),
-            mae_reference=float(by_split_other[:, m].mean()),
-            difference=float(estimate[m]),
-            difference_low=float(low[m]),
-            difference_high=float(high[m]),
-            pa_difference=float(estimate[k + m]),
-            pa_difference_low=float(low[k + m]),
-            pa_difference_high=float(high[k + m]),
-            n=drawn.n,
-            n_items=drawn.n_items,
-            reason=None,
-        )
-        for m, rule in enumerate(COMPARED)
-    ]
-
-
-def _unknown(value: str, reference: str, rule: str, common: VoteCounts, reason: str) -> PairedDifference:
-    nan = float("nan")
-    return PairedDifference(
-        value=value,
-        reference=reference,
-        rule=rule,
-        mae=nan,
-        mae_reference=nan,
-        difference=nan,
-        difference_low=nan,
-        difference_high=nan,
-        pa_difference=nan,
-        pa_difference_low=nan,
-        pa_difference_high=nan,
-        n=len(common),
-        n_items=len(np.unique(common.item)),
-        reason=reason,
+    with_gold = baseline.comparison[baseline.gold != NO_GOLD]
+    keep: BoolArray = (candidate.gold != NO_GOLD) & np.isin(candidate.comparison, with_gold)
+    candidate = candidate.rows(keep)
+    baseline = baseline.rows(np.isin(baseline.comparison, candidate.comparison))
+    candidate, baseline = (
+        votes.rows(np.argsort(votes.comparison, kind="stable")) for votes in (candidate, baseline)
     )
+    return candidate, baseline
+
+
+def _paired(
+    pair: tuple[VoteCounts, VoteCounts],
+    labels: int,
+    options: BTDOptions,
+    *,
+    rng: np.random.Generator,
+    n_splits: int,
+    level: float,
+) -> dict[str, dict[str, Any]]:
+    """Fields of `PairedDifference` by rule, for a candidate and the baseline on the same comparisons."""
+    size: dict[str, Any] = {"n": len(pair[0]), "n_items": len(np.unique(pair[0].item))}
+    by_split, by_item = [], []
+    for votes in pair:
+        try:
+            drawn, nested = nested_splits(votes, [labels], rng=copy.deepcopy(rng), n_splits=n_splits)
+        except TooFewLabels as error:
+            return {rule: size | {"reason": str(error)} for rule in JUDGED_BY}
+        errors, hits = errors_and_hits(drawn, nested[0], JUDGED_BY, options)
+        by_split.append(mean_losses(drawn, errors + hits))
+        by_item.append(losses_by_item(drawn, errors + hits))
+    # The items are the same for both.
+    lost = seen_items(by_item[0] - by_item[1], np.bincount(drawn.item).astype(np.float64))
+    delta = change_intervals(lost, (by_split[0] - by_split[1]).mean(axis=0), level=level)
+    return {
+        rule: size
+        | {
+            "mae": float(by_split[0][:, m].mean()),
+            "mae_baseline": float(by_split[1][:, m].mean()),
+            "delta": delta[m],
+            "pa_delta": delta[len(JUDGED_BY) + m],
+        }
+        for m, rule in enumerate(JUDGED_BY)
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -294,7 +263,7 @@ class ParameterGrid:
     n_splits: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a group."""
+        """One row per group."""
         import pandas as pd
 
         rows = []
@@ -311,14 +280,12 @@ class ParameterGrid:
 
 def parameter_grid(
     groups: Mapping[tuple[str, str], VoteCounts],
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
     n_splits: int = 100,
     share: float = 0.05,
     minimum: int = MINIMUM_LABELS,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
 ) -> ParameterGrid:
     """Mean and quartiles of β, ν, γ over the splits of each (task, judge), and the regime that ν shows.
 
@@ -330,14 +297,12 @@ def parameter_grid(
         try:
             found = evaluate(
                 counts,
+                options,
                 rng=copy.deepcopy(rng),
                 methods=("btd",),
                 n_splits=n_splits,
                 share=share,
                 minimum=minimum,
-                alpha=alpha,
-                kappa=kappa,
-                bounds=bounds,
                 resamples=0,
             )
         except TooFewLabels as error:

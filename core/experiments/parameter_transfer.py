@@ -1,31 +1,30 @@
-"""Can labels of one task calibrate another? Fit on one, evaluate on the other, beside the other's own fit.
-
-Will labels of one task do for another? How far tasks lie apart, and whether that predicts transfer.
-"""
+"""Can labels of one task calibrate another, and does the distance of the tasks predict it?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ..aggregation.btd import (
+    DEFAULTS,
     MINIMUM_LABELS,
-    Bounds,
     BTDFit,
+    BTDOptions,
     decide,
     drps,
     features,
     fit,
     fit_many,
-    probabilities,
 )
 from ..aggregation.rules import one_hot
+from ..aggregation.solver import probabilities
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 from ..records import NO_GOLD, FloatArray, IntArray, VoteCells, VoteCounts
+from ..stats.estimate import Estimates, flat
 from ..stats.intervals import check_level
 from ..stats.splits import change_intervals, splits
 from .protocol import losses_by_item, seen_items
@@ -38,9 +37,9 @@ if TYPE_CHECKING:
 class Transfer:
     """Cost of calibrating one task with the labels of another; matrices are (fitted on, evaluated on).
 
-    mae : MAE on the column task, mean over splits.  change : mae minus that of the column's own fit.
-    change_low, change_high : over the labels that both tasks happen to have and the column's items; `level`
-        is the chance that those of all pairs hold at once.
+    mae : MAE on the column task, mean over splits.
+    change : mae minus that of the column's own fit. Its interval is over the labels that both tasks happen to
+        have and the column's items; `level` is the chance that those of all pairs hold at once.
     loss_change : DRPS of the row's fit on every label, on all labelled comparisons of the column, minus that
         of the column's own fit: what differs between the tasks, without the luck of a small calibration set.
     mae_majority : (tasks,), MAE of the majority label on the same evaluation sets.
@@ -50,9 +49,7 @@ class Transfer:
 
     tasks: tuple[str, ...]
     mae: FloatArray
-    change: FloatArray
-    change_low: FloatArray
-    change_high: FloatArray
+    change: Estimates
     loss_change: FloatArray
     mae_majority: FloatArray
     theta: FloatArray
@@ -65,26 +62,24 @@ class Transfer:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair of tasks."""
+        """One row per pair of tasks."""
         import pandas as pd
 
         k = len(self.tasks)
         names = ("mae", "change", "change_low", "change_high")
-        columns = {name: getattr(self, name).ravel() for name in names}
+        columns = {name: values.ravel() for name, values in flat(self).items() if name in names}
         pairs = {"fitted_on": np.repeat(self.tasks, k), "evaluated_on": np.tile(self.tasks, k)}
         return pd.DataFrame(pairs | columns | {"n": np.tile(self.n, k)})
 
 
 def transfer(
     tasks: Mapping[str, VoteCounts],
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
     n_splits: int = 100,
     share: float = 0.05,
     minimum: int = MINIMUM_LABELS,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
     level: float = 0.95,
 ) -> Transfer:
     """Fit BTD on the calibration sets of each task, and evaluate each fit on every task.
@@ -120,48 +115,39 @@ def transfer(
             f"A transfer needs two tasks with {minimum} labelled comparisons to calibrate on and others to "
             f"evaluate on; {len(drawn)} of {len(tasks)} have them."
         )
-    theta = np.stack(
-        [
-            fit_many(one.cells, one.calibration, bounds=bounds, alpha=alpha, kappa=kappa).theta
-            for one in drawn.values()
-        ]
-    )
-    fits = {name: fit(one.cells, bounds=bounds, alpha=alpha, kappa=kappa) for name, one in drawn.items()}
-    whole = np.array([[one.beta, one.eta0, one.gamma] for one in fits.values()])
+    theta = np.stack([fit_many(one.cells, one.calibration, options).theta for one in drawn.values()])
+    fits = {name: fit(one.cells, options) for name, one in drawn.items()}
+    whole = np.stack([one.theta for one in fits.values()])
     k = len(drawn)
     loss = np.empty((k, k))
     at_once = 1 - (1 - level) / (k * (k - 1))
-    mae, change, low, high = (np.zeros((k, k)) for _ in range(4))
+    mae, low, high = (np.zeros((k, k)) for _ in range(3))
     # How much the luck of the labels moves a mean over splits, in variances of one split's fit.
     calibrated = np.array([one.calibration.sum(axis=1).mean() for one in drawn.values()])
     total = np.array([one.n for one in drawn.values()])
     luck = 1 / n_splits + calibrated / (total - calibrated)
     majority = np.empty(k)
     for column, one in enumerate(drawn.values()):
-        s, t = features(one.cells, alpha=alpha, kappa=kappa)
+        s, t = features(one.cells, options)
         off = np.abs(np.arange(-1, 2) - one.cells.gold[:, None])
         loss[:, column] = drps(probabilities(whole, s, t), one.cells.gold) @ one.cells.weight / one.n
-        said = decide(probabilities(theta, s, t))
-        errors = (one_hot(said) * off).sum(axis=3)
+        errors = (one_hot(decide(probabilities(theta, s, t))) * off).sum(axis=3)
         size = one.evaluation.sum(axis=1)
         by_split = (one.evaluation * errors).sum(axis=2) / size
         mae[:, column] = by_split.mean(axis=1)
         majority[column] = (one.evaluation @ np.abs(one.cells.label - one.cells.gold) / size).mean()
-        change[:, column] = (by_split - by_split[column]).mean(axis=1)
+        change = (by_split - by_split[column]).mean(axis=1)
         by_item = losses_by_item(one, list(errors - errors[column]))
         seen = seen_items(by_item, np.bincount(one.item).astype(np.float64))
-        chance = luck * (errors @ one.cells.weight / one.n).var(axis=1, ddof=1)
-        ends = change_intervals(seen, change[:, column], level=at_once)
-        low[:, column], high[:, column] = _with_variance(
-            change[:, column], *ends, variance=chance + chance[column], items=one.n_items, level=at_once
-        )
+        luck_of_labels = luck * (errors @ one.cells.weight / one.n).var(axis=1, ddof=1)
+        luck_of_both = luck_of_labels + luck_of_labels[column]
+        found = _with_variance(change_intervals(seen, change, level=at_once), luck_of_both, one.n_items)
+        low[:, column], high[:, column] = found.low, found.high
         low[column, column] = high[column, column] = 0.0
     return Transfer(
         tasks=tuple(drawn),
         mae=mae,
-        change=mae - np.diag(mae),
-        change_low=low,
-        change_high=high,
+        change=Estimates(mae - np.diag(mae), low, high, level=level),
         loss_change=loss - np.diag(loss),
         mae_majority=majority,
         theta=theta,
@@ -175,14 +161,14 @@ def transfer(
     )
 
 
-def _with_variance(
-    value: FloatArray, low: FloatArray, high: FloatArray, *, variance: FloatArray, items: int, level: float
-) -> tuple[FloatArray, FloatArray]:
-    """An interval over items with another variance added to its own."""
+def _with_variance(estimates: Estimates, variance: FloatArray, items: int) -> Estimates:
+    """Intervals over items with another variance added to their own."""
     from scipy.special import stdtrit
 
-    squared = float(stdtrit(items - 1, (1 + level) / 2)) ** 2 * variance
-    return value - np.sqrt((value - low) ** 2 + squared), value + np.sqrt((high - value) ** 2 + squared)
+    squared = float(stdtrit(items - 1, (1 + estimates.level) / 2)) ** 2 * variance
+    value = estimates.value
+    low = value - np.sqrt((value - estimates.low) ** 2 + squared)
+    return replace(estimates, low=low, high=value + np.sqrt((estimates.high - value) ** 2 + squared))
 
 
 Kind = Literal["votes", "labels", "joint"]
@@ -211,7 +197,7 @@ class TaskDistances:
     joint: FloatArray
 
     def to_frame(self) -> pd.DataFrame:
-        """One row an unordered pair of tasks."""
+        """One row per unordered pair of tasks."""
         import pandas as pd
 
         one, other = np.triu_indices(len(self.tasks), 1)
@@ -245,7 +231,7 @@ class TransferPrediction:
     n_pairs: int
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a target and kind of distance."""
+        """One row per target and kind of distance."""
         import pandas as pd
 
         names = ("rho", "p_value", "error", "constant_error")
@@ -286,12 +272,12 @@ def task_distances(tasks: Mapping[str, VoteCounts]) -> TaskDistances:
 def transfer_prediction(
     found: Transfer, distances: TaskDistances, *, rng: np.random.Generator, draws: int = 5_000
 ) -> TransferPrediction:
-    """Hold each distance to what transfers cost: rank correlation, and prediction for a task left out (ours).
+    """Rank correlation of each distance with what transfers cost, and the error of predicting by it (ours).
 
     ρ is Spearman's over the ordered pairs of different tasks. Pairs share tasks, so its p-value permutes the
     tasks of the distance matrix (a Mantel test, one-sided: a larger distance, a larger loss); all orders up
     to 7 tasks, else `draws` random ones, p = (1 + #{ρ_r ≥ ρ})/(R + 1). For each task left out, a line is
-    fitted by least squares to the pairs of the others and held to the pairs with it.
+    fitted by least squares to the pairs of the others and compared with the pairs with it.
 
     Raises InvalidOption below four tasks, UnknownName if the distances are of other tasks.
     """
@@ -310,7 +296,7 @@ def transfer_prediction(
         orders = np.array(list(permutations(range(k))))
     else:
         orders = np.stack([np.arange(k), *(rng.permutation(k) for _ in range(draws))])
-    matrices: dict[Target, FloatArray] = {"mae": found.change, "drps": found.loss_change}
+    matrices: dict[Target, FloatArray] = {"mae": found.change.value, "drps": found.loss_change}
     rows = []
     for change in matrices.values():
         for kind in KINDS:
@@ -386,10 +372,10 @@ def _left_out_errors(distance: FloatArray, change: FloatArray, apart: FloatArray
     for task in range(len(change)):
         with_it = np.zeros(apart.shape, dtype=bool)
         with_it[task] = with_it[:, task] = True
-        fitted, held = apart & ~with_it, apart & with_it
+        fitted, left_out = apart & ~with_it, apart & with_it
         x, y = distance[fitted], change[fitted]
         spread = x - x.mean()
         slope = float(spread @ y) / float(spread @ spread) if (spread @ spread) > 0 else 0.0
-        by_line.append(np.abs(y.mean() + slope * (distance[held] - x.mean()) - change[held]))
-        by_mean.append(np.abs(y.mean() - change[held]))
+        by_line.append(np.abs(y.mean() + slope * (distance[left_out] - x.mean()) - change[left_out]))
+        by_mean.append(np.abs(y.mean() - change[left_out]))
     return float(np.concatenate(by_line).mean()), float(np.concatenate(by_mean).mean())

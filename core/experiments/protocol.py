@@ -1,7 +1,4 @@
-"""What every experiment shares: calibration items drawn by name, what each rule then says, losses by item.
-
-How votes fall that are drawn without replacement.
-"""
+"""What experiments share: calibration items drawn by name, the error of each rule then, losses by item."""
 
 from __future__ import annotations
 
@@ -9,33 +6,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..aggregation.btd import MINIMUM_LABELS, Bounds, decide, features, fit_many, probabilities
-from ..aggregation.evaluation import FITTED, METHODS
-from ..aggregation.rules import AGGREGATORS, one_hot
-from ..aggregation.shrinkage import WEAK, shrunken
-from ..errors import InvalidOption, TooFewLabels, UnknownName
-from ..records import FloatArray, IntArray, VoteCells, VoteCounts
+from ..aggregation.btd import DEFAULTS, MINIMUM_LABELS, BTDOptions
+from ..aggregation.rules import RULES, check_known
+from ..errors import InvalidOption, TooFewLabels
+from ..records import FloatArray, IntArray, VoteCounts
 from ..stats.intervals import dense_codes
-from ..stats.splits import CalibrationSets, ItemLosses, Splits, item_losses
+from ..stats.splits import ItemLosses, Splits, item_losses, rows_of_items
 
-RULES = ("btd", "btd_shrunk", "threshold", "majority")
-"""Rules that experiments compare unless told otherwise."""
+COMPARED = ("btd", "btd_shrunk", "threshold", "majority")
+"""Rules that experiments compare by default."""
 
 
 def check_rules(methods: Sequence[str]) -> tuple[str, ...]:
     """Keys without repetition; UnknownName or InvalidOption for one that counts of votes cannot feed."""
+    check_known(methods)
     for key in methods:
-        if key not in METHODS:
-            raise UnknownName(f"There is no aggregator {key!r}; choose from {', '.join(METHODS)}.")
-        if key not in FITTED and AGGREGATORS[key].forecast is None:
+        if RULES[key].forecast is None:
             raise InvalidOption(f"Aggregator {key!r} needs more than counts of votes, so it has no sweep.")
     return tuple(dict.fromkeys(methods))
 
 
 def largest_draw(counts: VoteCounts) -> int:
-    """Most comparisons that a calibration set can be asked for with 20 of other items left to evaluate on.
+    """Most comparisons to ask of a calibration set, with 20 of other items left to evaluate on.
 
-    Whole items are drawn, so a set can hold up to an item less one comparison more than asked for.
+    Whole items are drawn, so a set can hold up to an item less one comparison more than wanted.
     """
     labelled = counts.labelled()
     if not len(labelled):
@@ -71,18 +65,15 @@ def nested_splits(
         )
     cells, cell = labelled.cells()
     item = dense_codes(labelled.item)
-    held = np.bincount(item)
-    pick = min(len(held), most)
-    drawn = np.stack([rng.choice(len(held), pick, replace=False) for _ in range(n_splits)])
-    before = np.cumsum(held[drawn], axis=1) - held[drawn]
+    n_rows = np.bincount(item)
+    pick = min(len(n_rows), most)
+    drawn = np.stack([rng.choice(len(n_rows), pick, replace=False) for _ in range(n_splits)])
+    before = np.cumsum(n_rows[drawn], axis=1) - n_rows[drawn]
     split, place = np.nonzero(before < most)
     chosen, before = drawn[split, place], before[split, place]
 
-    rows = np.argsort(item, kind="stable")
-    begin = np.cumsum(held) - held
-    length = held[chosen]
-    offset = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-    entry_row = rows[np.repeat(begin[chosen], length) + offset]
+    length = n_rows[chosen]
+    entry_row = rows_of_items(item, n_rows, chosen)
     entry_split, entry_before = np.repeat(split, length), np.repeat(before, length)
     key = entry_split * len(cells) + cell[entry_row]
     nested = [np.bincount(key[entry_before < size], minlength=n_splits * len(cells)) for size in sizes]
@@ -92,7 +83,7 @@ def nested_splits(
         given={},
         calibration=calibration[int(np.argmax(sizes))],
         n=len(item),
-        n_items=len(held),
+        n_items=len(n_rows),
         single=False,
         item=item,
         cell=cell,
@@ -103,57 +94,21 @@ def nested_splits(
 
 
 def errors_and_hits(
-    drawn: Splits,
-    calibration: FloatArray,
-    methods: Sequence[str],
-    *,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
+    drawn: Splits, calibration: FloatArray, methods: Sequence[str], options: BTDOptions = DEFAULTS
 ) -> tuple[list[FloatArray], list[FloatArray]]:
     """|ŷ − y| and 1{ŷ = y} of each rule in each cell, (sets or 1, cells), after calibration on each set.
 
-    calibration : (sets, cells).  Shrunken BTD leans on the weak prior.
+    calibration : (sets, cells).  Shrunken BTD has the weak prior.
     """
-    cells = drawn.cells
-    off = np.abs(np.arange(-1, 2) - cells.gold[:, None])
+    off = np.abs(np.arange(-1, 2) - drawn.cells.gold[:, None])
     errors, hits = [], []
     for key in methods:
-        if key in FITTED:
-            if key == "btd":
-                theta = fit_many(cells, calibration, alpha=alpha, kappa=kappa, bounds=bounds).theta
-            else:
-                sets = _calibration_sets(cells, calibration)
-                theta = shrunken(sets, WEAK, alpha=alpha, kappa=kappa, bounds=bounds).theta
-            s, t = features(cells, alpha=alpha, kappa=kappa)
-            forecast = one_hot(decide(probabilities(theta, s, t)))
-        else:
-            rule = AGGREGATORS[key].forecast
-            assert rule is not None  # `check_rules` sorted the others out
-            forecast = rule(cells, calibration)
+        rule = RULES[key].forecast
+        assert rule is not None  # `check_rules` sorted the others out
+        forecast = rule(drawn.cells, calibration, options)
         errors.append((forecast * off).sum(axis=2))
         hits.append((forecast * (off == 0)).sum(axis=2))
     return errors, hits
-
-
-def _calibration_sets(cells: VoteCells, calibration: FloatArray) -> CalibrationSets:
-    """Sets given as weights, each comparison an item of its own: the weak prior learns nothing from items."""
-    chosen, cell = np.nonzero(calibration)
-    times = calibration[chosen, cell].astype(np.int64)
-    return CalibrationSets(
-        cells=cells,
-        set=np.repeat(chosen, times),
-        cell=np.repeat(cell, times),
-        item=np.arange(times.sum()),
-        n_items=calibration.sum(axis=1).astype(np.int64),
-    )
-
-
-def means(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
-    """Mean loss over the evaluation part of each split, (splits, losses)."""
-    evaluation = drawn.evaluation
-    size = evaluation.sum(axis=1)
-    return np.stack([(evaluation * values).sum(axis=1) / size for values in losses], axis=1)
 
 
 def losses_by_item(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:

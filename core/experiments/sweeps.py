@@ -1,7 +1,4 @@
-"""How many votes a comparison and how many labels does aggregation need? Error against either number.
-
-The same comparisons with fewer votes each: what the judge would have said if it had been asked less.
-"""
+"""How many votes per comparison and how many labels does aggregation need? Error against either number."""
 
 from __future__ import annotations
 
@@ -12,19 +9,18 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..aggregation.btd import MINIMUM_LABELS, Bounds
-from ..aggregation.evaluation import METHODS
+from ..aggregation.btd import DEFAULTS, MINIMUM_LABELS, BTDOptions
+from ..aggregation.rules import RULES
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, VoteCounts
 from ..stats.intervals import check_level
-from ..stats.splits import change_intervals, error_intervals, splits
+from ..stats.splits import change_intervals, error_intervals, mean_losses, splits
 from .protocol import (
-    RULES,
+    COMPARED,
     check_rules,
     errors_and_hits,
     largest_draw,
     losses_by_item,
-    means,
     nested_splits,
     seen_items,
 )
@@ -101,8 +97,8 @@ def votes_source(counts: VoteCounts, orders: OrderCounts | None) -> VoteCounts |
 
 def doubling(capacity: IntArray) -> tuple[int, ...]:
     """1, 2, 4, … and the most votes that nine tenths of the comparisons have (at least one has)."""
-    held = int(np.quantile(capacity, 1 - KEPT, method="lower")) or int(capacity[capacity > 0].min())
-    return tuple(sorted({*(2**k for k in range(held.bit_length()) if 2**k <= held), held}))
+    most = int(np.quantile(capacity, 1 - KEPT, method="lower")) or int(capacity[capacity > 0].min())
+    return tuple(sorted({*(2**k for k in range(most.bit_length()) if 2**k <= most), most}))
 
 
 def _draw(votes: IntArray, n: int | IntArray, rng: np.random.Generator) -> IntArray:
@@ -113,7 +109,7 @@ def _draw(votes: IntArray, n: int | IntArray, rng: np.random.Generator) -> IntAr
 
 
 CALIBRATION_SIZES = tuple(range(20, 201, 20))
-"""Sizes of the calibration-size sweep (methods §3)."""
+"""Sizes of the calibration-size sweep (docs/methods.md §3)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -160,7 +156,7 @@ class Sweep:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a size and rule."""
+        """One row per size and rule."""
         import pandas as pd
 
         names = [f"{name}{end}" for name in ("mae", "pa") for end in ("", "_item_low", "_item_high")]
@@ -168,7 +164,7 @@ class Sweep:
         columns = {name: getattr(self, name).ravel() for name in (*names, "more", "more_low", "more_high")}
         first = {
             self.over: np.repeat(self.sizes, len(self.methods)),
-            "rule": [METHODS[key] for key in self.methods] * len(self.sizes),
+            "rule": [RULES[key].name for key in self.methods] * len(self.sizes),
         }
         known = np.repeat(self.mae_all_labels, len(self.methods))
         return pd.DataFrame(first | columns | {"mae_all_labels": known, "n": self.n})
@@ -176,17 +172,15 @@ class Sweep:
 
 def vote_sweep(
     counts: VoteCounts | OrderCounts,
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
     sizes: Sequence[int] | None = None,
-    methods: Sequence[str] = RULES,
+    methods: Sequence[str] = COMPARED,
     subsamples: int = 10,
     n_splits: int = 20,
     share: float = 0.05,
     minimum: int = MINIMUM_LABELS,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
     level: float = 0.95,
 ) -> Sweep:
     """MAE and PA of each rule with n votes a comparison, n = 1, 2, 4, … up to what nine tenths have.
@@ -230,17 +224,15 @@ def vote_sweep(
                 minimum=minimum,
             )
             together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
-            errors, hits = errors_and_hits(drawn, together, keys, alpha=alpha, kappa=kappa, bounds=bounds)
+            errors, hits = errors_and_hits(drawn, together, keys, options)
             if "btd" in keys:
                 best = errors[keys.index("btd")][-1:]
             else:
-                best = errors_and_hits(
-                    drawn, together[-1:], ["btd"], alpha=alpha, kappa=kappa, bounds=bounds
-                )[0][0]
+                best = errors_and_hits(drawn, together[-1:], ["btd"], options)[0][0]
             losses = [values[:-1] if len(values) > 1 else values for values in errors + hits]
-            per_draw.append(means(drawn, losses))
+            per_draw.append(mean_losses(drawn, losses))
             per_item.append(losses_by_item(drawn, losses))
-            reference.append(means(drawn, [best]).mean())
+            reference.append(mean_losses(drawn, [best]).mean())
         by_draw.append(np.stack([one.mean(axis=0) for one in per_draw]))
         spread.append(by_draw[-1] if subsamples > 1 else per_draw[0])
         table.append(_mean_seen(per_item))
@@ -268,14 +260,12 @@ def vote_sweep(
 
 def label_sweep(
     counts: VoteCounts,
+    options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
     sizes: Sequence[int] = CALIBRATION_SIZES,
-    methods: Sequence[str] = RULES,
+    methods: Sequence[str] = COMPARED,
     n_splits: int = 100,
-    alpha: float = 1.0,
-    kappa: float = 1.0,
-    bounds: Bounds | None = None,
     level: float = 0.95,
 ) -> Sweep:
     """MAE and PA of each rule after calibration on 20, 40, … 200 labelled comparisons.
@@ -302,16 +292,16 @@ def label_sweep(
 
     drawn, nested = nested_splits(counts, used, rng=rng, n_splits=n_splits)
     stacked = np.concatenate([nested.reshape(-1, len(drawn.cells)), drawn.cells.weight[None]])
-    asked = keys if "btd" in keys else (*keys, "btd")
-    errors, hits = errors_and_hits(drawn, stacked, asked, alpha=alpha, kappa=kappa, bounds=bounds)
-    best = means(drawn, [errors[asked.index("btd")][-1:]]).mean()
+    with_btd = keys if "btd" in keys else (*keys, "btd")
+    errors, hits = errors_and_hits(drawn, stacked, with_btd, options)
+    best = mean_losses(drawn, [errors[with_btd.index("btd")][-1:]]).mean()
 
     def at(values: FloatArray, place: int) -> FloatArray:
         return values if len(values) == 1 else values[place * n_splits : (place + 1) * n_splits]
 
     chosen = errors[: len(keys)] + hits[: len(keys)]
     losses = [at(values, place) for place in range(len(used)) for values in chosen]
-    per_split = means(drawn, losses).reshape(n_splits, len(used), -1)
+    per_split = mean_losses(drawn, losses).reshape(n_splits, len(used), -1)
     by_item = losses_by_item(drawn, losses).reshape(drawn.n_items, len(used), -1)
     return _sweep(
         over="labels",
@@ -382,13 +372,13 @@ def _sweep(
     def wide(table: FloatArray) -> FloatArray:
         return np.moveaxis(table, 0, 1).reshape(table.shape[1], -1)
 
-    ends = error_intervals(
+    found = error_intervals(
         seen_items(wide(by_item), size), mean.ravel(), highest=np.tile(most, len(sizes)), level=level
     )
-    low, high = (end.reshape(mean.shape) for end in ends)
+    low, high = (end.reshape(mean.shape) for end in (found.low, found.high))
     apart = wide(by_item[:, :, :m] - by_item[-1, :, :m])
-    ends = change_intervals(seen_items(apart, size), more.ravel(), level=level)
-    more_low, more_high = (end.reshape(more.shape) for end in ends)
+    found = change_intervals(seen_items(apart, size), more.ravel(), level=level)
+    more_low, more_high = (end.reshape(more.shape) for end in (found.low, found.high))
     # A size beside itself, and a rule that has nothing to learn from the labels, differ by nothing for sure.
     more_low[-1] = more_high[-1] = 0.0
     more_low[:, fixed] = more_high[:, fixed] = 0.0

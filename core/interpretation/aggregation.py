@@ -1,9 +1,4 @@
-"""Which rule should turn the votes of a judge into labels: an evaluation in, one plain sentence out.
-
-What leaning on other labels does to a judge's error, in plain words.
-
-Whether the order, the confidence or a Likert scale is worth modelling, in plain words.
-"""
+"""Which rule should turn the votes of a judge into labels, and whether priors, order or confidence help."""
 
 from __future__ import annotations
 
@@ -18,21 +13,22 @@ from ..aggregation.confidence_weights import ConfidenceWeighted
 from ..aggregation.evaluation import SIGNIFICANCE, Evaluation, MethodScore
 from ..aggregation.ordinal_model import Ordinal
 from ..aggregation.position_aware_btd import PositionAware
-from ..aggregation.shrinkage import Offer
+from ..aggregation.shrinkage import CandidatePrior
 from ..aggregation.shrinkage_trial import PairedChange, ShrinkageGain
 from ..bias.position import PositionBias
+from ..stats.estimate import Estimates
 from ..stats.splits import HeldOutScores
-from .format import minus, signed, signed_span, span
-from .verdicts import POSITION_SIGNIFICANCE, Grade, Verdict, percent
+from .format import minus, number, percent, signed, signed_ends, span
+from .verdicts import POSITION_SIGNIFICANCE, Grade, Verdict
 
 
 def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
-    """Say which rule errs least, whether majority would do, and what cannot be told apart from the best.
+    """Say which rule errs least, whether majority would do, and what is not distinguished from the best.
 
     `ok`: majority is in the top cluster, or a paired test does not tell it from the best rule, so nothing is
     to be changed. `warn`: another rule is better. `fail`: a dummy is in the top cluster, so no rule is shown
     to beat labels without any vote. `unknown`: an evaluation without resamples, which knows no cluster. Ours.
-    most_votes : most votes that a comparison has; with one there is nothing to aggregate, and that is said.
+    most_votes : most votes that a comparison has; with one there is nothing to aggregate.
     """
     scores = list(value.scores.values())
     best, majority = scores[0], value.scores["majority"]
@@ -97,18 +93,19 @@ def _btd(value: Evaluation, best: MethodScore) -> str:
 
 
 OFTEN = 0.25
-"""Share of splits with ν on its bound from which so few labels are said not to settle it."""
+"""Share of splits with ν on its bound from which so few labels do not settle it."""
 
 
-def said(judge: str, offer: Offer, gain: ShrinkageGain, few: ShrinkageGain | None = None) -> str:
-    """The change of error by leaning on a prior, with the share of labels and with the fewest, and beside
-    the threshold."""
+def shrinkage_answer(
+    judge: str, prior: CandidatePrior, gain: ShrinkageGain, few: ShrinkageGain | None = None
+) -> str:
+    """Change of error by a prior, with the share of labels, with the fewest, and beside the threshold."""
     value = gain.evaluation
-    own, leaning, rule = (value.scores[key].mae for key in ("btd", "btd_shrunk", "threshold"))
+    own, shrunk, rule = (value.scores[key].mae for key in ("btd", "btd_shrunk", "threshold"))
     parts = [
         f"{judge}: with {percent(value.share)} of the items labelled ({value.calibration:,.0f} comparisons), "
-        f"leaning on {offer.name} {_effect(gain.beside_btd, 'the error beside its own fit')}, from {own:.3f} "
-        f"to {leaning:.3f} (n {value.n:,})."
+        f"leaning on {prior.name} {_effect(gain.beside_btd, 'the error beside its own fit')}, from {own:.3f} "
+        f"to {shrunk:.3f} (n {value.n:,})."
     ]
     if few is not None:
         size = f"{few.evaluation.calibration:,.0f} labelled comparisons"
@@ -119,12 +116,12 @@ def said(judge: str, offer: Offer, gain: ShrinkageGain, few: ShrinkageGain | Non
 
 def helps(gain: ShrinkageGain) -> bool:
     """Whether the interval of the change beside BTD is below 0."""
-    return gain.beside_btd.mae_high < 0
+    return gain.beside_btd.mae.high < 0
 
 
 def bound(gain: ShrinkageGain, bounds: Bounds, whole: BTDFit | None = None) -> str:
-    """How often ν ends on a bound, alone and with help: the sign that help is needed, unless more labels end
-    there too.
+    """How often ν ends on a bound, alone and shrunken: the sign that a prior is needed, unless more labels
+    end there too.
 
     whole : own fit on every label, if there is one.
     """
@@ -163,21 +160,12 @@ def weighed(gain: ShrinkageGain) -> str:
 
 def _effect(change: PairedChange, what: str) -> str:
     """The change in a verb, as far as its interval allows, and in numbers."""
-    value, low, high = change.mae, change.mae_low, change.mae_high
+    value, low, high = change.mae.value, change.mae.low, change.mae.high
     if high < 0:
-        return f"lowers {what} by {_number(-value)} ({_number(-high)} to {_number(-low)})"
+        return f"lowers {what} by {number(-value)} ({number(-high)} to {number(-low)})"
     if low > 0:
-        return f"raises {what} by {_number(value)} ({_number(low)} to {_number(high)})"
-    return f"is not shown to change {what} ({signed(value, 3)}, {signed_span(low, high, 3)})"
-
-
-def _number(value: float) -> str:
-    return f"{_rounded(value):.3f}"
-
-
-def _rounded(value: float) -> float:
-    # Adding 0 takes the sign from a rounded -0.
-    return round(value, 3) + 0.0
+        return f"raises {what} by {number(value)} ({number(low)} to {number(high)})"
+    return f"is not shown to change {what} ({signed(value, 3)}, {signed_ends(change.mae, 3)})"
 
 
 def some(names: Sequence[str], *, most: int = 12) -> str:
@@ -199,27 +187,31 @@ MEASURES: dict[Measure, str] = {"mae": "error", "drps": "forecast error (DRPS)"}
 
 def effect(scores: HeldOutScores, measure: Measure, other: int) -> Effect:
     """What the first rule does to a loss beside another: by whether the interval of the change excludes 0."""
-    low = getattr(scores, f"{measure}_change_low")[other]
-    high = getattr(scores, f"{measure}_change_high")[other]
-    return "lowers" if high < 0 else "raises" if low > 0 else "does not change"
+    change = change_of(scores, measure)[other]
+    return "lowers" if change.high < 0 else "raises" if change.low > 0 else "does not change"
+
+
+def change_of(scores: HeldOutScores, measure: Measure) -> Estimates:
+    """Change of a loss by the first rule beside each of the others."""
+    return scores.mae_change if measure == "mae" else scores.drps_change
 
 
 def position_aware(judge: str, found: PositionAware, within: PositionBias | None = None) -> str:
-    """Which slot the judge leans to in the fit, and what correcting for the order does on held-out items.
+    """Which slot the fit shows the judge to favour, and what correcting for the order does on held-out items.
 
     within : the judge's bias in pairs of both orders. It rests on other votes than δ, which only unbalanced
-    comparisons can tell, so a lean that it shows is said where δ shows none.
+    comparisons can tell, so the sentence gives its bias where δ shows none.
     """
-    fit, scores = found.fit, found.scores
+    fit, delta = found.fit, found.delta
     if not fit.unbalanced:
         return (
             f"{judge}: every one of its {fit.n_items:,} labelled comparisons has as many votes in one order "
             "as in the other, so there is nothing to correct: the fit is plain BTD."
         )
-    slot = "first" if found.delta < 0 else "second"
-    span = f"δ {minus(f'{found.delta:.2f} ({found.delta_low:.2f} to {found.delta_high:.2f})')}"
+    slot = "first" if delta.value < 0 else "second"
+    shown = f"δ {minus(f'{delta.value:.2f} ({delta.low:.2f} to {delta.high:.2f})')}"
     lean = f"it leans to the response shown {slot}"
-    if found.delta_low <= 0 <= found.delta_high:
+    if delta.low <= 0 <= delta.high:
         lean = "no lean to either slot is shown"
         if (
             within is not None
@@ -234,7 +226,7 @@ def position_aware(judge: str, found: PositionAware, within: PositionBias | None
             )
     return (
         f"{judge}: orders are unbalanced on {fit.unbalanced:,} of its {fit.n_items:,} labelled comparisons, "
-        f"and {lean} ({span}). {_changed('Correcting for the order', scores, 'plain BTD')}"
+        f"and {lean} ({shown}). {_changed('Correcting for the order', found.scores, 'plain BTD')}"
     )
 
 
@@ -266,13 +258,12 @@ def across_judges(found: Mapping[str, ConfidenceWeighted]) -> str:
 def ordinal(judge: str, gold: str, found: Ordinal) -> str:
     """What the fit gains over the best plain rule, and which way the two scales differ."""
     scores = found.scores
-    best = min(range(1, len(scores.names)), key=lambda i: float(scores.mae[i]))
+    best = min(range(1, len(scores.names)), key=lambda i: scores.mae[i].value)
+    change = scores.mae_change[best]
     does = effect(scores, "mae", best)
     size = (
-        f"average error {scores.mae[0]:.3f} levels against {scores.mae[best]:.3f} "
-        f"(difference {signed(scores.mae_change[best], 3)}, "
-        f"{signed_span(scores.mae_change_low[best], scores.mae_change_high[best], 3)}, n {scores.n:,} "
-        "held-out answers)"
+        f"average error {scores.mae[0].value:.3f} levels against {scores.mae[best].value:.3f} "
+        f"(difference {signed(change.value, 3)}, {signed_ends(change, 3)}, n {scores.n:,} held-out answers)"
     )
     rule = scores.names[best][0].lower() + scores.names[best][1:]
     outcome = {
@@ -302,9 +293,9 @@ def _advice(scores: HeldOutScores) -> str:
 
 
 def _change(scores: HeldOutScores, measure: Measure) -> str:
-    change, low, high = (getattr(scores, f"{measure}_change{end}")[1] for end in ("", "_low", "_high"))
-    if low == high == 0:
+    change = change_of(scores, measure)[1]
+    if change.low == change.high == 0:
         return f"leaves the {MEASURES[measure]} as it is"
     does = effect(scores, measure, 1)
     verb = "is not shown to change" if does == "does not change" else does
-    return f"{verb} the {MEASURES[measure]} ({signed(change, 4)}, {signed_span(low, high, 4)})"
+    return f"{verb} the {MEASURES[measure]} ({signed(change.value, 4)}, {signed_ends(change, 4)})"

@@ -1,52 +1,127 @@
-"""Answers of the Agreement page in plain words: with itself, with others, with people."""
+"""Sentences and tables of the Agreement page: with itself, with others, with people."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ..agreement.judge_vs_human import RULES, Contest, Rule
+from ..agreement.judge_vs_human import RULES, JudgeVsHuman, Rule
 from ..agreement.kappa import JudgePair
-from ..agreement.reliability import Concord, Repeatability
+from ..agreement.reliability import InterRaterReliability, Repeatability
 from . import verdicts
-from .sentences import GRADES
+from .format import interval
+from .tables import TEXT, Column, frame
 from .verdicts import NAMED, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LABELS_OF: dict[Rule, str] = {"majority": "its majority label", "BTD": "its held-out BTD label"}
 
+REPEATABILITY = (
+    Column("runs", "k", ",d"),
+    Column("comparisons", "n_comparisons", ",d"),
+    Column("ICC(3,k)", "icc_3_k", ends=("low", "high")),
+    Column("F low", lambda row: row.icc_3_k_f and row.icc_3_k_f.low),
+    Column("F high", lambda row: row.icc_3_k_f and row.icc_3_k_f.high),
+    Column("ICC(3,1)", "icc_3_1"),
+    Column("ICC(3,1) F low", lambda row: row.icc_3_1_f and row.icc_3_1_f.low),
+    Column("ICC(3,1) F high", lambda row: row.icc_3_1_f and row.icc_3_1_f.high),
+    Column("all runs alike", "unanimous_share"),
+    Column("orders", "orders", TEXT),
+    Column("note", "reason", TEXT, optional=True),
+)
+"""A row per judge: ICC with jackknife and F intervals."""
 
-def accord(
+PAIRS = (
+    Column("rater", "judge_1", TEXT),
+    Column("against", "judge_2", TEXT),
+    Column("comparisons", "n", ",d"),
+    Column("κ", "kappa"),
+    Column("alike", "raw", ends=("low", "high")),
+    Column("note", "reason", TEXT, optional=True),
+)
+"""A row per pair of raters, or rater and gold."""
+
+GROUPS = (
+    Column("raters", lambda row: len(row.raters), ",d"),
+    Column("comparisons", "n", ",d"),
+    Column("alike", "raw"),
+    Column("α nominal", "alpha_nominal", ends=("low", "high")),
+    Column("α ordinal", "alpha_ordinal", ends=("ordinal low", "ordinal high")),
+    Column("Fleiss κ", "fleiss", ends=("Fleiss low", "Fleiss high")),
+    Column("comparisons of κ", "fleiss_n", ",d"),
+    Column("raters each", "fleiss_raters", ",d"),
+)
+"""A row per group of raters: agreement of all of them at once."""
+
+PEOPLE = (
+    Column("person", "human", TEXT),
+    Column("comparisons", "n", ",d"),
+    Column("accuracy against the others", "pa", ends=("low", "high")),
+)
+"""A row per person, against the other people."""
+
+JUDGES_BESIDE_PEOPLE = (
+    Column("person", "human", TEXT),
+    Column("judge", "judge", TEXT),
+    Column("labels", "rule", TEXT),
+    Column("comparisons", "n", ",d"),
+    Column("person's accuracy", "human_pa"),
+    Column("judge's accuracy", "judge_pa"),
+    Column("difference", "difference", "+.3f", ends=("low", "high")),
+    Column("judge wins", "wins", TEXT),
+    Column("clearly", "clearly", TEXT),
+    Column("note", "reason", TEXT, optional=True),
+)
+"""A row per judge, person and rule."""
+
+
+def repeatabilities(results: Mapping[str, Repeatability], strong: float) -> pd.DataFrame:
+    """Table of `REPEATABILITY`, and which judges reach the mark of a `strong` ICC(3,k)."""
+    found = frame(REPEATABILITY, results.values())
+    found.insert(0, "judge", list(results))
+    reached = [one.icc_3_k and one.icc_3_k.value >= strong for one in results.values()]
+    found.insert(1, "strong", reached)
+    return found
+
+
+def pair_table(pairs: Iterable[JudgePair]) -> pd.DataFrame:
+    """Table of `PAIRS`; those without a shared comparison are left out."""
+    return frame(PAIRS, [pair for pair in pairs if pair.n])
+
+
+def agreement(
     judge: str,
     itself: Repeatability | None,
     partner: JudgePair | None,
     *,
     others: int,
     people: float | None,
-    contests: Sequence[Contest] = (),
+    beside_people: Sequence[JudgeVsHuman] = (),
 ) -> Verdict:
     """How a rater agrees with itself, with its closest partner and, where people voted, beside each of them.
 
-    others : raters besides it.  people : mean κ of the human pairs.  contests : of this judge, all rules.
-    The grade is the worse of the first two; contests are said, not graded.
+    others : raters besides it.  people : mean κ of the human pairs.  beside_people : of this
+    judge, all rules. The grade is the worse of the first two.
     """
     parts = (
         verdicts.repeatability(judge, itself),
         verdicts.agreement(judge, partner, others, people),
     )
-    worst = max(parts, key=lambda part: GRADES.index(part.verdict))
-    said = [part.sentence for part in parts] + ([wins(contests)] if contests else [])
-    return Verdict(judge=judge, check="agreement", verdict=worst.verdict, sentence=" ".join(said))
+    return verdicts.combined(judge, "agreement", parts, *([wins(beside_people)] if beside_people else []))
 
 
-def wins(contests: Sequence[Contest]) -> str:
+def wins(beside_people: Sequence[JudgeVsHuman]) -> str:
     """Of how many people a judge's labels are nearer to the mode of the others, by rule."""
     parts = []
     for rule in RULES:
-        of_rule = [one for one in contests if one.rule == rule and one.wins is not None]
-        if of_rule:
-            won = sum(bool(one.wins) for one in of_rule)
-            clearly = sum(bool(one.clearly) for one in of_rule)
+        known = [one for one in beside_people if one.rule == rule and one.wins is not None]
+        if known:
+            won = sum(bool(one.wins) for one in known)
+            clearly = sum(bool(one.clearly) for one in known)
             sure = f" ({clearly} of them clearly)" if won else ""
-            parts.append(f"{LABELS_OF[rule]} beats {won} of {len(of_rule)} people{sure}")
+            parts.append(f"{LABELS_OF[rule]} beats {won} of {len(known)} people{sure}")
     if not parts:
         return "It cannot be set beside people: no two of them labelled what it judged."
     return f"Held to the mode of the other people, {', and '.join(parts)}."
@@ -54,11 +129,11 @@ def wins(contests: Sequence[Contest]) -> str:
 
 def screening(results: Mapping[str, Repeatability], mark: float) -> str:
     """How many judges reach a mark of ICC(3,k), and who does not."""
-    known = {judge: one.icc_3_k for judge, one in results.items() if one.icc_3_k is not None}
+    known = {judge: one.icc_3_k for judge, one in results.items() if one.icc_3_k}
     if not known:
         return "No ICC is defined here, so no judge can be screened."
-    below = sorted((value, judge) for judge, value in known.items() if value < mark)
-    sure = sum((results[judge].icc_3_k_low or 0) >= mark for judge in known)
+    below = sorted((one.value, judge) for judge, one in known.items() if one.value < mark)
+    sure = sum(one.low >= mark for one in known.values())
     found = (
         f"{len(known) - len(below)} of {len(known)} reach ICC(3,k) {mark:.2f}, {sure} of them with their "
         "whole interval."
@@ -70,17 +145,11 @@ def screening(results: Mapping[str, Repeatability], mark: float) -> str:
     return f"{found} Below it: {named}{more}."
 
 
-def together(group: str, found: Concord) -> str:
+def together(group: str, found: InterRaterReliability) -> str:
     """One group's Krippendorff α with its interval, and what it rests on."""
     if found.alpha_nominal is None or found.alpha_ordinal is None:
         return f"{group}: Krippendorff α is unknown: {found.reason}"
-
-    def said(value: float, low: float | None, high: float | None) -> str:
-        return f"{value:.2f}" + ("" if low is None or high is None else f" ({low:.2f} to {high:.2f})")
-
-    nominal = said(found.alpha_nominal, found.alpha_nominal_low, found.alpha_nominal_high)
-    ordinal = said(found.alpha_ordinal, found.alpha_ordinal_low, found.alpha_ordinal_high)
     return (
-        f"{group} ({len(found.raters)}): Krippendorff α {nominal}, ordinal {ordinal}, on {found.n:,} "
-        "comparisons labelled by at least two of them."
+        f"{group} ({len(found.raters)}): Krippendorff α {interval(found.alpha_nominal)}, ordinal "
+        f"{interval(found.alpha_ordinal)}, on {found.n:,} comparisons labelled by at least two of them."
     )

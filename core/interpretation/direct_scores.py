@@ -14,10 +14,10 @@ from ..leaderboard.scores import DirectStatistics, ScoreStatistics
 from ..records import DirectScores
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_factor
+from .format import percent
 from .leaderboard import ENDS, percent_span
 from .leaderboard_checks import order_ends
 from .tables import Column
-from .verdicts import percent
 
 Kind = Literal["finding", "warning"]
 CROWDED = 1 / 3

@@ -9,9 +9,9 @@ from typing import Literal
 from ..consensus.ensembles import Difference, EnsembleScore, EnsembleTable
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import points, points_ends
+from .format import percent, points, points_ends
 from .tables import Column
-from .verdicts import FEW, percent
+from .verdicts import FEW
 
 WITHOUT = (
     Column("without", lambda row: row[0], ""),

@@ -1,17 +1,13 @@
-"""What experiments say in words: are votes and labels enough, do labels carry over, who does better.
-
-What the vote-budget planner saves, in plain words.
-"""
+"""Experiments in sentences: are votes and labels enough, do labels carry over, who does better."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..aggregation.evaluation import FITTED, METHODS
+from ..aggregation.rules import RULES
 from ..experiments.budget import BudgetPlan
 from ..experiments.budget_trial import BudgetTrial, TrialRow
 from ..experiments.comparison import Comparison, PairedDifference, ParameterGrid
@@ -19,8 +15,8 @@ from ..experiments.parameter_transfer import Transfer, TransferPrediction
 from ..experiments.sweeps import Sweep
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import minus, signed, signed_span, span
-from .verdicts import ERROR_NEAR, percent
+from .format import ends, minus, percent, signed, signed_ends, span
+from .verdicts import ERROR_NEAR
 
 if TYPE_CHECKING:
     from ..records import BoolArray
@@ -42,10 +38,10 @@ def enough_votes(found: Sweep, rule: str = "btd") -> int:
 
 def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     """Whether fewer votes a comparison would do, and what they would cost in error."""
-    column, name = found.methods.index(rule), METHODS[rule]
+    column, name = found.methods.index(rule), RULES[rule].name
     most, enough = int(found.sizes[-1]), enough_votes(found, rule)
     on = f"on {found.n:,} labelled comparisons"
-    if rule in FITTED:
+    if RULES[rule].fitted:
         on += f" (intervals leave out which {found.calibration:,.0f} calibrate)"
     if len(found.sizes) == 1:
         return (
@@ -55,12 +51,12 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     whole = f"{_error(found, -1, column)} with all {most}"
     if enough < most:
         place = found.sizes.tolist().index(enough)
-        said = (
+        sentence = (
             f"{judge}: {_votes(enough)} a comparison {'does' if enough == 1 else 'do'} nearly as well as "
             f"{most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
         )
         first = f" With {found.sizes[0]} it errs {_more(found, 0, column)}."
-        return said if place == 0 else said + first
+        return sentence if place == 0 else sentence + first
     before = f"with {found.sizes[-2]} it errs {_more(found, -2, column)}"
     few = "" if len(found.sizes) == 2 else f", with {found.sizes[0]} it errs {_more(found, 0, column)}"
     verdict = (
@@ -81,18 +77,18 @@ def enough_labels(found: Sweep, rule: str = "btd") -> int | None:
 
 def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     """How many labels calibration needs before more of them change little."""
-    column, name = found.methods.index(rule), METHODS[rule]
+    column, name = found.methods.index(rule), RULES[rule].name
     enough, everything = enough_labels(found, rule), float(found.mae_all_labels[-1])
     first, last = int(found.sizes[0]), int(found.sizes[-1])
     if enough is None:
-        said = (
+        sentence = (
             f"{judge}: even {last:,} labelled comparisons leave {name} "
             f"{found.mae[-1, column] - everything:.3f} above its error with all {found.n:,} labels: "
             f"{_over_splits(found, -1, column)} against {everything:.3f}."
         )
     else:
         place = found.sizes.tolist().index(enough)
-        said = (
+        sentence = (
             f"{judge}: {enough:,} labelled comparisons bring {name} within {ERROR_NEAR:g} of its error with "
             f"all {found.n:,} labels: {_over_splits(found, place, column)} against {everything:.3f}."
         )
@@ -103,42 +99,42 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         error = float(found.mae[0, found.methods.index("majority")])
         never = f", and {name} with labels never less" if found.mae[:, column].min() >= error else ""
         parts.append(f"{'m' if parts else 'M'}ajority, which needs no labels, errs {error:.3f}{never}")
-    return f"{said} {'; '.join(parts)}." if parts else said
+    return f"{sentence} {'; '.join(parts)}." if parts else sentence
 
 
 def transfer_answer(found: Transfer, between: str) -> str:
     """In how many pairs of tasks a fit on one is not shown to cost more on the other, and the worst shown."""
-    worse, better = costly(found), found.change_high < 0
+    worse, better = costly(found), found.change.high < 0
     k = len(found.tasks)
     pairs = k * (k - 1)
-    said = (
+    sentence = (
         f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a borrowed fit is not shown to cost "
         "more: on the one, BTD fitted on the other is not shown to err more than its own fit"
     )
     if better.any():
-        said += f", and in {int(better.sum())} it errs less"
+        sentence += f", and in {int(better.sum())} it errs less"
     if not worse.any():
-        return f"{said}."
-    row, column = np.unravel_index(int(np.where(worse, found.change, -np.inf).argmax()), (k, k))
-    ends = span(found.change_low[row, column], found.change_high[row, column])
-    larger = int((~worse & (found.change > found.change[row, column])).sum())
+        return f"{sentence}."
+    row, column = np.unravel_index(int(np.where(worse, found.change.value, -np.inf).argmax()), (k, k))
+    worst = found.change[int(row), int(column)]
+    larger = int((~worse & (found.change.value > worst.value)).sum())
     chance = ""
     if larger:
         pairs_rise = "1 pair rises" if larger == 1 else f"{larger} pairs rise"
         chance = f" {pairs_rise} by more, but not shown beyond chance."
     return (
-        f"{said}. Worst shown: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
-        f"{found.change[row, column]:.3f} ({ends}) from {found.mae[column, column]:.3f}.{chance}"
+        f"{sentence}. Worst shown: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
+        f"{worst.value:.3f} ({ends(worst)}) from {found.mae[column, column]:.3f}.{chance}"
     )
 
 
 def costly(found: Transfer) -> BoolArray:
     """Pairs whose error is shown to rise, all of them tested at once."""
-    return np.asarray(found.change_low > 0)
+    return np.asarray(found.change.low > 0)
 
 
 def prediction_answer(found: TransferPrediction) -> str:
-    """Whether the distance of votes and labels predicts the loss and the matrix; both are said."""
+    """Whether the distance of votes and labels predicts the loss and the matrix."""
     kind = found.kinds.index("joint")
     parts = []
     for target, words in (
@@ -160,31 +156,33 @@ def prediction_answer(found: TransferPrediction) -> str:
 
 
 def comparison_answer(found: Comparison, column: str, rule: str = "btd") -> str:
-    """Which value of a column errs least, and whether it is shown to differ from the reference.
+    """Which value of a column errs least, and whether it is shown to differ from the baseline.
 
     The value named is the best of several: its interval is widened for the number of values compared with the
-    reference (Bonferroni by the ratio of t quantiles; ours), as are those counted as shown to err more.
+    baseline (Bonferroni by the ratio of t quantiles; ours), as are those counted as shown to err more.
     """
     scored = {
         name: one.evaluation.scores[rule] for name, one in found.values.items() if one.evaluation is not None
     }
-    name = METHODS[rule]
+    name = RULES[rule].name
     if not scored:
         who = "No judge" if column == "judge" else f"No value of {column}"
         return f"{who} has labels enough to know its error; the tie rates are beside."
     best = min(scored, key=lambda value: scored[value].mae)
     score = scored[best]
     least = f"{best} errs least of {len(scored)} under {name}"
-    said = (
+    sentence = (
         f"{least if len(scored) > 1 else f'Only {best} has labels enough; under {name} it errs'}: "
         f"{score.mae:.3f} ({span(score.mae_item_low, score.mae_item_high)})."
     )
-    alone = [one for one in found.differences if one.rule == rule and one.reason is None]
-    paired = [_of_several(one, len(alone), found.level) for one in alone]
-    if best == found.reference:
-        return f"{said} {_against_others(found.reference, paired)}"
-    own = [one for one in paired if one.value == best]
-    return f"{said} {_against(own[0])}" if own else f"{said} It shares too few labels with {found.reference}."
+    known = [(one, one.delta) for one in found.differences if one.rule == rule and one.delta is not None]
+    paired = {one: bonferroni_interval(delta, len(known), df=max(one.n_items - 1, 1)) for one, delta in known}
+    if best == found.baseline:
+        return f"{sentence} {_against_others(found.baseline, paired)}"
+    own = next((one for one in paired if one.candidate == best), None)
+    if own is None:
+        return f"{sentence} It shares too few labels with {found.baseline}."
+    return f"{sentence} {_against(own, paired[own])}"
 
 
 def parameters_answer(found: ParameterGrid) -> str:
@@ -199,11 +197,13 @@ def parameters_answer(found: ParameterGrid) -> str:
         f"{regime.removesuffix(' correction')} in {len(groups)}" for regime, groups in names.items() if groups
     ]
     nu = [float(table.mean[1]) for table in found.tables.values()]
-    between = " to ".join(dict.fromkeys(_rounded(value) for value in (min(nu), max(nu))))
+    between = " to ".join(dict.fromkeys(_nu(value) for value in (min(nu), max(nu))))
     groups = "group" if len(nu) == 1 else "groups"
-    said = counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])} and {counted[-1]}"
+    sentence = counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])} and {counted[-1]}"
     end = "." if len(counted) == 1 else ": the parameters of one are no guide to another."
-    return f"BTD's correction towards ties is {said} of {len(found.tables)} {groups} (mean ν {between}){end}"
+    return (
+        f"BTD's correction towards ties is {sentence} of {len(found.tables)} {groups} (mean ν {between}){end}"
+    )
 
 
 def _votes(n: int) -> str:
@@ -228,85 +228,76 @@ def _more(found: Sweep, place: int, column: int) -> str:
     return f"{-more:.3f} less ({minus(span(-high, -low))})"
 
 
-def _rounded(nu: float) -> str:
+def _nu(nu: float) -> str:
     return f"{nu:,.0f}" if nu >= 100 else f"{nu:.1f}" if nu >= 1 else f"{nu:.2g}"
-
-
-def _of_several(one: PairedDifference, values: int, level: float) -> PairedDifference:
-    """Interval of the error at 1 − (1 − level)/values."""
-    found = Estimate(one.difference, one.difference_low, one.difference_high, level=level)
-    wide = bonferroni_interval(found, values, df=max(one.n_items - 1, 1))
-    return replace(one, difference_low=wide.low, difference_high=wide.high)
 
 
 def _p(value: float) -> str:
     return "p < .001" if value < 0.001 else f"p = {value:.3g}"
 
 
-def _against(one: PairedDifference) -> str:
-    ends = span(-one.difference_high, -one.difference_low)
+def _against(one: PairedDifference, delta: Estimate) -> str:
     on = f"on the {one.n:,} labelled comparisons that both have"
-    if one.difference_high < 0:
-        return f"That is {-one.difference:.3f} less ({ends}) than {one.reference} {on}."
-    if one.difference_low > 0:
-        more = f"{one.difference:.3f} more ({span(one.difference_low, one.difference_high)})"
-        return f"But {on} it errs {more} than {one.reference}: its lead comes from the others."
-    return f"It is not shown to differ from {one.reference} (difference {_signed(one)}) {on}."
+    if delta.high < 0:
+        return f"That is {-delta.value:.3f} less ({span(-delta.high, -delta.low)}) than {one.baseline} {on}."
+    if delta.low > 0:
+        more = f"{delta.value:.3f} more ({ends(delta)})"
+        return f"But {on} it errs {more} than {one.baseline}: its lead comes from the others."
+    difference = f"{signed(delta.value, 3)}, {signed_ends(delta, 3)}"
+    return f"It is not shown to differ from {one.baseline} (difference {difference}) {on}."
 
 
-def _signed(one: PairedDifference) -> str:
-    return f"{signed(one.difference, 3)}, {signed_span(one.difference_low, one.difference_high, 3)}"
-
-
-def _against_others(reference: str, paired: list[PairedDifference]) -> str:
-    worse = [one for one in paired if one.difference_low > 0]
+def _against_others(baseline: str, paired: Mapping[PairedDifference, Estimate]) -> str:
+    worse = [one for one, delta in paired.items() if delta.low > 0]
     if not paired:
-        return f"No other value shares labels enough with {reference}."
+        return f"No other value shares labels enough with {baseline}."
     if not worse:
         none = "The other is not" if len(paired) == 1 else f"Of {len(paired)} others none is"
         return f"{none} shown to err more on the labelled comparisons they share."
-    one = min(worse, key=lambda each: each.difference)
+    one = min(worse, key=lambda each: paired[each].value)
     who = (
-        f"{len(worse)} of {len(paired)} others are shown to err more, the nearest of them, {one.value},"
+        f"{len(worse)} of {len(paired)} others are shown to err more, the nearest of them, {one.candidate},"
         if len(worse) > 1
-        else f"1 of {len(paired)} others, {one.value}, is shown to err more,"
+        else f"1 of {len(paired)} others, {one.candidate}, is shown to err more,"
         if len(paired) > 1
-        else f"The other, {one.value}, is shown to err more,"
+        else f"The other, {one.candidate}, is shown to err more,"
     )
-    return f"{who} by {one.difference:.3f} ({span(one.difference_low, one.difference_high)}, n {one.n:,})."
+    return f"{who} by {paired[one].value:.3f} ({ends(paired[one])}, n {one.n:,})."
 
 
 SIMPLER = ("btd-", "majority-", "posterior-", "unanimous-")
 """Rules that need no planner: so many votes always, or on unless the first few agree."""
 
 
-def answer(judge: str, found: BudgetTrial, tolerance: float) -> tuple[str, Literal["finding", "warning"]]:
-    """What is saved, and what speaks against it: an allowance not kept to, a simpler rule."""
-    said = saving(judge, found, tolerance)
+def budget_answer(
+    judge: str, found: BudgetTrial, tolerance: float
+) -> tuple[str, Literal["finding", "warning"]]:
+    """What is saved, and what is against it: an allowance not kept to, a simpler rule."""
+    sentence = saving(judge, found, tolerance)
     if found.votes == found.step:
-        return said, "finding"
+        return sentence, "finding"
     exceeded, simple = not_kept(found, tolerance), simpler(found, tolerance)
-    parts = [part for part in (said, exceeded, simple) if part is not None]
+    parts = [part for part in (sentence, exceeded, simple) if part is not None]
     return " ".join(parts), "warning" if exceeded or simple else "finding"
 
 
 def not_kept(found: BudgetTrial, tolerance: float) -> str | None:
     """That the whole interval of the added error lies above the allowance, and which planner stays below."""
-    if not tolerance or not found.rows[f"planner-{tolerance:g}"].added_low > tolerance:
+    if not tolerance or not found.rows[f"planner-{tolerance:g}"].added.low > tolerance:
         return None
     below = [
         row
         for key, row in found.rows.items()
-        if key.startswith("planner-") and row.added_high <= tolerance and row.votes < found.votes
+        if key.startswith("planner-") and row.added.high <= tolerance and row.votes < found.votes
     ]
-    said = f"So it does not keep to {tolerance:g}."
+    sentence = f"So it does not keep to {tolerance:g}."
     if not below:
-        return f"{said} No planner tried is shown to."
+        return f"{sentence} No planner tried is shown to."
     one = min(below, key=lambda row: row.votes)
     return (
-        f"{said} Shown to keep to it: {one.name[0].lower()}{one.name[1:]}, at {one.votes:.1f} votes "
-        f"({percent(one.saved)} saved; it measured {signed(one.added, 4)}, "
-        f"{signed_span(one.added_low, one.added_high, 4)})."
+        f"{sentence} Shown to keep to it: {one.name[0].lower()}{one.name[1:]}, at {one.votes:.1f} votes "
+        f"({percent(one.saved)} saved; it measured {signed(one.added.value, 4)}, "
+        f"{signed_ends(one.added, 4)})."
     )
 
 
@@ -332,14 +323,14 @@ def simpler(found: BudgetTrial, tolerance: float) -> str | None:
         one = min(better, key=lambda row: (row.votes, row.mae))
         parts.append(
             f"A simpler rule ({one.name}) does no worse for no more votes: it asks {one.votes:.2f} where the "
-            f"planner asks {chosen.votes:.2f}, and adds {signed(one.added, 4)} "
-            f"({signed_span(one.added_low, one.added_high, 4)}) to the error where the planner adds "
-            f"{signed(chosen.added, 4)}."
+            f"planner asks {chosen.votes:.2f}, and adds {signed(one.added.value, 4)} "
+            f"({signed_ends(one.added, 4)}) to the error where the planner adds "
+            f"{signed(chosen.added.value, 4)}."
         )
-    if every.added_high < 0:
+    if every.added.high < 0:
         parts.append(
-            f"The plain majority of all {found.votes} votes errs {-every.added:.4f} less than BTD on them "
-            f"({span(-every.added_high, -every.added_low, '.4f')})."
+            f"The plain majority of all {found.votes} votes errs {-every.added.value:.4f} less than BTD on "
+            f"them ({span(-every.added.high, -every.added.low, '.4f')})."
         )
     return " ".join(parts) or None
 
@@ -351,8 +342,8 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
     """
     same, chosen = found.rows["planner-0"], found.rows[f"planner-{tolerance:g}"]
     if found.votes == found.step:
-        asked = f"{found.votes} {_plural('vote', found.votes)}"
-        return f"{judge}: a comparison has only {asked}, all asked at once, so no vote can be saved."
+        at_once = f"{found.votes} {_plural('vote', found.votes)}"
+        return f"{judge}: a comparison has only {at_once}, all asked at once, so no vote can be saved."
     how = "vote by vote" if found.step == 1 else f"{found.step} votes at a time"
     sentence = (
         f"{judge}: asked {how}, {same.votes:.1f} of {found.votes} votes a comparison give the same "
@@ -362,7 +353,7 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
         sentence += (
             f" With up to {tolerance:g} more error allowed {chosen.votes:.1f} do ({percent(chosen.saved)} "
             f"saved), and the error {_measured(chosen)} on held-out comparisons "
-            f"({signed_span(chosen.added_low, chosen.added_high, 4)}, n {found.n:,}; it leaves out which "
+            f"({signed_ends(chosen.added, 4)}, n {found.n:,}; it leaves out which "
             f"{found.calibration:,.0f} of them the planner learned from)."
         )
     return sentence
@@ -375,14 +366,16 @@ def outlook(
 
     found : a trial shown beside it, whose numbers differ; the sentence says why.
     """
-    asked, everything = comparisons * budget.expected_votes, comparisons * budget.votes
+    planned, everything = comparisons * budget.expected_votes, comparisons * budget.votes
     sentence = (
-        f"For {comparisons:,} more {_plural('comparison', comparisons)} expect {asked:,.0f} "
-        f"{_plural('vote', round(asked))} instead of {everything:,}, and a "
+        f"For {comparisons:,} more {_plural('comparison', comparisons)} expect {planned:,.0f} "
+        f"{_plural('vote', round(planned))} instead of {everything:,}, and a "
         f"mean error of {budget.expected_mae:.3f} instead of {budget.fixed_mae:.3f}."
     )
     if call is not None:
-        sentence += f" At {call:g} a vote that costs {asked * call:,.2f} instead of {everything * call:,.2f}."
+        sentence += (
+            f" At {call:g} a vote that costs {planned * call:,.2f} instead of {everything * call:,.2f}."
+        )
     if found is not None:
         sentence += (
             f" So a plan learned from all {budget.n_comparisons:,} comparisons with {budget.votes} "
@@ -397,6 +390,7 @@ def _plural(noun: str, n: int) -> str:
 
 
 def _measured(row: TrialRow) -> str:
-    if abs(row.added) < 5e-5:
+    added = row.added.value
+    if abs(added) < 5e-5:
         return "stayed the same"
-    return f"{'rose' if row.added > 0 else 'fell'} by {abs(row.added):.4f}"
+    return f"{'rose' if added > 0 else 'fell'} by {abs(added):.4f}"

@@ -1,14 +1,53 @@
-"""How a number with a sign is written in a sentence: with a true minus, and none before a rounded 0.
-
-How an interval is written, also where there is none.
-"""
+"""How numbers, intervals and labels are written, in sentences, tables and hover texts."""
 
 from __future__ import annotations
 
 import decimal
 from math import isfinite, isnan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..stats.estimate import Estimate
 
 from ..stats.estimate import Estimate
+
+SAYS = {1: "A better", 0: "a tie", -1: "B better"}
+"""What a label says, in words."""
+
+
+def number(value: float | None, form: str = ".3f") -> str:
+    """A number as a table writes it: a dash where it is unknown, no sign before a rounded 0."""
+    if value is None or not isfinite(value):
+        return "–"
+    if form.endswith("d"):
+        return format(int(value), form)
+    sign, rest = (form[0], form[1:]) if form[:1] in ("+", "-") else ("", form)
+    return format(float(value), f"{sign}z{rest}")
+
+
+def percent(value: float, digits: int = 0) -> str:
+    """A share as text: 0.314 is 31 %; a share that is not 0 or 1 never prints as 0 % or 100 %."""
+    text = f"{100 * value:.{digits}f}"
+    if float(text) in (0.0, 100.0) and value not in (0.0, 1.0):
+        text = f"{100 * value:.1f}"
+        text = {"0.0": "under 0.1", "100.0": "over 99.9"}.get(text, text)
+    return f"{text} %"
+
+
+def target(alpha: float) -> str:
+    """An error rate that was chosen: 10 %, 2.5 %."""
+    return percent(alpha, 1).replace(".0 %", " %")
+
+
+def percent_span(found: Estimate, digits: int = 0) -> str:
+    """Both ends of a share's interval."""
+    return f"{percent(found.low, digits)} to {percent(found.high, digits)}"
+
+
+def interval(found: Estimate, form: str = ".2f") -> str:
+    """The value with its interval in brackets, if it has one."""
+    ends = f" ({found.low:{form}} to {found.high:{form}})" if found.has_interval else ""
+    return f"{found.value:{form}}{ends}"
 
 
 def span(low: float | None, high: float | None, form: str = ".3f") -> str:
@@ -19,15 +58,25 @@ def span(low: float | None, high: float | None, form: str = ".3f") -> str:
 
 
 def signed(value: float, digits: int) -> str:
-    """+0.012 or −0.012."""
+    """+0.012 or −0.012, without a sign of a rounded 0."""
     return minus(f"{_rounded(value, digits):+.{digits}f}")
 
 
 def signed_span(low: float | None, high: float | None, digits: int) -> str:
-    """Both ends so, or that there is no interval (`core.interpretation.format`)."""
+    """`span` with both ends as `signed` writes them."""
     if low is None or high is None:
         return span(low, high)
     return minus(span(_rounded(low, digits), _rounded(high, digits), f"+.{digits}f"))
+
+
+def ends(found: Estimate, form: str = ".3f") -> str:
+    """The interval of an estimate as `span` writes it."""
+    return span(found.low, found.high, form)
+
+
+def signed_ends(found: Estimate, digits: int) -> str:
+    """The interval of an estimate with signs, as `signed_span` writes it."""
+    return signed_span(found.low, found.high, digits)
 
 
 def signed_elo(elo: float) -> str:
@@ -64,16 +113,6 @@ def minus(number: str) -> str:
 def _rounded(value: float, digits: int) -> float:
     # Adding 0 takes the sign from a rounded -0.
     return round(value, digits) + 0.0
-
-
-def number(value: float | None, form: str = ".3f") -> str:
-    """A number as a table writes it: a dash where it is unknown, no sign before a rounded 0."""
-    if value is None or not isfinite(value):
-        return "–"
-    if form.endswith("d"):
-        return format(int(value), form)
-    sign, rest = (form[0], form[1:]) if form[:1] in ("+", "-") else ("", form)
-    return format(float(value), f"{sign}z{rest}")
 
 
 def one_line(text: str) -> str:

@@ -14,9 +14,8 @@ from ..leaderboard.anchors import Triangles
 from ..leaderboard.standings import MID_REGION_WANTED, Lead, Standings, most_reversing
 from ..records import PairScores
 from ..stats.estimate import Estimate
-from .format import elo_ends, signed_elo
+from .format import elo_ends, percent, signed_elo
 from .tables import Column
-from .verdicts import percent
 
 if TYPE_CHECKING:
     import pandas as pd

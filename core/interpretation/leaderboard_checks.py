@@ -18,10 +18,9 @@ from ..leaderboard.rating_methods import Result
 from ..leaderboard.task_spread import BetweenTasks, differing
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import elo_ends, number, points, points_ends, signed_elo
+from .format import elo_ends, number, percent, points, points_ends, signed_elo
 from .leaderboard import ENDS
 from .tables import Column
-from .verdicts import percent
 
 METHOD_NAMES = {
     RAEE: "anchored Elo",

@@ -9,9 +9,8 @@ from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import p_value, points, points_ends
+from .format import p_value, percent, points, points_ends
 from .tables import Column
-from .verdicts import percent
 
 SIGNIFICANT = 0.05
 SAME_SLOT = 0.8

@@ -6,7 +6,7 @@ A topic's columns stand beside its sentences (`interpretation/<topic>.py`); this
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Value = float | int | str | bool | None | Estimate
 
+TEXT = ""
+"""Form of a column of words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -27,11 +30,13 @@ class Column:
     name : heading, as it is read.
     value : field of the row that holds it ("rate.n" is the n of its rate), or a function of the row; a
         number, a text or an `Estimate`.
-    form : how a number is written (`format` specification, such as ".3f", "+.1f" or ",d").
+    form : how a number is written (`format` specification, such as ".3f", "+.1f" or ",d"); `TEXT` for words.
     help : what the number is, in one sentence.
     ends : headings of the interval's ends in a table of numbers; the default is "<name> low", "<name> high".
     ends_help : what the interval is.
     scale : numbers are shown times this, such as 100 for percent.
+    ends_last : the ends follow after all columns, where values side by side tell more.
+    optional : left out of a table in which no row has a value.
     """
 
     name: str
@@ -41,6 +46,8 @@ class Column:
     ends: tuple[str, str] | None = None
     ends_help: str = ""
     scale: float = 1
+    ends_last: bool = False
+    optional: bool = False
 
     def of(self, row: object) -> Value:
         """The value in one row."""
@@ -68,23 +75,42 @@ class Column:
 def frame(columns: Sequence[Column], rows: Iterable[object]) -> pd.DataFrame:
     """Numbers for a page and its download: one row per result, an estimate in three columns.
 
-    A column is one of estimates if any of its rows holds one; missing ones are None in all three.
+    A column is one of estimates if any of its rows holds one. What is unknown is NaN in a column of numbers,
+    None in one of words.
     """
     import pandas as pd
 
     listed = list(rows)
-    data: dict[str, list[object]] = {}
+    data: dict[str, list[Any]] = {}
+    last: dict[str, list[Any]] = {}
     for column in columns:
         found = [column.of(row) for row in listed]
-        if not any(isinstance(value, Estimate) for value in found):
-            data[column.name] = list(found)
+        if column.optional and all(value is None for value in found):
             continue
-        low, high = column.interval_names()
-        for name, end in ((column.name, "value"), (low, "low"), (high, "high")):
-            data[name] = [getattr(value, end, None) for value in found]
-    return pd.DataFrame(data)
+        if not any(isinstance(value, Estimate) for value in found):
+            data[column.name] = found if column.form == TEXT else _numbers(found)
+            continue
+        data[column.name] = _numbers(getattr(value, "value", None) for value in found)
+        for name, end in zip(column.interval_names(), ("low", "high"), strict=True):
+            ends = last if column.ends_last else data
+            ends[name] = _numbers(getattr(value, end, None) for value in found)
+    return pd.DataFrame(data | last)
+
+
+def frame_of(
+    columns: Sequence[Column], results: Mapping[str, object], *, heading: str = "judge"
+) -> pd.DataFrame:
+    """The `frame` of results by judge, or by whatever `heading` says, whose names come first."""
+    found = frame(columns, results.values())
+    found.insert(0, heading, list(results))
+    return found
 
 
 def texts(columns: Sequence[Column], rows: Iterable[object]) -> tuple[list[str], list[list[str]]]:
     """Headings and cells as text, for the HTML report and the command line."""
     return [column.name for column in columns], [[column.text(row) for column in columns] for row in rows]
+
+
+def _numbers(values: Iterable[Any]) -> list[Any]:
+    """NaN for None, so that a column without any number is still one of numbers."""
+    return [math.nan if value is None else value for value in values]

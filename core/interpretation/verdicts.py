@@ -1,9 +1,9 @@
-"""Every cut-off, and the words that it produces: numbers in, one plain sentence out.
+"""Every cut-off, and the sentence of each check: numbers in, one plain sentence out.
 
 A verdict is `ok`, `warn`, `fail` or `unknown`; unknown always says what is missing. The cut-offs are ours: no
 paper fixes them. They are the constants below and nothing else decides. Sentences are plain text.
 
-A judge's verdicts in brief: one grade, its worst findings, and what is missing for a fuller audit.
+What a judge's verdicts add up to: one grade, its worst findings, and what is missing for a fuller audit.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from ..agreement.kappa import JudgePair
@@ -20,8 +21,11 @@ from ..confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloo
 from ..records import NO_GOLD, VoteCounts
 from ..stats.estimate import Estimate
 from ..stats.intervals import clustered_proportion
+from .format import interval, percent, percent_span
 
 Grade = Literal["ok", "warn", "fail", "unknown"]
+GRADES: tuple[Grade, ...] = ("ok", "unknown", "warn", "fail")
+"""From best to worst."""
 CHECKS = (
     "accuracy",
     "calibration",
@@ -42,7 +46,7 @@ ECE_WARN, ECE_FAIL = 0.05, 0.10
 GAP_WARN, GAP_FAIL = 0.03, 0.10
 POSITION_SIGNIFICANCE = 0.05
 POSITION_FAIL_SHARE = 0.05
-"""A significant lean to one slot fails when it decides at least this share of the comparisons, net."""
+"""A significant bias to one slot fails when it decides at least this share of the comparisons, net."""
 UNPAIRED = 0.05
 """More votes than this without a partner in the other order: raw slot shares are confounded with quality."""
 FLIP_WARN, FLIP_FAIL = 0.10, 0.30
@@ -60,7 +64,7 @@ ERROR_NEAR = 0.01
 """A mean absolute error (0 to 2) within this of another serves as well."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What one check says of one judge, in words."""
 
@@ -70,17 +74,10 @@ class Verdict:
     sentence: str
 
 
-def percent(value: float, digits: int = 0) -> str:
-    """A share as text: 0.314 is 31 %; a share that is not 0 or 1 never prints as 0 % or 100 %."""
-    text = f"{100 * value:.{digits}f}"
-    if float(text) in (0.0, 100.0) and value not in (0.0, 1.0):
-        text = f"{100 * value:.1f}"
-        text = {"0.0": "under 0.1", "100.0": "over 99.9"}.get(text, text)
-    return f"{text} %"
-
-
-def _range(low: float, high: float) -> str:
-    return f"{percent(low)} to {percent(high)}"
+def combined(judge: str, check: str, parts: Sequence[Verdict], *more: str) -> Verdict:
+    """Several checks as one: the worst of their grades, and their sentences with those in `more`."""
+    grade = max((part.verdict for part in parts), key=GRADES.index)
+    return Verdict(judge, check, grade, " ".join([*(part.sentence for part in parts), *more]))
 
 
 def _points(value: float) -> str:
@@ -94,14 +91,10 @@ def accuracy(judge: str, value: Estimate | None, constant: float | None, *, unit
     labels and is as unsure; with the interval alone one coin flip in six would be called worse.
     """
 
-    def verdict(grade: Grade, sentence: str) -> Verdict:
-        return Verdict(judge=judge, check="accuracy", verdict=grade, sentence=sentence)
-
+    verdict = partial(Verdict, judge, "accuracy")
     if value is None or constant is None:
         return verdict("unknown", "Accuracy is unknown: no comparison that it judged has a gold label.")
-    found = (
-        f"Right on {percent(value.value)} of {value.n:,} {unit} with gold ({_range(value.low, value.high)})"
-    )
+    found = f"Right on {percent(value.value)} of {value.n:,} {unit} with gold ({percent_span(value)})"
     if value.n < FEW:
         return verdict("unknown", f"{found}; fewer than {FEW} are too few to grade.")
     best = f"always giving the commonest gold label would reach {percent(constant)}"
@@ -115,9 +108,7 @@ def accuracy(judge: str, value: Estimate | None, constant: float | None, *, unit
 def calibration(judge: str, value: Calibration | None, floor: NoiseFloor | None) -> Verdict:
     """ECE against its noise floor: what a perfectly calibrated judge with these confidences would show."""
 
-    def verdict(grade: Grade, sentence: str) -> Verdict:
-        return Verdict(judge=judge, check="calibration", verdict=grade, sentence=sentence)
-
+    verdict = partial(Verdict, judge, "calibration")
     if value is None or floor is None:
         return verdict(
             "unknown", "Calibration is unknown: it has no vote with both a confidence and a gold label."
@@ -141,9 +132,7 @@ def calibration(judge: str, value: Calibration | None, floor: NoiseFloor | None)
 def overconfidence(judge: str, value: ConfidenceGap | None) -> Verdict:
     """Mean confidence minus accuracy, graded only if its interval excludes 0."""
 
-    def verdict(grade: Grade, sentence: str) -> Verdict:
-        return Verdict(judge=judge, check="overconfidence", verdict=grade, sentence=sentence)
-
+    verdict = partial(Verdict, judge, "overconfidence")
     if value is None:
         return verdict(
             "unknown", "Overconfidence is unknown: it has no vote with both a confidence and a gold label."
@@ -152,34 +141,33 @@ def overconfidence(judge: str, value: ConfidenceGap | None) -> Verdict:
     found = f"It says {percent(value.mean_confidence, 1)} and {right}"
     if value.n < FEW:
         return verdict("unknown", f"{found}; fewer than {FEW} are too few to grade.")
-    # Rounded first and 0 added, so that a gap of -0.04 points does not print as -0.0.
     # The t interval of a few items may reach beyond what a gap can be.
-    ends = max(value.gap_low, -1.0), min(value.gap_high, 1.0)
-    gap, low, high = (round(100 * x, 1) + 0.0 for x in (value.gap, *ends))
-    interval = f"gap {gap:+.1f} points, {low:+.1f} to {high:+.1f}"
+    # Rounded first and 0 added, so that a gap of -0.04 points does not print as -0.0.
+    ends = (value.gap.value, max(value.gap.low, -1.0), min(value.gap.high, 1.0))
+    gap, low, high = (round(100 * x, 1) + 0.0 for x in ends)
+    shown = f"gap {gap:+.1f} points, {low:+.1f} to {high:+.1f}"
     if value.items < 2:
         return verdict("unknown", f"{found} (gap {gap:+.1f} points); one item cannot show how sure that is.")
-    if not (value.gap_low > 0 or value.gap_high < 0):
-        return verdict("ok", f"{found}: neither over- nor underconfidence is shown ({interval}).")
-    name = "overconfident" if value.gap > 0 else "underconfident"
-    if abs(value.gap) < GAP_WARN:
-        return verdict("ok", f"{found}: slightly {name} ({interval}).")
-    grade: Grade = "fail" if value.gap >= GAP_FAIL else "warn"
-    return verdict(grade, f"{found}: {name} ({interval}).")
+    if not value.gap.excludes(0):
+        return verdict("ok", f"{found}: neither over- nor underconfidence is shown ({shown}).")
+    name = "overconfident" if value.gap.value > 0 else "underconfident"
+    if abs(value.gap.value) < GAP_WARN:
+        return verdict("ok", f"{found}: slightly {name} ({shown}).")
+    grade: Grade = "fail" if value.gap.value >= GAP_FAIL else "warn"
+    return verdict(grade, f"{found}: {name} ({shown}).")
 
 
 def position(judge: str, value: PositionBias | None) -> Verdict:
-    """Whether the order shown decides: paired-order test and flips, never the raw shares (methods §4)."""
+    """Whether the order shown decides: paired-order test and flips, never the raw shares.
 
-    def verdict(grade: Grade, sentence: str) -> Verdict:
-        return Verdict(judge=judge, check="position", verdict=grade, sentence=sentence)
+    Source: docs/methods.md §4.
+    """
 
+    verdict = partial(Verdict, judge, "position")
     if value is None:
         return verdict("unknown", "Position bias is unknown: no vote says which response was shown first.")
     if value.flip_rate is None or value.p_value is None:
         return verdict("unknown", "Position bias is unknown: no comparison was judged in both orders.")
-    assert value.flip_rate_low is not None
-    assert value.flip_rate_high is not None
     if value.pairs < FEW:
         return verdict(
             "unknown",
@@ -188,42 +176,42 @@ def position(judge: str, value: PositionBias | None) -> Verdict:
     if value.flips == 0:
         return verdict("ok", f"No verdict changed when the order was swapped ({value.pairs:,} pairs).")
     found = (
-        f"{percent(value.flip_rate)} of verdicts change when the order is swapped "
-        f"({_range(value.flip_rate_low, value.flip_rate_high)}, {value.pairs:,} pairs)"
+        f"{percent(value.flip_rate.value)} of verdicts change when the order is swapped "
+        f"({percent_span(value.flip_rate)}, {value.pairs:,} pairs)"
     )
-    lean = abs(value.towards_first - value.towards_second)
+    net = abs(value.towards_first - value.towards_second)
     # Three significant digits never round a p across the cut-off.
     p = "p < .001" if value.p_value < 0.001 else f"p = {value.p_value:.3g}"
-    leaning = f"to the first: {value.towards_first}, to the second: {value.towards_second}"
-    split = f"comparisons that lean {leaning}; {p}"
-    if value.p_value < POSITION_SIGNIFICANCE and not _leans_by_item(value):
+    split = (
+        f"comparisons that lean to the first: {value.towards_first}, to the second: {value.towards_second}; "
+        f"{p}"
+    )
+    if value.p_value < POSITION_SIGNIFICANCE and not _biased_by_item(value):
         return verdict("warn", f"{found}; {split}, yet no more than items differ among themselves.")
     if value.p_value < POSITION_SIGNIFICANCE:
-        grade: Grade = "fail" if lean / value.pair_comparisons >= POSITION_FAIL_SHARE else "warn"
+        grade: Grade = "fail" if net / value.pair_comparisons >= POSITION_FAIL_SHARE else "warn"
         return verdict(grade, f"{found}, biased towards the {value.direction} response shown ({split}).")
-    if value.flip_rate >= FLIP_WARN:
-        grade = "fail" if value.flip_rate_low >= FLIP_FAIL and not _noise_explains(value) else "warn"
+    if value.flip_rate.value >= FLIP_WARN:
+        grade = "fail" if value.flip_rate.low >= FLIP_FAIL and not _noise_explains(value) else "warn"
         return verdict(grade, f"{found}, but neither slot is shown to be favoured ({split}).")
     return verdict("ok", f"{found}; neither slot is shown to be favoured ({split}).")
 
 
-def _leans_by_item(value: PositionBias) -> bool:
-    """The lean holds by item too, where the test takes the comparisons of an item for independent."""
-    low, high = value.bias_pairs_low, value.bias_pairs_high
-    return low is None or high is None or low > 0 or high < 0
+def _biased_by_item(value: PositionBias) -> bool:
+    """The bias holds by item too, where the test takes the comparisons of an item for independent."""
+    found = value.bias_pairs
+    return found is None or not found.has_interval or found.excludes(0)
 
 
 def _noise_explains(value: PositionBias) -> bool:
     """Repeats in the same order disagree as often as swapped orders do."""
-    return value.excess_low is not None and value.excess_low <= 0
+    return value.excess is not None and value.excess.low <= 0
 
 
 def ties(judge: str, counts: VoteCounts | None) -> Verdict:
     """The judge's tie rate against gold's on the same comparisons."""
 
-    def verdict(grade: Grade, sentence: str) -> Verdict:
-        return Verdict(judge=judge, check="ties", verdict=grade, sentence=sentence)
-
+    verdict = partial(Verdict, judge, "ties")
     labelled = None if counts is None else counts.rows(counts.gold != NO_GOLD)
     if labelled is None or not len(labelled):
         return verdict(
@@ -232,9 +220,7 @@ def ties(judge: str, counts: VoteCounts | None) -> Verdict:
     n = labelled.plus + labelled.tie + labelled.minus
     rate = clustered_proportion(labelled.item, n, labelled.tie)
     gold = float((n * (labelled.gold == 0)).sum() / n.sum())
-    found = (
-        f"It calls {percent(rate.value)} ties ({_range(rate.low, rate.high)}) where gold has {percent(gold)}"
-    )
+    found = f"It calls {percent(rate.value)} ties ({percent_span(rate)}) where gold has {percent(gold)}"
     if rate.n < FEW:
         return verdict("unknown", f"{found}; {rate.n} votes are too few to grade.")
     gap = rate.value - gold
@@ -247,27 +233,21 @@ def ties(judge: str, counts: VoteCounts | None) -> Verdict:
 def repeatability(judge: str, value: Repeatability | None) -> Verdict:
     """ICC(3,k) of repeated votes; a strong judge reaches 0.90 (Source: [RAEE] §2)."""
 
-    def verdict(grade: Grade, sentence: str) -> Verdict:
-        return Verdict(judge=judge, check="repeatability", verdict=grade, sentence=sentence)
-
+    verdict = partial(Verdict, judge, "repeatability")
     if value is None:
         return verdict("unknown", "Repeatability is unknown: it judged no comparison twice in the same way.")
     if value.icc_3_k is None:
         return verdict("unknown", f"Repeatability is unknown: {value.reason}")
-    interval = (
-        ""
-        if value.icc_3_k_low is None or value.icc_3_k_high is None
-        else f" ({value.icc_3_k_low:.2f} to {value.icc_3_k_high:.2f})"
+    found = (
+        f"Its mean of {value.k} runs has ICC(3,k) {interval(value.icc_3_k)} on {value.n_comparisons:,} "
+        "comparisons"
     )
-    on = f"on {value.n_comparisons:,} comparisons"
-    found = f"Its mean of {value.k} runs has ICC(3,k) {value.icc_3_k:.2f}{interval} {on}"
     if value.n_comparisons < FEW:
         return verdict("unknown", f"{found}; too few to grade.")
-    if value.icc_3_k >= ICC_STRONG:
-        unsure = value.icc_3_k_low is not None and value.icc_3_k_low < ICC_STRONG
-        more = ", though its interval reaches below" if unsure else ""
+    if value.icc_3_k.value >= ICC_STRONG:
+        more = ", though its interval reaches below" if value.icc_3_k.low < ICC_STRONG else ""
         return verdict("ok", f"{found}: a strong judge by the 0.90 mark{more}.")
-    if value.icc_3_k >= ICC_FAIR or (value.icc_3_k_high is not None and value.icc_3_k_high >= ICC_STRONG):
+    if value.icc_3_k.value >= ICC_FAIR or value.icc_3_k.high >= ICC_STRONG:
         return verdict("warn", f"{found}, below the 0.90 mark: more runs would help.")
     # A judge that nearly always says the same has a low ICC too, so what repeats change is said by itself.
     alike = "" if value.unanimous_share is None else f"; all runs agree on {percent(value.unanimous_share)}"
@@ -280,31 +260,28 @@ def agreement(judge: str, value: JudgePair | None, others: int, people: float | 
     A rater that agrees with a human as well as humans do with each other is fine, however low that is.
     """
 
-    def verdict(grade: Grade, sentence: str) -> Verdict:
-        return Verdict(judge=judge, check="agreement", verdict=grade, sentence=sentence)
-
+    verdict = partial(Verdict, judge, "agreement")
     if value is None:
         why = "no other judge voted" if not others else "no other judge voted on the same comparisons"
         return verdict("unknown", f"Agreement is unknown: {why}.")
     other = value.judge_2 if value.judge_1 == judge else value.judge_1
     if value.kappa is None or value.raw is None:
         return verdict("unknown", f"Agreement with {other} is unknown: {value.reason}")
-    unknown = value.kappa_low is None or value.kappa_high is None
-    interval = "" if unknown else f" ({value.kappa_low:.2f} to {value.kappa_high:.2f})"
     found = (
-        f"It agrees with {other} on {percent(value.raw)} of {value.n:,} comparisons, κ {value.kappa:.2f}"
-        f"{interval}"
+        f"It agrees with {other} on {percent(value.raw.value)} of {value.n:,} comparisons, "
+        f"κ {interval(value.kappa)}"
     )
     if value.n < FEW:
         return verdict("unknown", f"{found}; too few to grade.")
-    if value.kappa >= KAPPA_SUBSTANTIAL:
+    kappa = value.kappa.value
+    if kappa >= KAPPA_SUBSTANTIAL:
         return verdict("ok", f"{found}: substantial.")
-    slight = value.kappa_high is not None and value.kappa_high <= KAPPA_SLIGHT
-    word = "moderate" if value.kappa >= KAPPA_MODERATE else "slight" if slight else "less than moderate"
+    slight = value.kappa.high <= KAPPA_SLIGHT
+    word = "moderate" if kappa >= KAPPA_MODERATE else "slight" if slight else "less than moderate"
     found = f"{found}: {word}"
     if people is not None:
         found = f"{found}; people agree with each other at κ {people:.2f}"
-        if value.kappa >= people - KAPPA_MARGIN:
+        if kappa >= people - KAPPA_MARGIN:
             return verdict("ok", f"{found}.")
     return verdict("fail" if word == "slight" else "warn", f"{found}.")
 
@@ -312,9 +289,7 @@ def agreement(judge: str, value: JudgePair | None, others: int, people: float | 
 def data(judge: str, votes: int, failed: int, labelled_items: int) -> Verdict:
     """Failed outputs, and whether there are labels enough to say anything."""
 
-    def verdict(grade: Grade, sentence: str) -> Verdict:
-        return Verdict(judge=judge, check="data", verdict=grade, sentence=sentence)
-
+    verdict = partial(Verdict, judge, "data")
     share = failed / (votes + failed)
     found = f"{votes:,} votes"
     if failed:
@@ -401,8 +376,8 @@ def answer(verdicts: Sequence[Verdict]) -> str:
     )
     if len(of_judge) == 1:
         ((judge, checks),) = of_judge.items()
-        said = [f"{judge} {WORDS[overall(checks)][0]}.", *(v.sentence for v in worst(checks, 1))]
-        return " ".join([*said, *unsure])
+        parts = [f"{judge} {WORDS[overall(checks)][0]}.", *(v.sentence for v in worst(checks, 1))]
+        return " ".join([*parts, *unsure])
     parts = []
     for grade, (of_one, of_several) in WORDS.items():
         names = [judge for judge, checks in of_judge.items() if overall(checks) == grade]

@@ -364,7 +364,7 @@ def screening(
         if not given <= 1:
             raise InvalidOption(f"cut = {given}: an ICC is at most 1")
     seen = {name: pairs for name, pairs in judged.items() if met(pairs, anchor)}
-    known = {name: value for name in seen if name in icc and (value := icc[name].icc_3_k) is not None}
+    known = {name: found.value for name in seen if name in icc and (found := icc[name].icc_3_k)}
     if not known:
         raise NoUsableVotes(
             "screening needs judges that voted repeatedly on the same comparisons; "

@@ -1,9 +1,4 @@
-"""Figures of the Aggregation page: decision maps to click on, errors of the rules, shares of labels.
-
-Figures of rules judged on held-out items: change of each judge's loss, errors of the rules, weights.
-
-Figures of shrinkage: what each prior changes, and how much weight cross-validation gave it.
-"""
+"""Figures of the Aggregation page: decision maps to click on, errors of rules, shares of labels, priors."""
 
 from __future__ import annotations
 
@@ -12,9 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..interpretation.sentences import SAYS
+from ..interpretation.aggregation import Measure, change_of
+from ..interpretation.format import SAYS
 from .base import COLOURS, MAX_POINTS, Style, Theme, Trace, error_bars, figure, label
-from .forest import ForestMark, Series, forest
+from .forest import ForestMark, Series, forest, forest_mark
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
@@ -63,23 +59,14 @@ def decision_figure(
     """
     colours = COLOURS[theme]
     decision = drawn.decision if by == "calibrated" else drawn.majority
-    fill = {1: colours.raters[0], 0: colours.neutral, -1: colours.raters[1]}
+    fill = label_colours(theme)
     size = max(3.0, 0.92 * MAP_PIXELS / (drawn.n + 1))
-    rows = list(
-        zip(
-            drawn.plus.tolist(),
-            drawn.tie.tolist(),
-            drawn.minus.tolist(),
-            decision.tolist(),
-            drawn.decision.tolist(),
-            drawn.majority.tolist(),
-            drawn.p.tolist(),
-            strict=True,
-        )
-    )
+    names = ("plus", "tie", "minus", "decision", "majority", "p")
+    parts = (decision, *(getattr(drawn, name) for name in names))
+    rows = list(zip(*(part.tolist() for part in parts), strict=True))
     traces: list[Trace] = []
-    for said in (1, 0, -1):
-        own = [row for row in rows if row[3] == said]
+    for vote in (1, 0, -1):
+        own = [row[1:] for row in rows if row[0] == vote]
         keys = [pattern_key(*row[:3]) for row in own]
         counted = [seen.get(row[:3], 0) for row in own]
         traces.append(
@@ -88,27 +75,27 @@ def decision_figure(
                 "x": [row[0] for row in own] or [None],
                 "y": [row[2] for row in own] or [None],
                 "mode": "markers+text" if drawn.n <= MOST_SIGNS else "markers",
-                "name": SAYS[said],
+                "name": SAYS[vote],
                 "showlegend": False,
                 "customdata": [[key if n else None] for key, n in zip(keys, counted, strict=True)],
-                "text": [SIGNS[said]] * len(own),
+                "text": [SIGNS[vote]] * len(own),
                 "textposition": "middle center",
                 "textfont": {"color": [colours.page if n else colours.text for n in counted], "size": 12},
                 "hovertext": [
                     f"<b>{key}</b><br>p(A better) {p[2]:.3f}<br>p(tie) {p[1]:.3f}<br>p(B better) {p[0]:.3f}"
                     f"<br>calibrated: {SAYS[calibrated]}<br>majority: {SAYS[majority]}<br>n {n:,} comparisons"
-                    for key, n, (_, _, _, _, calibrated, majority, p) in zip(keys, counted, own, strict=True)
+                    for key, n, (_, _, _, calibrated, majority, p) in zip(keys, counted, own, strict=True)
                 ],
                 "hoverinfo": "text",
                 "marker": {
                     "symbol": "square",
                     "size": size,
-                    "color": fill[said],
+                    "color": fill[vote],
                     "opacity": [1.0 if n else UNSEEN for n in counted],
                     "line": {
                         "color": colours.text,
                         "width": [
-                            4 if key == chosen else 2 if row[4] != row[5] else 0
+                            4 if key == chosen else 2 if row[3] != row[4] else 0
                             for key, row in zip(keys, own, strict=True)
                         ],
                     },
@@ -117,21 +104,15 @@ def decision_figure(
                 "unselected": {"marker": {"opacity": 1}},
             }
         )
-        # The legend shows the colour of a label, not the outline of whichever square comes first.
-        traces.append(
-            {
-                "type": "scatter",
-                "x": [None],
-                "y": [None],
-                "mode": "markers",
-                "name": SAYS[said],
-                "hoverinfo": "skip",
-                "marker": {"symbol": "square", "size": 12, "color": fill[said]},
-            }
-        )
-    room = {"range": [-0.6, drawn.n + 0.6], "showgrid": False}
-    if drawn.n <= MOST_SIGNS:
-        room["dtick"] = 1
+        traces.append(legend_square(vote, theme))
+    return pattern_figure(traces, drawn.n, theme=theme, height=height)
+
+
+def pattern_figure(traces: Sequence[Trace], n: int, *, theme: Theme, height: int) -> Figure:
+    """Figure of the ways that n votes can fall: votes for A across, for B up."""
+    axis: dict[str, object] = {"range": [-0.6, n + 0.6], "showgrid": False}
+    if n <= MOST_SIGNS:
+        axis["dtick"] = 1
     return figure(
         x_title="votes for A",
         y_title="votes for B",
@@ -139,9 +120,28 @@ def decision_figure(
         height=height,
         square=True,
         traces=traces,
-        x_axis=room,
-        y_axis=room,
+        x_axis=axis,
+        y_axis=axis,
     )
+
+
+def label_colours(theme: Theme) -> dict[int, str]:
+    """Colour of each label."""
+    colours = COLOURS[theme]
+    return {1: colours.raters[0], 0: colours.neutral, -1: colours.raters[1]}
+
+
+def legend_square(label: int, theme: Theme) -> Trace:
+    """Empty trace, so that the legend shows the colour of a label, not the outline of the first square."""
+    return {
+        "type": "scatter",
+        "x": [None],
+        "y": [None],
+        "mode": "markers",
+        "name": SAYS[label],
+        "hoverinfo": "skip",
+        "marker": {"symbol": "square", "size": 12, "color": label_colours(theme)[label]},
+    }
 
 
 def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | None = None) -> Figure:
@@ -184,19 +184,19 @@ def shares_figure(
     fills = (colours.neutral, colours.raters[4], colours.accent)
     traces: list[Trace] = []
     for (source, found), fill, pattern in zip(shares.items(), fills, ("", "/", ""), strict=True):
-        said = [(y, found[y + 1]) for y in (1, 0, -1)]
+        bars = [(y, found[y + 1]) for y in (1, 0, -1)]
         traces.append(
             {
                 "type": "bar",
-                "x": [SAYS[y] for y, _ in said],
-                "y": [one.value for _, one in said],
+                "x": [SAYS[y] for y, _ in bars],
+                "y": [one.value for _, one in bars],
                 "name": label(source),
-                "customdata": [[share_key(source, y) if one.value else None] for y, one in said],
+                "customdata": [[share_key(source, y) if one.value else None] for y, one in bars],
                 "hovertext": [
                     f"<b>{label(share_key(source, y))}</b>"
                     f"<br>{one.value:.3f} ({one.low:.3f} to {one.high:.3f})"
                     f"<br>{round(one.value * one.n):,} of {one.n:,} comparisons"
-                    for y, one in said
+                    for y, one in bars
                 ],
                 "hoverinfo": "text",
                 "marker": {
@@ -204,13 +204,13 @@ def shares_figure(
                     "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": colours.page, "size": 6},
                     "line": {
                         "color": colours.text,
-                        "width": [3 if share_key(source, y) == chosen else 0 for y, _ in said],
+                        "width": [3 if share_key(source, y) == chosen else 0 for y, _ in bars],
                     },
                 },
                 "error_y": error_bars(
-                    [one.value for _, one in said],
-                    [one.low for _, one in said],
-                    [one.high for _, one in said],
+                    [one.value for _, one in bars],
+                    [one.low for _, one in bars],
+                    [one.high for _, one in bars],
                     colours.text,
                 ),
                 "selected": {"marker": {"opacity": 1}},
@@ -227,9 +227,9 @@ def shares_figure(
     )
 
 
-def share_key(source: str, said: int) -> str:
+def share_key(source: str, vote: int) -> str:
     """Key of a bar, also what a select box shows."""
-    return f"{source}: {SAYS[said]}"
+    return f"{source}: {SAYS[vote]}"
 
 
 def _style(key: str, dummy: bool, theme: Theme) -> Style:
@@ -246,6 +246,10 @@ def changes_figure(
     found: Mapping[str, HeldOutScores], *, styles: Mapping[str, Style], theme: Theme = "light"
 ) -> Figure:
     """Change of MAE (filled) and DRPS (hollow) by the first rule over the second, one row a judge."""
+    looks: tuple[tuple[Measure, str, Literal["filled", "hollow"]], ...] = (
+        ("mae", "error (MAE)", "filled"),
+        ("drps", "forecast (DRPS)", "hollow"),
+    )
     series = [
         Series(
             name=name,
@@ -253,15 +257,15 @@ def changes_figure(
             marks=[
                 ForestMark(
                     row=judge,
-                    value=float(getattr(one, f"{measure}_change")[1]),
-                    low=float(getattr(one, f"{measure}_change_low")[1]),
-                    high=float(getattr(one, f"{measure}_change_high")[1]),
+                    value=change_of(one, measure)[1].value,
+                    low=change_of(one, measure)[1].low,
+                    high=change_of(one, measure)[1].high,
                     n=f"{one.n:,} comparisons, {one.calibration:.0f} to calibrate on",
                 )
                 for judge, one in found.items()
             ],
         )
-        for measure, name, look in (("mae", "error (MAE)", "filled"), ("drps", "forecast (DRPS)", "hollow"))
+        for measure, name, look in looks
     ]
     return forest(series, styles=styles, x_title="change of held-out loss", reference=0, theme=theme)
 
@@ -271,12 +275,12 @@ def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, theme: Th
     marks = [
         ForestMark(
             row=name,
-            value=float(scores.mae[i]),
-            low=float(scores.mae_low[i]),
-            high=float(scores.mae_high[i]),
+            value=mae.value,
+            low=mae.low,
+            high=mae.high,
             n=f"{scores.n:,} held out",
         )
-        for i, name in enumerate(scores.names)
+        for name, mae in zip(scores.names, scores.mae, strict=True)
     ]
     return forest([Series(name="MAE", marks=marks)], styles=style, x_title=x_title, theme=theme)
 
@@ -347,7 +351,7 @@ def priors_figure(
     theme: Theme = "light",
     chosen: str | None = None,
 ) -> Figure:
-    """Change of MAE by leaning on each prior, one row a prior, one series a size of calibration set.
+    """Change of MAE by each prior, one row per prior, one series per size of calibration set.
 
     found : by size of set, then by name of the prior, which is the key of its marks.
     """
@@ -356,11 +360,10 @@ def priors_figure(
             name=size,
             look="hollow" if place else "filled",
             marks=[
-                ForestMark(
+                forest_mark(
+                    gain.beside_btd,
+                    "mae",
                     row=name,
-                    value=gain.beside_btd.mae,
-                    low=gain.beside_btd.mae_low,
-                    high=gain.beside_btd.mae_high,
                     n=f"error {gain.evaluation.scores['btd_shrunk'].mae:.3f}, n {gain.beside_btd.n:,} "
                     f"comparisons, {gain.evaluation.calibration:.0f} to calibrate on",
                     key=name,

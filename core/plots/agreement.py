@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..interpretation.format import interval
 from .base import COLOURS, Style, Theme, figure, label
 from .confusion import tint
-from .forest import ForestMark, Series, forest, forest_mark
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
-    from ..agreement.judge_vs_human import Contest
+    from ..agreement.judge_vs_human import JudgeVsHuman
     from ..agreement.kappa import AgreementMatrix, JudgePair
-    from ..agreement.reliability import Concord, Repeatability
+    from ..agreement.reliability import InterRaterReliability, Repeatability
     from .base import Figure
 
 MOST_RATERS = 16
@@ -45,13 +46,17 @@ def repeatability_figure(
     series = []
     for name, field, look in (("ICC(3,k)", "icc_3_k", "filled"), ("ICC(3,1)", "icc_3_1", "hollow")):
         marks = [
-            forest_mark(
-                one, field, row=judge, n=f"{one.n_comparisons:,} comparisons, {one.k} runs", key=judge
+            ForestMark.of(
+                getattr(one, field),
+                row=judge,
+                n=f"{one.n_comparisons:,} comparisons, {one.k} runs",
+                key=judge,
             )
             for judge, one in results.items()
         ]
         series.append(Series(name=name, marks=marks, look=look))
-    lows = [mark.low or mark.value or 0.0 for one in series for mark in one.marks]
+    known = [found for one in results.values() for found in (one.icc_3_k, one.icc_3_1) if found]
+    lows = [found.low if found.has_interval else found.value for found in known]
     return forest(
         series,
         styles=styles,
@@ -79,7 +84,7 @@ def shown_raters(matrix: AgreementMatrix) -> tuple[str, ...]:
 def shown_pairs(matrix: AgreementMatrix, *, without_gold: Sequence[str] = ()) -> list[JudgePair]:
     """Pairs of the shown raters that share a comparison, and those raters against gold.
 
-    without_gold : raters of whose votes gold is made; holding them to it would flatter them.
+    without_gold : raters of whose votes gold is made; comparing them with it would flatter them.
     """
     shown = set(shown_raters(matrix))
     pairs = [pair for pair in matrix.pairs if pair.n and {pair.judge_1, pair.judge_2} <= shown]
@@ -111,6 +116,7 @@ def kappa_matrix(
         (raters.index(pair.judge_1), len(raters) if id(pair) in gold else raters.index(pair.judge_2))
         for pair in pairs
     ]
+    kappas = [pair.kappa.value if pair.kappa else 0.0 for pair in pairs]
     fig.update_layout(
         shapes=[
             {
@@ -121,16 +127,14 @@ def kappa_matrix(
                 "y0": y - 0.46,
                 "y1": y + 0.46,
                 "fillcolor": tint(
-                    colours.accent if (pair.kappa or 0) >= 0 else colours.raters[1],
-                    colours.page,
-                    abs(pair.kappa or 0.0),
+                    colours.accent if kappa >= 0 else colours.raters[1], colours.page, abs(kappa)
                 ),
                 "line": {
                     "color": colours.text if pair_key(pair) == chosen else colours.grid,
                     "width": 3 if pair_key(pair) == chosen else 1,
                 },
             }
-            for pair, (x, y) in zip(pairs, places, strict=True)
+            for pair, kappa, (x, y) in zip(pairs, kappas, places, strict=True)
         ]
     )
     same = {"marker": {"opacity": 0}, "textfont": {"color": colours.text}}
@@ -139,7 +143,7 @@ def kappa_matrix(
         y=[y for _, y in places],
         mode="markers+text",
         customdata=[[pair_key(pair)] for pair in pairs],
-        text=["–" if pair.kappa is None else _short(pair.kappa) for pair in pairs],
+        text=["–" if pair.kappa is None else _short(pair.kappa.value) for pair in pairs],
         textposition="middle center",
         textfont={"color": colours.text, "size": 12},
         hovertext=[_hover(pair) for pair in pairs],
@@ -163,8 +167,8 @@ def kappa_matrix(
     return fig
 
 
-def concord_figure(
-    groups: Mapping[str, Concord], *, theme: Theme = "light", chosen: str | None = None
+def inter_rater_figure(
+    groups: Mapping[str, InterRaterReliability], *, theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
     """Krippendorff α, nominal and ordinal, and Fleiss κ of each group; a mark's key is the group."""
     series = [
@@ -172,11 +176,9 @@ def concord_figure(
             name=name,
             look=look,
             marks=[
-                ForestMark(
+                ForestMark.of(
+                    getattr(found, field),
                     row=group,
-                    value=getattr(found, field),
-                    low=getattr(found, f"{field}_low"),
-                    high=getattr(found, f"{field}_high"),
                     n=f"{found.fleiss_n if field == 'fleiss' else found.n:,} comparisons",
                     key=group,
                 )
@@ -199,8 +201,8 @@ def concord_figure(
     )
 
 
-def contest_figure(
-    contests: Sequence[Contest], *, style: Style, theme: Theme = "light", chosen: str | None = None
+def judge_vs_human_figure(
+    compared: Sequence[JudgeVsHuman], *, style: Style, theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
     """PA of a judge minus that of each person: majority labels (filled), BTD labels (hollow).
 
@@ -211,15 +213,8 @@ def contest_figure(
             name=f"{rule} labels",
             look=look,
             marks=[
-                ForestMark(
-                    row=one.human,
-                    value=one.difference,
-                    low=one.difference_low,
-                    high=one.difference_high,
-                    n=f"{one.n:,} comparisons",
-                    key=one.human,
-                )
-                for one in contests
+                ForestMark.of(one.difference, row=one.human, n=f"{one.n:,} comparisons", key=one.human)
+                for one in compared
                 if one.rule == rule
             ],
         )
@@ -243,10 +238,7 @@ def _short(value: float) -> str:
 
 def _hover(pair: JudgePair) -> str:
     names = f"<b>{label(pair.judge_1, limit=80)} – {label(pair.judge_2, limit=80)}</b>"
-    kappa = f"no κ: {label(pair.reason, limit=80)}" if pair.kappa is None else f"κ {pair.kappa:.3f}"
-    if pair.kappa_low is not None and pair.kappa_high is not None:
-        kappa += f" ({pair.kappa_low:.3f} to {pair.kappa_high:.3f})"
-    raw = f"{pair.raw:.3f} of {pair.n:,} comparisons alike"
-    if pair.raw_low is not None and pair.raw_high is not None:
-        raw = f"{pair.raw:.3f} ({pair.raw_low:.3f} to {pair.raw_high:.3f}) of {pair.n:,} comparisons alike"
-    return f"{names}<br>{kappa}<br>{raw}"
+    unknown = f"no κ: {label(pair.reason, limit=80)}"
+    kappa = unknown if pair.kappa is None else f"κ {interval(pair.kappa, '.3f')}"
+    raw = "" if pair.raw is None else interval(pair.raw, ".3f")
+    return f"{names}<br>{kappa}<br>{raw} of {pair.n:,} comparisons alike"

@@ -1,7 +1,4 @@
-"""Figures of the Calibration page: reliability, TH-Score over ε, risk against coverage, before and after.
-
-Figure of the guaranteed threshold: error rate of labels against the share of comparisons kept.
-"""
+"""Figures of the Calibration page: reliability, TH-Score over ε, risk against coverage, before and after."""
 
 from __future__ import annotations
 
@@ -10,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..interpretation.format import interval
+from ..stats.estimate import Estimate
 from .base import (
     COLOURS,
     SAME_WHEN_SELECTED,
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from ..confidence.recalibration import Recalibration
     from ..confidence.selective import Guarantee, RiskCoverage, RiskThreshold
     from ..confidence.th_scores import ThScore, ThSweep
-    from ..records import FloatArray
+    from ..records import FloatArray, IntArray
+    from ..stats.estimate import Estimates
     from .base import Figure
 
 
@@ -84,8 +84,8 @@ def reliability_diagram(
     traces = [ideal_trace(x=(0, 1), y=(0, 1), name="ideal", theme=theme), below]
     largest = max((int(result.n.max()) for result in results.values()), default=1)
     for judge, result in results.items():
-        style = styles[judge]
-        filled = np.flatnonzero(result.n > 0)
+        style, right = styles[judge], result.accuracy
+        filled = np.flatnonzero(result.n > 0).tolist()
         keys: list[str | None] = [
             bin_key(judge, low, high)
             for low, high in zip(result.low[filled].tolist(), result.high[filled].tolist(), strict=True)
@@ -99,8 +99,7 @@ def reliability_diagram(
             "hovertext": [
                 f"<b>{label(judge)}</b><br>confidence over {result.low[i]:g} to {result.high[i]:g}"
                 f"<br>mean stated {result.confidence[i]:.3f}"
-                f"<br>share right {result.accuracy[i]:.3f}"
-                f" ({result.accuracy_low[i]:.3f} to {result.accuracy_high[i]:.3f})"
+                f"<br>share right {interval(result.accuracy[i], '.3f')}"
                 f"<br>n {result.n[i]:,} verdicts, {result.items[i]:,} items"
                 for i in filled
             ],
@@ -111,13 +110,10 @@ def reliability_diagram(
             {
                 "type": "scatter",
                 "x": result.confidence[filled],
-                "y": result.accuracy[filled],
+                "y": right.value[filled],
                 "mode": "lines+markers",
                 "error_y": error_bars(
-                    result.accuracy[filled],
-                    result.accuracy_low[filled],
-                    result.accuracy_high[filled],
-                    style.colour,
+                    right.value[filled], right.low[filled], right.high[filled], style.colour
                 ),
                 "line": {"color": style.colour, "width": 1, "dash": style.dash},
                 "marker": {
@@ -198,15 +194,15 @@ def th_figure(
     for judge, sweep in sweeps.items():
         style, group = styles[judge], judge_group(sweeps, judge)
         at = int(np.abs(sweep.epsilon - epsilon).argmin())
-        traces.append(_band(sweep.epsilon, sweep.th_low, sweep.th_high, style.colour, legendgroup=group))
+        traces.append(_band(sweep.epsilon, sweep.th, style.colour, legendgroup=group))
         key = cut_key(judge, 1 - epsilon)
         score = scores[judge]
         panels = (
-            ("TH-Score", sweep.th, (sweep.th_low[at], sweep.th_high[at]), "y"),
-            ("share right", sweep.accuracy, (score.accuracy_low, score.accuracy_high), "y2"),
-            ("% of n", 100 * sweep.share, None, "y3"),
+            ("TH-Score", sweep.th.value, sweep.th[at], "y"),
+            ("share right", sweep.accuracy, score.accuracy, "y2"),
+            ("% of n", 100 * sweep.share, Estimate(100 * sweep.share[at]), "y3"),
         )
-        for name, values, limits, axis in panels:
+        for name, values, found, axis in panels:
             line = {"color": style.colour, "width": 2, "dash": style.dash}
             traces.append(
                 {
@@ -222,8 +218,6 @@ def th_figure(
                     "hoverinfo": "skip",
                 }
             )
-            low, high = limits or (values[at], values[at])
-            interval = f" ({low:.3f} to {high:.3f})" if limits else ""
             traces.append(
                 {
                     "type": "scatter",
@@ -237,13 +231,11 @@ def th_figure(
                     "showlegend": axis == "y",
                     "customdata": [[key]],
                     "hovertext": [
-                        f"<b>{label(judge)}</b><br>ε {epsilon:g}<br>{name} {values[at]:.3f}{interval}"
+                        f"<b>{label(judge)}</b><br>ε {epsilon:g}<br>{name} {interval(found, '.3f')}"
                         f"<br>n {score.n:,} verdicts inside"
                     ],
                     "hoverinfo": "text",
-                    "error_y": error_bars(
-                        values[at : at + 1], np.array([low]), np.array([high]), style.colour
-                    ),
+                    "error_y": error_bars([found.value], [found.low], [found.high], style.colour),
                     "marker": _marker(style, 10, ring=key == chosen, theme=theme),
                     **SAME_WHEN_SELECTED,
                 }
@@ -296,12 +288,12 @@ def risk_figure(
         style, group, found = styles[judge], judge_group(curves, judge), thresholds[judge]
         at = thinned(len(curve.coverage), limit=CURVE_POINTS)
         x = curve.coverage[at]
-        traces.append(_band(x, curve.risk_low[at], curve.risk_high[at], style.colour, legendgroup=group))
+        traces.append(_band(x, curve.risk, style.colour, legendgroup=group, at=at))
         traces.append(
             {
                 "type": "scatter",
                 "x": x,
-                "y": curve.risk[at],
+                "y": curve.risk.value[at],
                 "mode": "lines+markers" if len(x) <= FEW_CUTS else "lines",
                 "line": {"color": style.colour, "width": 2, "dash": style.dash},
                 "marker": {"symbol": style.symbol, "size": 4, "color": style.colour},
@@ -309,8 +301,7 @@ def risk_figure(
                 "legendgroup": group,
                 "hovertext": [
                     f"<b>{label(judge)}</b><br>kept from confidence {curve.threshold[i]:.4g}"
-                    f"<br>share kept {curve.coverage[i]:.3f}<br>error rate {curve.risk[i]:.3f}"
-                    f" ({curve.risk_low[i]:.3f} to {curve.risk_high[i]:.3f})"
+                    f"<br>share kept {curve.coverage[i]:.3f}<br>error rate {interval(curve.risk[i], '.3f')}"
                     f"<br>n {curve.n[i]:,} verdicts, {curve.errors[i]:,} wrong"
                     for i in at
                 ],
@@ -420,11 +411,13 @@ def _marker(style: Style, size: int, *, ring: bool, theme: Theme) -> dict[str, A
     }
 
 
-def _band(x: FloatArray, low: FloatArray, high: FloatArray, colour: str, *, legendgroup: str) -> Trace:
+def _band(
+    x: FloatArray, found: Estimates, colour: str, *, legendgroup: str, at: IntArray | slice = slice(None)
+) -> Trace:
     return {
         "type": "scatter",
         "x": np.concatenate([x, x[::-1]]),
-        "y": np.concatenate([low, high[::-1]]),
+        "y": np.concatenate([found.low[at], found.high[at][::-1]]),
         "fill": "toself",
         "mode": "none",
         "fillcolor": _faint(colour, 0.14),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isnan
 from typing import TYPE_CHECKING
 
-from ..interpretation.sentences import SAYS
-from ..interpretation.verdicts import percent
+from ..interpretation.confusion import cell_key
+from ..interpretation.format import SAYS, percent
 from .base import COLOURS, Style, Theme, figure
-from .forest import ForestMark, Series, forest, forest_mark
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
     from ..agreement.confusion_matrix import Confusion
@@ -21,11 +22,6 @@ CELL = 84
 
 NARROW = 3
 """Percentage points; a narrower interval earns a digit after the point."""
-
-
-def cell_key(gold: int, verdict: int) -> str:
-    """Key of a cell, also what a select box shows."""
-    return f"gold says {SAYS[gold]}, judge says {SAYS[verdict]}"
 
 
 def confusion_matrix(
@@ -43,7 +39,7 @@ def confusion_matrix(
     places = [(row, column) for row in range(3) for column in range(3)]
     cells = [(ORDER[row], ORDER[column]) for row, column in places]
     counts = [int(table.counts[g + 1, v + 1]) for g, v in cells]
-    shares = [float(table.share[g + 1, v + 1]) for g, v in cells]
+    shares = [float(table.share.value[g + 1, v + 1]) for g, v in cells]
     texts = [_cell_text(table, g, v) for g, v in cells]
     fig.add_scatter(
         x=[column for _, column in places],
@@ -94,7 +90,7 @@ def accuracies(
     """
     known = {judge: table for judge, table in tables.items() if table.accuracy is not None}
     right = [
-        forest_mark(table, "accuracy", row=judge, n=f"n {table.n:,} {table.unit}", key=judge)
+        ForestMark.of(table.accuracy, row=judge, n=f"n {table.n:,} {table.unit}", key=judge)
         for judge, table in known.items()
     ]
     constant = [
@@ -116,12 +112,13 @@ def accuracies(
 
 def _cell_text(table: Confusion, gold: int, verdict: int) -> str:
     cell = gold + 1, verdict + 1
-    if table.share[cell] != table.share[cell]:
+    share = table.share[cell]
+    if isnan(share.value):
         return "0<br>never gold"
-    low, high = 100 * table.share_low[cell], 100 * table.share_high[cell]
+    low, high = 100 * share.low, 100 * share.high
     digits = 0 if high - low >= NARROW else 1
     return (
-        f"{table.counts[cell]:,}<br><b>{percent(float(table.share[cell]), digits)}</b><br>"
+        f"{table.counts[cell]:,}<br><b>{percent(share.value, digits)}</b><br>"
         f"{low:.{digits}f}–{high:.{digits}f} %"
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..consensus.ensembles import EnsembleTable
 from ..interpretation.ensembles import without_rows
 from .base import COLOURS, Style, Theme
-from .forest import Series, estimate_mark, forest, forest_mark
+from .forest import ForestMark, Series, forest, forest_mark
 
 if TYPE_CHECKING:
     from .base import Figure
@@ -55,7 +55,7 @@ def without_figure(
 ) -> Figure:
     """Change of a rule's accuracy when one member leaves, in percentage points."""
     marks = [
-        estimate_mark(gap.scaled(100), row=name, n=f"{gap.n:,} comparisons")
+        ForestMark.of(gap.scaled(100), row=name, n=f"{gap.n:,} comparisons")
         for name, gap in without_rows(found, rule).items()
     ]
     return forest(

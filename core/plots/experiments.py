@@ -1,9 +1,4 @@
-"""Figures of the Experiments page: error against votes and labels, values compared, parameters.
-
-Figures of a transfer: the matrix to click on, what two fits decide, loss against distance.
-
-Figure of the vote-budget planner: votes asked for against the error that they leave.
-"""
+"""Figures of the Experiments page: error against votes and labels, values compared, transfer, vote budget."""
 
 from __future__ import annotations
 
@@ -13,13 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..aggregation.evaluation import METHODS
-from ..interpretation.format import span
-from ..interpretation.sentences import SAYS
-from .aggregation import MAP_PIXELS, MOST_SIGNS, SIGNS, UNSEEN, Pattern, pattern_key
+from ..aggregation.rules import RULES
+from ..interpretation.format import SAYS, ends, span
+from .aggregation import (
+    MAP_PIXELS,
+    MOST_SIGNS,
+    SIGNS,
+    UNSEEN,
+    Pattern,
+    label_colours,
+    legend_square,
+    pattern_figure,
+    pattern_key,
+)
 from .base import COLOURS, Style, Theme, Trace, error_bars, figure, ideal_trace, label
 from .confusion import tint
-from .forest import ForestMark, Series, forest
+from .forest import ForestMark, Series, forest, forest_mark
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
@@ -43,7 +47,7 @@ MOST_GROUPS = 40
 def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
     """MAE of each rule against votes or labels, with intervals by item; narrow bars vary over draws.
 
-    The dotted line is BTD fitted on every label. Rules stand a little beside each other to be told apart.
+    The dotted line is BTD fitted on every label. Rules are drawn a little apart to be told apart.
     """
     colours = COLOURS[theme]
     votes = found.over == "votes"
@@ -69,7 +73,7 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
         mae, low, high = found.mae[:, m], found.mae_item_low[:, m], found.mae_item_high[:, m]
         place = x + step * 0.12 * (m - (len(found.methods) - 1) / 2)
         hovers = [
-            f"<b>{label(METHODS[key])}</b>, {size} {found.over}"
+            f"<b>{label(RULES[key].name)}</b>, {size} {found.over}"
             f"<br>MAE {value:.3f} ({span(a, b)})<br>over draws {c:.3f} to {d:.3f}"
             f"<br>PA {pa:.3f}<br>n {found.n:,} comparisons"
             for size, value, a, b, c, d, pa in zip(
@@ -89,7 +93,7 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
                 "x": place,
                 "y": mae,
                 "mode": "lines+markers",
-                "name": label(METHODS[key]),
+                "name": label(RULES[key].name),
                 "hovertext": hovers,
                 "hoverinfo": "text",
                 "line": {"color": colour, "dash": dash, "width": 2},
@@ -140,7 +144,7 @@ def compared_figure(
                     n=f"n {one.n_labelled:,} comparisons",
                 )
             )
-        series.append(Series(name=METHODS[rule], marks=marks, look=looks.get(rule, "filled")))
+        series.append(Series(name=RULES[rule].name, marks=marks, look=looks.get(rule, "filled")))
     return forest(
         series,
         styles=_styles(found, styles, theme),
@@ -155,23 +159,11 @@ def ties_figure(
 ) -> Figure:
     """Share of ties among the votes of each value, and among the gold labels of what it judged."""
     votes = [
-        ForestMark(
-            row=name,
-            value=one.tie_votes.value,
-            low=one.tie_votes.low,
-            high=one.tie_votes.high,
-            n=f"n {one.n_votes:,} votes",
-        )
+        forest_mark(one, "tie_votes", row=name, n=f"n {one.n_votes:,} votes")
         for name, one in found.values.items()
     ]
     gold = [
-        ForestMark(
-            row=name,
-            value=one.tie_gold.value,
-            low=one.tie_gold.low,
-            high=one.tie_gold.high,
-            n=f"n {one.n_labelled:,} labels",
-        )
+        forest_mark(one, "tie_gold", row=name, n=f"n {one.n_labelled:,} labels")
         for name, one in found.values.items()
         if one.tie_gold is not None
     ]
@@ -246,11 +238,11 @@ def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | No
     is shown, all pairs at once, have a heavier number.
     """
     colours = COLOURS[theme]
-    k = len(found.tasks)
-    largest = max(float(np.abs(found.change).max()), 1e-9)
+    k, change = len(found.tasks), found.change.value
+    largest = max(float(np.abs(change).max()), 1e-9)
     places = [(row, column) for row in range(k) for column in range(k)]
     keys = [transfer_key(found.tasks[row], found.tasks[column]) for row, column in places]
-    shown = (found.change_low > 0) | (found.change_high < 0)
+    shown = (found.change.low > 0) | (found.change.high < 0)
     fig = figure(
         x_title="evaluated on",
         y_title="fitted on",
@@ -268,9 +260,9 @@ def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | No
                 "y0": row - 0.46,
                 "y1": row + 0.46,
                 "fillcolor": tint(
-                    colours.raters[1] if found.change[row, column] > 0 else colours.accent,
+                    colours.raters[1] if change[row, column] > 0 else colours.accent,
                     colours.page,
-                    float(abs(found.change[row, column])) / largest,
+                    float(abs(change[row, column])) / largest,
                 ),
                 "line": {
                     "color": colours.text if key == chosen else colours.grid,
@@ -318,7 +310,7 @@ def borrowed_figure(
     A letter is the own label; where they differ, own then borrowed. Squares without a comparison are pale.
     """
     colours = COLOURS[theme]
-    fill = {1: colours.raters[0], 0: colours.neutral, -1: colours.raters[1]}
+    fill = label_colours(theme)
     size = max(3.0, 0.92 * MAP_PIXELS / (own.n + 1))
     patterns = list(zip(own.plus.tolist(), own.tie.tolist(), own.minus.tolist(), strict=True))
     decided = list(zip(own.decision.tolist(), borrowed.decision.tolist(), strict=True))
@@ -348,30 +340,8 @@ def borrowed_figure(
             },
         }
     ]
-    # Empty traces make the legend: colours of labels, not of whichever square comes first.
-    traces += [
-        {
-            "type": "scatter",
-            "x": [None],
-            "y": [None],
-            "mode": "markers",
-            "name": SAYS[said],
-            "hoverinfo": "skip",
-            "marker": {"symbol": "square", "size": 12, "color": fill[said]},
-        }
-        for said in (1, 0, -1)
-    ]
-    room = {"range": [-0.6, own.n + 0.6], "showgrid": False} | ({"dtick": 1} if own.n <= MOST_SIGNS else {})
-    return figure(
-        x_title="votes for A",
-        y_title="votes for B",
-        theme=theme,
-        height=height,
-        square=True,
-        traces=traces,
-        x_axis=room,
-        y_axis=room,
-    )
+    traces += [legend_square(vote, theme) for vote in (1, 0, -1)]
+    return pattern_figure(traces, own.n, theme=theme, height=height)
 
 
 def distance_figure(
@@ -394,7 +364,7 @@ def distance_figure(
         "customdata": [[key] for key in keys],
         "hovertext": [
             f"<b>{label(key, limit=90)}</b><br>distance {a:.3f}<br>DRPS change {b:+.4f}"
-            f"<br>MAE change {found.change[pair]:+.3f}"
+            f"<br>MAE change {found.change[pair].value:+.3f}"
             for key, a, b, pair in zip(keys, x, y, pairs, strict=True)
         ],
         "hoverinfo": "text",
@@ -420,7 +390,7 @@ def distance_figure(
 def _cell_text(found: Transfer, row: int, column: int, shown: bool) -> str:
     if row == column:
         return f"{found.mae[row, row]:.2f}"
-    change = round(float(found.change[row, column]), 3)
+    change = round(found.change[row, column].value, 3)
     if change == 0:
         return "0"
     text = f"{change:+.3f}".replace("0.", ".", 1).replace("-", "−")
@@ -432,10 +402,10 @@ def _cell_hover(found: Transfer, row: int, column: int) -> str:
     n = f"n {int(found.n[column]):,} comparisons, {found.n_splits} splits"
     if row == column:
         return f"<b>{fitted}</b>, own labels<br>MAE {found.mae[row, row]:.3f}<br>{n}"
-    ends = span(found.change_low[row, column], found.change_high[row, column], "+.3f")
+    change = found.change[row, column]
     return (
         f"<b>{evaluated}</b>, labels of {fitted}<br>MAE {found.mae[row, column]:.3f} instead of "
-        f"{found.mae[column, column]:.3f}<br>change {found.change[row, column]:+.3f} ({ends})<br>{n}"
+        f"{found.mae[column, column]:.3f}<br>change {change.value:+.3f} ({ends(change, '+.3f')})<br>{n}"
     )
 
 
@@ -482,7 +452,7 @@ def budget_figure(
         }
     ]
     for kind, name, marker, mode in looks:
-        rows = [row for key, row in found.rows.items() if key.startswith(kind) and row.added <= HIDDEN]
+        rows = [row for key, row in found.rows.items() if key.startswith(kind) and row.added.value <= HIDDEN]
         rows.sort(key=lambda row: row.votes)
         if rows:
             traces.append(_series(rows, name, marker, mode, chosen, colours.text, found.n))
@@ -507,13 +477,13 @@ def _series(
     return {
         "type": "scatter",
         "x": [row.votes for row in rows],
-        "y": [row.added for row in rows],
+        "y": [row.added.value for row in rows],
         "mode": mode,
         "name": name,
         "error_y": error_bars(
-            [row.added for row in rows],
-            [row.added_low for row in rows],
-            [row.added_high for row in rows],
+            [row.added.value for row in rows],
+            [row.added.low for row in rows],
+            [row.added.high for row in rows],
             marker["color"],
         ),
         "line": {"color": marker["color"], "width": 1},
@@ -521,7 +491,7 @@ def _series(
         | {"line": {"color": ring, "width": [3 if row.key == chosen else 1 for row in rows]}},
         "hovertext": [
             f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes a comparison, {row.saved:.1%} saved"
-            f"<br>added error {row.added:+.4f} ({span(row.added_low, row.added_high, '+.4f')})"
+            f"<br>added error {row.added.value:+.4f} ({ends(row.added, '+.4f')})"
             f"<br>MAE {row.mae:.4f}<br>n {n:,} comparisons"
             for row in rows
         ],

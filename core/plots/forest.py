@@ -33,18 +33,19 @@ class ForestMark:
     n: str
     key: str | None = None
 
-
-def estimate_mark(estimate: Estimate | None, *, row: str, n: str, key: str | None = None) -> ForestMark:
-    """The mark of an estimate; None is unknown."""
-    value, low, high = (getattr(estimate, name, None) for name in ("value", "low", "high"))
-    return ForestMark(row=row, value=value, low=low, high=high, n=n, key=key)
+    @classmethod
+    def of(cls, found: Estimate | None, *, row: str, n: str, key: str | None = None) -> ForestMark:
+        """The mark of an estimate."""
+        if found is None:
+            return cls(row=row, value=None, low=None, high=None, n=n, key=key)
+        return cls(row=row, value=found.value, low=found.low, high=found.high, n=n, key=key)
 
 
 def forest_mark(result: object, name: str, *, row: str, n: str, key: str | None = None) -> ForestMark:
     """The mark of a result's field `name`: an `Estimate`, or a number with `name_low` and `name_high`."""
     value = getattr(result, name)
     if isinstance(value, Estimate):
-        return estimate_mark(value, row=row, n=n, key=key)
+        return ForestMark.of(value, row=row, n=n, key=key)
     low, high = (getattr(result, f"{name}_{end}", None) for end in ("low", "high"))
     return ForestMark(row=row, value=value, low=low, high=high, n=n, key=key)
 

@@ -23,7 +23,7 @@ from .base import (
     ideal_trace,
     label,
 )
-from .forest import ForestMark, Series, estimate_mark, forest
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
     from .base import Figure
@@ -195,7 +195,7 @@ def changes_figure(
 ) -> Figure:
     """Change of each model's win probability by abstention; the key of a mark is the model."""
     marks = [
-        estimate_mark(
+        ForestMark.of(
             one.delta.scaled(100),
             row=one.model,
             n=f"{one.kept:,} of {one.n:,} judged prompts kept",
@@ -229,9 +229,9 @@ def debiased_figure(
     debiased, labels, judge = [], [], []
     for row in found.rows[:shown]:
         rate, n = row.rate, f"{row.rate.n_labelled:,} labelled, {row.rate.n_unlabelled:,} not"
-        debiased.append(estimate_mark(rate, row=row.model, n=f"n {n}", key=row.model))
+        debiased.append(ForestMark.of(rate, row=row.model, n=f"n {n}", key=row.model))
         labelled = f"n {rate.n_labelled:,} labelled"
-        labels.append(estimate_mark(rate.labels, row=row.model, n=labelled, key=row.model))
+        labels.append(ForestMark.of(rate.labels, row=row.model, n=labelled, key=row.model))
         judge.append(ForestMark(row=row.model, value=rate.judge, low=None, high=None, n=f"n {n}"))
     series = [
         Series(name="as gold would judge", marks=debiased),

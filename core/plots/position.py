@@ -1,28 +1,25 @@
-"""Figures of the Position page: lean and flips of all judges, flips of one by group, error by shown order."""
+"""Figures of the Position page: bias and flips of all judges, flips of one by group, error by shown order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from ..interpretation.position import ORDER_NAMES
 from .base import Style, Theme
-from .forest import ForestMark, Series, forest, forest_mark
+from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
     from ..bias.position import FlipTable, OrderBalance, PositionBias
+    from ..records import IntArray
+    from ..stats.estimate import Estimates
     from .base import Figure
 
 SHARES = (-0.03, 1.03)
 """A mark at 0 or 1 is not cut in half by the edge."""
-ORDER_NAMES = {
-    "ab": "A always first",
-    "ba": "B always first",
-    "balanced": "half of each",
-    "both": "both orders in full",
-}
 
 
-def lean_key(judge: str, slot: str) -> str:
+def slot_key(judge: str, slot: str) -> str:
     """Key of a judge's votes for one slot, also what a select box shows."""
     return f"{judge}: voted {slot}"
 
@@ -32,7 +29,7 @@ def flip_key(judge: str, kind: str) -> str:
     return f"{judge}: {'hard flips' if kind == 'hard' else 'flips'}"
 
 
-def leans(
+def slot_biases(
     results: Mapping[str, PositionBias],
     *,
     styles: Mapping[str, Style],
@@ -42,12 +39,11 @@ def leans(
     """Bias within pairs (filled) and among all decided votes (hollow); right is towards the first slot."""
     paired, raw = [], []
     for judge, one in results.items():
-        key = lean_key(judge, leaning(one))
-        paired.append(forest_mark(one, "bias_pairs", row=judge, n=f"{one.pairs:,} pairs", key=key))
+        key = slot_key(judge, favoured_slot(one))
+        paired.append(ForestMark.of(one.bias_pairs, row=judge, n=f"{one.pairs:,} pairs", key=key))
         raw.append(
-            forest_mark(
-                one,
-                "bias_decided",
+            ForestMark.of(
+                one.bias_decided,
                 row=judge,
                 n=f"{one.first + one.second:,} decided votes, {one.unpaired:,} without a partner",
                 key=key,
@@ -66,7 +62,7 @@ def leans(
     )
 
 
-def leaning(result: PositionBias) -> Literal["first", "second"]:
+def favoured_slot(result: PositionBias) -> Literal["first", "second"]:
     """Slot with more of the votes; the first when equal."""
     return "first" if result.first >= result.second else "second"
 
@@ -83,18 +79,15 @@ def flips(
     for judge, one in results.items():
         pairs = f"of {one.pairs:,} pairs"
         change.append(
-            forest_mark(one, "flip_rate", row=judge, n=f"{one.flips:,} {pairs}", key=flip_key(judge, "flip"))
+            ForestMark.of(one.flip_rate, row=judge, n=f"{one.flips:,} {pairs}", key=flip_key(judge, "flip"))
         )
         hard.append(
-            forest_mark(
-                one, "hard_flip_rate", row=judge, n=f"{one.hard_flips:,} {pairs}", key=flip_key(judge, "hard")
+            ForestMark.of(
+                one.hard_flip_rate, row=judge, n=f"{one.hard_flips:,} {pairs}", key=flip_key(judge, "hard")
             )
         )
-        same.append(
-            forest_mark(
-                one, "same_order_disagreement", row=judge, n=f"of {one.same_order_pairs:,} pairs of repeats"
-            )
-        )
+        repeats = f"of {one.same_order_pairs:,} pairs of repeats"
+        same.append(ForestMark.of(one.same_order_disagreement, row=judge, n=repeats))
     series = [
         Series(name="any change", marks=change),
         Series(name="A to B or back", marks=hard, look="hollow"),
@@ -121,29 +114,16 @@ def flips_by_group(
     """
     names = {i: group or "(none)" for i, group in enumerate(table.groups) if table.pairs[i]}
 
-    def marks(hard: bool) -> list[ForestMark]:
-        value, low, high = (
-            (table.hard_rate, table.hard_rate_low, table.hard_rate_high)
-            if hard
-            else (table.rate, table.rate_low, table.rate_high)
-        )
-        count = table.hard_flips if hard else table.flips
+    def marks(rates: Estimates, flips: IntArray) -> list[ForestMark]:
         return [
-            ForestMark(
-                row=name,
-                value=float(value[i]),
-                low=float(low[i]),
-                high=float(high[i]),
-                n=f"{count[i]:,} of {table.pairs[i]:,} pairs",
-                key=name,
-            )
+            ForestMark.of(rates[i], row=name, n=f"{flips[i]:,} of {table.pairs[i]:,} pairs", key=name)
             for i, name in names.items()
         ]
 
     return forest(
         [
-            Series(name="any change", marks=marks(False)),
-            Series(name="A to B or back", marks=marks(True), look="hollow"),
+            Series(name="any change", marks=marks(table.rate, table.flips)),
+            Series(name="A to B or back", marks=marks(table.hard_rate, table.hard_flips), look="hollow"),
         ],
         styles=style,
         x_title="share of pairs that differ",
@@ -156,11 +136,9 @@ def flips_by_group(
 def order_errors(result: OrderBalance, *, style: Style, theme: Theme = "light") -> Figure:
     """MAE of the majority label by the orders that its votes come from."""
     marks = [
-        ForestMark(
-            row=f"{ORDER_NAMES[order]} ({int(result.votes[i])})" if result.votes[i] else ORDER_NAMES[order],
-            value=float(result.mae[i]),
-            low=float(result.mae_low[i]),
-            high=float(result.mae_high[i]),
+        ForestMark.of(
+            result.mae[i],
+            row=f"{ORDER_NAMES[order]} ({int(result.votes[i])})",
             n=f"{result.n:,} comparisons, {int(result.votes[i])} votes each",
         )
         for i, order in enumerate(result.orders)

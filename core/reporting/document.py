@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from ..agreement.reliability import Repeatability
 from ..auditing import Audit, JudgeAudit, JudgedBoard
 from ..confidence.calibration_error import Calibration
 from ..leaderboard.anchored import BoardRow
+from ..stats.estimate import flat
 
 SCHEMA = "appellate.audit/1"
+POSITION_FIELDS = (
+    *("first", "second", "tie", "bias_decided", "bias_all", "pairs"),
+    *("flip_rate", "hard_flip_rate", "same_order_disagreement", "p_value"),
+)
+REPEATABILITY_FIELDS = (
+    *("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high"),
+)
 BOARD_FIELDS = (
     *("model", "n", "wins", "ties", "losses"),
     *("p", "p_low", "p_high", "se_p", "elo", "elo_low", "elo_high", "se_elo", "tier"),
@@ -38,14 +46,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "options": _options(audit),
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
         "agreement": [
-            {
-                "judge_1": pair.judge_1,
-                "judge_2": pair.judge_2,
-                "n": pair.n,
-                "raw": pair.raw,
-                "kappa": pair.kappa,
-            }
-            for pair in audit.agreement.pairs
+            _fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa")) for pair in audit.agreement.pairs
         ],
         "leaderboards": {
             anchor: [_board(board) for board in boards] for anchor, boards in audit.boards.items()
@@ -109,53 +110,27 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         "accuracy": accuracy
         and {"value": accuracy.value, "low": accuracy.low, "high": accuracy.high, "n": accuracy.n},
         "calibration": judge.calibration and _calibration(judge, judge.calibration),
-        "position": position
-        and {
-            "first": position.first,
-            "second": position.second,
-            "tie": position.tie,
-            "bias_decided": position.bias_decided,
-            "bias_all": position.bias_all,
-            "pairs": position.pairs,
-            "flip_rate": position.flip_rate,
-            "hard_flip_rate": position.hard_flip_rate,
-            "same_order_disagreement": position.same_order_disagreement,
-            "p_value": position.p_value,
-        },
+        "position": position and _fields(position, POSITION_FIELDS),
         "confusion": confusion and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
         "btd": judge.btd and _btd(judge),
-        "repeatability": judge.repeatability and _repeatability(judge.repeatability),
+        "repeatability": judge.repeatability and _fields(judge.repeatability, REPEATABILITY_FIELDS),
     }
 
 
 def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
-    bins = found.reliability
+    bins = flat(found.reliability, names=("low", "high", "n", "confidence", "accuracy"))
     return {
         "n": found.n,
-        "accuracy": found.accuracy,
+        "accuracy": found.accuracy.value,
         "mean_confidence": found.mean_confidence,
         "ece": found.ece,
-        "ece_floor": judge.floor and {"mean": judge.floor.ece_mean, "high": judge.floor.ece_high},
+        "ece_floor": judge.floor and {"mean": judge.floor.ece.value, "high": judge.floor.ece.high},
         "ace": found.ace,
         "mce": found.mce,
         "brier": found.brier,
         "nll": found.nll,
-        "th": [
-            {"epsilon": score.epsilon, "accuracy": score.accuracy, "share": score.share, "th": score.th}
-            for score in judge.th
-        ],
-        "bins": [
-            {
-                "low": bins.low[b],
-                "high": bins.high[b],
-                "n": bins.n[b],
-                "confidence": bins.confidence[b],
-                "accuracy": bins.accuracy[b],
-                "accuracy_low": bins.accuracy_low[b],
-                "accuracy_high": bins.accuracy_high[b],
-            }
-            for b in range(len(bins.n))
-        ],
+        "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in judge.th],
+        "bins": [dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)],
     }
 
 
@@ -187,9 +162,10 @@ def _btd(judge: JudgeAudit) -> dict[str, Any]:
     return document
 
 
-def _repeatability(found: Repeatability) -> dict[str, Any]:
-    names = ("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high")
-    return {name: getattr(found, name) for name in names}
+def _fields(result: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Columns of a result in the order of the contract."""
+    columns = flat(result)
+    return {name: columns[name] for name in names}
 
 
 def _board(judged: JudgedBoard) -> dict[str, Any]:

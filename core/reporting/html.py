@@ -14,24 +14,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..aggregation.evaluation import METHODS
+from ..aggregation.rules import RULES
 from ..auditing import Audit, JudgeAudit
 from ..confidence.calibration_error import by_chance
-from ..interpretation.sentences import SAYS
-from ..interpretation.verdicts import percent
+from ..interpretation.format import SAYS, percent
 from ..plots.aggregation import errors_figure
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
 from ..plots.confusion import accuracies, confusion_matrix
 from ..plots.leaderboard import board_figure
-from ..plots.position import flips, leans
+from ..plots.position import flips, slot_biases
 from .document import to_document
 
 if TYPE_CHECKING:
-    from ..agreement.confusion_matrix import Confusion
     from ..confidence.calibration_error import Calibration
     from ..leaderboard.anchored import Board
     from ..plots.base import Figure
+    from ..stats.estimate import Estimate
 
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -74,6 +73,11 @@ def interval(value: float | None, low: float | None, high: float | None, form: s
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return number(value, form)
     return Html(f"{number(value, form)} <small>({number(low, form)} to {number(high, form)})</small>")
+
+
+def estimate(found: Estimate | None, form: str = "z.3f") -> Html:
+    """The same of a result."""
+    return interval(found.value, found.low, found.high, form) if found else Html("–")
 
 
 def tag(name: str, *inside: object, kind: str = "") -> Html:
@@ -260,11 +264,11 @@ def judges(audit: Audit) -> list[Html]:
             judge.votes.tie,
             judge.votes.minus,
             judge.votes.failed,
-            interval(right.value, right.low, right.high) if right else None,
+            estimate(right),
             number(judge.confusion.constant) if judge.confusion else None,
             number(judge.calibration.ece) if judge.calibration else None,
-            number(position.flip_rate) if position else None,
-            number(icc.icc_3_k) if icc else None,
+            number(position.flip_rate.value) if position and position.flip_rate else None,
+            number(icc.icc_3_k.value) if icc and icc.icc_3_k else None,
         )
 
     header = (
@@ -287,11 +291,11 @@ def calibration(audit: Audit) -> list[Html]:
             (
                 name,
                 one.n,
-                interval(one.accuracy, one.accuracy_low, one.accuracy_high),
+                estimate(one.accuracy),
                 number(one.mean_confidence),
-                interval(gap.gap, gap.gap_low, gap.gap_high, "+z.3f") if gap else None,
+                estimate(gap.gap, "+z.3f") if gap else None,
                 number(one.ece),
-                number(floor.ece_mean) if floor else None,
+                number(floor.ece.value) if floor else None,
                 number(by_chance(floor)) if floor else None,
                 *(number(value) for value in (one.ace, one.mce, one.brier, one.nll)),
             )
@@ -300,9 +304,9 @@ def calibration(audit: Audit) -> list[Html]:
             (
                 name,
                 number(th.epsilon, "g"),
-                number(th.th, "z.2f"),
+                number(th.th.value, "z.2f"),
                 number(th.share),
-                interval(th.accuracy, th.accuracy_low, th.accuracy_high),
+                estimate(th.accuracy),
                 th.n,
             )
             for th in of[name].th
@@ -339,7 +343,7 @@ def _bins(name: str, found: Calibration) -> Html:
             f"{bins.low[b]:g} to {bins.high[b]:g}",
             int(bins.n[b]),
             number(bins.confidence[b]),
-            interval(bins.accuracy[b], bins.accuracy_low[b], bins.accuracy_high[b]),
+            estimate(bins.accuracy[b]),
         )
         for b in range(len(bins.n))
     ]
@@ -357,17 +361,9 @@ def position(audit: Audit) -> list[Html]:
         return (
             name,
             *(one.first, one.second, one.tie),
-            interval(one.bias_decided, one.bias_decided_low, one.bias_decided_high, "+z.3f"),
-            interval(one.bias_all, one.bias_all_low, one.bias_all_high, "+z.3f"),
-            interval(one.bias_pairs, one.bias_pairs_low, one.bias_pairs_high, "+z.3f"),
+            *(estimate(bias, "+z.3f") for bias in (one.bias_decided, one.bias_all, one.bias_pairs)),
             one.pairs,
-            interval(one.flip_rate, one.flip_rate_low, one.flip_rate_high),
-            interval(one.hard_flip_rate, one.hard_flip_rate_low, one.hard_flip_rate_high),
-            interval(
-                one.same_order_disagreement,
-                one.same_order_disagreement_low,
-                one.same_order_disagreement_high,
-            ),
+            *(estimate(rate) for rate in (one.flip_rate, one.hard_flip_rate, one.same_order_disagreement)),
             p_value(one.p_value),
         )
 
@@ -378,7 +374,7 @@ def position(audit: Audit) -> list[Html]:
             ("judge", "first", "second", "tie", "of decided votes", "of all votes", "within pairs"),
             [one[:7] for one in rows],
         ),
-        _drawn(audit, partial(leans, known), alt="Lean by judge"),
+        _drawn(audit, partial(slot_biases, known), alt="Lean by judge"),
         table(
             "Verdicts that change with the order",
             ("judge", "pairs", "flip rate", "A to B or back", "repeats, same order", "p, paired orders"),
@@ -397,15 +393,7 @@ def confusion(audit: Audit) -> list[Html]:
         table(
             "Share right of all votes with gold",
             ("judge", "n", "share right", "best constant answer"),
-            [
-                (
-                    name,
-                    one.n,
-                    interval(one.accuracy, one.accuracy_low, one.accuracy_high),
-                    number(one.constant),
-                )
-                for name, one in known.items()
-            ],
+            [(name, one.n, estimate(one.accuracy), number(one.constant)) for name, one in known.items()],
         ),
         _drawn(audit, partial(accuracies, known), alt="Share right"),
     ]
@@ -414,7 +402,7 @@ def confusion(audit: Audit) -> list[Html]:
             (
                 f"gold says {SAYS[gold]}",
                 *(int(one.counts[gold + 1, said + 1]) for said in (1, 0, -1)),
-                *(_share(one, gold, said) for said in (1, 0, -1)),
+                *(estimate(one.share[gold + 1, said + 1]) for said in (1, 0, -1)),
             )
             for gold in (1, 0, -1)
         ]
@@ -430,11 +418,6 @@ def confusion(audit: Audit) -> list[Html]:
         if place < MOST_DRAWN:
             parts.append(drawing(partial(confusion_matrix, one), alt=f"Confusion of {name}"))
     return parts
-
-
-def _share(one: Confusion, gold: int, said: int) -> Html:
-    cell = gold + 1, said + 1
-    return interval(float(one.share[cell]), float(one.share_low[cell]), float(one.share_high[cell]))
 
 
 def aggregation(audit: Audit) -> list[Html]:
@@ -490,7 +473,7 @@ def aggregation(audit: Audit) -> list[Html]:
             )
         reasons: dict[str, list[str]] = {}
         for key, reason in value.not_applicable.items():
-            reasons.setdefault(reason, []).append(METHODS[key])
+            reasons.setdefault(reason, []).append(RULES[key].name)
         parts += [
             tag("p", f"Not compared here: {', '.join(names)} ({reason}).")
             for reason, names in reasons.items()
@@ -505,8 +488,8 @@ def agreement(audit: Audit) -> list[Html]:
             judge.judge,
             one.k,
             one.n_comparisons,
-            interval(one.icc_3_1, one.icc_3_1_low, one.icc_3_1_high),
-            interval(one.icc_3_k, one.icc_3_k_low, one.icc_3_k_high),
+            estimate(one.icc_3_1),
+            estimate(one.icc_3_k),
             number(one.unanimous_share),
         )
         for judge in audit.judges
@@ -517,8 +500,8 @@ def agreement(audit: Audit) -> list[Html]:
             pair.judge_1,
             pair.judge_2,
             pair.n,
-            interval(pair.raw, pair.raw_low, pair.raw_high),
-            interval(pair.kappa, pair.kappa_low, pair.kappa_high),
+            estimate(pair.raw),
+            estimate(pair.kappa),
         )
         for pair in audit.agreement.pairs
         if pair.n

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..auditing import Audit, JudgeAudit
+from ..stats.estimate import Estimate
 
 MAX_BOARD_ROWS = 20
 MARKS = {"ok": "ok", "warn": "WARN", "fail": "FAIL", "unknown": "?"}
@@ -65,13 +66,13 @@ def _judge_row(judge: JudgeAudit) -> tuple[str, ...]:
     return (
         judge.judge,
         f"{judge.votes.n:,}",
-        _number(judge.accuracy.value if judge.accuracy else None),
+        _value(judge.accuracy),
         _number(judge.calibration.ece if judge.calibration else None),
-        "–" if th is None else f"{th.th:.2f} ({th.epsilon:g})",
-        _number(position.bias_decided if position else None),
-        _number(position.flip_rate if position else None),
+        "–" if th is None else f"{th.th.value:.2f} ({th.epsilon:g})",
+        _value(position.bias_decided if position else None),
+        _value(position.flip_rate if position else None),
         "–" if position is None else f"{position.pairs:,}",
-        _number(icc.icc_3_k if icc else None),
+        _value(icc.icc_3_k if icc else None),
     )
 
 
@@ -89,6 +90,10 @@ def _btd_row(judge: JudgeAudit) -> tuple[str, ...]:
         *(f"{value:.3f}" for value in (btd.mae, majority.mae, btd.pa, majority.pa)),
         *(f"{value:.3g}" for value in (judge.btd.beta, judge.btd.nu, judge.btd.gamma)),
     )
+
+
+def _value(found: Estimate | None) -> str:
+    return _number(found.value if found else None)
 
 
 def _number(value: float | None) -> str:

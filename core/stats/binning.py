@@ -42,7 +42,7 @@ def equal_mass_index(confidence: FloatArray, n: IntArray, bins: int) -> IntArray
 
     A distinct value with r verdicts below it and m verdicts goes whole to bin min(M − 1, ⌊M(2r + m)/(2N)⌋),
     in integers; bins may be empty. Values that agree to nine decimals are equal, since a mean of two orders
-    may differ in its last bit. Source: methods §5 (ours; [TH] says "variant of ECE").
+    may differ in its last bit. Source: docs/methods.md §5 (ours; [TH] says "variant of ECE").
     """
     if bins < 1:
         raise InvalidOption(f"bins: {bins} is below 1")
@@ -63,7 +63,7 @@ def rank_values(confidence: FloatArray) -> IntArray:
 
 
 def by_confidence(known: OutcomeCounts) -> OutcomeCounts:
-    """The same verdicts with one row a stated confidence, for measures that no item matters to.
+    """The same verdicts with one row per stated confidence, for measures that no item matters to.
 
     Only where stated confidences have few decimals; else the rows stay as they are. Items are all 0.
     """
@@ -89,7 +89,15 @@ def _total(index: IntArray, column: IntArray | FloatArray, bins: int) -> FloatAr
 
 
 def item_sums(known: OutcomeCounts, bins: int) -> tuple[FloatArray, ...]:
-    """Of each bin: Σn, Σk, Σ confidence, its items, and Σn², Σn·k, Σk² over items' totals n, k in it."""
+    """What the accuracy of each equal-width bin and its design effect are made of, (bins,) each.
+
+    With nᵢ verdicts of item i in the bin, of which kᵢ are right: Σnᵢ, Σkᵢ, Σ confidence, items with nᵢ > 0,
+    Σnᵢ², Σnᵢkᵢ, Σkᵢ²; all but the third are what `intervals.design_effect_of_sums` takes.
+
+    Rows of one item and bin are added up first. The result is that of this definition in any order of rows;
+    sorted rows are worked on in blocks of items, and totals that are small numbers are counted, not squared
+    one by one, so that a million rows take milliseconds.
+    """
     parts = [
         _item_sums(known.item[rows], known.confidence[rows], known.n[rows], known.correct[rows], bins)
         for rows in _blocks(known.item)
@@ -111,6 +119,24 @@ def _item_sums(
 ) -> tuple[FloatArray, ...]:
     index = bin_index(confidence, bins)
     stated = _total(index, n * confidence, bins)
+    index, n, k = _cells(item, index, n, k, bins)
+    weight = np.ones(len(index))
+    width = int(n.max()) + 1
+    if bins * width**2 <= len(index):
+        # Totals are small numbers: count each (bin, n, k) once and work on the counts, not on the cells.
+        count = np.bincount((index * width + n) * width + k, minlength=bins * width**2)
+        seen = np.flatnonzero(count)
+        weight, k = count[seen].astype(np.float64), seen % width
+        index, n = seen // width**2, seen // width % width
+    products = (n * weight, k * weight, weight, n * n * weight, n * k * weight, k * k * weight)
+    total_n, total_k, *squares = (_total(index, column, bins) for column in products)
+    return total_n, total_k, stated, *squares
+
+
+def _cells(
+    item: IntArray, index: IntArray, n: IntArray, k: IntArray, bins: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Bin, verdicts and right verdicts of each pair of an item and a bin that has rows."""
     key = item * bins + index
     if (key[1:] < key[:-1]).any():
         order = np.argsort(key, kind="stable")
@@ -121,16 +147,4 @@ def _item_sums(
         ends = np.append(starts[1:], len(key)) - 1
         n, k = (np.diff(np.cumsum(column)[ends], prepend=0) for column in (n, k))
         index = index[starts]
-    width = int(n.max()) + 1
-    if bins * width**2 <= len(index):
-        # Totals are small numbers: count each (bin, n, k) once and work on the counts, not on the rows.
-        count = np.bincount((index * width + n) * width + k, minlength=bins * width**2).reshape(
-            bins, width, width
-        )
-        at, n, k = np.nonzero(count)
-        weight, index = count[at, n, k].astype(np.float64), at
-    else:
-        weight = np.ones(len(index))
-    products = (n * weight, k * weight, weight, n * n * weight, n * k * weight, k * k * weight)
-    total_n, total_k, *squares = (_total(index, column, bins) for column in products)
-    return total_n, total_k, stated, *squares
+    return index, n, k

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -37,6 +37,11 @@ class Estimate:
     n: int = 0
     level: float = 0.95
     deff: float = 1.0
+
+    def __str__(self) -> str:
+        """With all digits, as a script prints it."""
+        ends = f" ({self.low} to {self.high})" if self.has_interval else ""
+        return f"{self.value}{ends}"
 
     @property
     def has_interval(self) -> bool:
@@ -77,10 +82,18 @@ class Estimates:
     n: NDArray[np.int64] | int = 0
     level: float = 0.95
 
+    @classmethod
+    def of(cls, estimates: Sequence[Estimate]) -> Estimates:
+        """One-dimensional arrays of estimates of one level."""
+        ends = [(one.value, one.low, one.high) for one in estimates]
+        value, low, high = np.array(ends, dtype=np.float64).reshape(-1, 3).T
+        n = np.array([one.n for one in estimates], dtype=np.int64)
+        return cls(value, low, high, n=n, level=estimates[0].level if estimates else 0.95)
+
     def __len__(self) -> int:
         return len(self.value)
 
-    def __getitem__(self, place: int) -> Estimate:
+    def __getitem__(self, place: int | tuple[int, ...]) -> Estimate:
         n = self.n[place] if isinstance(self.n, np.ndarray) else self.n
         return Estimate(
             float(self.value[place]),
@@ -94,14 +107,17 @@ class Estimates:
         return (self[place] for place in range(len(self)))
 
 
-def flat(result: Any) -> dict[str, Any]:
+def flat(result: Any, *, names: Sequence[str] | None = None, without: Sequence[str] = ()) -> dict[str, Any]:
     """The fields of a result dataclass as the columns of its frame, in order.
 
     An `Estimate` or `Estimates` in field `x` becomes `x`, `x_low` and `x_high`; a missing one (None in a
     field annotated with it) becomes three Nones. Other fields stay as they are.
+
+    names : fields to take, in this order; by default all but those in `without`.
     """
+    of_name = {field.name: field for field in fields(result) if field.name not in without}
     columns: dict[str, Any] = {}
-    for field in fields(result):
+    for field in of_name.values() if names is None else [of_name[name] for name in names]:
         value = getattr(result, field.name)
         if isinstance(value, (Estimate, Estimates)) or (value is None and "Estimate" in str(field.type)):
             columns[field.name] = getattr(value, "value", None)

@@ -54,7 +54,7 @@ def wilson(
     ------
     InvalidOption : level outside (0, 1), hits outside 0 to n.
 
-    Source: Wilson (1927); at n/deff (ours, methods §5).
+    Source: Wilson (1927); at n/deff (ours, docs/methods.md §5).
     """
     from scipy.special import ndtri
 
@@ -167,7 +167,7 @@ def design_effect(item: IntArray, n: IntArray, correct: IntArray | FloatArray) -
     Edge rules (ours): with one verdict an item it is exactly 1. Where the ratio is 0/0 or rests on nothing
     (K = 0, K = N, one item) it is Σnᵢ²/N, as if the verdicts of an item always agreed: the cautious end.
 
-    Source: methods §5 (ours); linearised ratio estimator, Cochran (1977) §11.
+    Source: docs/methods.md §5 (ours); linearised ratio estimator, Cochran (1977) §11.
     """
     codes = dense_codes(item)
     totals, hits = np.bincount(codes, weights=n), np.bincount(codes, weights=correct)
@@ -282,6 +282,24 @@ def influence_values(total: FloatArray, n: FloatArray, ends: tuple[float, ...]) 
     mean = float(totals.sum() / sizes.sum())
     used = items + len(ends)
     return mean, math.sqrt(used / (used - 1)) * (totals - mean * sizes) / float(sizes.sum())
+
+
+def linearised_interval(value: float, influence: ArrayLike, *, n: int = 0, level: float = 0.95) -> Estimate:
+    """A difference of rates, −1 to 1, with value ± t(G − 1)·√(G/(G − 1)·Σφᵢ²) from influences φᵢ of G items.
+
+    Ends are NaN with one item, or where no item differs from the rest.
+
+    Source: Cochran (1977) §11.
+    """
+    from scipy.special import stdtrit
+
+    pulls = np.asarray(influence, dtype=np.float64)
+    items = len(pulls)
+    if items < 2 or not pulls.any():
+        return Estimate(value, n=n, level=level)
+    error = math.sqrt(items / (items - 1) * float((pulls**2).sum()))
+    half = float(stdtrit(items - 1, (1 + level) / 2)) * error
+    return Estimate(value, max(value - half, -1.0), min(value + half, 1.0), n=n, level=level)
 
 
 def mean_error_interval(

@@ -1,18 +1,15 @@
-"""Random calibration splits that draw items, collapsed to cells, and what each item then loses on average.
+"""Random calibration splits that draw items, what each item then loses on average, and how sure that is.
 
-How sure a mean loss over items is, and how sure the difference of two: for losses averaged over splits.
-
-Both leave out which items calibrate: the losses are taken as they are, and only the items are a sample.
-A bootstrap over items, tried first, held the error of a judge that is right in 97 % of 60 items in three
-sets of four, and called rules of equal worth different in one of five with ten items or fewer.
-
-Is a new rule better than an old one on items that neither was calibrated on? Paired by item.
+Splits are collapsed to cells of equal votes. Intervals leave out which items calibrate: the losses are taken
+as they are, and only the items are a sample. A bootstrap over items, tried first, covered the error of a
+judge that is right in 97 % of 60 items in three sets of four, and called rules of equal worth different in
+one of five with ten items or fewer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCells, VoteCounts
-from .estimate import Estimate
+from .estimate import Estimate, Estimates, flat
 from .intervals import check_level, dense_codes, mean_error_interval, mean_interval
 
 if TYPE_CHECKING:
@@ -119,17 +116,14 @@ def splits(
 ) -> Splits:
     """Draw calibration sets of `share` of the items, rounded, and more until they hold `minimum` comparisons.
 
-    Items are drawn, never comparisons. With one comparison an item this is a multivariate hypergeometric
+    Items are drawn, never comparisons. With one comparison per item this is a multivariate hypergeometric
     draw of cells; otherwise items are drawn by name and their comparisons counted into cells. Unlabelled
-    comparisons are left out. given : labels from outside by method, one a row of `counts`.
+    comparisons are left out. given : labels from outside by method, one per row of `counts`.
     by_name : draw items by name even so, for who must know which comparisons calibrate.
 
     Raises TooFewLabels if `minimum` comparisons and another item are not always to be had. Source: [BTD] §5.
     """
-    if n_splits < 2:
-        raise InvalidOption(f"{n_splits} splits: use at least 2, so that their spread is known.")
-    if not 0 < share < 1:
-        raise InvalidOption(f"Calibration share {share:g}: use a share between 0 and 1.")
+    _check_splits(n_splits, share)
     if minimum < 1:
         raise InvalidOption(f"At least {minimum} comparisons in calibration: use 1 or more.")
     known = counts.gold >= -1
@@ -146,12 +140,7 @@ def splits(
     item = dense_codes(counts.item[known])
     sizes = np.bincount(item)
     n, n_items = len(cell), len(sizes)
-    if n - sizes.max(initial=0) < minimum:
-        raise TooFewLabels(
-            f"Splits need at least {minimum} labelled comparisons to calibrate on and another item to "
-            f"evaluate on; there are {n} labelled comparisons of {n_items} items."
-        )
-    wanted = min(max(1, round(share * n_items)), n_items - 1)
+    wanted = _items_to_draw(sizes, share, minimum)
     single = n == n_items and not by_name
     entry_split = entry_row = np.empty(0, dtype=np.int64)
     if single:
@@ -191,14 +180,19 @@ def calibration_sets(drawn: Splits) -> CalibrationSets:
             item=item,
             n_items=np.bincount(taken, minlength=len(drawn.calibration)),
         )
-    split, cell = np.nonzero(drawn.calibration)
-    times = drawn.calibration[split, cell].astype(np.int64)
+    return sets_of_weights(drawn.cells, drawn.calibration)
+
+
+def sets_of_weights(cells: VoteCells, weights: FloatArray) -> CalibrationSets:
+    """Sets given by their comparisons of each cell, (sets, cells); each comparison is an item of its own."""
+    chosen, cell = np.nonzero(weights)
+    times = weights[chosen, cell].astype(np.int64)
     return CalibrationSets(
-        cells=drawn.cells,
-        set=np.repeat(split, times),
+        cells=cells,
+        set=np.repeat(chosen, times),
         cell=np.repeat(cell, times),
         item=np.arange(times.sum()),
-        n_items=drawn.calibration.sum(axis=1).astype(np.int64),
+        n_items=weights.sum(axis=1).astype(np.int64),
     )
 
 
@@ -214,6 +208,13 @@ def everything(counts: VoteCounts) -> CalibrationSets:
         item=item,
         n_items=np.array([int(item.max(initial=-1)) + 1]),
     )
+
+
+def mean_losses(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
+    """Mean loss over the evaluation part of each split, (splits, losses), from (splits or 1, cells) each."""
+    evaluation = drawn.evaluation
+    size = evaluation.sum(axis=1)
+    return np.stack([(evaluation * values).sum(axis=1) / size for values in losses], axis=1)
 
 
 def item_losses(drawn: Splits, losses: list[FloatArray]) -> ItemLosses:
@@ -257,9 +258,9 @@ def sign_flip_p_value(
 ) -> float:
     """Paired sign-flip permutation test that the mean difference over items is 0.
 
-    One random sign an item and resample; T the unweighted mean over items, p = (1 + #{|T_r| ≥ |T|})/(R + 1).
+    One random sign per item and resample; T the unweighted mean over items, p = (1 + #{|T_r| ≥ |T|})/(R + 1).
     difference : (kinds,), with `items` of each kind. Items that differ equally much need only the sum of
-    their signs, and those that do not differ need none. Source: ours, methods §3.
+    their signs, and those that do not differ need none. Source: ours, docs/methods.md §3.
     """
     observed = abs(float(items @ difference))
     size, kind = np.unique(np.abs(difference).round(12), return_inverse=True)
@@ -280,6 +281,24 @@ def sign_flip_p_value(
     return (1 + reached) / (resamples + 1)
 
 
+def _check_splits(n_splits: int, share: float) -> None:
+    if n_splits < 2:
+        raise InvalidOption(f"{n_splits} splits: use at least 2, so that their spread is known.")
+    if not 0 < share < 1:
+        raise InvalidOption(f"Calibration share {share:g}: use a share between 0 and 1.")
+
+
+def _items_to_draw(sizes: IntArray, share: float, minimum: int) -> int:
+    """Items of a calibration set of `share`, from the comparisons of each item."""
+    n, n_items = int(sizes.sum()), len(sizes)
+    if n - sizes.max(initial=0) < minimum:
+        raise TooFewLabels(
+            f"Splits need at least {minimum} labelled comparisons to calibrate on and another item to "
+            f"evaluate on; there are {n} labelled comparisons of {n_items} items."
+        )
+    return min(max(1, round(share * n_items)), n_items - 1)
+
+
 def _draw_items(
     item: IntArray, sizes: IntArray, wanted: int, minimum: int, n_splits: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
@@ -291,11 +310,15 @@ def _draw_items(
     keep = np.arange(most) < np.maximum(wanted, enough)[:, None]
     split, drawn = np.nonzero(keep)[0], drawn[keep]
 
+    return np.repeat(split, sizes[drawn]), rows_of_items(item, sizes, drawn)
+
+
+def rows_of_items(item: IntArray, sizes: IntArray, drawn: IntArray) -> IntArray:
+    """Rows of the items drawn, one item after another.  sizes : rows of each item."""
     rows = np.argsort(item, kind="stable")
-    begin = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    length = sizes[drawn]
+    begin, length = np.cumsum(sizes) - sizes, sizes[drawn]
     offset = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-    return np.repeat(split, length), rows[np.repeat(begin[drawn], length) + offset]
+    return np.asarray(rows[np.repeat(begin[drawn], length) + offset])
 
 
 def _deal(drawn: IntArray, pattern: IntArray, weight: IntArray, rng: np.random.Generator) -> IntArray:
@@ -335,7 +358,7 @@ def _collapse(columns: list[IntArray]) -> tuple[IntArray, IntArray, IntArray]:
 
 def error_intervals(
     losses: ItemLosses, estimate: ArrayLike, *, highest: ArrayLike, level: float
-) -> tuple[FloatArray, FloatArray]:
+) -> Estimates:
     """Interval of each mean error or share, (columns,), moved to sit on `estimate` and within 0 to `highest`.
 
     That of `mean_error_interval`: with few errors it is not symmetric, and never 0 to 0.  estimate : means
@@ -351,16 +374,13 @@ def error_intervals(
         mean_error_interval(item, np.clip(column, 0.0, top)[kind], highest=top, level=level)
         for column, top in zip(losses.loss.T, most.tolist(), strict=True)
     )
-    return np.clip(low + value - mean, 0.0, value), np.clip(high + value - mean, value, most)
+    low, high = np.clip(low + value - mean, 0.0, value), np.clip(high + value - mean, value, most)
+    return Estimates(value, low, high, n=int(losses.items.sum()), level=level)
 
 
 def change_intervals(
-    losses: ItemLosses,
-    estimate: ArrayLike,
-    *,
-    of_labels: bool = True,
-    level: float,
-) -> tuple[FloatArray, FloatArray]:
+    losses: ItemLosses, estimate: ArrayLike, *, of_labels: bool = True, level: float
+) -> Estimates:
     """Interval of each mean difference of two losses, (columns,), moved to sit on `estimate`.
 
     That of `mean_interval`: t(items − 1), with two items more, so that two rules that have not differed yet
@@ -379,7 +399,8 @@ def change_intervals(
         found.append(mean_interval(item, change, ends=sides, within=(-np.inf, np.inf), n=size, level=level))
     mean, low, high = _arrays(found)
     value = np.asarray(estimate, dtype=np.float64)
-    return np.minimum(low + value - mean, value), np.maximum(high + value - mean, value)
+    low, high = np.minimum(low + value - mean, value), np.maximum(high + value - mean, value)
+    return Estimates(value, low, high, n=int(losses.items.sum()), level=level)
 
 
 def _arrays(estimates: Iterable[Estimate]) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -402,23 +423,16 @@ class HeldOutScores:
     names : of the rules.  mae : mean absolute error in levels of the label; drps : mean DRPS, NaN for a rule
         that gives labels without probabilities.
     mae_change, drps_change : the first rule's minus this one's; below 0 the first is better. 0 for itself.
-    *_low, *_high : at `level` over items, as `core.stats.splits` has them, which leaves out which items
-        calibrate. NaN with one held-out item.
+    Intervals are over items, and leave out which items calibrate; NaN with one held-out item.
     n, items : comparisons and items that were held out at least once.
     calibration : mean comparisons of a calibration set; `n_splits` sets were drawn.
     """
 
     names: tuple[str, ...]
-    mae: FloatArray
-    mae_low: FloatArray
-    mae_high: FloatArray
-    mae_change: FloatArray
-    mae_change_low: FloatArray
-    mae_change_high: FloatArray
+    mae: Estimates
+    mae_change: Estimates
     drps: FloatArray
-    drps_change: FloatArray
-    drps_change_low: FloatArray
-    drps_change_high: FloatArray
+    drps_change: Estimates
     n: int
     items: int
     n_splits: int
@@ -426,13 +440,11 @@ class HeldOutScores:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a rule."""
+        """One row per rule."""
         import pandas as pd
 
-        names = [name for name in self.__dataclass_fields__ if name.startswith(("mae", "drps"))]
-        return pd.DataFrame({"rule": self.names} | {name: getattr(self, name) for name in names}).assign(
-            n=self.n, items=self.items
-        )
+        columns = {name: value for name, value in flat(self).items() if name.startswith(("mae", "drps"))}
+        return pd.DataFrame({"rule": self.names} | columns).assign(n=self.n, items=self.items)
 
 
 def held_out_scores(
@@ -455,30 +467,22 @@ def held_out_scores(
     weight = losses.items * losses.size
     value = weight @ losses.loss / weight.sum()
     errors, forecasts = losses.loss[:, :rules], losses.loss[:, rules:]
-    mae_low, mae_high = error_intervals(_columns(losses, errors), value[:rules], highest=highest, level=level)
     change = value[[0, rules]].repeat(rules) - value
-    ends = []
     same = (forecasts[:, :1] == forecasts).all(axis=0)
+    changes = []
     for part, mean, of_labels in ((errors, change[:rules], True), (forecasts, change[rules:], False)):
-        apart = _columns(losses, part[:, :1] - part)
-        low, high = change_intervals(apart, mean, of_labels=of_labels, level=level)
-        low[same], high[same] = mean[same], mean[same]
+        apart = replace(losses, loss=part[:, :1] - part)
+        found = change_intervals(apart, mean, of_labels=of_labels, level=level)
+        found.low[same], found.high[same] = mean[same], mean[same]
         # A rule beside itself.
-        low[0] = high[0] = mean[0]
-        ends.append((low, high))
-    (error_low, error_high), (forecast_low, forecast_high) = ends
+        found.low[0] = found.high[0] = mean[0]
+        changes.append(found)
     return HeldOutScores(
         names=names,
-        mae=value[:rules],
-        mae_low=mae_low,
-        mae_high=mae_high,
-        mae_change=change[:rules],
-        mae_change_low=error_low,
-        mae_change_high=error_high,
+        mae=error_intervals(replace(losses, loss=errors), value[:rules], highest=highest, level=level),
+        mae_change=changes[0],
         drps=value[rules:],
-        drps_change=change[rules:],
-        drps_change_low=forecast_low,
-        drps_change_high=forecast_high,
+        drps_change=changes[1],
         n=int(weight.sum()),
         items=int(losses.items.sum()),
         n_splits=n_splits,
@@ -497,18 +501,10 @@ def calibration_rows(
     Raises TooFewLabels if `minimum` rows and another item are not always to be had, InvalidOption for fewer
     than 2 splits or a share outside 0 to 1. Source: [BTD] §5.
     """
-    if n_splits < 2:
-        raise InvalidOption(f"{n_splits} splits: use at least 2, so that their spread is known.")
-    if not 0 < share < 1:
-        raise InvalidOption(f"Calibration share {share:g}: use a share between 0 and 1.")
+    _check_splits(n_splits, share)
     code = dense_codes(item)
     sizes = np.bincount(code)
-    if len(code) - sizes.max(initial=0) < minimum:
-        raise TooFewLabels(
-            f"Splits need at least {minimum} labelled comparisons to calibrate on and another item to "
-            f"evaluate on; there are {len(code)} labelled comparisons of {len(sizes)} items."
-        )
-    wanted = min(max(1, round(share * len(sizes))), len(sizes) - 1)
+    wanted = _items_to_draw(sizes, share, minimum)
     rows = []
     for _ in range(n_splits):
         shuffled = rng.permutation(len(sizes))
@@ -519,19 +515,24 @@ def calibration_rows(
     return rows
 
 
-def losses_by_item(item: IntArray, total: FloatArray, times: IntArray) -> ItemLosses:
-    """Per-item mean losses from each row's losses (rows, columns) summed over the `times` it was held out."""
+def held_out_losses(item: IntArray, chosen: Sequence[IntArray], losses: Iterable[FloatArray]) -> ItemLosses:
+    """Mean loss of each item over the splits that hold it out.
+
+    chosen : calibration rows of each split, whose losses are left out.  losses : of each split, (rows,
+    columns).
+    """
+    total, times = np.zeros(()), np.zeros(len(item), dtype=np.int64)
+    for rows, loss in zip(chosen, losses, strict=True):
+        away = np.ones(len(item), dtype=bool)
+        away[rows] = False
+        total = total + np.where(away[:, None], loss, 0.0)
+        times += away
     code = dense_codes(item)
-    held = np.bincount(code, weights=times)
-    seen = held > 0
+    count = np.bincount(code, weights=times)
+    seen = count > 0
     by_item = np.stack([np.bincount(code, weights=column)[seen] for column in total.T], axis=1)
     return ItemLosses(
-        loss=by_item / held[seen, None],
+        loss=by_item / count[seen, None],
         items=np.ones(int(seen.sum()), dtype=np.int64),
         size=np.bincount(code)[seen].astype(np.float64),
     )
-
-
-def _columns(losses: ItemLosses, loss: FloatArray) -> ItemLosses:
-    """Other columns of the same items."""
-    return ItemLosses(loss=loss, items=losses.items, size=losses.size)

@@ -21,6 +21,7 @@ from core.errors import AppellateError, NoUsableVotes
 from core.installation import API
 from core.interpretation import tables
 from core.interpretation.tables import Column
+from core.records import IntArray
 from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries
 from pages.shared import cached
@@ -236,6 +237,14 @@ def votes_table(mark: queries.Mark, *, name: str) -> None:
                 st.caption(column.replace("_", " "))
                 st.text(frame[column].iloc[row])
     downloads(frame, f"{name}-votes")
+
+
+def comparisons_table(codes: IntArray, judge: str | None = None, *, name: str) -> None:
+    """Votes on the first of the comparisons on which raters disagree; of one judge, or of all."""
+    if len(codes):
+        votes_table(queries.Mark(judge=judge, comparisons=tuple(codes[:VOTES_SHOWN].tolist())), name=name)
+    else:
+        st.text("They never disagree.")
 
 
 def table(

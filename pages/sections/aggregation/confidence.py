@@ -11,57 +11,47 @@ from core.errors import AppellateError
 from core.interpretation.aggregation import SIMULATED_CONFIDENCE, across_judges
 from core.interpretation.aggregation import confidence_weighted as weighed
 from core.plots.aggregation import changes_figure, weights_figure
-from pages.sections.aggregation.controls import Asked
+from pages.sections.aggregation.controls import PageState, share_slider
 from pages.shared import cached, widgets
 from pages.shared.columns import RULES, RULES_CAPTION
 
 SPLITS = 100
 
 
-def confidence_tab(asked: Asked) -> None:
+def confidence_tab(state: PageState) -> None:
     """One judge in words, every judge drawn, the weights and rules of one."""
-    share = asked.controls.slider(
-        "Calibration share",
-        1,
-        50,
-        5,
-        format="%d %%",
-        key="weights_share",
-        bind=widgets.URL,
-        help="Share of the items",
-        width=170,
-    )
-    made = (asked.selection, asked.options["alpha"], asked.options["kappa"], asked.bounds, share)
-    found, failed = cached.computed("confidence weighted", made, lambda: _all(asked, share))
-    one = found.get(asked.judge)
+    share = share_slider(state.controls, "weights_share")
+    made = (state.selection, state.options, share)
+    found, failed = cached.computed("confidence weighted", made, lambda: _all(state, share))
+    one = found.get(state.judge)
     if one is None:
-        widgets.not_applicable(failed[asked.judge])
+        widgets.not_applicable(failed[state.judge])
     else:
-        with asked.said.container():
-            widgets.answer(weighed(asked.judge, one), part="-confidence")
+        with state.answer.container():
+            widgets.answer(weighed(state.judge, one), part="-confidence")
             if any(each.simulated and each.name == widgets.current_dataset() for each in cached.datasets()):
                 st.text(SIMULATED_CONFIDENCE)
     if found:
-        _drawn(asked, found, one)
+        _drawn(state, found, one)
         widgets.table(_judges(found), "weighed-judges", alt="Effect of weighing by judge")
     if one is not None:
         st.caption(RULES_CAPTION)
         rules = one.to_frame()[list(RULES)].rename(columns=RULES)
         widgets.table(rules, "weighed-rules", alt="Held-out errors")
-    # The chosen judge has been told of above.
-    widgets.without_result({name: why for name, why in failed.items() if name != asked.judge})
+    # The chosen judge has its reason above.
+    widgets.without_result({name: why for name, why in failed.items() if name != state.judge})
     if one is not None:
-        _copy(asked, share)
+        _copy(state, share)
 
 
-def _drawn(asked: Asked, found: dict[str, ConfidenceWeighted], one: ConfidenceWeighted | None) -> None:
+def _drawn(state: PageState, found: dict[str, ConfidenceWeighted], one: ConfidenceWeighted | None) -> None:
     """What weighing changes for every judge, and the weights of the chosen one."""
-    styles = cached.styles(widgets.current_dataset(), asked.look)
+    styles = cached.styles(widgets.current_dataset(), state.look)
     st.text(across_judges(found))
     drawn, curve = st.columns([3, 2], gap="medium")
     with drawn:
         scores = {name: result.scores for name, result in found.items()}
-        fig = changes_figure(scores, styles=styles, theme=asked.look)
+        fig = changes_figure(scores, styles=styles, theme=state.look)
         widgets.figure(fig, "weighed", alt="Change of held-out loss by weighing votes")
         widgets.how_to_read(
             "Left of the line weighing helps. In each of 100 random splits the weights and the fit are "
@@ -75,39 +65,36 @@ def _drawn(asked: Asked, found: dict[str, ConfidenceWeighted], one: ConfidenceWe
     with curve:
         if one is not None:
             st.caption("Weight by stated confidence")
-            fig = weights_figure(one, style=styles[asked.judge], theme=asked.look)
+            fig = weights_figure(one, style=styles[state.judge], theme=state.look)
             widgets.figure(fig, "weights", alt="Weight of a vote by its stated confidence")
 
 
-def _copy(asked: Asked, share: int) -> None:
-    options = ", ".join(f"{key}={asked.options[key]!r}" for key in ("alpha", "kappa"))
+def _copy(state: PageState, share: float) -> None:
     widgets.copy_as_python(
-        f"""counts = queries.vote_counts(store, selection)[{asked.judge!r}]
-votes = queries.single_votes(store, selection)[{asked.judge!r}]
-options = dict({options}, bounds={asked.bounds!r})
+        f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
+votes = queries.single_votes(store, selection)[{state.judge!r}]
+options = {state.options!r}
 found = confidence_weighted(
-    counts, votes, rng=default_rng(0), n_splits={SPLITS}, share={share / 100}, **options
+    counts, votes, options, rng=default_rng(0), n_splits={SPLITS}, share={share}
 )
 print(found.weighing)
 print(found.to_frame().to_string())"""
     )
 
 
-def _all(asked: Asked, share: int) -> tuple[dict[str, ConfidenceWeighted], dict[str, str]]:
+def _all(state: PageState, share: float) -> tuple[dict[str, ConfidenceWeighted], dict[str, str]]:
     """Each judge's result, or why it has none."""
     found, failed = {}, {}
-    votes = cached.single_votes(asked.selection)
-    for name, counts in asked.of_judge.items():
+    votes = cached.single_votes(state.selection)
+    for name, counts in state.of_judge.items():
         try:
             found[name] = confidence_weighted(
                 counts,
                 votes[name],
+                state.options,
                 rng=np.random.default_rng(0),
                 n_splits=SPLITS,
-                share=share / 100,
-                alpha=asked.options["alpha"],
-                kappa=asked.options["kappa"],
-                bounds=asked.bounds,
+                share=share,
             )
         except AppellateError as error:
             failed[name] = str(error)
@@ -124,12 +111,12 @@ def _judges(found: dict[str, ConfidenceWeighted]) -> pd.DataFrame:
                 "unanimous": one.unanimous,
                 "z": one.weighing.z,
                 "slope": one.weighing.slope,
-                "MAE change": one.scores.mae_change[1],
-                "MAE low": one.scores.mae_change_low[1],
-                "MAE high": one.scores.mae_change_high[1],
-                "DRPS change": one.scores.drps_change[1],
-                "DRPS low": one.scores.drps_change_low[1],
-                "DRPS high": one.scores.drps_change_high[1],
+                "MAE change": one.scores.mae_change.value[1],
+                "MAE low": one.scores.mae_change.low[1],
+                "MAE high": one.scores.mae_change.high[1],
+                "DRPS change": one.scores.drps_change.value[1],
+                "DRPS low": one.scores.drps_change.low[1],
+                "DRPS high": one.scores.drps_change.high[1],
                 "without confidence": one.without,
             }
             for name, one in found.items()

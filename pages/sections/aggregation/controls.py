@@ -1,15 +1,15 @@
-"""What the Aggregation page is asked about votes, and the fit that its sections share."""
+"""Controls of the Aggregation page, and the fit that its sections share."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import streamlit as st
 
-from core.aggregation.btd import Bounds, BTDFit, fit
+from core.aggregation.btd import Bounds, BTDFit, BTDOptions, fit
 from core.aggregation.solver import Loss
 from core.errors import NoUsableVotes
 from core.plots.base import Theme
@@ -23,11 +23,10 @@ GREEK = {"beta": "β", "nu": "ν", "gamma": "γ"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Asked:
+class PageState:
     """The chosen judge, its votes, the smoothing and the fit on every label.
 
-    said : place of the page's answer.  controls : row of the controls, open for more.
-    options : α, κ and loss, as `core.aggregation.btd.fit` takes them.
+    answer : place of the page's answer.  controls : row of the controls, open for more.
     """
 
     selection: Selection
@@ -36,10 +35,9 @@ class Asked:
     labelled: VoteCounts
     cells: VoteCells
     fitted: BTDFit
-    bounds: Bounds
-    options: dict[str, Any]
+    options: BTDOptions
     look: Theme
-    said: Any
+    answer: Any
     controls: Any
 
     @property
@@ -48,19 +46,19 @@ class Asked:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        return (self.selection, self.judge, self.bounds, *self.options.values())
+        return (self.selection, self.judge, self.options)
 
-    def behind(self, wanted: BoolArray, among: VoteCounts) -> Mark:
+    def votes_behind(self, wanted: BoolArray, among: VoteCounts) -> Mark:
         """Votes on the first of the comparisons wanted."""
         first = among.comparison[wanted][: widgets.VOTES_SHOWN]
         return Mark(judge=self.judge, comparisons=tuple(first.tolist()))
 
 
-def ask() -> Asked:
+def read_controls() -> PageState:
     """Draw the controls; refuse a judge without gold."""
     selection, look = widgets.current_selection(), theme.current()
     of_judge = cached.vote_counts(selection)
-    said = st.empty()
+    answer = st.empty()
     controls = st.container(horizontal=True, vertical_alignment="bottom")
     hardest = cached.computed(
         "hardest", (selection,), lambda: max(of_judge, key=lambda name: _majority_error(of_judge[name]))
@@ -88,20 +86,35 @@ def ask() -> Asked:
     )
     with controls.popover("Bounds, loss"):
         bounds, loss = _bounds(), _loss()
-    options: dict[str, Any] = {"alpha": alpha, "kappa": kappa, "loss": loss}
-    return Asked(
+    options = BTDOptions(alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
+    return PageState(
         selection=selection,
         judge=judge,
         of_judge=of_judge,
         labelled=labelled,
         cells=cells,
-        fitted=fit(labelled_cells, bounds=bounds, **options),
-        bounds=bounds,
+        fitted=fit(labelled_cells, options),
         options=options,
         look=look,
-        said=said,
+        answer=answer,
         controls=controls,
     )
+
+
+def share_slider(place: Any, key: str, width: int | Literal["stretch"] = 170) -> float:
+    """Share of the items that calibrate, 0 to 1, as the visitor sets it in percent."""
+    percent: int = place.slider(
+        "Calibration share",
+        1,
+        50,
+        5,
+        format="%d %%",
+        key=key,
+        bind=widgets.URL,
+        help="Share of the items",
+        width=width,
+    )
+    return percent / 100
 
 
 def in_url(key: str) -> str | None:

@@ -8,38 +8,38 @@ import streamlit as st
 from core.aggregation.btd import decision_map
 from core.plots.aggregation import MOST_VOTES, Pattern, decision_figure, pattern_key
 from core.store.vote_queries import Mark
-from pages.sections.aggregation.controls import Asked, in_url
+from pages.sections.aggregation.controls import PageState, in_url
 from pages.shared import widgets
 
 
-def decisions_section(asked: Asked) -> None:
+def decisions_section(state: PageState) -> None:
     """Two maps to click on, and the votes behind a square."""
-    cells = asked.cells
+    cells = state.cells
     sizes = np.bincount(cells.n, weights=cells.weight).astype(np.int64)
     offered = [int(n) for n in np.flatnonzero(sizes) if n <= MOST_VOTES]
     if offered:
         commonest = offered.index(max(offered, key=lambda n: sizes[n]))
-        n = asked.controls.selectbox("Votes", offered, commonest, key="n", bind=widgets.URL, width=90)
-        _maps(asked, n)
+        n = state.controls.selectbox("Votes", offered, commonest, key="n", bind=widgets.URL, width=90)
+        _maps(state, n)
     else:
         widgets.not_applicable(f"every comparison has over {MOST_VOTES} votes, too many to draw each way.")
-    for note in asked.fitted.notes:
+    for note in state.fitted.notes:
         st.text(note)
 
 
-def _maps(asked: Asked, n: int) -> None:
-    seen = _seen(asked, n)
+def _maps(state: PageState, n: int) -> None:
+    seen = _seen(state, n)
     keys = {pattern_key(*pattern): pattern for pattern in seen}
-    drawn = decision_map(asked.fitted, n)
+    drawn = decision_map(state.fitted, n)
     calibrated, plain = st.columns(2, gap="medium")
     ring = in_url("cell")
     with plain:
-        fig = decision_figure(drawn, by="majority", seen=seen, theme=asked.look, chosen=ring)
+        fig = decision_figure(drawn, by="majority", seen=seen, theme=state.look, chosen=ring)
         st.caption("Majority")
         widgets.figure(fig, "majority", alt="What majority decides", marks=list(keys), into="cell")
     with calibrated:
-        fig = decision_figure(drawn, by="calibrated", seen=seen, theme=asked.look, chosen=ring)
-        st.caption(f"Calibrated (BTD), fitted on {asked.fitted.n_items:,} labels")
+        fig = decision_figure(drawn, by="calibrated", seen=seen, theme=state.look, chosen=ring)
+        st.caption(f"Calibrated (BTD), fitted on {state.fitted.n_items:,} labels")
         cell = widgets.figure(fig, "cell", alt="What calibrated aggregation decides", marks=list(keys))
     with plain:
         widgets.how_to_read(
@@ -48,12 +48,12 @@ def _maps(asked: Asked, n: int) -> None:
             "outline marks where the two rules differ."
         )
     if cell:
-        widgets.votes_table(Mark(judge=asked.judge, counts=keys[cell]), name="cell")
+        widgets.votes_table(Mark(judge=state.judge, counts=keys[cell]), name="cell")
 
 
-def _seen(asked: Asked, n: int) -> dict[Pattern, int]:
+def _seen(state: PageState, n: int) -> dict[Pattern, int]:
     """Comparisons with each way that n votes fall."""
-    cells = asked.cells
+    cells = state.cells
     seen: dict[Pattern, int] = {}
     patterns = zip(*(part.tolist() for part in (cells.plus, cells.tie, cells.minus)), strict=True)
     for pattern, weight in zip(patterns, cells.weight.tolist(), strict=True):

@@ -8,9 +8,10 @@ import streamlit as st
 
 from core.aggregation.ordinal_model import OrdinalFit, of_scores, ordinal
 from core.errors import NoUsableVotes
-from core.interpretation.aggregation import ordinal as said
+from core.interpretation.aggregation import ordinal as ordinal_answer
 from core.plots.aggregation import levels_figure, rules_figure
 from core.records import DirectScores
+from pages.sections.aggregation.controls import share_slider
 from pages.shared import cached, theme, widgets
 from pages.shared.columns import RULES, RULES_CAPTION
 
@@ -46,11 +47,11 @@ def likert_tab() -> None:
                 of_scores(scores[judge], scores[gold]),
                 rng=np.random.default_rng(0),
                 n_splits=SPLITS,
-                share=share / 100,
+                share=share,
             ),
         )
         with answer:
-            widgets.answer(said(judge, gold, found), part="-likert")
+            widgets.answer(ordinal_answer(judge, gold, found), part="-likert")
         look = theme.current()
         style = cached.styles(widgets.current_dataset(), look)[judge]
         errors, shares = st.columns(2, gap="medium")
@@ -77,7 +78,7 @@ def likert_tab() -> None:
         widgets.copy_as_python(
             f"""scores = queries.direct_scores(store, selection)
 levels = score_levels(scores[{judge!r}], scores[{gold!r}])
-found = ordinal(levels, rng=default_rng(0), n_splits={SPLITS}, share={share / 100})
+found = ordinal(levels, rng=default_rng(0), n_splits={SPLITS}, share={share})
 print(found.fit.to_frame())
 print(found.to_frame().to_string())"""
         )
@@ -95,7 +96,7 @@ def _thresholds(fit: OrdinalFit) -> None:
     widgets.table(frame.assign(n=fit.n_items), "likert-fit", alt="Thresholds between the levels")
 
 
-def _controls(scores: dict[str, DirectScores]) -> tuple[str, str, int]:
+def _controls(scores: dict[str, DirectScores]) -> tuple[str, str, float]:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     names = list(scores)
     people = [name for name, kind in cached.raters(widgets.current_dataset()).items() if kind == "human"]
@@ -107,15 +108,4 @@ def _controls(scores: dict[str, DirectScores]) -> tuple[str, str, int]:
     gold = row.selectbox(
         "Gold rater", names, names.index(gold_first), key="likert_gold", bind=widgets.URL, width=260
     )
-    share = row.slider(
-        "Calibration share",
-        1,
-        50,
-        5,
-        format="%d %%",
-        key="likert_share",
-        bind=widgets.URL,
-        help="Share of the items",
-        width=200,
-    )
-    return judge, gold, share
+    return judge, gold, share_slider(row, "likert_share", 200)

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.aggregation.evaluation import METHODS, Evaluation, evaluate
-from core.aggregation.rules import given_labels, rule_labels
+from core.aggregation.evaluation import Evaluation, evaluate
+from core.aggregation.rules import RULES, given_labels, rule_labels
 from core.interpretation.aggregation import recommend
 from core.plots.aggregation import errors_figure
 from core.records import IntArray
-from pages.sections.aggregation.controls import GREEK, Asked, in_url
+from pages.sections.aggregation.controls import GREEK, PageState, in_url, share_slider
 from pages.sections.aggregation.decisions import decisions_section
 from pages.sections.aggregation.labels import labels_sections
 from pages.shared import cached, widgets
@@ -21,7 +21,7 @@ from pages.shared import cached, widgets
 SPLITS = 100
 # Seconds without a new slider step after which the resampling starts.
 QUIET = 0.3
-RULES = {
+COLUMNS = {
     "name": "rule",
     "n": "n",
     "mae": "MAE",
@@ -40,29 +40,29 @@ RULES = {
 }
 
 
-def rules_tab(asked: Asked) -> None:
+def rules_tab(state: PageState) -> None:
     """What votes become, which rule errs least, and the labels to take away."""
-    decisions_section(asked)
+    decisions_section(state)
     compared = st.container()
-    labels_sections(asked)
+    labels_sections(state)
     with compared:
-        _rules(asked)
+        _rules(state)
 
 
-def _given(asked: Asked) -> tuple[dict[str, IntArray], dict[str, str]]:
+def _given(state: PageState) -> tuple[dict[str, IntArray], dict[str, str]]:
     return cached.computed(
         "given labels",
-        (asked.selection, asked.judge),
+        (state.selection, state.judge),
         lambda: given_labels(
-            asked.labelled,
-            cached.single_votes(asked.selection)[asked.judge],
-            judge=asked.judge,
-            judges=asked.of_judge,
+            state.labelled,
+            cached.single_votes(state.selection)[state.judge],
+            judge=state.judge,
+            judges=state.of_judge,
         ),
     )
 
 
-def _evaluated(asked: Asked, share: int, seed: int, resamples: int) -> Evaluation:
+def _evaluated(state: PageState, share: float, seed: int, resamples: int) -> Evaluation:
     """The rules on the same splits; with resamples only once the sliders rest."""
 
     def compute() -> Evaluation:
@@ -71,84 +71,76 @@ def _evaluated(asked: Asked, share: int, seed: int, resamples: int) -> Evaluatio
             # A waiting slider step ends the run here, before the slow work.
             st.session_state.get(widgets.SELECTION)
         return evaluate(
-            asked.labelled,
+            state.labelled,
+            state.options,
             rng=np.random.default_rng(seed),
             n_splits=SPLITS,
-            given=_given(asked)[0],
-            share=share / 100,
+            given=_given(state)[0],
+            share=share,
             resamples=resamples,
-            bounds=asked.bounds,
-            **asked.options,
         )
 
-    return cached.computed("aggregation", (*asked.key, share, seed, resamples), compute)
+    return cached.computed("aggregation", (*state.key, share, seed, resamples), compute)
 
 
 @st.fragment
-def _rules(asked: Asked) -> None:
+def _rules(state: PageState) -> None:
     st.subheader("Which rule errs least", anchor=False)
     controls = st.container(horizontal=True)
-    share = controls.slider(
-        "Calibration share",
-        1,
-        50,
-        5,
-        format="%d %%",
-        key="share",
-        bind=widgets.URL,
-        help="Share of the items",
-    )
+    share = share_slider(controls, "share", "stretch")
     seed = controls.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind=widgets.URL, width=140)
     shown = st.empty()
     with widgets.errors():
         for resamples in (0, 10_000):
-            found = _evaluated(asked, share, seed, resamples)
-            verdict = recommend(asked.judge, found, most_votes=int(asked.cells.n.max()))
-            with asked.said.container():
+            found = _evaluated(state, share, seed, resamples)
+            verdict = recommend(state.judge, found, most_votes=int(state.cells.n.max()))
+            with state.answer.container():
                 widgets.answer(
-                    f"{asked.judge}: {verdict.sentence}",
+                    f"{state.judge}: {verdict.sentence}",
                     "warning" if verdict.verdict in ("warn", "fail") else "finding",
                     part=f"-{resamples}",
                 )
             with shown.container():
-                _table(asked, found, done=bool(resamples))
+                _table(state, found, done=bool(resamples))
         widgets.copy_as_python(
             f"""judges = queries.vote_counts(store, selection)
-labelled = judges[{asked.judge!r}].labelled()
-votes = queries.single_votes(store, selection)[{asked.judge!r}]
-given, reasons = given_labels(labelled, votes, judge={asked.judge!r}, judges=judges)
-options = dict({", ".join(f"{key}={one!r}" for key, one in asked.options.items())}, bounds={asked.bounds!r})
-print(fit_btd(labelled.cells()[0], **options).to_frame())
+labelled = judges[{state.judge!r}].labelled()
+votes = queries.single_votes(store, selection)[{state.judge!r}]
+given, reasons = given_labels(labelled, votes, judge={state.judge!r}, judges=judges)
+options = {state.options!r}
+print(fit_btd(labelled.cells()[0], options).to_frame())
 found = evaluate(
-    labelled, rng=default_rng({seed}), n_splits={SPLITS}, share={share / 100}, given=given, **options
+    labelled, options, rng=default_rng({seed}), n_splits={SPLITS}, share={share}, given=given
 )
 for score in found.scores.values():
     print(score.name, score.mae, score.mae_item_low, score.mae_item_high, score.top_cluster)"""
         )
 
 
-def _table(asked: Asked, found: Evaluation, *, done: bool) -> None:
+def _table(state: PageState, found: Evaluation, *, done: bool) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        wrong = _errors(asked, found, done=done)
+        wrong = _errors(state, found, done=done)
     if not done:
         return
     with measured:
-        _parameters(asked, found)
-    frame = found.to_frame().assign(n=found.n)[list(RULES)].rename(columns=RULES)
+        _parameters(state, found)
+    frame = found.to_frame().assign(n=found.n)[list(COLUMNS)].rename(columns=COLUMNS)
     widgets.table(frame.astype({"p": float}), "rules", alt="Error of each rule")
     if wrong:
         key = next(score.key for score in found.scores.values() if score.name == wrong)
-        given = _given(asked)[0]
-        labels = given[key] if key in given else rule_labels(key, asked.labelled, asked.fitted)
+        given = _given(state)[0]
+        labels = given[key] if key in given else rule_labels(key, state.labelled, state.fitted)
         if labels is not None:
             st.caption("Labels of the rule calibrated on every label.")
-            widgets.votes_table(asked.behind(labels != asked.labelled.gold, asked.labelled), name="wrong")
+            widgets.votes_table(
+                state.votes_behind(labels != state.labelled.gold, state.labelled), name="wrong"
+            )
 
 
-def _errors(asked: Asked, found: Evaluation, *, done: bool) -> str | None:
+def _errors(state: PageState, found: Evaluation, *, done: bool) -> str | None:
     """The figure, and the rule that was chosen in it."""
-    fig = errors_figure(found, theme=asked.look, chosen=in_url("wrong"))
+    fig = errors_figure(found, theme=state.look, chosen=in_url("wrong"))
     if not done:
         st.plotly_chart(
             fig, key="wrong-first", theme=None, config=widgets.PLOTLY_CONFIG, alt="MAE of each rule"
@@ -174,9 +166,9 @@ def _errors(asked: Asked, found: Evaluation, *, done: bool) -> str | None:
     return wrong
 
 
-def _parameters(asked: Asked, found: Evaluation) -> None:
+def _parameters(state: PageState, found: Evaluation) -> None:
     """Parameters of BTD, and the rules that cannot be used here."""
-    fitted = asked.fitted
+    fitted = state.fitted
     parameters = found.parameters.to_frame() if found.parameters else pd.DataFrame()
     parameters["parameter"] = parameters["parameter"].map(GREEK)
     parameters.insert(1, "all labels", [fitted.beta, fitted.nu, fitted.gamma])
@@ -185,6 +177,6 @@ def _parameters(asked: Asked, found: Evaluation) -> None:
     names = {"mean": "mean of splits", "q1": "Q1", "q3": "Q3"}
     st.text(f"BTD's correction towards ties: {found.parameters.regime if found.parameters else ''}")
     widgets.table(parameters.rename(columns=names), "parameters", alt="Parameters of BTD")
-    reasons = _given(asked)[1]
+    reasons = _given(state)[1]
     for key, reason in found.not_applicable.items():
-        st.text(f"{METHODS[key]}: not applicable, {reasons.get(key, reason)}.")
+        st.text(f"{RULES[key].name}: not applicable, {reasons.get(key, reason)}.")

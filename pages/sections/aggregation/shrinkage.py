@@ -1,4 +1,4 @@
-"""With few labels: leaning on other tasks, other judges or a weak prior, and what that changes."""
+"""With few labels: priors from other tasks, other judges or none, and what they change."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import streamlit as st
 
 from core.aggregation.btd import PARAMETERS, BTDFit, fit
 from core.aggregation.rules import label_table
-from core.aggregation.shrinkage import Offer, Prior, shrunken_fit
+from core.aggregation.shrinkage import CandidatePrior, Prior, shrunken_fit
 from core.aggregation.shrinkage_trial import ShrinkageGain
 from core.errors import AppellateError
-from core.interpretation.aggregation import bound, helps, said, some, weighed
+from core.interpretation.aggregation import bound, helps, shrinkage_answer, some, weighed
 from core.plots.aggregation import errors_figure, prior_weights_figure, priors_figure, strength_name
 from core.records import FloatArray, VoteCounts
 from core.schema import Selection
 from core.store.vote_queries import comparison_names
-from pages.sections.aggregation.controls import GREEK, Asked
-from pages.sections.aggregation.rules import RULES
+from pages.sections.aggregation.controls import GREEK, PageState
+from pages.sections.aggregation.rules import COLUMNS
 from pages.sections.aggregation.shrinkage_task import (
     Task,
-    all_offers,
+    all_priors,
     code_of,
     gain_of,
     gain_of_few,
-    task_asked,
+    read_task,
 )
 from pages.shared import cached, theme, widgets
 
@@ -42,23 +42,23 @@ CHANGES = {
 }
 
 
-def shrinkage_tab(asked: Asked) -> None:
-    """What a prior changes for the judge, in words first; what else could be leant on; the labels."""
-    task = task_asked(asked)
-    found = cached.computed("priors", task.key, lambda: all_offers(task))
-    at_hand = {offer.name: offer for offer in found.values() if offer.prior is not None}
-    name = asked.controls.selectbox("Lean on", list(at_hand), key="lean_on", bind=widgets.URL, width=280)
-    offer = at_hand[name]
-    gain, few = gain_of(task, offer, task.share / 100), gain_of_few(task, offer)
-    with asked.said.container():
+def shrinkage_tab(state: PageState) -> None:
+    """What a prior changes for the judge, in words first; the other priors; the labels."""
+    task = read_task(state)
+    found = cached.computed("priors", task.key, lambda: all_priors(task))
+    at_hand = {one.name: one for one in found.values() if one.prior is not None}
+    name = state.controls.selectbox("Lean on", list(at_hand), key="lean_on", bind=widgets.URL, width=280)
+    prior = at_hand[name]
+    gain, few = gain_of(task, prior, task.share), gain_of_few(task, prior)
+    with state.answer.container():
         better = helps(gain) or (few is not None and helps(few))
-        sentence = said(asked.judge, offer, gain, few)
+        sentence = shrinkage_answer(state.judge, prior, gain, few)
         widgets.answer(sentence, "finding" if better else "warning", part="-shrinkage")
-    own, leaning = cached.computed("shrunken fit", (*task.key, offer.kind), lambda: _both(task, offer))
+    own, shrunken = cached.computed("shrunken fit", (*task.key, prior.kind), lambda: _both(task, prior))
     drawn, compared = st.columns([3, 2], gap="medium")
     with drawn:
         st.caption("Error of each rule on the same splits")
-        fig = errors_figure(gain.evaluation, theme=asked.look)
+        fig = errors_figure(gain.evaluation, theme=state.look)
         widgets.figure(fig, "shrinkage-errors", alt="MAE of four rules")
     widgets.how_to_read(
         "Left: error (MAE) is the mean distance between a label and gold; wide bars are sampling error "
@@ -69,39 +69,39 @@ def shrinkage_tab(asked: Asked) -> None:
         "and none of an item of this task; one from other judges sees the calibration comparisons of each "
         "split and no others, so nothing leaks. A click on a row leans on it."
     )
-    st.text(bound(few or gain, asked.bounds, own))
+    st.text(bound(few or gain, state.options.bounds, own))
     _numbers(gain, few)
     for other in found.values():
         if other.reason:
             st.text(f"Not available, {other.name}: {other.reason}.")
         if other.left_out:
-            left = [f"{lender} {reason}" for lender, reason in other.left_out.items()]
+            left = [f"{donor} {reason}" for donor, reason in other.left_out.items()]
             st.text(f"Left out of {other.name}: {some(left)}.")
     st.subheader("The fits", anchor=False)
-    _fits(offer, gain, own, leaning)
+    _fits(prior, gain, own, shrunken)
     st.subheader("Apply and download", anchor=False)
     counts = task.counts
     st.text(
-        f"Labels of all {len(counts):,} comparisons that {asked.judge} judged in this task, by majority and "
-        f"by shrunken BTD, which leans on {offer.name} and uses all {leaning.n_items:,} labels."
+        f"Labels of all {len(counts):,} comparisons that {state.judge} judged in this task, by majority and "
+        f"by shrunken BTD, which leans on {prior.name} and uses all {shrunken.n_items:,} labels."
     )
-    widgets.downloads(lambda: labels_frame(counts, leaning, task.selection), "shrunken-labels")
-    widgets.copy_as_python(code_of(task, offer))
+    widgets.downloads(lambda: labels_frame(counts, shrunken, task.selection), "shrunken-labels")
+    widgets.copy_as_python(code_of(task, prior))
     # The slowest comes last, when all about the chosen prior is there to read.
     with compared:
         st.caption("What each prior changes beside BTD's own fit")
         _compared(task, at_hand, name)
 
 
-def _compared(task: Task, at_hand: dict[str, Offer], chosen: str) -> None:
-    """Every prior at both sizes, one click from being leant on."""
+def _compared(task: Task, at_hand: dict[str, CandidatePrior], chosen: str) -> None:
+    """Every prior at both sizes, one click from being chosen."""
     sizes: dict[str, dict[str, ShrinkageGain]] = {}
-    for name, offer in at_hand.items():
-        for gain in (gain_of(task, offer, task.share / 100), gain_of_few(task, offer)):
+    for name, prior in at_hand.items():
+        for gain in (gain_of(task, prior, task.share), gain_of_few(task, prior)):
             if gain is not None:
                 size = f"{gain.evaluation.calibration:.0f} labels"
                 sizes.setdefault(size, {})[name] = gain
-    fig = priors_figure(sizes, theme=task.asked.look, chosen=chosen)
+    fig = priors_figure(sizes, theme=task.state.look, chosen=chosen)
     widgets.figure(
         fig, "shrinkage-priors", alt="Change of error by each prior", marks=list(at_hand), into="lean_on"
     )
@@ -111,7 +111,7 @@ def _numbers(gain: ShrinkageGain, few: ShrinkageGain | None) -> None:
     both = [one for one in (gain, few) if one is not None]
     rules = []
     for one in both:
-        frame = one.evaluation.to_frame().assign(n=one.evaluation.n)[list(RULES)].rename(columns=RULES)
+        frame = one.evaluation.to_frame().assign(n=one.evaluation.n)[list(COLUMNS)].rename(columns=COLUMNS)
         frame.insert(1, "to calibrate on", round(one.evaluation.calibration))
         rules.append(frame)
     shown = pd.concat(rules, ignore_index=True).astype({"p": float})
@@ -128,16 +128,16 @@ def _numbers(gain: ShrinkageGain, few: ShrinkageGain | None) -> None:
     )
 
 
-def _fits(offer: Offer, gain: ShrinkageGain, own: BTDFit | None, leaning: BTDFit) -> None:
+def _fits(prior: CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunken: BTDFit) -> None:
     """θ of the own fit, the prior and the shrunken fit, and how the prior was weighed."""
-    fits, whole = gain.evaluation.shrunken, offer.whole
+    fits, whole = gain.evaluation.shrunken, prior.whole
     assert fits is not None  # a gain has always compared it
-    assert whole is not None  # only what is at hand is asked for
-    lenders = f", the mean of {len(offer.lenders)} fits ({some(offer.lenders)})" if offer.lenders else ""
-    st.text(f"The prior: {offer.name}{lenders}.")
-    widgets.table(_theta(gain, own, whole, leaning), "shrinkage-theta", alt="Parameters of each fit")
-    for note in leaning.notes[1:]:
-        st.text(f"On all {leaning.n_items:,} labels: {note}")
+    assert whole is not None  # only available priors are used
+    donors = f", the mean of {len(prior.donors)} fits ({some(prior.donors)})" if prior.donors else ""
+    st.text(f"The prior: {prior.name}{donors}.")
+    widgets.table(_theta(gain, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit")
+    for note in shrunken.notes[1:]:
+        st.text(f"On all {shrunken.n_items:,} labels: {note}")
     st.text(weighed(gain))
     if len(fits.strengths) > 1:
         drawn, measured = st.columns([3, 2], gap="medium")
@@ -164,17 +164,17 @@ def _fits(offer: Offer, gain: ShrinkageGain, own: BTDFit | None, leaning: BTDFit
     )
 
 
-def _both(task: Task, offer: Offer) -> tuple[BTDFit | None, BTDFit]:
+def _both(task: Task, prior: CandidatePrior) -> tuple[BTDFit | None, BTDFit]:
     """Own and shrunken fit on every label; the own one may not exist."""
-    assert offer.whole is not None  # only what is at hand is asked for
-    leaning = shrunken_fit(task.counts, offer.whole, rng=np.random.default_rng(0), **task.options)
+    assert prior.whole is not None  # only available priors are used
+    shrunken = shrunken_fit(task.counts, prior.whole, options=task.options, rng=np.random.default_rng(0))
     try:
-        return fit(task.counts.labelled().cells()[0], **task.options), leaning
+        return fit(task.counts.labelled().cells()[0], task.options), shrunken
     except AppellateError:
-        return None, leaning
+        return None, shrunken
 
 
-def _theta(gain: ShrinkageGain, own: BTDFit | None, whole: Prior, leaning: BTDFit) -> pd.DataFrame:
+def _theta(gain: ShrinkageGain, own: BTDFit | None, whole: Prior, shrunken: BTDFit) -> pd.DataFrame:
     """β, ν, γ; medians over the splits, as a mean of ν says little when some end on the bound."""
     fits = gain.evaluation.shrunken
     assert fits is not None  # a gain has always compared it
@@ -189,8 +189,8 @@ def _theta(gain: ShrinkageGain, own: BTDFit | None, whole: Prior, leaning: BTDFi
             "prior θ₀": natural(whole.theta0),
             "shrunken, few labels": natural(np.median(fits.theta, axis=0)),
             "own, all labels": [np.nan] * 3 if own is None else [own.beta, own.nu, own.gamma],
-            "shrunken, all labels": [leaning.beta, leaning.nu, leaning.gamma],
-            "n": leaning.n_items,
+            "shrunken, all labels": [shrunken.beta, shrunken.nu, shrunken.gamma],
+            "n": shrunken.n_items,
         }
     )
 

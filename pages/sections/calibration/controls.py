@@ -1,4 +1,4 @@
-"""What the Calibration page is asked, and the results that its answer and its tabs share."""
+"""Controls of the Calibration page, and the results that its answer and its tabs share."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from core.confidence.calibration_error import (
     calibration,
     confidence_gap,
     noise_floor,
+    reliability,
 )
 from core.errors import NoUsableVotes
 from core.plots.base import Style, Theme
@@ -40,7 +41,7 @@ NOUNS = {"single": "votes", "both_orders": "both-order pairs"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Asked:
+class PageState:
     """The page's controls, and the verdicts that they select.
 
     judge : the chosen one, or None for all.  outcomes : verdicts with a confidence, of each judge that has
@@ -67,7 +68,7 @@ class Asked:
         return [self.judge] if self.judge else list(self.outcomes)
 
 
-def ask() -> Asked:
+def read_controls() -> PageState:
     """Draw the controls; refuse a selection in which no judge can be measured."""
     selection = widgets.current_selection()
     # Pairs of votes have a confidence only if votes have: without any, the rule has nothing to decide.
@@ -96,7 +97,7 @@ def ask() -> Asked:
         placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only one",
     )
     look = theme.current()
-    return Asked(
+    return PageState(
         selection=selection,
         rule=rule,
         bins=slots[2].slider("Bins", 2, 20, 10, key="bins", bind=widgets.URL),
@@ -130,45 +131,64 @@ def _with_confidence(
 
 
 def of_each(
-    asked: Asked, name: str, key: tuple[Hashable, ...], compute: Callable[[OutcomeCounts], Result]
+    state: PageState, name: str, key: tuple[Hashable, ...], compute: Callable[[OutcomeCounts], Result]
 ) -> dict[str, Result]:
     """A result for every judge, shown or not, computed once for each selection, rule and `key`."""
     return cached.computed(
         name,
-        (asked.selection, asked.rule, *key),
-        lambda: {judge: compute(known) for judge, known in asked.outcomes.items()},
+        (state.selection, state.rule, *key),
+        lambda: {judge: compute(known) for judge, known in state.outcomes.items()},
     )
 
 
-def calibrations(asked: Asked) -> dict[str, Calibration]:
-    return of_each(asked, "calibration", (asked.bins,), lambda known: calibration(known, bins=asked.bins))
+def diagrams(state: PageState) -> dict[str, Reliability]:
+    """Reliability by bin, which the other results with bins start from."""
+    return of_each(state, "reliability", (state.bins,), lambda known: reliability(known, bins=state.bins))
 
 
-def gaps(asked: Asked) -> dict[str, ConfidenceGap]:
+def calibrations(state: PageState) -> dict[str, Calibration]:
+    """Every measure of calibration."""
+    return _with_diagram(state, "calibration", calibration)
+
+
+def gaps(state: PageState) -> dict[str, ConfidenceGap]:
     """Confidence beyond accuracy; every judge here has one, as each has verdicts with a confidence."""
-    found = of_each(asked, "gap", (), confidence_gap)
+    found = of_each(state, "gap", (), confidence_gap)
     return {judge: gap for judge, gap in found.items() if gap is not None}
 
 
-def noise_floors(asked: Asked) -> dict[str, NoiseFloor]:
-    return of_each(
-        asked, "noise floor", (asked.bins,), lambda known: noise_floor(known, rng=seeded(), bins=asked.bins)
+def noise_floors(state: PageState) -> dict[str, NoiseFloor]:
+    """What chance alone would show."""
+    return _with_diagram(
+        state, "noise floor", lambda *known, **given: noise_floor(*known, rng=seeded(), **given)
     )
 
 
-def subject(asked: Asked) -> str:
-    """Whom sentences speak of: the chosen judge, else the one with the largest ECE."""
-    found = calibrations(asked)
-    return asked.judge or max(found, key=lambda name: found[name].ece)
+def _with_diagram(state: PageState, name: str, compute: Callable[..., Result]) -> dict[str, Result]:
+    known = diagrams(state)
+    return cached.computed(
+        name,
+        (state.selection, state.rule, state.bins),
+        lambda: {
+            judge: compute(outcomes, bins=state.bins, diagram=known[judge])
+            for judge, outcomes in state.outcomes.items()
+        },
+    )
+
+
+def subject(state: PageState) -> str:
+    """The judge of the sentences: the chosen one, else the one with the largest ECE."""
+    found = calibrations(state)
+    return state.judge or max(found, key=lambda name: found[name].ece)
 
 
 def bin_marks(
-    asked: Asked, name: str, diagram: Reliability, *, shown_as: str | None = None
+    state: PageState, name: str, diagram: Reliability, *, shown_as: str | None = None
 ) -> dict[str, Mark]:
     """The votes of each bin that has some, by the key of its mark."""
     edges = zip(diagram.low.tolist(), diagram.high.tolist(), diagram.n.tolist(), strict=True)
     return {
-        bin_key(shown_as or name, low, high): Mark(judge=name, confidence=(low, high), rule=asked.rule)
+        bin_key(shown_as or name, low, high): Mark(judge=name, confidence=(low, high), rule=state.rule)
         for low, high, n in edges
         if n
     }

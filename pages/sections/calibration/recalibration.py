@@ -6,51 +6,44 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from core.confidence.calibration_error import (
-    CalibrationIntervals,
-    NoiseFloor,
-    calibration_intervals,
-    noise_floor,
-)
-from core.confidence.recalibration import Method, Recalibration, recalibrate
+from core.confidence.calibration_error import calibration_intervals, noise_floor
+from core.confidence.recalibration import Method, recalibrate
 from core.errors import AppellateError
-from core.interpretation import sentences
-from core.plots.calibration import before_and_after
+from core.interpretation.calibration import RECALIBRATIONS, Recalibrated, before_and_after, recalibrated
+from core.interpretation.tables import frame_of
+from core.plots.calibration import before_and_after as before_and_after_figure
 from core.records import OutcomeCounts
-from core.reporting import tables
-from pages.sections.calibration.controls import Asked, bin_marks, of_each, seeded, subject
+from pages.sections.calibration.controls import PageState, bin_marks, of_each, seeded, subject
 from pages.shared import widgets
 
-Recalibrated = tuple[Recalibration, CalibrationIntervals, CalibrationIntervals, NoiseFloor]
 
-
-def recalibration_tab(asked: Asked, tab: Any) -> None:
+def recalibration_tab(state: PageState, tab: Any) -> None:
     """What the chosen map does to one judge, and to all."""
-    drawn, told = st.columns([1, 1], gap="medium")
+    drawn, beside = st.columns([1, 1], gap="medium")
     # Isotonic by default: maps of log odds do badly where 0 or 1 is stated often.
-    method: Method = widgets.choice("Map", get_args(Method), default="isotonic", key="map", place=told)
+    method: Method = widgets.choice("Map", get_args(Method), default="isotonic", key="map", place=beside)
     if not tab.open:
         return
     every = of_each(
-        asked, "recalibration", (method, asked.bins), lambda known: _recalibrated(known, method, asked.bins)
+        state, "recalibration", (method, state.bins), lambda known: _recalibrated(known, method, state.bins)
     )
     done = {name: one for name, one in every.items() if not isinstance(one, str)}
-    judge = subject(asked)
+    judge = subject(state)
     if judge in done:
-        _one(asked, judge, done[judge], drawn, told)
-    for name in asked.shown:
+        _one(state, judge, done[judge], drawn, beside)
+    for name in state.shown:
         if isinstance(reason := every[name], str):
             widgets.not_applicable(f"{name}: {reason}")
-    if len(asked.shown) > 1 and done:
+    if len(state.shown) > 1 and done:
         st.caption("All judges")
         widgets.table(
-            tables.recalibrations(done),
+            frame_of(RECALIBRATIONS, done),
             "recalibrations",
             alt="ECE, Brier and NLL of each judge before and after",
         )
     widgets.copy_as_python(
-        f"""outcomes = queries.outcomes(store, selection, rule={asked.rule!r})[{judge!r}]
-found = recalibrate(outcomes, method={method!r}, bins={asked.bins}, rng=default_rng(0))
+        f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
+found = recalibrate(outcomes, method={method!r}, bins={state.bins}, rng=default_rng(0))
 print(found.to_frame())"""
     )
 
@@ -62,29 +55,26 @@ def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> Recalibrat
     except AppellateError as error:
         return str(error)
     moved = found.recalibrated_outcomes
-    return (
-        found,
-        calibration_intervals(known, rng=seeded(), bins=bins),
-        calibration_intervals(moved, rng=seeded(), bins=bins),
-        noise_floor(moved, rng=seeded(), bins=bins),
+    return Recalibrated(
+        found=found,
+        intervals_before=calibration_intervals(known, rng=seeded(), bins=bins),
+        intervals_after=calibration_intervals(moved, rng=seeded(), bins=bins),
+        floor=noise_floor(moved, rng=seeded(), bins=bins, diagram=found.after.reliability),
     )
 
 
-def _one(asked: Asked, judge: str, result: Recalibrated, drawn: Any, told: Any) -> None:
+def _one(state: PageState, judge: str, result: Recalibrated, drawn: Any, beside: Any) -> None:
     """Sentence, diagram and measures of one judge, before and after."""
-    found, before, after, floor = result
-    told.text(sentences.recalibrated(judge, found, before, after, floor))
-    marks = bin_marks(asked, judge, found.before.reliability, shown_as="as stated")
+    beside.text(recalibrated(judge, result))
+    marks = bin_marks(state, judge, result.found.before.reliability, shown_as="as stated")
     with drawn:
-        fig = before_and_after(
-            found, style=asked.styles[judge], theme=asked.look, chosen=st.session_state.get("stated")
+        fig = before_and_after_figure(
+            result.found, style=state.styles[judge], theme=state.look, chosen=st.session_state.get("stated")
         )
         alt = "Reliability before and after recalibration"
         chosen = widgets.figure(fig, "stated", alt=alt, marks=list(marks))
-    with told:
-        widgets.table(
-            tables.before_and_after(found, before, after), "recalibration", alt="Measures before and after"
-        )
+    with beside:
+        widgets.table(before_and_after(result), "recalibration", alt="Measures before and after")
         widgets.how_to_read(
             "Hollow: confidence as stated; filled: after the map. Items are dealt into five folds, and "
             "each fold is mapped by a fit on the other four, so nothing is judged on what it was fitted "

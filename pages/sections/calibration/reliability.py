@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.confidence.calibration_error import ConfidenceGap, calibration_intervals, reliability
+from core.confidence.calibration_error import calibration_intervals
+from core.interpretation.calibration import CALIBRATIONS, Measured
+from core.interpretation.tables import frame_of
 from core.plots.calibration import reliability_diagram
 from core.plots.forest import ForestMark, Series, forest
-from core.reporting import tables
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import (
-    Asked,
+    PageState,
     bin_marks,
     calibrations,
+    diagrams,
     gaps,
     noise_floors,
     of_each,
@@ -21,14 +23,14 @@ from pages.sections.calibration.controls import (
 from pages.shared import cached, widgets
 
 
-def reliability_tab(asked: Asked) -> None:
+def reliability_tab(state: PageState) -> None:
     """Accuracy against stated confidence, the gap beside it, and the table of measures."""
     left, right = st.columns([1, 1], gap="medium")
     with left:
         # The diagram before all else: it follows the slider, the rest may come a moment later.
-        bin_mark = _diagram(asked)
+        bin_mark = _diagram(state)
     with right:
-        wrong_mark = _gaps(asked)
+        wrong_mark = _gaps(state)
         widgets.how_to_read(
             "**Diagram.** Each mark is a bin of stated confidence, larger with more verdicts. On the "
             "diagonal a judge is right as often as it says; in the shaded half below it is overconfident. "
@@ -46,81 +48,83 @@ def reliability_tab(asked: Asked) -> None:
         widgets.votes_table(bin_mark, name="bin")
     if wrong_mark:
         widgets.votes_table(wrong_mark, name="wrong")
-    _measures(asked)
-    _not_measured(asked)
+    _measures(state)
+    _not_measured(state)
     widgets.copy_as_python(
-        f"""for judge, outcomes in queries.outcomes(store, selection, rule={asked.rule!r}).items():
+        f"""for judge, outcomes in queries.outcomes(store, selection, rule={state.rule!r}).items():
     known = outcomes.with_confidence()
     if len(known):
-        print(judge, calibration(known, bins={asked.bins}).ece)
-        print(calibration_intervals(known, bins={asked.bins}, rng=default_rng(0)).to_frame())
-        print(noise_floor(known, bins={asked.bins}, rng=default_rng(0)).to_frame())
+        print(judge, calibration(known, bins={state.bins}).ece)
+        print(calibration_intervals(known, bins={state.bins}, rng=default_rng(0)).to_frame())
+        print(noise_floor(known, bins={state.bins}, rng=default_rng(0)).to_frame())
         print(confidence_gap(known).to_frame())"""
     )
 
 
-def _diagram(asked: Asked) -> Mark | None:
-    every = of_each(asked, "reliability", (asked.bins,), lambda known: reliability(known, bins=asked.bins))
-    diagrams = {name: every[name] for name in asked.shown}
-    marks = {key: mark for name, one in diagrams.items() for key, mark in bin_marks(asked, name, one).items()}
+def _diagram(state: PageState) -> Mark | None:
+    every = diagrams(state)
+    shown = {name: every[name] for name in state.shown}
+    marks = {key: mark for name, one in shown.items() for key, mark in bin_marks(state, name, one).items()}
     fig = reliability_diagram(
-        diagrams, styles=asked.styles, theme=asked.look, chosen=st.session_state.get("bin")
+        shown, styles=state.styles, theme=state.look, chosen=st.session_state.get("bin")
     )
     chosen = widgets.figure(fig, "bin", alt="Accuracy against stated confidence", marks=list(marks))
     return marks[chosen] if chosen else None
 
 
-def _gaps(asked: Asked) -> Mark | None:
-    found = gaps(asked)
+def _gaps(state: PageState) -> Mark | None:
+    found = gaps(state)
+    marks = [
+        ForestMark.of(
+            found[name].gap,
+            row=name,
+            n=f"{found[name].n:,} {state.noun}, {found[name].items:,} items",
+            key=name,
+        )
+        for name in state.shown
+    ]
     fig = forest(
-        [Series(name="stated − right", marks=[_estimate(asked, name, found[name]) for name in asked.shown])],
-        styles=asked.styles,
+        [Series(name="stated − right", marks=marks)],
+        styles=state.styles,
         x_title="mean confidence − share right",
         reference=0,
-        theme=asked.look,
+        theme=state.look,
         chosen=st.session_state.get("wrong"),
     )
-    wrong_of = [name for name in asked.shown if (asked.outcomes[name].correct < asked.outcomes[name].n).any()]
+    wrong_of = [name for name in state.shown if (state.outcomes[name].correct < state.outcomes[name].n).any()]
     alt = "Confidence beyond accuracy by judge"
     chosen = widgets.figure(fig, "wrong", alt=alt, marks=wrong_of, prompt="Wrong votes of")
-    return Mark(judge=chosen, correct=False, rule=asked.rule) if chosen else None
+    return Mark(judge=chosen, correct=False, rule=state.rule) if chosen else None
 
 
-def _estimate(asked: Asked, name: str, gap: ConfidenceGap) -> ForestMark:
-    return ForestMark(
-        row=name,
-        value=gap.gap,
-        low=gap.gap_low,
-        high=gap.gap_high,
-        n=f"{gap.n:,} {asked.noun}, {gap.items:,} items",
-        key=name,
+def _measures(state: PageState) -> None:
+    results, floors, gap = calibrations(state), noise_floors(state), gaps(state)
+    intervals = of_each(
+        state,
+        "calibration intervals",
+        (state.bins,),
+        lambda known: calibration_intervals(known, rng=seeded(), bins=state.bins),
     )
-
-
-def _measures(asked: Asked) -> None:
-    results = calibrations(asked)
-    shown = {name: results[name] for name in asked.shown}
-    frame = tables.calibrations(
-        shown,
-        intervals=of_each(
-            asked,
-            "calibration intervals",
-            (asked.bins,),
-            lambda known: calibration_intervals(known, rng=seeded(), bins=asked.bins),
-        ),
-        floors=noise_floors(asked),
-        gaps=gaps(asked),
-        outcomes=cached.outcomes(asked.selection, rule=asked.rule),
-    )
-    widgets.table(frame, "calibration", alt="Calibration measures of each judge")
-    if clipped := sum(one.nll_clipped for one in shown.values()):
+    outcomes = cached.outcomes(state.selection, rule=state.rule)
+    shown = {
+        name: Measured(
+            found=results[name],
+            intervals=intervals[name],
+            floor=floors[name],
+            gap=gap[name],
+            missing=int(outcomes[name].n.sum()) - results[name].n,
+        )
+        for name in state.shown
+    }
+    widgets.table(frame_of(CALIBRATIONS, shown), "calibration", alt="Calibration measures of each judge")
+    if clipped := sum(one.found.nll_clipped for one in shown.values()):
         st.caption(
-            f"NLL: {clipped:,} {asked.noun} state 0 or 1 and count as if 10⁻¹² away from it, so that one "
+            f"NLL: {clipped:,} {state.noun} state 0 or 1 and count as if 10⁻¹² away from it, so that one "
             "certain error costs 27.6 and not infinity."
         )
 
 
-def _not_measured(asked: Asked) -> None:
-    for reason in sorted(set(asked.reasons.values())):
-        names = ", ".join(name for name, why in asked.reasons.items() if why == reason)
+def _not_measured(state: PageState) -> None:
+    for reason in sorted(set(state.reasons.values())):
+        names = ", ".join(name for name, why in state.reasons.items() if why == reason)
         widgets.not_applicable(f"{names}: {reason}.")

@@ -8,8 +8,8 @@ import streamlit as st
 
 from core.experiments.budget import TOLERANCE, BudgetPlan, learn, plan
 from core.experiments.budget_trial import BudgetTrial, trial
-from core.interpretation.experiments import answer, outlook
-from core.interpretation.sentences import SAYS
+from core.interpretation.experiments import budget_answer, outlook
+from core.interpretation.format import SAYS
 from core.plots.base import Style, Theme
 from core.plots.experiments import budget_figure
 from core.records import VoteCounts
@@ -43,7 +43,7 @@ def budget_tab(selection: Selection, judge: str, style: Style, look: Theme) -> N
     counts = cached.vote_counts(selection)[judge]
     both = cached.positions(selection).get(judge)
     paired = both is not None and bool((both.pairs > 0).mean() >= 0.5)
-    said, controls = st.container(), st.container(horizontal=True)
+    answer, controls = st.container(), st.container(horizontal=True)
     tolerance = controls.slider(
         "Added error allowed", 0.0, 0.02, TOLERANCE, 0.001, format="%.3f", key="added", bind=widgets.URL
     )
@@ -65,8 +65,8 @@ def budget_tab(selection: Selection, judge: str, style: Style, look: Theme) -> N
         return
     with widgets.errors():
         found, budget = _results(selection, judge, counts, tolerance, step)
-        with said:
-            widgets.answer(*answer(judge, found, tolerance), part="budget")
+        with answer:
+            widgets.answer(*budget_answer(judge, found, tolerance), part="budget")
             st.text(outlook(budget, ahead, call=call, found=found))
         _drawn(found, budget, tolerance, style, look)
         widgets.copy_as_python(

@@ -11,7 +11,7 @@ from core.interpretation.experiments import comparison_answer
 from core.plots.experiments import compared_figure, ties_figure
 from core.records import VoteCounts
 from core.store.vote_queries import filter_columns
-from pages.sections.experiments.controls import Asked
+from pages.sections.experiments.controls import PageState
 from pages.shared import cached, widgets
 
 JUDGE = "judge"
@@ -39,12 +39,12 @@ COLUMNS = {
 }
 
 
-def compared_tab(asked: Asked) -> None:
+def compared_tab(state: PageState) -> None:
     """Error and ties by the value of a column."""
     columns = cached.computed(
         "columns to compare",
-        (asked.selection.datasets,),
-        lambda: filter_columns(cached.get_store(), asked.selection.datasets),
+        (state.selection.datasets,),
+        lambda: filter_columns(cached.get_store(), state.selection.datasets),
     )
     controls = st.container(horizontal=True)
     column = controls.selectbox(
@@ -56,19 +56,19 @@ def compared_tab(asked: Asked) -> None:
     )
     if column == JUDGE:
         st.caption("All judges are compared; the judge above is whose votes other columns divide.")
-    values, code = _values(asked, column)
+    values, code = _values(state, column)
     most = max(values, key=lambda value: len(values[value].labelled()))
-    reference = controls.selectbox(
+    baseline = controls.selectbox(
         "Against", list(values), list(values).index(most), key="against", bind=widgets.URL, width=320
     )
     found = cached.computed(
         "comparison",
-        (*asked.key, column, reference),
-        lambda: compare(values, rng=np.random.default_rng(0), reference=reference),
+        (*state.key, column, baseline),
+        lambda: compare(values, rng=np.random.default_rng(0), baseline=baseline),
     )
-    whose = "" if column == JUDGE else f" ({asked.judge})"
+    whose = "" if column == JUDGE else f" ({state.judge})"
     widgets.answer(f"{comparison_answer(found, column)}{whose}", part="compare")
-    _drawn(found, asked, column)
+    _drawn(found, state, column)
     widgets.how_to_read(
         "Upper mark: BTD, calibrated on 5 % of the items; lower mark, hollow: majority. Bars are 95 % "
         "intervals by item, of each value on all its labelled comparisons. *MAE minus "
@@ -79,11 +79,11 @@ def compared_tab(asked: Asked) -> None:
     frame = found.to_frame()[list(COLUMNS)].rename(columns=COLUMNS | _named(column))
     widgets.table(frame, "compared", alt="Error and ties of each value")
     reasons = {name: one.reason for name, one in found.values.items() if one.reason}
-    reasons |= {one.value: one.reason for one in found.differences if one.reason}
+    reasons |= {one.candidate: one.reason for one in found.differences if one.reason}
     widgets.left_out(reasons)
     widgets.copy_as_python(
         f"""{code}
-found = compare_settings(values, rng=default_rng(0), reference={reference!r})
+found = compare_settings(values, rng=default_rng(0), baseline={baseline!r})
 print(found.to_frame().to_string())"""
     )
 
@@ -93,20 +93,20 @@ def _named(column: str) -> dict[str, str]:
     return {} if column in COLUMNS.values() else {"value": column}
 
 
-def _values(asked: Asked, column: str) -> tuple[dict[str, VoteCounts], str]:
+def _values(state: PageState, column: str) -> tuple[dict[str, VoteCounts], str]:
     """Votes under each value, and the lines of Python that make them."""
     if column == JUDGE:
-        values, code = asked.counts, "values = queries.vote_counts(store, selection)"
+        values, code = state.counts, "values = queries.vote_counts(store, selection)"
     else:
-        by_value = cached.vote_counts_by(asked.selection, column)
-        values = {value: judges[asked.judge] for value, judges in by_value.items() if asked.judge in judges}
+        by_value = cached.vote_counts_by(state.selection, column)
+        values = {value: judges[state.judge] for value, judges in by_value.items() if state.judge in judges}
         code = (
             f"by_value = queries.vote_counts_by(store, selection, {column!r})\n"
-            f"values = {{name: judges[{asked.judge!r}] for name, judges in by_value.items() "
-            f"if {asked.judge!r} in judges}}"
+            f"values = {{name: judges[{state.judge!r}] for name, judges in by_value.items() "
+            f"if {state.judge!r} in judges}}"
         )
     if not values:
-        raise NoUsableVotes(f"{asked.judge} has no vote with a {column} to compare by.")
+        raise NoUsableVotes(f"{state.judge} has no vote with a {column} to compare by.")
     if len(values) > MOST_VALUES:
         kept = sorted(values, key=lambda name: -len(values[name].labelled()))[:MOST_VALUES]
         st.caption(f"The {MOST_VALUES} values with most labelled comparisons of {len(values)}.")
@@ -115,15 +115,15 @@ def _values(asked: Asked, column: str) -> tuple[dict[str, VoteCounts], str]:
     return values, code
 
 
-def _drawn(found: Comparison, asked: Asked, column: str) -> None:
-    styles = asked.styles if column == JUDGE else {}
+def _drawn(found: Comparison, state: PageState, column: str) -> None:
+    styles = state.styles if column == JUDGE else {}
     errors, ties = st.columns([3, 2], gap="medium")
     with errors:
         if any(one.evaluation for one in found.values.values()):
-            fig = compared_figure(found, styles=styles, theme=asked.look)
+            fig = compared_figure(found, styles=styles, theme=state.look)
             widgets.figure(fig, "compared", alt="MAE of each value")
         else:
             widgets.not_applicable("no value has 20 labelled comparisons to calibrate on and others.")
     with ties:
-        fig = ties_figure(found, styles=styles, theme=asked.look)
+        fig = ties_figure(found, styles=styles, theme=state.look)
         widgets.figure(fig, "compared-ties", alt="Share of ties of each value")

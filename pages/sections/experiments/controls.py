@@ -1,4 +1,4 @@
-"""What the Experiments page is asked, and what its tabs share."""
+"""Controls of the Experiments page, and what its tabs share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages.shared import cached, theme, widgets
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Asked:
+class PageState:
     """The chosen judge and the votes of every judge of the selection."""
 
     selection: Selection
@@ -43,7 +43,7 @@ class Asked:
         return found
 
 
-def ask() -> Asked:
+def read_controls() -> PageState:
     """Draw the control: the judge, first the model with most votes on labelled comparisons.
 
     A person comes first only where people alone voted.
@@ -62,7 +62,7 @@ def ask() -> Asked:
     judge = st.selectbox(
         "Judge", list(counts), list(counts).index(most), key="rater", bind=widgets.URL, width=320
     )
-    return Asked(
+    return PageState(
         selection=selection,
         judge=judge,
         counts=counts,

@@ -9,7 +9,7 @@ from core.experiments.comparison import parameter_grid
 from core.interpretation.experiments import parameters_answer
 from core.plots.experiments import MOST_GROUPS, parameters_figure
 from core.records import VoteCounts
-from pages.sections.experiments.controls import Asked
+from pages.sections.experiments.controls import PageState
 from pages.shared import cached, widgets
 
 SHOWN = 10
@@ -33,17 +33,17 @@ COLUMNS = {
 }
 
 
-def parameters_tab(asked: Asked) -> None:
+def parameters_tab(state: PageState) -> None:
     """β, ν, γ of every category and judge of the selection."""
-    by_category = cached.vote_counts_by(asked.selection, "category")
+    by_category = cached.vote_counts_by(state.selection, "category")
     groups: dict[tuple[str, str], VoteCounts] = {
         (category, judge): counts
         for category, judges in by_category.items()
         for judge, counts in judges.items()
-    } or {("", judge): counts for judge, counts in asked.counts.items()}
+    } or {("", judge): counts for judge, counts in state.counts.items()}
     found = cached.computed(
         "parameters",
-        (asked.selection,),
+        (state.selection,),
         lambda: parameter_grid(groups, rng=np.random.default_rng(0)),
     )
     widgets.answer(parameters_answer(found), part="parameters")
@@ -51,11 +51,11 @@ def parameters_tab(asked: Asked) -> None:
         everything = len(found.tables) <= SHOWN or st.toggle(
             f"Draw all {len(found.tables)} groups", key="all_groups", bind=widgets.URL
         )
-        drawn = [key for key in found.tables if everything or key[1] == asked.judge][:MOST_GROUPS]
-        fig = parameters_figure(found, groups=drawn, styles=asked.styles, theme=asked.look)
+        drawn = [key for key in found.tables if everything or key[1] == state.judge][:MOST_GROUPS]
+        fig = parameters_figure(found, groups=drawn, styles=state.styles, theme=state.look)
         widgets.figure(fig, "nu", alt="ν by category and judge")
         if len(drawn) < len(found.tables):
-            whose = f"The first {MOST_GROUPS}" if everything else f"Those of {asked.judge}"
+            whose = f"The first {MOST_GROUPS}" if everything else f"Those of {state.judge}"
             st.text(f"{whose}; the table has all {len(found.tables)} groups.")
         widgets.how_to_read(
             "ν is the odds of a gold tie against a win of one side where every vote is a tie; β weighs the "

@@ -8,7 +8,7 @@ import streamlit as st
 from core.experiments.sweeps import Sweep, label_sweep, vote_sweep, votes_source
 from core.interpretation.experiments import labels_answer, votes_answer
 from core.plots.experiments import sweep_figure
-from pages.sections.experiments.controls import Asked
+from pages.sections.experiments.controls import PageState
 from pages.shared import cached, widgets
 
 COLUMNS = {
@@ -37,18 +37,18 @@ MARKS = (
 )
 
 
-def votes_tab(asked: Asked) -> None:
+def votes_tab(state: PageState) -> None:
     """How many votes a comparison are enough."""
-    asked.labelled()
-    counts = votes_source(asked.counts[asked.judge], cached.order_counts(asked.selection).get(asked.judge))
-    found = cached.computed("vote sweep", asked.key, lambda: vote_sweep(counts, rng=np.random.default_rng(0)))
+    state.labelled()
+    counts = votes_source(state.counts[state.judge], cached.order_counts(state.selection).get(state.judge))
+    found = cached.computed("vote sweep", state.key, lambda: vote_sweep(counts, rng=np.random.default_rng(0)))
     if len(found.sizes) < 2:
         widgets.not_applicable(
-            f"{asked.judge} has one vote a comparison; fewer votes can be tried where there are two or more."
+            f"{state.judge} has one vote a comparison; fewer votes can be tried where there are two or more."
         )
         return
-    widgets.answer(votes_answer(asked.judge, found), part="votes")
-    _drawn(found, asked, "votes-sweep", "MAE of each rule by the number of votes")
+    widgets.answer(votes_answer(state.judge, found), part="votes")
+    _drawn(found, state, "votes-sweep", "MAE of each rule by the number of votes")
     order = "half from each order shown" if found.balanced else "whatever the order shown"
     left_out = f" {found.left_out:,} with fewer votes are left out." if found.left_out else ""
     st.caption(
@@ -64,19 +64,19 @@ def votes_tab(asked: Asked) -> None:
     _table(found, "votes-sweep")
     source = "order_counts" if found.balanced else "vote_counts"
     widgets.copy_as_python(
-        f"""counts = queries.{source}(store, selection)[{asked.judge!r}]
+        f"""counts = queries.{source}(store, selection)[{state.judge!r}]
 print(vote_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
     )
 
 
-def labels_tab(asked: Asked) -> None:
+def labels_tab(state: PageState) -> None:
     """How many labelled comparisons are enough."""
-    labelled = asked.labelled()
+    labelled = state.labelled()
     found = cached.computed(
-        "label sweep", asked.key, lambda: label_sweep(labelled, rng=np.random.default_rng(0))
+        "label sweep", state.key, lambda: label_sweep(labelled, rng=np.random.default_rng(0))
     )
-    widgets.answer(labels_answer(asked.judge, found), part="labels")
-    _drawn(found, asked, "labels-sweep", "MAE of each rule by the number of labels")
+    widgets.answer(labels_answer(state.judge, found), part="labels")
+    _drawn(found, state, "labels-sweep", "MAE of each rule by the number of labels")
     st.caption(
         f"{found.n_splits} random orders of {found.n_items:,} items; all sizes are evaluated on what lies "
         f"outside the largest set. {found.n:,} labelled comparisons."
@@ -90,13 +90,13 @@ def labels_tab(asked: Asked) -> None:
     )
     _table(found, "labels-sweep")
     widgets.copy_as_python(
-        f"""counts = queries.vote_counts(store, selection)[{asked.judge!r}]
+        f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
 print(label_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
     )
 
 
-def _drawn(found: Sweep, asked: Asked, key: str, alt: str) -> None:
-    widgets.figure(sweep_figure(found, theme=asked.look), key, alt=alt)
+def _drawn(found: Sweep, state: PageState, key: str, alt: str) -> None:
+    widgets.figure(sweep_figure(found, theme=state.look), key, alt=alt)
 
 
 def _table(found: Sweep, name: str) -> None:

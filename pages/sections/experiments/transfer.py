@@ -15,7 +15,7 @@ from core.interpretation.experiments import prediction_answer, transfer_answer
 from core.plots.aggregation import MOST_VOTES
 from core.plots.experiments import borrowed_figure, distance_figure, transfer_figure, transfer_key
 from core.records import VoteCounts
-from pages.sections.experiments.controls import Asked
+from pages.sections.experiments.controls import PageState
 from pages.shared import cached, widgets
 
 CATEGORIES, DATASETS, JUDGES = "categories", "data sets", "judges"
@@ -40,24 +40,24 @@ PREDICTED = {
 }
 
 
-def transfer_tab(asked: Asked) -> None:
+def transfer_tab(state: PageState) -> None:
     """The matrix, the chosen pair, and what predicts it."""
-    offered = _offered(asked)
+    offered = _offered(state)
     if not offered:
         widgets.not_applicable(
             "labels can be carried over between categories, data sets or judges; here there is one of each."
         )
         return
     between = widgets.choice("Between", offered, default=offered[0], key="between")
-    tasks, code = _tasks(asked, between)
-    key = (*asked.key, between)
+    tasks, code = _tasks(state, between)
+    key = (*state.key, between)
     found = cached.computed("transfer", key, lambda: transfer(tasks, rng=np.random.default_rng(0)))
     widgets.answer(transfer_answer(found, between), part="transfer")
     keys = [transfer_key(a, b) for a in found.tasks for b in found.tasks if a != b]
     chosen = st.session_state.get("pair", st.query_params.get("pair"))
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        fig = transfer_figure(found, theme=asked.look, chosen=chosen)
+        fig = transfer_figure(found, theme=state.look, chosen=chosen)
         pair = widgets.figure(fig, "pair", alt="Transfer matrix", marks=keys, prompt="Compare the two fits")
     with measured:
         frame = found.to_frame()[list(COLUMNS)].rename(columns=COLUMNS)
@@ -72,8 +72,8 @@ def transfer_tab(asked: Asked) -> None:
         "below 0."
     )
     if pair:
-        _pair(found, tasks, pair, asked)
-    _prediction(found, tasks, key, asked, chosen)
+        _pair(found, tasks, pair, state)
+    _prediction(found, tasks, key, state, chosen)
     widgets.copy_as_python(
         f"""{code}
 found = transfer(tasks, rng=default_rng(0))
@@ -83,26 +83,26 @@ if len(found.tasks) > 3:
     )
 
 
-def _offered(asked: Asked) -> list[str]:
+def _offered(state: PageState) -> list[str]:
     """What there are two or more of."""
-    category_chosen = any(column == "category" for column, _ in asked.selection.where)
-    whole = cached.summary(asked.selection)
+    category_chosen = any(column == "category" for column, _ in state.selection.where)
+    whole = cached.summary(state.selection)
     offered = []
     if not category_chosen and sum(bool(name) for name in whole.categories) > 1:
         offered.append(CATEGORIES)
-    if len(asked.counts) > 1:
+    if len(state.counts) > 1:
         offered.append(JUDGES)
     if len(cached.datasets()) > 1:
         offered.append(DATASETS)
     return offered
 
 
-def _tasks(asked: Asked, between: str) -> tuple[dict[str, VoteCounts], str]:
+def _tasks(state: PageState, between: str) -> tuple[dict[str, VoteCounts], str]:
     """Votes of each task, and the lines of Python that make them."""
-    judge = asked.judge
+    judge = state.judge
     if between == JUDGES:
-        return asked.counts, "tasks = queries.vote_counts(store, selection)"
-    column, selection = "category", asked.selection
+        return state.counts, "tasks = queries.vote_counts(store, selection)"
+    column, selection = "category", state.selection
     lines = ""
     if between == DATASETS:
         column, selection = "dataset", replace(selection, datasets=None, judges=None, where=())
@@ -117,7 +117,7 @@ def _tasks(asked: Asked, between: str) -> tuple[dict[str, VoteCounts], str]:
     )
 
 
-def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: str, asked: Asked) -> None:
+def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: str, state: PageState) -> None:
     """Both fits of a pair: parameters, errors both ways, and where their decisions differ."""
     one, other = next(
         (a, b) for a in found.tasks for b in found.tasks if a != b and transfer_key(a, b) == pair
@@ -163,7 +163,7 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: str, asked: Asked
         for pattern, weight in zip(patterns, cells.weight.tolist(), strict=True):
             seen[pattern] = seen.get(pattern, 0) + round(weight)
         fig = borrowed_figure(
-            decision_map(found.fits[other], n), decision_map(found.fits[one], n), seen=seen, theme=asked.look
+            decision_map(found.fits[other], n), decision_map(found.fits[one], n), seen=seen, theme=state.look
         )
         widgets.figure(fig, "pair-map", alt="What each fit decides")
         widgets.how_to_read(
@@ -174,32 +174,36 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: str, asked: Asked
 
 
 def _prediction(
-    found: Transfer, tasks: dict[str, VoteCounts], key: tuple[object, ...], asked: Asked, chosen: str | None
+    found: Transfer,
+    tasks: dict[str, VoteCounts],
+    key: tuple[object, ...],
+    state: PageState,
+    chosen: str | None,
 ) -> None:
     st.subheader("Could that be known beforehand?", anchor=False)
     with widgets.errors():
         distances = cached.computed(
             "distances", key, lambda: task_distances({name: tasks[name] for name in found.tasks})
         )
-        told = cached.computed(
+        tried = cached.computed(
             "prediction",
             key,
             lambda: transfer_prediction(found, distances, rng=np.random.default_rng(0)),
         )
-        st.text(prediction_answer(told))
+        st.text(prediction_answer(tried))
         drawn, measured = st.columns([3, 2], gap="medium")
         with drawn:
-            fig = distance_figure(found, distances, theme=asked.look, chosen=chosen)
+            fig = distance_figure(found, distances, theme=state.look, chosen=chosen)
             marks = [transfer_key(a, b) for a in found.tasks for b in found.tasks if a != b]
             widgets.figure(fig, "distance", alt="Loss against distance", marks=marks, into="pair")
         with measured:
-            frame = told.to_frame()[list(PREDICTED)].rename(columns=PREDICTED)
+            frame = tried.to_frame()[list(PREDICTED)].rename(columns=PREDICTED)
             widgets.table(frame, "transfer-prediction", alt="What predicts the loss")
         widgets.how_to_read(
             "A mark is one pair of tasks. The distance compares how votes fall, and gold with them, whatever "
             "the names of the models; it is 0 for tasks alike. The loss is that of fits on all labels, in "
             "DRPS, which fits minimise: small calibration sets play no part in it. ρ: rank correlation; p: "
-            f"over {told.permutations:,} {'orders' if told.exact else 'random orders'} of the tasks, as "
+            f"over {tried.permutations:,} {'orders' if tried.exact else 'random orders'} of the tasks, as "
             "pairs share tasks. *Off by*: a line through the pairs of the other tasks, held to the pairs of "
             "the task left out; *mean off by*: their mean instead. Only the distance of votes alone is known "
             "before there are labels."

@@ -40,7 +40,7 @@ def judges_tab(state: PageState) -> None:
                 judged,
                 state.anchor,
                 rng=np.random.default_rng(SEED),
-                icc={name: one.icc_3_1 for name, one in repeats.items()},
+                icc={name: one.icc_3_1.value if one.icc_3_1 else None for name, one in repeats.items()},
                 prior=state.prior,
             ),
         )

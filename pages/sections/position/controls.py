@@ -1,4 +1,4 @@
-"""What the Position bias page is asked, and the results that its answer and its sections share."""
+"""Controls of the Position bias page, and the results that its answer and its sections share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GRADES = ("fail", "warn", "ok", "unknown")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Asked:
+class PageState:
     """The chosen judge, and the position bias of every judge with the counts behind it."""
 
     selection: Selection
@@ -31,7 +31,7 @@ class Asked:
     look: Theme
 
 
-def ask() -> Asked:
+def read_controls() -> PageState:
     """Draw the control; refuse a selection without known positions."""
     selection, look = widgets.current_selection(), theme.current()
     positions = cached.positions(selection)
@@ -45,11 +45,9 @@ def ask() -> Asked:
         "position", (selection,), lambda: {name: position_bias(one) for name, one in positions.items()}
     )
     graded = {name: verdicts.position(name, one) for name, one in results.items()}
-    worst = min(
-        results, key=lambda name: (GRADES.index(graded[name].verdict), -(results[name].flip_rate or 0))
-    )
+    worst = min(results, key=lambda name: (GRADES.index(graded[name].verdict), -_flip_rate(results[name])))
     judge = st.selectbox("Judge", list(results), list(results).index(worst), key="rater", bind=widgets.URL)
-    return Asked(
+    return PageState(
         selection=selection,
         judge=judge,
         verdict=graded[judge],
@@ -58,3 +56,7 @@ def ask() -> Asked:
         styles=cached.styles(widgets.current_dataset(), look),
         look=look,
     )
+
+
+def _flip_rate(found: PositionBias) -> float:
+    return found.flip_rate.value if found.flip_rate else 0.0

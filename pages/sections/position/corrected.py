@@ -11,9 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.aggregation.position_aware_btd import PositionAware, one_order, position_aware
 from core.errors import AppellateError
-from core.interpretation.aggregation import position_aware as said
+from core.interpretation.aggregation import position_aware as sentence
 from core.plots.aggregation import changes_figure
-from pages.sections.position.controls import Asked
+from pages.sections.position.controls import PageState
 from pages.shared import cached, widgets
 from pages.shared.columns import RULES, RULES_CAPTION
 
@@ -21,11 +21,11 @@ SPLITS = 100
 ALL, ONE = "as they are", "one order each"
 
 
-def corrected_tab(asked: Asked, answer: DeltaGenerator) -> None:
+def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
     """One judge in words, into `answer`, under the page's own answer; all drawn, and the rules of one."""
     with answer:
-        kind: Literal["finding", "warning"] = "finding" if asked.verdict.verdict == "ok" else "warning"
-        widgets.answer(f"{asked.judge}: {asked.verdict.sentence}", kind)
+        kind: Literal["finding", "warning"] = "finding" if state.verdict.verdict == "ok" else "warning"
+        widgets.answer(f"{state.judge}: {state.verdict.sentence}", kind)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     votes = widgets.choice(
         "Votes",
@@ -48,18 +48,18 @@ def corrected_tab(asked: Asked, answer: DeltaGenerator) -> None:
         width=240,
     )
     found, failed = cached.computed(
-        "position aware", (asked.selection, votes, share), lambda: _all(asked, votes, share)
+        "position aware", (state.selection, votes, share), lambda: _all(state, votes, share)
     )
-    if asked.judge not in found:
-        widgets.not_applicable(failed.get(asked.judge, f"{asked.judge} has no vote with a known order."))
+    if state.judge not in found:
+        widgets.not_applicable(failed.get(state.judge, f"{state.judge} has no vote with a known order."))
         return
     with answer:
         widgets.answer(
-            said(asked.judge, found[asked.judge], asked.results.get(asked.judge)), part="-corrected"
+            sentence(state.judge, found[state.judge], state.results.get(state.judge)), part="-corrected"
         )
     unbalanced = {name: one.scores for name, one in found.items() if one.fit.unbalanced}
     if unbalanced:
-        fig = changes_figure(unbalanced, styles=asked.styles, theme=asked.look)
+        fig = changes_figure(unbalanced, styles=state.styles, theme=state.look)
         widgets.figure(fig, "corrected", alt="Change of held-out loss by correcting for the order")
         widgets.how_to_read(
             "Left of the line the correction helps. Each judge's votes are fitted with and without a term "
@@ -72,22 +72,22 @@ def corrected_tab(asked: Asked, answer: DeltaGenerator) -> None:
         )
     widgets.table(_judges(found), "corrected-judges", alt="Parameter of the order by judge")
     st.caption(RULES_CAPTION)
-    rules = found[asked.judge].to_frame()[list(RULES)].rename(columns=RULES)
+    rules = found[state.judge].to_frame()[list(RULES)].rename(columns=RULES)
     widgets.table(rules, "corrected-rules", alt="Held-out error of each rule")
     widgets.without_result(failed)
     thinned = "" if votes == ALL else "counts = one_order(counts, rng=default_rng(0))\n"
     widgets.copy_as_python(
-        f"""counts = queries.order_counts(store, selection)[{asked.judge!r}]
+        f"""counts = queries.order_counts(store, selection)[{state.judge!r}]
 {thinned}found = position_aware(counts, rng=default_rng(0), n_splits={SPLITS}, share={share / 100})
-print(found.delta, found.delta_low, found.delta_high, found.fit.z)
+print(found.delta, found.fit.z)
 print(found.to_frame().to_string())"""
     )
 
 
-def _all(asked: Asked, votes: str, share: int) -> tuple[dict[str, PositionAware], dict[str, str]]:
+def _all(state: PageState, votes: str, share: int) -> tuple[dict[str, PositionAware], dict[str, str]]:
     """Each judge's result, or why it has none."""
     found, failed = {}, {}
-    for name, counts in cached.order_counts(asked.selection).items():
+    for name, counts in cached.order_counts(state.selection).items():
         used = counts if votes == ALL else one_order(counts, rng=np.random.default_rng(0))
         try:
             found[name] = position_aware(
@@ -105,14 +105,14 @@ def _judges(found: dict[str, PositionAware]) -> pd.DataFrame:
                 "judge": name,
                 "n": one.fit.n_items,
                 "unbalanced": one.fit.unbalanced,
-                "δ": one.delta,
-                "low": one.delta_low,
-                "high": one.delta_high,
+                "δ": one.delta.value,
+                "low": one.delta.low,
+                "high": one.delta.high,
                 "z": one.fit.z,
                 "corrected on all labels": "yes" if one.fit.delta else "no",
-                "MAE change": one.scores.mae_change[1],
-                "MAE low": one.scores.mae_change_low[1],
-                "MAE high": one.scores.mae_change_high[1],
+                "MAE change": one.scores.mae_change.value[1],
+                "MAE low": one.scores.mae_change.low[1],
+                "MAE high": one.scores.mae_change.high[1],
             }
             for name, one in found.items()
         ]

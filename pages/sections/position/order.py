@@ -1,11 +1,4 @@
-"""Which slot gains, and how often the verdict changes with the order: every judge.
-
-Does asking in both orders pay? Error of majority labels by the order of the votes.
-
-Where the verdicts of one judge change: by category, and by how decided the other judges are.
-
-Does the longer response win, more often than it should?
-"""
+"""What the order of the responses does to every judge, where, and whether the longer one wins."""
 
 from __future__ import annotations
 
@@ -15,42 +8,53 @@ import streamlit as st
 
 from core.bias.length import verbosity
 from core.bias.position import flips_by, margin_group, order_balance
-from core.interpretation import sentences
-from core.plots.position import flip_key, flips, flips_by_group, lean_key, leaning, leans, order_errors
-from core.reporting import tables
+from core.interpretation import position as sentences
+from core.interpretation.position import LENGTHS, POSITIONS, POSITIONS_SHOWN
+from core.interpretation.tables import frame_of
+from core.plots.position import (
+    favoured_slot,
+    flip_key,
+    flips,
+    flips_by_group,
+    order_errors,
+    slot_biases,
+    slot_key,
+)
 from core.store.vote_queries import Mark
-from pages.sections.position.controls import Asked
+from pages.sections.position.controls import PageState
 from pages.shared import cached, widgets
 
 
-def order_section(asked: Asked) -> None:
-    """Leans and flips of all judges side by side, and their table."""
+def order_section(state: PageState) -> None:
+    """Bias and flips of all judges side by side, and their table."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Which slot gains", anchor=False)
-        lean = _leans(asked)
+        slot = _slot_biases(state)
     with right:
         st.subheader("How often the verdict changes", anchor=False)
-        flip = _flips(asked)
-    if lean:
-        widgets.votes_table(lean, name="lean")
+        flip = _flips(state)
+    if slot:
+        widgets.votes_table(slot, name="lean")
     if flip:
         widgets.votes_table(flip, name="flip")
-    if warning := sentences.unbalanced(asked.results):
+    if warning := sentences.unbalanced(state.results):
         st.text(warning)
     widgets.table(
-        tables.positions(asked.results),
+        frame_of(POSITIONS, state.results),
         "position",
         alt="Position figures of each judge",
-        columns=tables.POSITIONS_SHOWN,
+        columns=POSITIONS_SHOWN,
     )
     st.caption("The downloads have every interval.")
 
 
-def _leans(asked: Asked) -> Mark | None:
-    slots = {name: leaning(one) for name, one in asked.results.items()}
-    marks = {lean_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()}
-    fig = leans(asked.results, styles=asked.styles, theme=asked.look, chosen=st.session_state.get("lean"))
+def _slot_biases(state: PageState) -> Mark | None:
+    slots = {name: favoured_slot(one) for name, one in state.results.items()}
+    marks = {slot_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()}
+    fig = slot_biases(
+        state.results, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean")
+    )
     chosen = widgets.figure(fig, "lean", alt="Lean to a slot by judge", marks=list(marks))
     widgets.how_to_read(
         "Right of the line a judge favours the response shown first, left of it the one shown second. "
@@ -62,13 +66,13 @@ def _leans(asked: Asked) -> Mark | None:
     return marks[chosen] if chosen else None
 
 
-def _flips(asked: Asked) -> Mark | None:
-    results = asked.results
+def _flips(state: PageState) -> Mark | None:
+    results = state.results
     marks = {flip_key(name, "flip"): Mark(judge=name, flip="flip") for name in results if results[name].flips}
     marks |= {
         flip_key(name, "hard"): Mark(judge=name, flip="hard") for name in results if results[name].hard_flips
     }
-    fig = flips(results, styles=asked.styles, theme=asked.look, chosen=st.session_state.get("flip"))
+    fig = flips(results, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip"))
     alt = "Share of verdicts that change with the order"
     chosen = widgets.figure(fig, "flip", alt=alt, marks=list(marks))
     widgets.how_to_read(
@@ -79,23 +83,23 @@ def _flips(asked: Asked) -> Mark | None:
     return marks[chosen] if chosen else None
 
 
-def balance_section(asked: Asked) -> None:
+def balance_section(state: PageState) -> None:
     """One judge in words and drawn, all in the table."""
     st.subheader("Does asking in both orders pay?", anchor=False)
     balances = cached.computed(
         "order balance",
-        (asked.selection,),
-        lambda: {name: order_balance(one) for name, one in cached.order_counts(asked.selection).items()},
+        (state.selection,),
+        lambda: {name: order_balance(one) for name, one in cached.order_counts(state.selection).items()},
     )
-    balance = balances[asked.judge]
-    said = sentences.order_balance(asked.judge, balance)
+    balance = balances[state.judge]
+    sentence = sentences.order_balance(state.judge, balance)
     if balance is None:
-        widgets.not_applicable(said)
+        widgets.not_applicable(sentence)
         return
-    st.text(said)
+    st.text(sentence)
     drawn, listed = st.columns(2, gap="medium")
     with drawn:
-        fig = order_errors(balance, style=asked.styles[asked.judge], theme=asked.look)
+        fig = order_errors(balance, style=state.styles[state.judge], theme=state.look)
         widgets.figure(fig, "orders", alt="Error by order")
         widgets.how_to_read(
             "Mean absolute error of the majority label against gold, with the number of votes a label is "
@@ -103,7 +107,7 @@ def balance_section(asked: Asked) -> None:
             "does, comparison by comparison. It is the exact mean over all ways to draw that many votes."
         )
     with listed:
-        widgets.table(tables.orders(balances), "orders", alt="Error by order of each judge")
+        widgets.table(sentences.orders(balances), "orders", alt="Error by order of each judge")
 
 
 CAPTIONS: dict[Literal["category", "margin"], str] = {
@@ -119,16 +123,16 @@ WHY_NOT = {
 }
 
 
-def change_section(asked: Asked) -> None:
+def change_section(state: PageState) -> None:
     """Flips of the chosen judge by group."""
     st.subheader("Where verdicts change", anchor=False)
-    if not asked.results[asked.judge].pairs:
-        widgets.not_applicable(f"{asked.judge} judged no comparison in both orders.")
+    if not state.results[state.judge].pairs:
+        widgets.not_applicable(f"{state.judge} judged no comparison in both orders.")
         return
     for place, by in zip(st.columns(2, gap="medium"), CAPTIONS, strict=True):
         with place:
             st.caption(CAPTIONS[by])
-            _by_group(asked, by)
+            _by_group(state, by)
     widgets.how_to_read(
         "Filled: share of pairs whose verdict changed with the order; hollow: from one response to the "
         "other. The margin is |mean vote of all other judges| on the comparison: 0 split, 1 unanimous. A "
@@ -136,9 +140,9 @@ def change_section(asked: Asked) -> None:
     )
 
 
-def _by_group(asked: Asked, by: Literal["category", "margin"]) -> None:
+def _by_group(state: PageState, by: Literal["category", "margin"]) -> None:
     """One figure, and the votes behind the chosen group's flips."""
-    counts, key = asked.positions[asked.judge], f"flips_by_{by}"
+    counts, key = state.positions[state.judge], f"flips_by_{by}"
     table = flips_by(counts, by)
     with_pairs = {name for name, pairs in zip(table.groups, table.pairs.tolist(), strict=True) if pairs}
     if with_pairs <= {UNKNOWN[by]}:
@@ -147,30 +151,30 @@ def _by_group(asked: Asked, by: Literal["category", "margin"]) -> None:
     names = [name or "(none)" for name in table.groups]
     flipped = [name for name, n in zip(names, table.flips.tolist(), strict=True) if n]
     fig = flips_by_group(
-        table, style=asked.styles[asked.judge], theme=asked.look, chosen=st.session_state.get(key)
+        table, style=state.styles[state.judge], theme=state.look, chosen=st.session_state.get(key)
     )
     chosen = widgets.figure(fig, key, alt=f"Flips by {by}", marks=flipped)
     if chosen:
         code = counts.category if by == "category" else margin_group(counts)
         behind = counts.comparison[(code == names.index(chosen)) & (counts.flips > 0)]
         first = tuple(behind[: widgets.VOTES_SHOWN].tolist())
-        widgets.votes_table(Mark(judge=asked.judge, flip="flip", comparisons=first), name=key)
+        widgets.votes_table(Mark(judge=state.judge, flip="flip", comparisons=first), name=key)
 
 
-def length_section(asked: Asked) -> None:
+def length_section(state: PageState) -> None:
     """One judge in words, all in the table."""
     st.subheader("Does the longer response win?", anchor=False)
     measured = cached.computed(
         "verbosity",
-        (asked.selection,),
-        lambda: {name: verbosity(one) for name, one in cached.length_counts(asked.selection).items()},
+        (state.selection,),
+        lambda: {name: verbosity(one) for name, one in cached.length_counts(state.selection).items()},
     )
     known = {name: one for name, one in measured.items() if one}
     if not known:
         widgets.not_applicable("no vote has the lengths or the texts of both responses.")
         return
-    st.text(sentences.verbosity(asked.judge, known.get(asked.judge)))
-    widgets.table(tables.lengths(known), "verbosity", alt="Preference for the longer response")
+    st.text(sentences.verbosity(state.judge, known.get(state.judge)))
+    widgets.table(frame_of(LENGTHS, known), "verbosity", alt="Preference for the longer response")
     widgets.how_to_read(
         "Prefers longer: share of decided votes that went to the longer response. Longer responses are often "
         "better, so it is held against how often gold prefers the longer one on the same comparisons; the "

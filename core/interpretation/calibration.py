@@ -1,0 +1,255 @@
+"""Sentences and tables of the Calibration page: what a stated confidence, or a sure label, is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..confidence.calibration_error import (
+    Calibration,
+    CalibrationIntervals,
+    ConfidenceGap,
+    NoiseFloor,
+    by_chance,
+)
+from ..confidence.recalibration import Recalibration
+from ..confidence.selective import Guarantee, RiskCoverage, RiskThreshold, Sureness
+from ..confidence.th_scores import ThScore
+from ..stats.estimate import Estimate
+from . import verdicts
+from .format import percent, percent_span, span, target
+from .tables import TEXT, Column, frame
+from .verdicts import Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SURE_OF = {
+    "share": "{at} of its votes agree",
+    "stated": "the votes for it state a confidence of {at} or more on average",
+    "btd": "BTD gives its label a probability of {at} or more",
+}
+"""When a label is kept, by what makes it sure."""
+SURENESS_NAMES: dict[Sureness, str] = {
+    "share": "share of its votes",
+    "stated": "stated confidence",
+    "btd": "BTD's probability",
+}
+"""What makes a label sure, as axis titles and options name it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Measured:
+    """Everything measured of one judge's stated confidence; `missing` verdicts state none."""
+
+    found: Calibration
+    intervals: CalibrationIntervals
+    floor: NoiseFloor
+    gap: ConfidenceGap
+    missing: int
+
+    def estimate(self, measure: str) -> Estimate:
+        """A measure that has an interval."""
+        return _measure(self.found, self.intervals, measure)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Recalibrated:
+    """A map with the intervals of both sides, and the noise floor of what is left after it."""
+
+    found: Recalibration
+    intervals_before: CalibrationIntervals
+    intervals_after: CalibrationIntervals
+    floor: NoiseFloor
+
+    def before(self, measure: str) -> Estimate:
+        """A measure as stated, with its interval where it has one."""
+        return _measure(self.found.before, self.intervals_before, measure)
+
+    def after(self, measure: str) -> Estimate:
+        """The same after the map."""
+        return _measure(self.found.after, self.intervals_after, measure)
+
+
+def _measure(found: Calibration, intervals: CalibrationIntervals, measure: str) -> Estimate:
+    value = found.accuracy.value if measure == "accuracy" else float(getattr(found, measure))
+    ends: Estimate | None = getattr(intervals, measure, None)
+    return Estimate(value, ends.low, ends.high, n=found.n) if ends else Estimate(value, n=found.n)
+
+
+CALIBRATIONS = (
+    Column("n", lambda row: row.found.n, ",d"),
+    Column("accuracy", lambda row: row.found.accuracy, ends_last=True),
+    Column("stated", lambda row: row.found.mean_confidence),
+    Column("gap", lambda row: row.gap.gap, "+.3f"),
+    Column("ECE", lambda row: row.estimate("ece")),
+    Column("by chance up to", lambda row: by_chance(row.floor)),
+    # Measures side by side fit a window; their intervals follow.
+    Column("ACE", lambda row: row.estimate("ace"), ends_last=True),
+    Column("MCE", lambda row: row.found.mce),
+    Column("Brier", lambda row: row.estimate("brier"), ends_last=True),
+    Column("NLL", lambda row: row.estimate("nll"), ends_last=True),
+    Column("by chance", lambda row: row.floor.ece.value),
+    Column("NLL clipped", lambda row: row.found.nll_clipped, ",d"),
+    Column("items", lambda row: row.found.items, ",d"),
+    Column("without confidence", "missing", ",d"),
+)
+"""A row per judge (`Measured`): each measure with its interval where it has one."""
+
+NEAR_CERTAIN = (
+    Column("n", "n", ",d"),
+    Column("TH-Score", "th", ".2f", ends=("low", "high")),
+    Column("share", "share"),
+    Column("accuracy", "accuracy"),
+)
+"""A row per judge: TH-Score, and the two rates behind it."""
+
+THRESHOLDS = (
+    Column("n", lambda row: row[0].n, ",d"),
+    Column("threshold", lambda row: row[0].threshold),
+    Column("share kept", lambda row: row[0].coverage),
+    Column("error rate", lambda row: row[0].error_rate),
+    Column("errs at most", lambda row: row[0].bound),
+    Column("error of all", lambda row: row[1].error_rate),
+    Column("AURC", lambda row: row[1].aurc),
+    Column("why", lambda row: row[0].note, TEXT),
+)
+"""A row per judge (`RiskThreshold`, `RiskCoverage`): what a threshold keeps and promises."""
+
+RECALIBRATIONS = (
+    Column("n", lambda row: row.found.after.n, ",d"),
+    Column("ECE before", lambda row: row.before("ece"), ends=("low", "high")),
+    Column("ECE after", lambda row: row.after("ece"), ends=("after low", "after high")),
+    Column("by chance up to", lambda row: by_chance(row.floor)),
+    Column("Brier before", lambda row: row.found.before.brier),
+    Column("Brier after", lambda row: row.found.after.brier),
+    Column("NLL before", lambda row: row.found.before.nll),
+    Column("NLL after", lambda row: row.found.after.nll),
+)
+"""A row per judge (`Recalibrated`): before and after a map."""
+
+MEASURES = {
+    "accuracy": "accuracy",
+    "mean_confidence": "stated",
+    "ece": "ECE",
+    "ace": "ACE",
+    "mce": "MCE",
+    "brier": "Brier",
+    "nll": "NLL",
+}
+"""Measures of `Calibration`, as they are written."""
+
+
+def before_and_after(one: Recalibrated) -> pd.DataFrame:
+    """One row per measure, before and after a map, with intervals where it has them."""
+    columns = (
+        Column("measure", lambda measure: MEASURES[measure], TEXT),
+        Column("before", one.before),
+        Column("after", one.after),
+        Column("change", lambda measure: one.after(measure).value - one.before(measure).value, "+.3f"),
+        Column("n", lambda _: one.found.before.n, ",d"),
+    )
+    return frame(columns, MEASURES)
+
+
+def confidence(
+    judge: str, value: Calibration, floor: NoiseFloor, gap: ConfidenceGap | None, *, of: int = 1
+) -> Verdict:
+    """What its confidence is worth: over- or underconfident, and how far off; the worse of the two grades.
+
+    of : judges among which its ECE is the largest; more than one is said.
+    """
+    parts = (verdicts.overconfidence(judge, gap), verdicts.calibration(judge, value, floor))
+    largest = [f"Of {of} judges it has the largest ECE."] if of > 1 else []
+    return verdicts.combined(judge, "calibration", parts, *largest)
+
+
+def near_certain(judge: str, score: ThScore, *, noun: str = "votes") -> str:
+    """How many verdicts are nearly certain, how often those are right, and the TH-Score that this gives."""
+    where = f"confidence over {1 - score.epsilon:.2f} or under {score.epsilon:.2f}"
+    if not score.n:
+        return f"{judge}: none of its {noun} is nearly certain ({where}), so TH-Score is 0."
+    half = ", halved as published" if score.scale == "published" else ""
+    return (
+        f"{judge}: {percent(score.share)} of its {noun} are nearly certain ({where}), and "
+        f"{percent(score.accuracy.value)} of those are right ({percent_span(score.accuracy)}, "
+        f"n {score.n:,}). TH-Score {score.th.value:.2f} ({span(score.th.low, score.th.high, '.2f')}{half})."
+    )
+
+
+def selective(judge: str, curve: RiskCoverage, found: RiskThreshold, *, noun: str = "votes") -> str:
+    """The threshold that keeps errors at the target, and what it costs; that there is none is an answer."""
+    sure, allowed = percent(1 - found.delta), target(found.alpha)
+    rate = percent(curve.error_rate)
+    everything = f"keeping all of its {found.n:,} {noun}, {rate} are wrong"
+    if found.threshold is None or found.coverage is None or found.error_rate is None or found.bound is None:
+        return (
+            f"{judge}: no threshold keeps its error rate at or below {allowed} with {sure} certainty "
+            f"({found.note}); {everything}."
+        )
+    bound = f"in the long run at most {allowed} with {sure} certainty"
+    if found.coverage == 1:
+        return f"{judge}: nothing need be dropped for a target of {allowed}; {everything}, {bound}."
+    kept = int(found.cut_n[found.cut == found.threshold][0])
+    return (
+        f"{judge}: trust it from confidence {found.threshold:.4g} up. That keeps "
+        f"{percent(found.coverage)} of its {noun} (n {kept:,}), of which "
+        f"{percent(found.error_rate, 1)} are wrong, {bound}; the other "
+        f"{percent(1 - found.coverage)} need another judge. Without a threshold {rate} are wrong."
+    )
+
+
+def recalibrated(judge: str, one: Recalibrated) -> str:
+    """ECE before and after a map fitted on other items, and whether what is left exceeds chance."""
+
+    def points(found: Estimate) -> str:
+        return f"{100 * found.value:.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+
+    found, before, after, chance = one.found, one.before("ece"), one.after("ece"), by_chance(one.floor)
+    left = (
+        "no more than chance alone would show"
+        if after.value <= chance
+        else "still more than chance alone would show"
+    )
+    temperature = f" (T = {1 / found.slope:.2f})" if found.method == "temperature" else ""
+    return (
+        f"{judge}: the {found.method} map{temperature} fitted on other items takes ECE from "
+        f"{points(before)} to {points(after)} points, {left} (up to {100 * chance:.1f}, n {after.n:,})."
+    )
+
+
+def guaranteed(judge: str, found: Guarantee) -> str:
+    """From when on its labels can be kept, how many that are, and what is certified about them."""
+    sure, allowed = percent(1 - found.delta), target(found.alpha)
+    every = found.everything
+    everything = (
+        f"{percent(every.value, 1)} of all its labels are wrong ({percent_span(every, 1)}, n {every.n:,} "
+        "with gold)"
+    )
+    kept, wrong = found.kept, found.wrong
+    if found.threshold is None or kept is None or wrong is None:
+        return (
+            f"{judge}: no threshold keeps wrong labels at or below {allowed} with {sure} certainty "
+            f"({found.note}). Keeping every one, {everything}."
+        )
+    # One comparison of each item was tested, so an item with many of them weighs no more than another.
+    once = ", counting each item once" if found.n_labelled > found.n_items else ""
+    promise = (
+        f"with {sure} certainty at most {allowed} of the labels kept are wrong{once} (seen: "
+        f"{percent(wrong.value, 1)}, n {wrong.n:,} with gold)"
+    )
+    if wrong.value > found.alpha:
+        promise += (
+            f"; counting each label, more than {allowed} are, as items with many comparisons fare worse"
+        )
+    if kept.value == 1:
+        return f"{judge}: keep every label; {promise}."
+    at = f"{found.threshold:.3g}"
+    if found.sureness == "share":
+        at = "all" if found.threshold == 1 else f"at least {target(found.threshold)}"
+    return (
+        f"{judge}: keep a label where {SURE_OF[found.sureness].format(at=at)}. That settles "
+        f"{percent(kept.value)} of its {found.n:,} comparisons ({percent_span(kept)}); {promise}. "
+        f"The other {percent(1 - kept.value)} need more votes, another judge or a person. "
+        f"Without a threshold {everything}."
+    )

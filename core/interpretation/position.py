@@ -1,0 +1,138 @@
+"""Sentences and tables of the Position page: order of the responses, balance of orders, and length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..bias.length import Verbosity
+from ..bias.position import OrderBalance, PositionBias
+from .format import percent, percent_span, signed, signed_span
+from .tables import TEXT, Column, frame
+from .verdicts import UNPAIRED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ORDER_NAMES = {
+    "ab": "A always first",
+    "ba": "B always first",
+    "balanced": "half of each",
+    "both": "both orders in full",
+}
+
+POSITIONS = (
+    Column("first", "first", ",d"),
+    Column("second", "second", ",d"),
+    Column("tie", "tie", ",d"),
+    Column("bias decided", "bias_decided", "+.3f", ends=("low", "high")),
+    Column("bias all", "bias_all", "+.3f"),
+    Column("unpaired votes", "unpaired", ",d"),
+    Column("pairs", "pairs", ",d"),
+    Column("bias in pairs", "bias_pairs", "+.3f"),
+    Column("flips", "flip_rate"),
+    Column("hard flips", "hard_flip_rate"),
+    Column("same order differs", "same_order_disagreement"),
+    Column("excess", "excess", "+.3f"),
+    Column("lean first", "towards_first", ",d"),
+    Column("lean second", "towards_second", ",d"),
+    Column("p", "p_value", ".2g"),
+)
+"""A row per judge: slot shares, bias within pairs and flips."""
+POSITIONS_SHOWN = (
+    *("judge", "first", "second", "tie", "bias decided", "low", "high", "bias all", "pairs", "bias in pairs"),
+    *("p", "flips", "flips low", "flips high", "excess", "hard flips", "lean first", "lean second"),
+)
+"""Columns that about fit a window, the less telling ones last; the other intervals are in the downloads."""
+
+LENGTHS = (
+    Column("decided votes", "n", ",d"),
+    Column("prefers longer", "longer_rate", ends=("low", "high")),
+    Column("where gold is known", "judge_rate"),
+    Column("votes with decided gold", "n_gold", ",d"),
+    Column("gold prefers longer", "gold_rate"),
+    Column("difference", "excess", "+.3f"),
+)
+"""A row per judge: how often it, and gold, prefers the longer response."""
+
+_ORDERS = (
+    Column("judge", lambda row: row[0], TEXT),
+    Column("orders", lambda row: ORDER_NAMES[row[1].orders[row[2]]], TEXT),
+    Column("votes each", lambda row: int(row[1].votes[row[2]]), ",d"),
+    Column("MAE", lambda row: row[1].mae[row[2]], ends=("low", "high")),
+    Column("n", lambda row: row[1].n, ",d"),
+)
+
+
+def orders(balances: Mapping[str, OrderBalance | None]) -> pd.DataFrame:
+    """Error of majority labels by the order of the votes, a row per judge and order that has votes."""
+    known = [(judge, one) for judge, one in balances.items() if one]
+    rows = [(judge, one, place) for judge, one in known for place, n in enumerate(one.votes) if n]
+    return frame(_ORDERS, rows)
+
+
+def unbalanced(values: Mapping[str, PositionBias]) -> str | None:
+    """Warning that raw slot shares mislead where votes lack a partner in the other order, else None."""
+    loose = [
+        judge for judge, one in values.items() if one.unpaired > UNPAIRED * (one.first + one.second + one.tie)
+    ]
+    if not loose:
+        return None
+    return (
+        f"{len(loose)} of {len(values)} judges have more than {percent(UNPAIRED)} of their votes in one "
+        "order only. Their raw first and second shares also show where the better response happened to sit: "
+        "read the bias within pairs and the test instead."
+    )
+
+
+def order_balance(judge: str, value: OrderBalance | None) -> str:
+    """Whether half of the votes from each order beats all from one."""
+    if value is None:
+        return f"{judge}: no comparison has both a gold label and votes in both orders."
+    ab, ba, balanced, both = (f"{one:.3f}" for one in value.mae.value)
+    n, gain = int(value.votes[0]), value.gain
+    if gain is None:
+        return (
+            f"{judge}: from one vote a comparison, MAE is {ab} with A first and {ba} with B first; both "
+            f"votes together give {both}, at twice the price (n {value.n:,} comparisons). A fair trial of "
+            "balance needs two votes or more in each order."
+        )
+    found = (
+        f"{judge}: at {n} votes a comparison, MAE is {ab} with A always first, {ba} with B always first and "
+        f"{balanced} with half of each"
+    )
+    if not gain.has_interval:
+        return (
+            f"{found}: whether balance matters is not known, as {value.reason} (gain over the mean of the "
+            f"two {signed(gain.value, 3)}, n {value.n:,} comparisons)."
+        )
+    interval = (
+        f"gain over the mean of the two {signed(gain.value, 3)}, "
+        f"{signed_span(gain.low, gain.high, 3)}, n {value.n:,} comparisons"
+    )
+    if gain.excludes(0):
+        return f"{found}: balance {'helps' if gain.value > 0 else 'hurts'} ({interval})."
+    return f"{found}: balance is not shown to matter ({interval})."
+
+
+def verbosity(judge: str, value: Verbosity | None) -> str:
+    """Whether a judge prefers the longer response more than gold does."""
+    if value is None:
+        return f"{judge}: no decided vote on responses of known, different length."
+    found = (
+        f"{judge}: prefers the longer response in {percent(value.longer_rate.value)} of {value.n:,} decided "
+        f"votes ({percent_span(value.longer_rate)})"
+    )
+    excess = value.excess
+    if excess is None or value.gold_rate is None:
+        return f"{found}; without gold it is unknown whether the longer ones are better."
+    found += f", gold in {percent(value.gold_rate)}"
+    if not excess.has_interval:
+        return f"{found}; too few items for an interval of the difference."
+    interval = (
+        f"difference {signed(100 * excess.value, 1)} points, "
+        f"{signed_span(100 * excess.low, 100 * excess.high, 1)}"
+    )
+    if excess.excludes(0):
+        return f"{found}: it favours {'length' if excess.value > 0 else 'brevity'} ({interval})."
+    return f"{found}: no preference for length is shown ({interval})."
