@@ -8,6 +8,7 @@ all records of one selection share, so that judges can be matched; an item is th
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,12 @@ def distinct(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     seen = count > 0
     place = np.cumsum(seen) - 1
     return np.flatnonzero(seen), place[key], count[seen]
+
+
+def kept_rows(record: Any, keep: BoolArray | IntArray) -> dict[str, Any]:
+    """The arrays of a record, by field, at some of its rows."""
+    arrays = {f.name: getattr(record, f.name) for f in fields(record)}
+    return {name: values[keep] for name, values in arrays.items() if isinstance(values, np.ndarray)}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

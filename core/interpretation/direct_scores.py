@@ -134,7 +134,7 @@ def beside_votes(found: Dispersion) -> str:
 def agree_more(found: Dispersion) -> str:
     """On which measure these judges agree more: SDs of p on one scale, and in units of the models' spread.
 
-    The interval is over models, so it speaks of these judges on other models, not of other judges: of judges
+    The interval is over models, so it is about these judges on other models, not other judges: of judges
     drawn to be as sharp by scores as by votes, nine sets in ten do differ.
     """
     scores, votes = _measure(found, "p by scores"), _measure(found, "p by votes")

@@ -51,8 +51,9 @@ def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:
 
     BTD is fitted on gold labels and is compared with members by BTD too (`EnsembleScore.against`); rules that
     need no labels are compared with members as they vote, so there are two answers. A jury is better if the
-    whole interval of the difference is above 0, worse if below, else not told apart. The rule is the best of
-    several: to be better, its interval must be above 0 when widened for their number too (Bonferroni; ours).
+    whole interval of the difference is above 0, worse if below, else not shown to differ. The rule is the
+    best of several: to be better, its interval must be above 0 when widened for their number too (Bonferroni;
+    ours).
     Fusers that did not judge all labelled comparisons are no part of it: those that they judged may be the
     easy ones.
     """

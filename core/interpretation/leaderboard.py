@@ -27,7 +27,7 @@ BOARD = (
     Column("model", "model", ""),
     Column("n", "n", "d", "prompts"),
     Column("Elo", "elo", "+.0f", ends=ENDS, ends_help=PUBLISHED),
-    Column("wins %", lambda row: row.p.value, ".1f", "win probability, a tie being half a win", scale=100),
+    Column("wins %", "p.value", ".1f", "win probability, a tie being half a win", scale=100),
 )
 """A board with its published interval."""
 BOARD_CORRECTED = (

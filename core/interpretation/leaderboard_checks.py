@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 
 import numpy as np
 
 from ..leaderboard.abstaining import Abstained, Abstention, Changed
 from ..leaderboard.anchored import Board, BoardRow, SubsampleErrors
 from ..leaderboard.judge_dispersion import MethodSpread, RatingSpread
-from ..leaderboard.judges import PooledBoard, Pooling, Screened, Screening
+from ..leaderboard.judges import JurySize, PooledBoard, Pooling, Screened, Screening
 from ..leaderboard.order_ratings import RAEE
 from ..leaderboard.outside import LEAST_FOR_INTERVAL, OutsideComparison
 from ..leaderboard.rating_methods import Result
@@ -30,6 +31,17 @@ METHOD_NAMES = {
 TOLERATED = 0.05
 """A formula within so much of what subsamples show is called right."""
 
+
+def _root(variance: str) -> Callable[[JurySize], float | None]:
+    """The standard error of a field that is a variance."""
+
+    def error(row: JurySize) -> float | None:
+        found = attrgetter(variance)(row)
+        return None if found is None else math.sqrt(found)
+
+    return error
+
+
 METHODS = (
     Column("rating", lambda row: METHOD_NAMES[row.method], ""),
     Column("Kendall τ", "kendall", ".2f", "order of models, against anchored Elo"),
@@ -41,9 +53,9 @@ METHODS = (
 )
 JURY_SIZES = (
     Column("judges", "size", "d"),
-    Column("SE", "se", ".1f", "observed, Elo"),
-    Column("by ρ", "se_predicted", ".1f", "predicted with the observed correlation"),
-    Column("by repeatability", "se_predicted_runs", ".1f", "predicted with the ICC within judges"),
+    Column("SE", _root("observed.value"), ".1f", "observed, Elo"),
+    Column("by ρ", _root("predicted"), ".1f", "predicted with the observed correlation"),
+    Column("by repeatability", _root("predicted_runs"), ".1f", "predicted with the ICC within judges"),
     Column("jury to jury", "between", ".1f", "SD of a model's Elo over juries of this size"),
     Column("juries", "juries", "d"),
 )
@@ -86,13 +98,13 @@ OUTSIDE = (
 )
 DEBIASED = (
     Column("model", "model", ""),
-    Column("n labelled", lambda row: row.rate.n_labelled, "d", "comparisons with gold"),
-    Column("n other", lambda row: row.rate.n_unlabelled, "d", "comparisons without gold"),
+    Column("n labelled", "rate.n_labelled", "d", "comparisons with gold"),
+    Column("n other", "rate.n_unlabelled", "d", "comparisons without gold"),
     Column("wins %", "rate", ".1f", "as gold would judge all comparisons", ENDS, "95 % interval", scale=100),
-    Column("judge %", lambda row: row.rate.judge, ".1f", "by the judge's votes alone", scale=100),
+    Column("judge %", "rate.judge", ".1f", "by the judge's votes alone", scale=100),
     Column(
         "labels %",
-        lambda row: row.rate.labels,
+        "rate.labels",
         ".1f",
         "by the labelled comparisons alone",
         ("labels low", "labels high"),
@@ -101,14 +113,14 @@ DEBIASED = (
     ),
     Column(
         "length ratio",
-        lambda row: row.rate.gain,
+        "rate.gain",
         ".2f",
         "length of its interval against that by labels alone; below 1 the votes help",
     ),
-    Column("weight", lambda row: row.rate.weight, ".2f", "how far the judge's votes are followed"),
+    Column("weight", "rate.weight", ".2f", "how far the judge's votes are followed"),
     Column(
         "Rogan–Gladen %",
-        lambda row: row.two_class.rate,
+        "two_class.rate",
         ".1f",
         "by sensitivity and specificity; without ties only",
         ("R–G low", "R–G high"),

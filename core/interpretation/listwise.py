@@ -54,12 +54,12 @@ ORDERS = (
 # Slots count from 1 in words and figure, from 0 in files.
 SLOTS = (
     Column("slot", lambda row: row.slot + 1, "d"),
-    Column("runs", lambda row: row.win.n, "d"),
+    Column("runs", "win.n", "d"),
     Column("comes first", "win", ends=("low", "high")),
     Column("its candidates elsewhere", "expected"),
     Column("difference", "pull"),
     Column("chance", "chance"),
-    Column("runs with the best", lambda row: row.best.n, "d"),
+    Column("runs with the best", "best.n", "d"),
     Column("right then", "best", ends=("right low", "right high")),
 )
 

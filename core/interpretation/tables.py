@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..stats.estimate import Estimate
@@ -27,7 +28,8 @@ class Column:
     """One column of a result's table.
 
     name : heading, as it is read.
-    value : field of the row that holds it, or a function of the row; a number, a text or an `Estimate`.
+    value : field of the row that holds it ("rate.n" is the n of its rate), or a function of the row; a
+        number, a text or an `Estimate`.
     form : how a number is written (`format` specification, such as ".3f", "+.1f" or ",d"); `TEXT` for words.
     help : what the number is, in one sentence.
     ends : headings of the interval's ends in a table of numbers; the default is "<name> low", "<name> high".
@@ -49,7 +51,8 @@ class Column:
 
     def of(self, row: object) -> Value:
         """The value in one row."""
-        found: Value = self.value(row) if callable(self.value) else getattr(row, self.value)
+        take = self.value if callable(self.value) else attrgetter(self.value)
+        found: Value = take(row)
         if self.scale == 1 or found is None or isinstance(found, str):
             return found
         return found.scaled(self.scale) if isinstance(found, Estimate) else self.scale * found

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
-from ..records import BoolArray, FloatArray, IntArray, PairDoubt
+from ..records import BoolArray, FloatArray, IntArray, PairDoubt, kept_rows
 from ..stats.estimate import Estimate, rows_frame
 from .anchored import Prior, against, board, elo_of_p, win_probability
 from .anchors import kendall_tau
@@ -242,12 +242,7 @@ def _keep(one: PairDoubt, rule: Rule, threshold: float) -> BoolArray:
 
 def _rows(one: PairDoubt, keep: BoolArray) -> PairDoubt:
     """The rows of a judge that are kept."""
-    columns = ("model_1", "model_2", "item", "score", "n_votes", "tie")
-    given = {name: getattr(one.pairs, name) for name in columns}
-    kept: dict[str, Any] = {name: None if values is None else values[keep] for name, values in given.items()}
-    return PairDoubt(
-        pairs=replace(one.pairs, **kept), run_sd=one.run_sd[keep], confidence=one.confidence[keep]
-    )
+    return PairDoubt(pairs=replace(one.pairs, **kept_rows(one.pairs, keep)), **kept_rows(one, keep))
 
 
 def _size(judged: Mapping[str, PairDoubt]) -> int:

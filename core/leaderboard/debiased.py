@@ -57,11 +57,9 @@ def oriented(counts: VoteCounts, rows: BoolArray | IntArray, flipped: BoolArray)
     flipped : (rows of counts,). Exchanging A and B swaps `plus` and `minus` and negates gold.
     """
     chosen, turn = counts.rows(rows), flipped[rows]
-    return VoteCounts(
-        comparison=chosen.comparison,
-        item=chosen.item,
+    return replace(
+        chosen,
         plus=np.where(turn, chosen.minus, chosen.plus),
-        tie=chosen.tie,
         minus=np.where(turn, chosen.plus, chosen.minus),
         gold=np.where(turn & (chosen.gold != NO_GOLD), -chosen.gold, chosen.gold),
     )
@@ -348,8 +346,7 @@ def hide_gold(counts: VoteCounts, *, share: float, rng: np.random.Generator) -> 
         raise InvalidOption(f"share = {share}: must be between 0 and 1")
     labelled = np.unique(counts.item[counts.gold != NO_GOLD])
     kept = rng.permutation(labelled)[: round(share * len(labelled))]
-    gold = np.where(np.isin(counts.item, kept), counts.gold, NO_GOLD)
-    return VoteCounts(**{f.name: getattr(counts, f.name) for f in fields(counts)} | {"gold": gold})
+    return replace(counts, gold=np.where(np.isin(counts.item, kept), counts.gold, NO_GOLD))
 
 
 def debiased_board(

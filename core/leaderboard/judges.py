@@ -88,21 +88,6 @@ class JurySize:
     between: float | None
     juries: int
 
-    @property
-    def se(self) -> float:
-        """Root of `observed`, in points."""
-        return math.sqrt(self.observed.value)
-
-    @property
-    def se_predicted(self) -> float:
-        """Root of `predicted`."""
-        return math.sqrt(self.predicted)
-
-    @property
-    def se_predicted_runs(self) -> float | None:
-        """Root of `predicted_runs`."""
-        return None if self.predicted_runs is None else math.sqrt(self.predicted_runs)
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Pooling:

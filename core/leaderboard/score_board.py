@@ -110,7 +110,7 @@ def score_boards(
 
     Raises
     ------
-    NoUsableVotes : no judge scored the anchor and another model, or told any apart.
+    NoUsableVotes : no judge scored the anchor and another model, or gave two different scores.
 
     Source: docs/methods.md §6; sandwich variance clustered by item, Liang & Zeger (1986).
     """

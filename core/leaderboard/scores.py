@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import NoUsableVotes
-from ..records import BoolArray, DirectScores, FloatArray, IntArray
+from ..records import BoolArray, DirectScores, FloatArray, IntArray, kept_rows
 from ..stats.estimate import Estimate, rows_frame
 from ..stats.intervals import check_level, clustered_proportion, dense_codes, mean_interval
 
@@ -133,11 +133,7 @@ def _statistics(
     scale: tuple[float, float],
     level: float,
 ) -> ScoreStatistics:
-    part = DirectScores(
-        models=scores.models,
-        categories=scores.categories,
-        **{name: getattr(scores, name)[keep] for name in ("item", "category", "model", "run", "score")},
-    )
+    part = replace(scores, **kept_rows(scores, keep))
     _, item, value = response_means(part)
     own = float(scores.score.min()), float(scores.score.max())
     spread = part.score - part.score.mean()

@@ -77,7 +77,7 @@ class ModelRows:
         *,
         offset: float = 0,
         size: int = 9,
-        opacity: float = 1.0,
+        opacity: float = 1,
         bars: bool = True,
     ) -> None:
         """Draw one series, of the models that have a row, `offset` below its middle.
@@ -99,7 +99,7 @@ class ModelRows:
             customdata=[[key] for key in keys],
             hovertext=[mark.hover for mark in drawn],
             hoverinfo="text",
-            marker=marker(style, size, keys, self.chosen, self.theme, opacity=opacity),
+            marker=marker(style, size, keys, self.chosen, self.theme, opacity=float(opacity)),
             **undimmed(opacity),
         )
 

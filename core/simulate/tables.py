@@ -31,7 +31,7 @@ RANKED_ITEMS, ORDERS, CANDIDATES = 60, 7, 4
 
 
 def simulate_scores(world: World, *, items: int, runs: int, rng: np.random.Generator) -> pa.Table:
-    """Direct scores of every judge of the world, one row a (item, model, judge, run); people score once."""
+    """Direct scores of every judge of the world, one row per (item, model, judge, run); people score once."""
     import pyarrow as pa
 
     models, quality = _qualities(world, items, rng)
@@ -63,7 +63,7 @@ def simulate_scores(world: World, *, items: int, runs: int, rng: np.random.Gener
 def simulate_rankings(
     world: World, *, items: int, orders: int, rng: np.random.Generator, candidates: int = CANDIDATES
 ) -> pa.Table:
-    """Listwise judgements of the world's LLM judges, one row a (item, judge, run, candidate)."""
+    """Listwise judgements of the world's LLM judges, one row per (item, judge, run, candidate)."""
     import pyarrow as pa
 
     if not 2 <= candidates <= len(world.strengths):

@@ -219,7 +219,7 @@ def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
     """Draw every judge's votes on every matchup of `items` prompts.
 
     Returns an Arrow table of the canonical columns (`core.schema.COLUMNS`), ordered by item, matchup, judge,
-    run and order; columns that the world does not speak of are null. Categories take turns over the items.
+    run and order; columns that the world does not define are null. Categories take turns over the items.
     Only uniform doubles are drawn from `rng`, so a seed gives the same votes with every numpy.
 
     Raises InvalidOption for fewer than one item or no matchup.
@@ -297,7 +297,7 @@ def _draw(
     gold: IntArray,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
-    """Steps 3 to 5 for one judge: arrays of one row a vote."""
+    """Steps 3 to 5 for one judge: arrays with one row per vote."""
     n = len(z)
     u = judge.idiosyncrasy * _logit(_open_uniform(rng, n))
     per_run = 2 if judge.orders == "both" else 1

@@ -20,7 +20,7 @@ SEED = 0
 
 
 def judges_tab(state: PageState) -> None:
-    """Boards of all judges that met the anchor, whichever one the page speaks of."""
+    """Boards of all judges that met the anchor, whichever one the page shows."""
     if len(state.judges) < 2:
         widgets.not_applicable(f"one judge alone ({state.judges[0]}) met {state.anchor}; pooling needs two.")
         return
