@@ -2,7 +2,7 @@
 
 Every record holds arrays of equal length, one row an entry. `item` and `comparison` are codes 0, 1, 2 … that
 all records of one selection share, so that judges can be matched; an item is the unit that is independent
-(methods §0): splits, bootstraps and clustered variances go by it.
+(docs/methods.md §0): splits, bootstraps and clustered variances go by it.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class VoteCounts:
 class VoteCells:
     """Distinct (plus, tie, minus, gold) with the number of comparisons that have them.
 
-    At most 3·C(n + 2, 2) cells for n votes a comparison (methods §0), whatever the number of items.
+    At most 3·C(n + 2, 2) cells for n votes a comparison (docs/methods.md §0), whatever the number of items.
     """
 
     plus: IntArray
@@ -158,7 +158,7 @@ class OutcomeCounts:
     """Right and wrong verdicts of one judge on comparisons with gold, one row a distinct (item, confidence).
 
     `confidence` is NaN where the judge gave none; `n` verdicts of which `correct` are right. Under the rule
-    `both_orders` a verdict is a comparison-run judged in both orders (methods §5), else a vote.
+    `both_orders` a verdict is a comparison-run judged in both orders (docs/methods.md §5), else a vote.
     """
 
     item: IntArray
@@ -193,7 +193,7 @@ class PositionCounts:
     first, second, tie : votes for the response shown first, shown second, ties.
     pairs : runs of the comparison voted in both orders; `flips` of them differ in canonical verdict,
         `hard_flips` are +1 against -1.
-    slot_sum : sum over complete pairs of slot votes (+1 first, 0 tie, -1 second), D of methods §4.
+    slot_sum : sum over complete pairs of slot votes (+1 first, 0 tie, -1 second), D of docs/methods.md §4.
     same_order_pairs : pairs of repeats in the same order; `same_order_disagreements` of them differ.
     margin : |mean vote of all other judges| on the comparison, NaN where no other judge voted.
     category : codes into `categories`.
@@ -305,7 +305,9 @@ class PairScores:
 
     `score` is that of model_1 against model_2: 1 won, ½ tied, 0 lost, or a mean of those; model_1 < model_2
     as codes into `models`. `n_votes` votes are behind a row. `tie` is the share of ties among them, averaged
-    the same way: a score of ½ can be a tie or one win and one loss. None: not counted. Source: methods §6.
+    the same way: a score of ½ can be a tie or one win and one loss. None: not counted.
+
+    Source: docs/methods.md §6.
     """
 
     models: tuple[str, ...]
@@ -352,7 +354,7 @@ class PairDoubt:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RatingTable:
-    """Repeated ratings of one judge for the ICC: one row a comparison, one column a run (methods §6).
+    """Repeated ratings of one judge for the ICC: one row a comparison, one column a run (docs/methods.md §6).
 
     `ratings` is (comparisons, k) without gaps, in [-1, 1]; oriented candidate against anchor if `oriented`,
     else A against B. `orders` says what a cell is: `both` orders' mean, else `ab`, `ba` or `unknown`.

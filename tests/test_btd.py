@@ -52,7 +52,7 @@ def collapsed(cells: VoteCells) -> VoteCells:
 
 
 def plain_objective(theta, cells, *, alpha=1.0, kappa=1.0):
-    """Weighted mean DRPS written straight from methods §1, without the module under test."""
+    """Weighted mean DRPS written straight from docs/methods.md §1, without the module under test."""
     s = 0.5 * np.log((cells.plus + alpha) / (cells.minus + alpha))
     t = np.log((cells.tie + kappa) / (cells.plus + cells.tie + cells.minus + kappa))
     logits = np.stack([-theta[0] * s, theta[1] + theta[2] * t, theta[0] * s])
@@ -71,7 +71,7 @@ def plain_objective(theta, cells, *, alpha=1.0, kappa=1.0):
 
 
 def box_of(cells: VoteCells) -> list[tuple[float, float]]:
-    """The box of methods §1, with γ = 0 where all t are equal."""
+    """The box of docs/methods.md §1, with γ = 0 where all t are equal."""
     shares = (cells.tie + 1) / (cells.plus + cells.tie + cells.minus + 1)
     low, high = LOW.copy(), HIGH.copy()
     if len(set(shares.tolist())) == 1:

@@ -252,7 +252,7 @@ def test_the_readme_is_short_and_its_figures_are_those_of_the_results() -> None:
 
 
 def test_every_section_that_the_code_cites_exists() -> None:
-    """Docstrings cite the methods by section: `methods §5`, `docs/methods.md §9.3`."""
+    """Docstrings cite the methods by section: `docs/methods.md §5`, `docs/methods.md §9.3`."""
     sections = {
         re.match(r"[\d.]*\d", heading)[0] for heading in headings("docs/methods.md") if heading[0].isdigit()
     }

@@ -425,7 +425,7 @@ def reward_bench(shared_data) -> dict[tuple[str, str], VoteCounts]:
 
 
 def check_reference_table(reward_bench):
-    """All 15 cells: BTD below majority; gpt-5.4 and the means as in the data's README and methods §2."""
+    """All 15 cells: BTD below majority; gpt-5.4 and the means as in docs/methods.md §2."""
     assert len(reward_bench) == 15
     rows = []
     for (judge, category), counts in reward_bench.items():

@@ -167,7 +167,7 @@ def test_what_is_no_number_is_said(text, reason):
     ],
 )
 def test_the_scale_of_confidence_is_that_of_the_column(cells, scale):
-    """Source: methods §0."""
+    """Source: docs/methods.md §0."""
     assert confidence_scale(cells) == scale
 
 

@@ -423,8 +423,8 @@ class Ledger:
 
     def set_agreement(self, judges: Sequence[str]) -> None:
         """Give the votes of these judges the confidence `multi`: the share of the judge's votes on the
-        comparison that say the same, which is the share of the mode for votes that follow it (methods §5; for
-        votes off the mode ours). Comparisons with one vote get none.
+        comparison that say the same, which is the share of the mode for votes that follow it (for votes off
+        the mode ours). Comparisons with one vote get none. Source: docs/methods.md §5.
         """
         with self._store.change() as change:
             change.execute(
