@@ -292,7 +292,7 @@ def test_each_anchor_recovers_the_planted_order(demo):
 
 
 def residual_z(scores: dict[str, pd.DataFrame], a: str, b: str, c: str) -> tuple[float, float]:
-    """Additivity residual Δ(B,C) - Δ(B,A) - Δ(A,C) in Elo, and its z over common prompts, §6 of docs/methods.md."""
+    """Residual Δ(B,C) - Δ(B,A) - Δ(A,C) in Elo and its z over common prompts (docs/methods.md §6)."""
     s = pd.concat([scores[c][b], scores[a][b], scores[c][a]], axis=1).dropna().to_numpy()
     p = (s.sum(axis=0) + 0.5) / (len(s) + 1)
     sign = np.array([1, -1, -1])
