@@ -100,7 +100,8 @@ def test_two_data_sets_at_once_ask_once(store):
         server.release()
         assert first.wait(LONG).answered == second.wait(LONG).answered == 20
         assert server.calls == 20
-        assert second.progress().calls == 0
+        # Whichever of the two came first asked, and the other one waited.
+        assert first.progress().calls + second.progress().calls == 20
     assert once(store, 40)
 
 

@@ -334,7 +334,7 @@ def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
 def test_comparison_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:
     page = opened(app, experiment="Compare")
     reference = page.selectbox(key="against").value
-    found = compare(vote_counts(demo_store(), DEMO), rng=rng(), reference=reference)
+    found = compare(vote_counts(demo_store(), DEMO), rng=rng(), baseline=reference)
     assert comparison_answer(found, "judge") in texts(page)
     assert f"{found.to_frame()['mae'][0]:.6f}" in printed(page, capsys)
 
@@ -366,7 +366,7 @@ def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
     values = {name: judges[judge] for name, judges in vote_counts_by(demo_store(), DEMO, "category").items()}
     shown = next(frame.value for frame in page.dataframe if "MAE minus reference" in frame.value)
     assert shown["category"].unique().tolist() == list(values)
-    found = compare(values, rng=rng(), reference=page.selectbox(key="against").value)
+    found = compare(values, rng=rng(), baseline=page.selectbox(key="against").value)
     assert shown["MAE"].tolist() == pytest.approx(found.to_frame()["mae"].tolist())
     assert f"{found.to_frame()['mae'][0]:.6f}" in printed(page, capsys)
 

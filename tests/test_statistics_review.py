@@ -209,7 +209,7 @@ def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(n: int, conf
         found = confidence_gap(single(np.full(n, confidence), rng.random(n) < confidence))
         assert found is not None
         alarms += verdicts.overconfidence("j", found).verdict != "ok"
-        held += found.gap_low <= 0 <= found.gap_high
+        held += found.gap.low <= 0 <= found.gap.high
     assert alarms / 600 <= 0.10
     assert held / 600 >= 0.90
 
@@ -311,7 +311,7 @@ def test_errors_by_order_cover_even_where_few_are_wrong(n: int, accuracy: float,
     for _ in range(200):
         found = order_balance(orders_of(rng, n, accuracy, push))
         assert found is not None
-        held += (found.mae_low <= truth.mae) & (truth.mae <= found.mae_high)
+        held += (found.mae.low <= truth.mae.value) & (truth.mae.value <= found.mae.high)
     assert (held / 200 >= 0.90).all()
 
 
@@ -348,9 +348,8 @@ def test_bias_of_paired_orders_covers_and_no_more() -> None:
     rng, held = np.random.default_rng(6), 0
     for _ in range(1000):
         found = position_bias(paired_slots(rng, 80))
-        assert found.bias_decided_low is not None
-        assert found.bias_decided_high is not None
-        held += found.bias_decided_low <= 0.1 <= found.bias_decided_high
+        assert found.bias_decided is not None
+        held += found.bias_decided.low <= 0.1 <= found.bias_decided.high
     assert 0.92 <= held / 1000 <= 0.98
 
 
@@ -359,7 +358,8 @@ def test_a_judge_that_always_takes_the_first_is_not_infinitely_sure() -> None:
     counts = replace(paired_slots(rng, 8), first=np.full(8, 10), second=np.zeros(8, np.int64))
     found = position_bias(counts)
     # As sure as eight items that were asked once each, not as eighty.
-    assert found.bias_decided_low == pytest.approx(2 * 0.675592 - 1, abs=1e-5)
+    assert found.bias_decided is not None
+    assert found.bias_decided.low == pytest.approx(2 * 0.675592 - 1, abs=1e-5)
 
 
 def equal_models(rng: np.random.Generator, models: int, prompts: int) -> PairScores:

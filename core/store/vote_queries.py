@@ -8,6 +8,7 @@ selected.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from .browse import (
     values,
 )
 from .marks import Mark, votes_behind
-from .model_queries import pair_scores, ratings
+from .model_queries import pair_doubts, pair_scores, ratings
 from .row_queries import direct_scores, list_rankings, ranked_items
 from .selection import (
     BOTH_ORDERS,
@@ -66,6 +67,7 @@ __all__ = [
     "list_rankings",
     "order_counts",
     "outcomes",
+    "pair_doubts",
     "pair_scores",
     "positions",
     "ranked_items",
@@ -132,12 +134,12 @@ def vote_counts_by(store: Snapshot, selection: Selection, column: str) -> dict[s
     )
     names, place = table["value"], ints(table, "place")
     table = table.drop_columns(["value", "place"])
-    starts = np.flatnonzero(np.diff(place, prepend=-1)).tolist()
+    bounds = [*np.flatnonzero(np.diff(place, prepend=-1)).tolist(), len(place)] if len(place) else []
     return {
         str(names[start].as_py()): per_judge(
             table.slice(start, end - start), codes, selected.judges, VoteCounts
         )
-        for start, end in zip(starts, [*starts[1:], len(place)], strict=True)
+        for start, end in pairwise(bounds)
     }
 
 
