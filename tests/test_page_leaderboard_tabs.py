@@ -225,7 +225,7 @@ def test_equal_models_are_rarely_said_to_differ_between_tasks():
             str(t): scored({(f"m{k}", "z"): draws.integers(0, 2, 60).astype(float) for k in range(8)})
             for t in range(4)
         }
-        claims += bool(said.differ(between_tasks(tasks, "z")))
+        claims += bool(differing(between_tasks(tasks, "z")))
     # Family-wise 5 %: seven or more of 40 have a chance below .4 %.
     assert claims < 7
 
