@@ -160,7 +160,7 @@ def test_intervals_by_item_hold_the_truth(sizes):
 @pytest.mark.slow
 @pytest.mark.parametrize("alike", ALIKE)
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("items", [10, 20, 30])
+@pytest.mark.parametrize("items", [10, 30])
 def test_intervals_by_item_hold_the_truth_at_every_size(items, sizes, alike):
     """.933 or more in all of 720 cells; three standard errors of 1,500 draws below .93 are .910."""
     rng = np.random.default_rng(5)
