@@ -140,6 +140,6 @@ tables = queries.ratings(store, selection, anchors=({state.anchor!r},))
 repeats = {{name: icc(table) for name, table in tables.items()}}
 print(mean_of_judges(judged, {state.anchor!r}, prior={state.prior!r}).to_frame())
 print(judge_pooling(judged, {state.anchor!r}, rng=default_rng({SEED}), prior={state.prior!r},
-              icc={{name: one.icc_3_1 and one.icc_3_1.value for name, one in repeats.items()}}).to_frame())
+              icc=within).to_frame())
 print(judge_screening(judged, {state.anchor!r}, icc=repeats, prior={state.prior!r}).to_frame())"""
     )
