@@ -138,6 +138,7 @@ def _code(state: PageState) -> None:
 judged = {{name: pairs[name] for name in {state.judges!r}}}
 tables = queries.ratings(store, selection, anchors=({state.anchor!r},))
 repeats = {{name: icc(table) for name, table in tables.items()}}
+within = {{name: one.icc_3_1.value for name, one in repeats.items() if one.icc_3_1}}
 print(mean_of_judges(judged, {state.anchor!r}, prior={state.prior!r}).to_frame())
 print(judge_pooling(judged, {state.anchor!r}, rng=default_rng({SEED}), prior={state.prior!r},
               icc=within).to_frame())
