@@ -181,7 +181,7 @@ def test_at_temperature_0_confidence_is_all_there_is():
         ).scores
         for same in (True, False)
     )
-    assert alike.mae[1] > own.mae[1] + 0.15
+    assert alike.mae.value[1] > own.mae.value[1] + 0.15
     assert alike.mae_change.high[1] < -0.02
     assert alike.drps_change.high[1] < -0.005
 

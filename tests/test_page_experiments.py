@@ -366,7 +366,7 @@ def test_columns_of_the_file_can_be_compared(app: AppTest, capsys) -> None:
     values = {name: judges[judge] for name, judges in vote_counts_by(demo_store(), DEMO, "category").items()}
     shown = next(frame.value for frame in page.dataframe if "MAE minus reference" in frame.value)
     assert shown["category"].unique().tolist() == list(values)
-    found = compare(values, rng=rng(), reference=page.selectbox(key="against").value)
+    found = compare(values, rng=rng(), baseline=page.selectbox(key="against").value)
     assert shown["MAE"].tolist() == pytest.approx(found.to_frame()["mae"].tolist())
     assert f"{found.to_frame()['mae'][0]:.6f}" in printed(page, capsys)
 
