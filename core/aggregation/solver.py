@@ -120,6 +120,7 @@ class _Point:
             )
         else:
             self.by_m, self.by_p = self.w - 2 * self.weight[0], self.w - 2 * self.weight[2]
+        self.am, self.cp = self.by_m * self.m, self.by_p * self.p
 
     def value(self) -> FloatArray:
         """Σ w_y·ℓ_y over patterns and labels y."""
@@ -135,7 +136,7 @@ class _Point:
             by_eta = self.w * self.z - self.weight[1]
         else:
             by_u = self.by_m * self.m_u + self.by_p * self.p_u
-            by_eta = -self.z * (self.by_m * self.m + self.by_p * self.p)
+            by_eta = -self.z * (self.am + self.cp)
         gradient = np.empty((len(self.m), len(self.in_u) + len(self.in_eta)))
         gradient[:, self.in_u], gradient[:, self.in_eta] = _sums(by_u, self.x), _sums(by_eta, self.y)
         return gradient
@@ -161,7 +162,7 @@ class _Point:
         spread = 1 - z - d * d
         if self.loss == "log":
             return w * spread, -w * d * z, w * z * (1 - z)
-        am, cp, bend = self.by_m * m, self.by_p * p, 2 * w if self.loss == "drps" else 0.0 * w
+        am, cp, bend = self.am, self.cp, 2 * w if self.loss == "drps" else 0.0 * w
         by_uu = (
             bend * (self.m_u**2 + self.p_u**2) + am * ((1 + d) ** 2 - spread) + cp * ((1 - d) ** 2 - spread)
         )
