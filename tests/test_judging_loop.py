@@ -54,10 +54,10 @@ def test_position_bias_is_recovered(collected):
     known, found = expected(items), position_bias(positions)
     bias_all = known["first"] - known["second"]
     bias_decided = bias_all / (known["first"] + known["second"])
-    assert found.bias_all_low < bias_all < found.bias_all_high
-    assert found.bias_decided_low < bias_decided < found.bias_decided_high
+    assert found.bias_all.low < bias_all < found.bias_all.high
+    assert found.bias_decided.low < bias_decided < found.bias_decided.high
     assert bias_all > 0.1
-    assert found.bias_all_low > 0
+    assert found.bias_all.low > 0
     assert found.p_value < 0.01
     assert found.direction == "first"
     assert found.unpaired == 0
@@ -77,6 +77,6 @@ def test_overconfidence_is_recovered(collected):
     items, _, outcomes = collected
     known, found = expected(items), confidence_gap(outcomes)
     gap = known["stated"] - known["right"]
-    assert found.gap_low < gap < found.gap_high
+    assert found.gap.low < gap < found.gap.high
     assert gap > 0.1
-    assert found.gap_low > 0.05
+    assert found.gap.low > 0.05
