@@ -6,7 +6,7 @@ Every figure is over 2,000 simulated data sets or more with a fixed seed; nomina
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -21,6 +21,7 @@ from core.leaderboard.anchored import board
 from core.leaderboard.anchors import triangles
 from core.leaderboard.debiased import debiased_rate, rogan_gladen
 from core.records import NO_GOLD, PairScores, RatingTable, VoteCounts
+from core.stats.estimate import Estimate
 from core.stats.intervals import clustered_proportion, jeffreys, wilson
 
 pytestmark = pytest.mark.slow
@@ -106,12 +107,17 @@ def clustered() -> Iterator[Figure]:
         yield Figure(what="Wilson by item", setting=setting, sets=2_000, share=share, low=0.93, high=0.97)
 
 
+def ends_of(found: Sequence[Estimate]) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper ends, an entry per estimate."""
+    return np.array([one.low for one in found]), np.array([one.high for one in found])
+
+
 def repeatability() -> Iterator[Figure]:
     rng = np.random.default_rng(3)
     n, k, sets = 40, 4, 8_000
     found = [icc(rng.normal(size=(n, 1)) + rng.normal(size=(n, k))) for _ in range(sets)]
     for name, truth in (("icc_3_1", 0.5), ("icc_3_k", 0.8)):
-        low, high = (np.array([getattr(one, f"{name}_f_{end}") for one in found]) for end in ("low", "high"))
+        low, high = ends_of([getattr(one, f"{name}_f") for one in found])
         yield Figure(
             what=f"ICC({'3,1' if name == 'icc_3_1' else '3,k'}), F interval",
             setting=f"normal ratings, {n} comparisons × {k} runs",
@@ -129,7 +135,7 @@ def repeatability() -> Iterator[Figure]:
     for easy in (0.3, 0.7):
         truth = icc(ternary(300_000, easy)).icc_3_k.value
         found = [icc(ternary(60, easy)) for _ in range(2_000)]
-        low, high = (np.array([getattr(one, f"icc_3_k_{end}") for one in found]) for end in ("low", "high"))
+        low, high = ends_of([one.icc_3_k for one in found])
         yield Figure(
             what="ICC(3,k), jackknife",
             setting=f"ternary votes, {100 * easy:.0f} % easy, 60 comparisons × {k} runs",
