@@ -126,7 +126,7 @@ class VoteCounts:
 class VoteCells:
     """Distinct (plus, tie, minus, gold) with the number of comparisons that have them.
 
-    At most 3·C(n + 2, 2) cells for n votes a comparison (docs/methods.md §0), whatever the number of items.
+    At most 3·C(n + 2, 2) cells for n votes per comparison (docs/methods.md §0), whatever the number of items.
     """
 
     plus: IntArray
@@ -354,7 +354,7 @@ class PairDoubt:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RatingTable:
-    """Repeated ratings of one judge for the ICC: one row a comparison, one column a run (docs/methods.md §6).
+    """Repeated ratings of one judge for the ICC: a row per comparison, a column per run (docs/methods.md §6).
 
     `ratings` is (comparisons, k) without gaps, in [-1, 1]; oriented candidate against anchor if `oriented`,
     else A against B. `orders` says what a cell is: `both` orders' mean, else `ab`, `ba` or `unknown`.

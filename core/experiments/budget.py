@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 MAX_VOTES = 20
-"""More votes a comparison than this are not planned for: the ways they can fall grow with their cube."""
+"""More votes per comparison than this are not planned for: the ways they can fall grow with their cube."""
 
 PRIOR = 1.0
 """Pilot comparisons' worth of prior, spread evenly over the ways n votes can fall."""

@@ -37,7 +37,7 @@ def enough_votes(found: Sweep, rule: str = "btd") -> int:
 
 
 def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
-    """Whether fewer votes a comparison would do, and what they would cost in error."""
+    """Whether fewer votes per comparison would do, and what they would cost in error."""
     column, name = found.methods.index(rule), RULES[rule].name
     most, enough = int(found.sizes[-1]), enough_votes(found, rule)
     on = f"on {found.n:,} labelled comparisons"

@@ -245,7 +245,7 @@ def _style(key: str, dummy: bool, theme: Theme) -> Style:
 def changes_figure(
     found: Mapping[str, HeldOutScores], *, styles: Mapping[str, Style], theme: Theme = "light"
 ) -> Figure:
-    """Change of MAE (filled) and DRPS (hollow) by the first rule over the second, one row a judge."""
+    """Change of MAE (filled) and DRPS (hollow) by the first rule over the second, one row per judge."""
     looks: tuple[tuple[Measure, str, Literal["filled", "hollow"]], ...] = (
         ("mae", "error (MAE)", "filled"),
         ("drps", "forecast (DRPS)", "hollow"),

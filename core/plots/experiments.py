@@ -424,7 +424,7 @@ HIDDEN = 0.12
 def budget_figure(
     found: BudgetTrial, *, style: Style, theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
-    """Mean votes a comparison against the error added to that of BTD on all votes, with intervals by item.
+    """Mean votes per comparison against the error added to that of BTD on all votes, with intervals by item.
 
     One series for the planner at each tolerance, one for BTD on fixed numbers of votes, one for the simple
     rules. chosen : key of a row to ring.

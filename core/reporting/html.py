@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..aggregation.rules import RULES
 from ..auditing import Audit, JudgeAudit
 from ..confidence.calibration_error import by_chance
-from ..interpretation.format import SAYS, percent
+from ..interpretation.format import SAYS, one_line, percent
 from ..plots.aggregation import errors_figure
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
@@ -48,7 +48,7 @@ def text(words: object) -> Html:
     """Text from anywhere as harmless markup; line breaks and what cannot be printed become spaces."""
     if isinstance(words, Html):
         return words
-    return Html(html.escape("".join(c if c.isprintable() else " " for c in str(words))))
+    return Html(html.escape(one_line(str(words))))
 
 
 def number(value: float | None, form: str = "z.3f") -> Html:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..auditing import Audit, JudgeAudit
+from ..interpretation.format import one_line
 from ..stats.estimate import Estimate
 
 MAX_BOARD_ROWS = 20
@@ -54,7 +55,7 @@ def to_text(audit: Audit) -> str:
             lines.append(f"  … and {len(pooled.rows) - len(shown)} more; all of them are in the JSON.")
     if audit.notes:
         lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
-    return "\n".join(_printable(line) for line in lines)
+    return "\n".join(one_line(line) for line in lines)
 
 
 JUDGE_HEADER = ("judge", "votes", "accuracy", "ECE", "TH(ε)", "bias decided", "flips", "pairs", "ICC(3,k)")
@@ -103,17 +104,13 @@ def _number(value: float | None) -> str:
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns as wide as needed: the first text to the left, the others to the right."""
     grid = [header, *rows]
-    widths = [max(len(_printable(row[i])) for row in grid) for i in range(len(header))]
+    widths = [max(len(one_line(row[i])) for row in grid) for i in range(len(header))]
     text_columns = {i for i, name in enumerate(header) if name in ("judge", "model")}
     return [
         "  "
         + "  ".join(
-            _printable(cell).ljust(width) if i in text_columns else _printable(cell).rjust(width)
+            one_line(cell).ljust(width) if i in text_columns else one_line(cell).rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in grid
     ]
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)

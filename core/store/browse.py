@@ -144,7 +144,7 @@ class Summary:
     rankings: tuple[RaterCount, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a judge."""
+        """One row per judge."""
         import pandas as pd
 
         names = JudgeSummary.__slots__
