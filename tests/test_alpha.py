@@ -26,7 +26,7 @@ PATTERNS = st.lists(
 
 
 def rater(labels: np.ndarray, items: np.ndarray | None = None) -> VoteCounts:
-    """One vote a comparison; `MISSING` is none."""
+    """One vote per comparison; `MISSING` is none."""
     seen = np.flatnonzero(labels != MISSING)
     label = labels[seen]
     return VoteCounts(

@@ -236,7 +236,7 @@ def test_what_cannot_be_done_is_said():
 
 
 def check_reward_models(shared_data):
-    """JudgeBench, two votes a comparison, gold without ties: better forecasts (DRPS), the same labels."""
+    """JudgeBench, two votes per comparison, gold without ties: better forecasts (DRPS), the same labels."""
     frame = pd.read_csv(shared_data / "votes" / "judgebench.csv.gz")
     frame = frame[frame["judge"] == "internlm_internlm2-20b-reward [reward_model]"]
     frame = frame[frame["vote"].notna()].sort_values("item_id", kind="stable")

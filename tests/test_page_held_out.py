@@ -291,7 +291,7 @@ def test_no_change_at_all_is_said_in_words(made) -> None:
 def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
     assert "it leans to the response shown first (δ −" in order_words("j", made[0])
     unsure = replace(made[0], delta=Estimate(0.1, -0.2, 0.4))
-    assert "no lean to either slot is shown (δ 0.10 (−0.20 to 0.40))" in order_words("j", unsure)
+    assert "no position bias is shown (δ 0.10 (−0.20 to 0.40))" in order_words("j", unsure)
     # Pairs of both orders are other votes: what they show is not taken back by an unsure δ.
     once = np.ones(40, dtype=np.int64)
     within = position_bias(

@@ -138,7 +138,7 @@ class LabelDistributions:
     calibrated_confusion: IntArray
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a label."""
+        """One row per label."""
         import pandas as pd
 
         columns = {"gold": self.gold, "majority": self.majority, "calibrated": self.calibrated}

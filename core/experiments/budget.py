@@ -308,7 +308,7 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
     The value of a state is the lesser of its least expected absolute error and price·step plus the expected
     value of the next state; where both are equal it stops. Solved backwards from n votes.
 
-    price : absolute error a vote; None chooses the highest whose expected error is at most `tolerance` above
+    price : absolute error per vote; None chooses the highest whose expected error is at most `tolerance` above
     that of n votes. 0 stops only where no further vote can change the label, so labels are those of n votes;
     infinity stops at once.
 

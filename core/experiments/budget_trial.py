@@ -122,7 +122,7 @@ def trial(
 
     Rules: the planner at each of `tolerances` (rows `planner-0.002` …; 0 gives the labels of n votes);
     `btd-k`, `majority-k`, `posterior-k`: k votes always, with BTD fitted on k votes, the majority, or the
-    planner's own label; `unanimous-m`: stop if the first m votes agree, else ask all n, planner's label.
+    planner's own label; `unanimous-m`: stop if the first m votes agree, else use all n, planner's label.
     votes, step, minimum, prior : as `core.experiments.budget.learn`; the others as `splits.splits`.
 
     Raises InvalidOption and TooFewLabels as those. Source: ours, docs/methods.md §9.6.

@@ -247,7 +247,7 @@ def plan(table: TextTable, name: str, options: ReadOptions) -> Plan:
     if renamed:
         how.notes.append(f"Columns read under another name: {', '.join(renamed)}.")
     if layout == "wide":
-        how.notes.append(f"One column a judge: {', '.join(judges)}. Blank cells there are no votes.")
+        how.notes.append(f"One column per judge: {', '.join(judges)}. Blank cells there are no votes.")
     if how.missing:
         _ask_for_columns(how, table)
         return how

@@ -108,7 +108,7 @@ def transfer_answer(found: Transfer, between: str) -> str:
     k = len(found.tasks)
     pairs = k * (k - 1)
     sentence = (
-        f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a borrowed fit is not shown to cost "
+        f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a transferred fit is not shown to cost "
         "more: on the one, BTD fitted on the other is not shown to err more than its own fit"
     )
     if better.any():
@@ -322,7 +322,7 @@ def simpler(found: BudgetTrial, tolerance: float) -> str | None:
     if better:
         one = min(better, key=lambda row: (row.votes, row.mae))
         parts.append(
-            f"A simpler rule ({one.name}) does no worse for no more votes: it asks {one.votes:.2f} where the "
+            f"A simpler rule ({one.name}) has no higher error with no more votes: it uses {one.votes:.2f} where the "
             f"planner asks {chosen.votes:.2f}, and adds {signed(one.added.value, 4)} "
             f"({signed_ends(one.added, 4)}) to the error where the planner adds "
             f"{signed(chosen.added.value, 4)}."
@@ -346,7 +346,7 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
         return f"{judge}: a comparison has only {at_once}, all asked at once, so no vote can be saved."
     how = "vote by vote" if found.step == 1 else f"{found.step} votes at a time"
     sentence = (
-        f"{judge}: asked {how}, {same.votes:.1f} of {found.votes} votes a comparison give the same "
+        f"{judge}: asked {how}, {same.votes:.1f} of {found.votes} votes per comparison give the same "
         f"labels as all {found.votes} ({percent(same.saved)} saved)."
     )
     if tolerance:

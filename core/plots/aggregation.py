@@ -403,7 +403,7 @@ def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figur
         "hoverinfo": "text",
     }
     return figure(
-        x_title="λ, how stiffly the fit is held to the prior",
+        x_title="λ, weight of the prior",
         y_title="weight in the shrunken fit",
         theme=theme,
         height=260,

@@ -47,7 +47,7 @@ MOST_GROUPS = 40
 def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
     """MAE of each rule against votes or labels, with intervals by item; narrow bars vary over draws.
 
-    The dotted line is BTD fitted on every label. Rules are drawn a little apart to be told apart.
+    The dotted line is BTD fitted on every label. Rules are drawn a little apart to be distinguished.
     """
     colours = COLOURS[theme]
     votes = found.over == "votes"
@@ -116,7 +116,7 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
             }
         )
     return figure(
-        x_title="votes a comparison" if votes else "labelled comparisons to calibrate on",
+        x_title="votes per comparison" if votes else "labelled comparisons to calibrate on",
         y_title="mean absolute error",
         theme=theme,
         height=400,
@@ -297,7 +297,7 @@ def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | No
     return fig
 
 
-def borrowed_figure(
+def transferred_figure(
     own: DecisionMap,
     borrowed: DecisionMap,
     *,
@@ -305,9 +305,9 @@ def borrowed_figure(
     theme: Theme = "light",
     height: int = 380,
 ) -> Figure:
-    """What n votes become by a task's own fit, and heavily outlined where the borrowed fit says otherwise.
+    """What n votes become by a task's own fit, and heavily outlined where the transferred fit says otherwise.
 
-    A letter is the own label; where they differ, own then borrowed. Squares without a comparison are pale.
+    A letter is the own label; where they differ, own then transferred. Squares without a comparison are pale.
     """
     colours = COLOURS[theme]
     fill = label_colours(theme)
@@ -326,7 +326,7 @@ def borrowed_figure(
             "textposition": "middle center",
             "textfont": {"color": [colours.page if n else colours.text for n in counted], "size": 12},
             "hovertext": [
-                f"<b>{pattern_key(*pattern)}</b><br>own fit: {SAYS[a]}<br>borrowed: {SAYS[b]}"
+                f"<b>{pattern_key(*pattern)}</b><br>own fit: {SAYS[a]}<br>transferred: {SAYS[b]}"
                 f"<br>n {n:,} comparisons"
                 for pattern, (a, b), n in zip(patterns, decided, counted, strict=True)
             ],
@@ -457,7 +457,7 @@ def budget_figure(
         if rows:
             traces.append(_series(rows, name, marker, mode, chosen, colours.text, found.n))
     return figure(
-        x_title="mean votes a comparison",
+        x_title="mean votes per comparison",
         y_title="added error (MAE)",
         theme=theme,
         traces=traces,
@@ -490,7 +490,7 @@ def _series(
         "marker": marker
         | {"line": {"color": ring, "width": [3 if row.key == chosen else 1 for row in rows]}},
         "hovertext": [
-            f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes a comparison, {row.saved:.1%} saved"
+            f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes per comparison, {row.saved:.1%} saved"
             f"<br>added error {row.added.value:+.4f} ({ends(row.added, '+.4f')})"
             f"<br>MAE {row.mae:.4f}<br>n {n:,} comparisons"
             for row in rows

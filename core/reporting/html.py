@@ -243,7 +243,7 @@ fitting();
 
 
 TOGETHER = 5
-"""Judges in one reliability diagram; more could not be told apart."""
+"""Judges in one reliability diagram; more could not be distinguished."""
 MOST_DRAWN = 20
 """Judges with a figure of their own, and models in the figure of a board; tables have all of them."""
 MOST_BOARDS = 12
@@ -351,7 +351,7 @@ def _bins(name: str, found: Calibration) -> Html:
 
 
 def position(audit: Audit) -> list[Html]:
-    """Leans and flips of the judges whose votes say what was shown first."""
+    """Position bias and flips of the judges whose votes say what was shown first."""
     known = {judge: found.position for judge, found in _by_name(audit).items() if found.position}
     if not known:
         return []
@@ -370,11 +370,11 @@ def position(audit: Audit) -> list[Html]:
     rows = [row(name) for name in known]
     return [
         table(
-            "Lean towards the first response shown; within pairs, quality cannot pass for it",
+            "Bias towards the first response shown; within pairs, quality cannot pass for it",
             ("judge", "first", "second", "tie", "of decided votes", "of all votes", "within pairs"),
             [one[:7] for one in rows],
         ),
-        _drawn(audit, partial(slot_biases, known), alt="Lean by judge"),
+        _drawn(audit, partial(slot_biases, known), alt="Position bias by judge"),
         table(
             "Verdicts that change with the order",
             ("judge", "pairs", "flip rate", "A to B or back", "repeats, same order", "p, paired orders"),

@@ -94,7 +94,7 @@ def read_controls() -> PageState:
         index=None,
         key="stated_by",
         bind=widgets.URL,
-        placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only one",
+        placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only judge",
     )
     look = theme.current()
     return PageState(

@@ -63,7 +63,7 @@ def read_controls() -> PageState:
         people = sum(raters.get(name) == "human" for name in counts)
         if people and len(judges) < 2:
             raise InvalidOption(
-                f"People are no members here, and {people} human {'rater' if people == 1 else 'raters'} and "
+                f"People cannot be members here, and {people} human {'rater' if people == 1 else 'raters'} and "
                 f"{len(judges)} of the judges are selected in the sidebar: a jury needs two judges or more. "
                 "Page Agreement compares people."
             )

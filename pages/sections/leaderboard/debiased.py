@@ -46,7 +46,7 @@ def debiased_tab(state: PageState) -> None:
         5,
         key="debiased_labels",
         bind=widgets.URL,
-        help="Hides the gold of a random part, to see what fewer labels would have told.",
+        help="Hides the gold of a random part, to see what fewer labels would have shown.",
     )
     found = _board(state, weighting, used)
     by_name = {row.model: row for row in found.rows}
