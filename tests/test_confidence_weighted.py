@@ -41,7 +41,7 @@ def records(vote, confidence, gold, *, per_item: int = 1) -> tuple[VoteCounts, S
 def judged(seed: int, rows: int, n: int, *, informative: float, same: bool = False, per_item: int = 1):
     """A judge that is right more often where a hidden z is high, and states σ(1.2 + informative·z + noise).
 
-    same : one hidden z a comparison and all n votes and confidences alike, as at temperature 0.
+    same : one hidden z per comparison and all n votes and confidences alike, as at temperature 0.
     """
     rng = np.random.default_rng(seed)
     gold = np.where(rng.random(rows) < 0.35, 0, np.where(rng.random(rows) < 0.5, 1, -1))

@@ -630,7 +630,7 @@ def test_sentences_at_the_edges():
     single = VoteCounts(comparison=one, item=one, gold=gold, **by_label)
     found = vote_sweep(single, rng=rng, subsamples=2, n_splits=3)
     assert votes_answer("j", found).startswith(
-        "j: only 1 vote per comparison was looked at, so nothing is known"
+        "j: only 1 vote per comparison was tried, so nothing is known"
     )
     constant = VoteCounts(comparison=one, item=one, gold=np.ones(60, dtype=np.int64), plus=none + 8, tie=none,
                           minus=none)  # fmt: skip

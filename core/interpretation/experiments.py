@@ -45,14 +45,14 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         on += f" (intervals leave out which {found.calibration:,.0f} calibrate)"
     if len(found.sizes) == 1:
         return (
-            f"{judge}: only {_votes(most)} a comparison {'was' if most == 1 else 'were'} looked at, so "
+            f"{judge}: only {_votes(most)} per comparison {'was' if most == 1 else 'were'} tried, so "
             f"nothing is known of other numbers: {name} errs {_error(found, -1, column)}, {on}."
         )
     whole = f"{_error(found, -1, column)} with all {most}"
     if enough < most:
         place = found.sizes.tolist().index(enough)
         sentence = (
-            f"{judge}: {_votes(enough)} a comparison {'does' if enough == 1 else 'do'} nearly as well as "
+            f"{judge}: {_votes(enough)} per comparison {'does' if enough == 1 else 'do'} nearly as well as "
             f"{most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
         )
         first = f" With {found.sizes[0]} it errs {_more(found, 0, column)}."
