@@ -359,7 +359,7 @@ def test_recommendation_without_resamples_names_no_cluster() -> None:
         "any", evaluate(random_counts(10), rng=np.random.default_rng(0), resamples=0), most_votes=8
     )
     assert said.verdict == "unknown"
-    assert "not told apart" not in said.sentence
+    assert "not significantly different" not in said.sentence
 
 
 def check_recommendation_on_rewardbench_2(shared_data: Path) -> None:
