@@ -64,11 +64,13 @@ def _complain(message: str) -> None:
 
 
 def _audit(options: argparse.Namespace) -> int:
+    from .reporting.build import failed_gates, parse_gate, strict_gates, to_junit, to_markdown
     from .reporting.document import to_json
     from .reporting.text import to_text
-    from .thresholds import failed_gates, parse_gate
 
-    gates = [parse_gate(text) for text in options.fail_if or ()]
+    gates = [parse_gate(text, strict=options.strict) for text in options.fail_if or ()]
+    if options.strict and not gates:
+        gates = [*strict_gates()]
     result = _audited(options)
 
     json_to_stdout = options.json == "-"
@@ -82,6 +84,10 @@ def _audit(options: argparse.Namespace) -> int:
         _stop_output()
     if options.json is not None and not json_to_stdout:
         _write(Path(options.json), to_json(result) + "\n")
+    if options.junit is not None:
+        _write(Path(options.junit), to_junit(result, strict=options.strict))
+    if options.markdown is not None:
+        _write(Path(options.markdown), to_markdown(result))
     failures = failed_gates(result, gates)
     with suppress(BrokenPipeError):
         for failure in failures:
@@ -114,6 +120,8 @@ def _audited(options: argparse.Namespace) -> Audit:
         anchors=tuple(options.anchor) if options.anchor else None,
         pool=options.pool,
         seed=options.seed,
+        limits=dict(_limits(text) for text in options.limit or ()),
+        families=_families(options.family or ()),
     )
     selection = Selection(
         judges=tuple(options.judge) if options.judge else None,
@@ -127,6 +135,30 @@ def _audited(options: argparse.Namespace) -> Audit:
         for reading in readings:
             store.load(reading)
         return audit(store, selection, settings, readings=readings, reading_options=_read_options(options))
+
+
+def _limits(text: str) -> tuple[str, tuple[float, float | None]]:
+    """Read `CHECK=CAUTION,FAILURE`, or `CHECK=CAUTION` of a check that never fails."""
+    check, given = _pair(text, "--limit")
+    try:
+        caution, *failure = (float(part) for part in given.split(","))
+    except ValueError:
+        raise InvalidOption(f"--limit {text!r}: {given!r} is not two numbers, such as .10,.20.") from None
+    if len(failure) > 1:
+        raise InvalidOption(f"--limit {text!r}: give CAUTION,FAILURE, such as .10,.20.")
+    return check, (caution, failure[0] if failure else None)
+
+
+def _families(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Read each `FAMILY=PREFIX[,PREFIX…]`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        family, given = _pair(text, "--family")
+        prefixes = tuple(part for part in given.split(",") if part)
+        if not prefixes:
+            raise InvalidOption(f"--family {text!r}: write it as FAMILY=PREFIX[,PREFIX…].")
+        found[family] = (*found.get(family, ()), *prefixes)
+    return found
 
 
 def _import(options: argparse.Namespace) -> int:
@@ -303,8 +335,16 @@ def _parser() -> argparse.ArgumentParser:
         action="extend",
         nargs="+",
         metavar="GATE",
-        help='exit 1 if any judge has, e.g., "ece>0.1"',
+        help='exit 1 if any judge has, e.g., "ece>0.1", "abs(bias_decided)>0.1", "position=fail" or '
+        '"overall=do_not_trust"',
     )
+    audit.add_argument(
+        "--strict",
+        action="store_true",
+        help="let unclear and cannot say fail too; alone, any check that fails or is unclear",
+    )
+    audit.add_argument("--junit", metavar="OUT", help="write the checks as JUnit XML")
+    audit.add_argument("--markdown", metavar="OUT", help="write a summary for a pull request")
 
     report = commands.add_parser("report", help="audit files and write all of it as one HTML file")
     report.set_defaults(command=_report)
@@ -378,6 +418,20 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--anchor", action="extend", nargs="+", metavar="MODEL", help="leaderboard anchors")
     parser.add_argument("--pool", type=int, metavar="M", help="finite pool of M prompts")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--limit",
+        action="extend",
+        nargs="+",
+        metavar="CHECK=CAUTION,FAILURE",
+        help="limits of a check, e.g. position=.05,.10",
+    )
+    parser.add_argument(
+        "--family",
+        action="extend",
+        nargs="+",
+        metavar="FAMILY=PREFIX[,PREFIX…]",
+        help="judges and models whose names begin so are of one family",
+    )
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:

@@ -8,8 +8,8 @@ never writes 0 for what it cannot know: each None or NaN has a note, from the re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import Confusion, confusion
 from .agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
 from .agreement.reliability import Repeatability, icc
+from .bias.length import Verbosity, verbosity
 from .bias.position import PositionBias, position_bias
 from .confidence.calibration_error import (
     Calibration,
@@ -30,12 +31,25 @@ from .confidence.calibration_error import (
 )
 from .confidence.th_scores import ThScore, th_score
 from .errors import InvalidOption, TooFewLabels
-from .interpretation import verdicts
+from .interpretation import estimates, verdicts
+from .interpretation.rules import Limits, Overall, limits_with, overall
 from .interpretation.verdicts import Verdict
 from .leaderboard.anchored import Board, board
 from .leaderboard.anchors import AnchorSwap, anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
-from .records import NO_GOLD, OutcomeCounts, PairScores, PositionCounts, RatingTable, SingleVotes, VoteCounts
+from .records import (
+    NO_GOLD,
+    IntArray,
+    LengthCounts,
+    OutcomeCounts,
+    OutputCounts,
+    PairScores,
+    PositionCounts,
+    RatingTable,
+    SingleVotes,
+    VoteCounts,
+    majority,
+)
 from .schema import CorrectnessRule, Selection
 from .stats.estimate import Estimate
 from .stats.intervals import check_level, clustered_proportion
@@ -43,26 +57,28 @@ from .store import vote_queries as queries
 from .store.browse import JudgeSummary, Summary, summary
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from .importers import ReadOptions
     from .schema import ImportResult
     from .store import Store
-
-
-NAMED = 5
-"""More pairs of judges than this are counted, not listed."""
 
 
 MOST_SPLITS = 10_000
 NAMED = 5
 """More pairs of judges than this are counted, not listed."""
 
-AGAINST_GOLD = ("accuracy", "calibration", "overconfidence", "ties")
+AGAINST_GOLD = ("accuracy", "calibration", "overconfidence", "discrimination", "ties", "length")
 """Checks that compare a judge with gold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
-    """How to audit. `anchors` None: every model that met at least three others. `splits` 0: none."""
+    """How to audit. `anchors` None: every model that met at least three others. `splits` 0: none.
+
+    limits : check → (caution, failure) in place of those of `rules.LIMITS`.
+    families : family → beginnings of the names of its judges and models.
+    """
 
     bins: int = 10
     epsilons: tuple[float, ...] = (0.05, 0.10, 0.15)
@@ -75,6 +91,8 @@ class AuditOptions:
     anchors: tuple[str, ...] | None = None
     pool: int | None = None
     seed: int = 0
+    limits: Mapping[str, tuple[float, float | None]] = field(default_factory=dict)
+    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Methods check what they get, but a judge without such votes never reaches them.
@@ -98,6 +116,22 @@ class AuditOptions:
         ):
             if not fine:
                 raise InvalidOption(message)
+        self.used_limits()
+
+    def used_limits(self) -> dict[str, Limits]:
+        """The limits of every check, those given in place of the defaults."""
+        return limits_with(self.limits)
+
+    def family(self, name: str) -> str | None:
+        """The family that a judge or model belongs to by the beginning of its name."""
+        return next(
+            (
+                family
+                for family, beginnings in self.families.items()
+                if any(name.startswith(beginning) for beginning in beginnings)
+            ),
+            None,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -117,6 +151,31 @@ class JudgeAudit:
     btd: BTDFit | None
     splits: Evaluation | None
     repeatability: Repeatability | None
+    direction: Direction | None
+    discrimination: Estimate | None
+    constant_confidence: bool
+    length: Verbosity | None
+    length_beyond_gold: Estimate | None
+    own_family: OwnFamily | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direction:
+    """Half credit on decided gold, its n the items; what is right among decided votes, and how many decide."""
+
+    credit: Estimate
+    among_decided: float | None
+    decided_share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFamily:
+    """Votes of a judge whose family was named, and where response A is of it (+1) or B (−1)."""
+
+    counts: VoteCounts
+    side: IntArray
+    against: Literal["gold", "judges"]
+    difference: Estimate | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -141,6 +200,7 @@ class Audit:
     boards: dict[str, tuple[JudgedBoard, ...]]
     anchor_swap: AnchorSwap | None
     verdicts: tuple[Verdict, ...]
+    overall: dict[str, Overall]
     notes: tuple[str, ...]
 
 
@@ -164,12 +224,18 @@ def audit(
         found = summary(moment, selection)
         pairs = queries.pair_scores(moment, selection, pooled=True)
         anchors = _anchors(pairs[None], options, notes)
-        counted = _Counts(
+        counted = Counted(
             votes=queries.vote_counts(moment, selection),
             outcomes=queries.outcomes(moment, selection, rule=options.correctness),
             positions=queries.positions(moment, selection),
             ratings=queries.ratings(moment, selection, anchors=anchors),
             single=queries.single_votes(moment, selection) if options.splits else {},
+            lengths=queries.length_counts(moment, selection) if found.has_texts else {},
+            outputs=queries.outputs(moment, selection) if found.unparsed else {},
+            by_category=queries.vote_counts_by(moment, selection, "category")
+            if len(found.categories) > 1
+            else {},
+            names=queries.comparison_names(moment, selection) if options.families else None,
         )
     if counted.ratings and not anchors:
         notes.append(
@@ -191,6 +257,11 @@ def audit(
             f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion and BTD "
             "against it flatter them."
         )
+    limits = options.used_limits()
+    graded = {
+        judge.judge: judge_verdicts(judge, counted, agreed, humans, options, limits, gold=selection.gold)
+        for judge in judges
+    }
     return Audit(
         selection=selection,
         options=used,
@@ -201,54 +272,122 @@ def audit(
         agreement=agreed,
         boards=boards,
         anchor_swap=swap,
-        verdicts=tuple(
-            verdict
-            for judge in judges
-            for verdict in judge_verdicts(
-                judge, counted.votes.get(judge.judge), agreed, humans, options, gold=selection.gold
-            )
-        ),
+        verdicts=tuple(verdict for checks in graded.values() for verdict in checks),
+        overall={name: overall_verdict(checks) for name, checks in graded.items()},
         notes=tuple(notes),
+    )
+
+
+def overall_verdict(checks: Sequence[Verdict]) -> Overall:
+    """What the checks of one judge add up to; without gold, agreement with people stands for accuracy."""
+    of_check = {verdict.check: verdict for verdict in checks}
+    gold = of_check["accuracy"].verdict != "unknown" or of_check["agreement"].verdict == "unknown"
+    return overall(
+        {check: verdict.verdict for check, verdict in of_check.items()},
+        accuracy_low=of_check["accuracy"].low,
+        gold=gold,
     )
 
 
 def judge_verdicts(
     judge: JudgeAudit,
-    counts: VoteCounts | None,
+    counted: Counted,
     agreed: AgreementMatrix,
     humans: frozenset[str],
     options: AuditOptions,
+    limits: Mapping[str, Limits],
     *,
     gold: str = "given",
 ) -> list[Verdict]:
-    """One verdict a check, in the order of `verdicts.CHECKS`; `gold` is the selection's.
+    """One verdict per check, in the order of `verdicts.CHECKS`; `gold` is the selection's.
 
     Whoever gold is made of is not graded against it: its own votes would be right by construction.
     """
-    labelled = None if counts is None else counts.labelled()
-    constant = None if judge.confusion is None else judge.confusion.constant
-    labelled_items = 0 if labelled is None else len(np.unique(labelled.item))
-    unit = "votes" if options.correctness == "single" else "both-order pairs"
-    partner = closest_partner(judge.judge, agreed, humans)
-    name = judge.judge
+    name, level = judge.judge, options.level
+    counts, outputs = counted.votes.get(name), counted.outputs.get(name)
+    outcomes, order = counted.outcomes.get(name), counted.positions.get(name)
+    people = {human: counted.votes[human] for human in sorted(humans - {name}) if human in counted.votes}
+    against_people = None
+    if counts is not None and len(people) > 1 and gold != "humans":
+        against_people = estimates.judge_against_people(counts, people, level=level)
+    ceiling = estimates.people_agreement(people, level=level) if gold == "humans" and len(people) > 1 else None
+    common = {"limits": limits, "level": level}
     found = [
-        verdicts.accuracy(name, judge.accuracy, constant, unit=unit),
-        verdicts.calibration(name, judge.calibration, judge.floor),
-        verdicts.overconfidence(name, judge.gap),
-        verdicts.position(name, judge.position),
-        verdicts.ties(name, counts),
-        verdicts.repeatability(name, judge.repeatability),
-        verdicts.agreement(name, partner, len(agreed.judges) - 1, people_kappa(agreed, humans)),
-        verdicts.data(name, judge.votes.n, judge.votes.failed, labelled_items),
+        verdicts.accuracy(
+            name,
+            counts,
+            credited=_credited(outputs),
+            ceiling=ceiling,
+            categories=_of_categories(name, counted),
+            **common,
+        ),
+        verdicts.position(name, order, **common),
+        verdicts.stability(name, order, **common),
+        verdicts.calibration(name, outcomes, seed=options.seed, bins=options.bins, **common),
+        verdicts.overconfidence(name, outcomes, **common),
+        verdicts.discrimination(name, outcomes, **common),
+        verdicts.repeatability(name, judge.repeatability, limits=limits),
+        verdicts.agreement(
+            name,
+            closest_partner(name, agreed, humans),
+            len(agreed.judges) - 1,
+            against_people=against_people,
+            graded_by_people=counts is not None and not (counts.gold != NO_GOLD).any(),
+            people=people_kappa(agreed, humans),
+            one_label=_largest_label(judge.votes),
+            limits=limits,
+        ),
+        verdicts.ties(name, counts, **common),
+        verdicts.length(name, counted.lengths.get(name), **common),
+        verdicts.own_family(
+            name,
+            judge.own_family and judge.own_family.counts,
+            judge.own_family and judge.own_family.side,
+            against=judge.own_family.against if judge.own_family else "gold",
+            **common,
+        ),
+        verdicts.data(name, judge.votes, _missing(outputs, counts, level), counts, limits=limits),
     ]
     if not makes_gold(judge, gold):
         return found
     whose = "human votes, its own among them" if gold == "humans" else "its own votes"
     own = f"{verdicts.NOT_GRADED}: gold is made of {whose}."
     return [
-        replace(verdict, verdict="unknown", sentence=own) if verdict.check in AGAINST_GOLD else verdict
+        verdicts.unknown(name, verdict.check, own) if verdict.check in AGAINST_GOLD else verdict
         for verdict in found
     ]
+
+
+def _credited(outputs: OutputCounts | None) -> VoteCounts | None:
+    """Votes with the outputs that have none as ties, where those are many enough to count."""
+    if outputs is None or outputs.missing.sum() <= verdicts.MISSING_COUNTS * outputs.n.sum():
+        return None
+    return VoteCounts(
+        comparison=outputs.comparison,
+        item=outputs.item,
+        plus=outputs.plus,
+        tie=outputs.tie + outputs.missing,
+        minus=outputs.minus,
+        gold=outputs.gold,
+    )
+
+
+def _missing(outputs: OutputCounts | None, counts: VoteCounts | None, level: float) -> Estimate | None:
+    """Share of outputs without a verdict."""
+    if outputs is not None:
+        return estimates.missing_outputs(outputs.item, outputs.n, outputs.missing, level=level)
+    if counts is None:
+        return None
+    n = counts.plus + counts.tie + counts.minus
+    return estimates.missing_outputs(counts.item, n, np.zeros(len(n), dtype=np.int64), level=level)
+
+
+def _largest_label(votes: JudgeSummary) -> float:
+    return max(votes.plus, votes.tie, votes.minus) / votes.n if votes.n else 1.0
+
+
+def _of_categories(name: str, counted: Counted) -> dict[str, VoteCounts]:
+    return {category: of[name] for category, of in counted.by_category.items() if category and name in of}
 
 
 def makes_gold(judge: JudgeAudit, gold: str) -> bool:
@@ -281,21 +420,30 @@ def people_kappa(agreed: AgreementMatrix, humans: frozenset[str]) -> float | Non
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Counts:
-    """What the votes are counted to, by judge; a judge without such votes is absent."""
+class Counted:
+    """What the votes are counted to, by judge; a judge without such votes is absent.
+
+    outputs : only where some output has no verdict.  by_category : category → judge → votes.
+    names : models of the comparisons, where families are named.
+    """
 
     votes: dict[str, VoteCounts]
     outcomes: dict[str, OutcomeCounts]
     positions: dict[str, PositionCounts]
     ratings: dict[str, RatingTable]
     single: dict[str, SingleVotes]
+    lengths: dict[str, LengthCounts]
+    outputs: dict[str, OutputCounts]
+    by_category: dict[str, dict[str, VoteCounts]]
+    names: pa.Table | None
 
 
-def _judge(about: JudgeSummary, counted: _Counts, options: AuditOptions, notes: list[str]) -> JudgeAudit:
+def _judge(about: JudgeSummary, counted: Counted, options: AuditOptions, notes: list[str]) -> JudgeAudit:
     """Every result of one judge; `notes` take why there is no calibration, fit or split."""
     name, level = about.name, options.level
     outcomes, votes = counted.outcomes.get(name), counted.votes.get(name)
     positions, ratings = counted.positions.get(name), counted.ratings.get(name)
+    lengths = counted.lengths.get(name)
     confidence, floor, gap, th = _calibrate(name, outcomes, options, notes)
     fitted, splits = _aggregate(name, counted, options, notes)
     return JudgeAudit(
@@ -314,7 +462,56 @@ def _judge(about: JudgeSummary, counted: _Counts, options: AuditOptions, notes: 
         btd=fitted,
         splits=splits,
         repeatability=icc(ratings, level=level) if ratings else None,
+        direction=_direction(votes, level) if votes else None,
+        discrimination=estimates.discrimination(outcomes, level=level) if outcomes else None,
+        constant_confidence=outcomes is not None and verdicts.constant(outcomes),
+        length=verbosity(lengths, level=level) if lengths else None,
+        length_beyond_gold=estimates.length_preference(lengths, balanced=True, level=level) if lengths else None,
+        own_family=_own_family(name, counted, options) if votes else None,
     )
+
+
+def _direction(votes: VoteCounts, level: float) -> Direction | None:
+    credit = estimates.direction(votes, level=level)
+    if credit is None:
+        return None
+    known = votes.rows((votes.gold == 1) | (votes.gold == -1))
+    decided = int(known.plus.sum() + known.minus.sum())
+    right = int(np.where(known.gold == 1, known.plus, known.minus).sum())
+    return Direction(
+        credit=credit,
+        among_decided=right / decided if decided else None,
+        decided_share=decided / (decided + int(known.tie.sum())),
+    )
+
+
+def _own_family(name: str, counted: Counted, options: AuditOptions) -> OwnFamily | None:
+    """Its votes where exactly one response is of its family, with gold, else the other judges' label."""
+    family = options.family(name)
+    if family is None or counted.names is None:
+        return None
+    votes = counted.votes[name]
+    of_family = [
+        np.array([options.family(model) == family for model in counted.names[column].to_pylist()])
+        for column in ("model_a", "model_b")
+    ]
+    side = (of_family[0].astype(np.int64) - of_family[1].astype(np.int64))[votes.comparison]
+    against: Literal["gold", "judges"] = "gold"
+    if not (votes.gold[side != 0] != NO_GOLD).any():
+        others = [one for judge, one in counted.votes.items() if options.family(judge) != family]
+        votes, against = replace(votes, gold=_label_of(others, votes)), "judges"
+    found = estimates.side_preference(votes, side, balanced=True, level=options.level)
+    return OwnFamily(counts=votes, side=side, against=against, difference=found)
+
+
+def _label_of(judges: Sequence[VoteCounts], votes: VoteCounts) -> IntArray:
+    """Majority label of the votes of several judges, in the rows of `votes`; NO_GOLD where there is none."""
+    size = 1 + max((int(one.comparison.max(initial=-1)) for one in (*judges, votes)), default=-1)
+    total = np.zeros((3, size), dtype=np.int64)
+    for one in judges:
+        total[:, one.comparison] += one.plus, one.tie, one.minus
+    label = np.where(total.sum(axis=0) > 0, majority(*total), NO_GOLD)
+    return label[votes.comparison]
 
 
 def _calibrate(
@@ -335,7 +532,7 @@ def _calibrate(
 
 
 def _aggregate(
-    name: str, counted: _Counts, options: AuditOptions, notes: list[str]
+    name: str, counted: Counted, options: AuditOptions, notes: list[str]
 ) -> tuple[BTDFit | None, Evaluation | None]:
     labelled = counted.votes[name].labelled() if name in counted.votes else None
     n = 0 if labelled is None else len(labelled)

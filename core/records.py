@@ -123,6 +123,27 @@ class VoteCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class OutputCounts:
+    """Outputs of one judge, one row per comparison: votes as in `VoteCounts`, and outputs without a verdict.
+
+    Codes of comparisons and items are those of the store, as some comparisons have no vote.
+    """
+
+    comparison: IntArray
+    item: IntArray
+    plus: IntArray
+    tie: IntArray
+    minus: IntArray
+    missing: IntArray
+    gold: IntArray
+
+    @property
+    def n(self) -> IntArray:
+        """Outputs of each comparison."""
+        return self.plus + self.tie + self.minus + self.missing
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class VoteCells:
     """Distinct (plus, tie, minus, gold) with the number of comparisons that have them.
 

@@ -239,6 +239,32 @@ def judge_against_people(
     return _item_mean(judge.item[rows], value, np.ones(int(rows.sum())), (-1.0, 1.0), level)
 
 
+def people_agreement(people: Mapping[str, VoteCounts], *, level: float = 0.95) -> Estimate | None:
+    """How often a left-out person says what the others say: half credit, on what the others decide.
+
+    The ceiling of a judge that is compared with people: [right 1, a tie ½, the opposite 0], averaged over the
+    people of a comparison, then over items. None without a comparison that the others of a person decide.
+    """
+    size = 1 + max(int(counts.comparison.max(initial=-1)) for counts in people.values())
+    item = np.zeros(size, dtype=np.int64)
+    total = np.zeros((3, size), dtype=np.int64)
+    for counts in people.values():
+        item[counts.comparison] = counts.item
+        total[:, counts.comparison] += counts.plus, counts.tie, counts.minus
+    credit, persons = np.zeros(size), np.zeros(size, dtype=np.int64)
+    for counts in people.values():
+        others = total[:, counts.comparison] - np.stack([counts.plus, counts.tie, counts.minus])
+        mode = np.where(others.sum(axis=0) > 0, majority(*others), 0)
+        decided = mode != 0
+        code = counts.comparison[decided]
+        credit[code] += (1 + counts.label[decided] * mode[decided]) / 2
+        persons[code] += 1
+    used = persons > 0
+    if not used.any():
+        return None
+    return wilson_by_item(item[used], persons[used], credit[used], half_credit=True, level=level)
+
+
 def missing_outputs(item: IntArray, outputs: IntArray, missing: IntArray, *, level: float = 0.95) -> Estimate:
     """Share of outputs without a verdict, by item."""
     return wilson_by_item(item, outputs, missing, level=level)

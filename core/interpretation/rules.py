@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from ..errors import InvalidOption
 from ..records import BoolArray
 from ..stats.estimate import Estimate
 from ..stats.intervals import items_to_decide
@@ -35,6 +36,7 @@ class Limits:
     failing_side : sides on which a signed check can fail.
     worst : the worst grade that the check gives.
     items : below so many it is `unknown`.
+    unit : how limits are written: a share in percent, a difference in points of 100, or a number.
     reason : why these numbers.
     """
 
@@ -45,12 +47,13 @@ class Limits:
     failing_side: Literal["both", "above", "below"] = "both"
     worst: Literal["warn", "fail"] = "fail"
     items: int = 10
+    unit: Literal["share", "points", "number"] = "share"
 
 
 CONFIDENCE_ITEMS = 30
 
 LIMITS: dict[str, Limits] = {
-    "direction": Limits(
+    "accuracy": Limits(
         shape="at_least",
         caution=0.70,
         failure=0.60,
@@ -61,6 +64,7 @@ LIMITS: dict[str, Limits] = {
         shape="signed",
         caution=0.10,
         failure=0.20,
+        unit="points",
         reason="One fixed order moves a win rate by half of it: 35 and 70 Elo.",
     ),
     "stability": Limits(
@@ -74,6 +78,7 @@ LIMITS: dict[str, Limits] = {
         shape="at_most",
         caution=0.05,
         failure=0.15,
+        unit="points",
         reason="Changes beyond those of repeats in one order: only these blame the order.",
     ),
     "calibration": Limits(
@@ -81,6 +86,7 @@ LIMITS: dict[str, Limits] = {
         caution=0.10,
         failure=0.15,
         items=CONFIDENCE_ITEMS,
+        unit="points",
         reason="At a stated 90 %, .10 doubles the errors.",
     ),
     "overconfidence": Limits(
@@ -89,6 +95,7 @@ LIMITS: dict[str, Limits] = {
         failure=0.20,
         failing_side="above",
         items=CONFIDENCE_ITEMS,
+        unit="points",
         reason="At a stated 90 %, .10 doubles the errors; stating too little misleads nobody into trust.",
     ),
     "discrimination": Limits(
@@ -96,30 +103,42 @@ LIMITS: dict[str, Limits] = {
         caution=0.60,
         failure=0.50,
         items=CONFIDENCE_ITEMS,
+        unit="number",
         reason="Stated confidence is often near .6; below .5 it is inverse.",
     ),
     "repeatability": Limits(
-        shape="at_least", caution=0.75, failure=0.50, reason="Koo & Li (2016): good from .75, poor below .50."
+        shape="at_least",
+        caution=0.75,
+        failure=0.50,
+        unit="number",
+        reason="Koo & Li (2016): good from .75, poor below .50.",
     ),
     "ties": Limits(
         shape="signed",
         caution=0.10,
         failure=None,
+        unit="points",
         reason="Never a failure: calibrated aggregation can correct it.",
     ),
     "length": Limits(
         shape="signed",
         caution=0.10,
         failure=0.20,
+        unit="points",
         reason="AlpacaEval controls for length because rankings follow it.",
     ),
     "own_family": Limits(
-        shape="signed", caution=0.05, failure=0.10, reason="35 and 70 Elo; MT-Bench saw about .10."
+        shape="signed",
+        caution=0.05,
+        failure=0.10,
+        unit="points",
+        reason="35 and 70 Elo; MT-Bench saw about .10.",
     ),
-    "people": Limits(
+    "agreement": Limits(
         shape="at_least",
         caution=-0.10,
         failure=-0.20,
+        unit="points",
         reason="The alternative annotator test allows a judge .1 to .2 less than a person.",
     ),
     "data": Limits(
@@ -130,6 +149,31 @@ LIMITS: dict[str, Limits] = {
     ),
 }
 """The limits of every check, by default."""
+
+def limits_with(changed: Mapping[str, tuple[float, float | None]]) -> dict[str, Limits]:
+    """`LIMITS` with other numbers for some checks: check → (caution, failure).
+
+    Raises InvalidOption for a check without limits, and for limits in the wrong order or not finite.
+    """
+    used = dict(LIMITS)
+    for check, (caution, failure) in changed.items():
+        if check not in LIMITS:
+            raise InvalidOption(f"limit of {check!r}: there is no such check; choose from {', '.join(LIMITS)}")
+        if (failure is None) != (LIMITS[check].failure is None):
+            wanted = "CAUTION,FAILURE" if failure is None else "CAUTION alone: it never fails"
+            raise InvalidOption(f"limit of {check}: give {wanted}")
+        ordered = [caution] if failure is None else [caution, failure]
+        if not all(math.isfinite(one) for one in ordered):
+            raise InvalidOption(f"limit of {check}: use finite numbers")
+        falling = LIMITS[check].shape == "at_least"
+        if failure is not None and (failure > caution if falling else failure < caution):
+            order = "at most" if falling else "at least"
+            raise InvalidOption(
+                f"limit of {check}: failure {failure:g} has to be {order} caution {caution:g}"
+            )
+        used[check] = replace(LIMITS[check], caution=caution, failure=failure)
+    return used
+
 
 CONFIDENCE_CHECKS = ("calibration", "overconfidence", "discrimination")
 
@@ -237,19 +281,19 @@ class Overall:
     unchecked: tuple[str, ...]
 
 
-NEEDED = ("direction", "position", "stability")
+NEEDED = ("accuracy", "position", "stability")
 """Checks that must be ok for plain trust."""
 
-LEAST_DIRECTION = 0.60
+LEAST_ACCURACY = 0.60
 """A judge whose share right may be below this is not known to be better than a guess that costs 25 times."""
 
 
-def overall(grades: Mapping[str, Grade], *, direction_low: float | None = None, gold: bool = True) -> Overall:
+def overall(grades: Mapping[str, Grade], *, accuracy_low: float | None = None, gold: bool = True) -> Overall:
     """One verdict from the grades of a judge's checks, the first that holds.
 
-    - *do not trust*: direction or position fails (without gold people or position), or data fails;
-    - *cannot say*: direction is unknown or its low end is below .60 (without gold: people is not ok);
-    - *trust*: direction (without gold people), position and stability are ok, and nothing warns or fails;
+    - *do not trust*: accuracy or position fails (without gold agreement or position), or data fails;
+    - *cannot say*: accuracy is unknown or its low end is below .60 (without gold: agreement is not ok);
+    - *trust*: accuracy (without gold agreement), position and stability are ok, and nothing warns or fails;
     - else *trust with limits*.
 
     The three checks of confidence never cause *do not trust*. `because` has the checks that decide, the worst
@@ -258,21 +302,21 @@ def overall(grades: Mapping[str, Grade], *, direction_low: float | None = None, 
     Parameters
     ----------
     grades : check → grade; a check that is absent was not made.
-    direction_low : low end of the direction's interval.
+    accuracy_low : low end of the accuracy's interval (half credit).
     """
-    found = {check: grades.get(check, "unknown") for check in LIMITS}
+    found = {check: grades.get(check, "unknown") for check in LIMITS if check != "flip_excess"}
     unchecked = tuple(check for check, given in found.items() if given == "unknown")
-    merit = "direction" if gold else "people"
+    merit = "accuracy" if gold else "agreement"
 
     def verdict(name: OverallVerdict, because: Sequence[str]) -> Overall:
         return Overall(verdict=name, because=tuple(because), unchecked=unchecked)
 
     if failed := [check for check in (merit, "position", "data") if found[check] == "fail"]:
         return verdict("do_not_trust", failed)
-    low = math.nan if direction_low is None else direction_low
-    if found[merit] == "unknown" or (found[merit] != "ok" if not gold else not low >= LEAST_DIRECTION):
+    low = math.nan if accuracy_low is None else accuracy_low
+    if found[merit] == "unknown" or (found[merit] != "ok" if not gold else not low >= LEAST_ACCURACY):
         return verdict("cannot_say", [merit])
-    needed = [merit, *(check for check in NEEDED if check != "direction")]
+    needed = [merit, *NEEDED[1:]]
     doubts = [check for worst in ("fail", "warn") for check, given in found.items() if given == worst]
     doubts += [check for check in needed if found[check] not in ("ok", *("fail", "warn"))]
     return verdict("trust_with_limits", doubts) if doubts else verdict("trust", needed)

@@ -1,343 +1,582 @@
-"""Every cut-off, and the sentence of each check: numbers in, one plain sentence out.
+"""The checks of a judge: an estimate, its grade by `rules`, and one sentence that follows from both.
 
-A verdict is `ok`, `warn`, `fail` or `unknown`; unknown always says what is missing. The cut-offs are ours: no
-paper fixes them. They are the constants below and nothing else decides. Sentences are plain text.
-
-What a judge's verdicts add up to: one grade, its worst findings, and what is missing for a fuller audit.
+A verdict is `ok`, `warn`, `fail`, `unclear` or `unknown`. Unclear says how many items would decide, unknown
+what is missing. Limits, rules and the overall verdict are in `rules`, what is estimated in `estimates`;
+docs/verdicts.md has every sentence with its condition.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
+
+import numpy as np
 
 from ..agreement.kappa import JudgePair
 from ..agreement.reliability import Repeatability
-from ..bias.position import PositionBias
-from ..confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor, by_chance
-from ..records import NO_GOLD, VoteCounts
+from ..records import NO_GOLD, IntArray, LengthCounts, OutcomeCounts, PositionCounts, VoteCounts
 from ..stats.estimate import Estimate
-from ..stats.intervals import clustered_proportion
-from .format import interval, percent, percent_span
+from ..store.browse import JudgeSummary
+from . import estimates
+from .format import interval, number, percent, percent_span, points
+from .rules import LEAST_ACCURACY, LIMITS, Grade, Graded, Limits, Overall, grade
 
-Grade = Literal["ok", "warn", "fail", "unknown"]
-GRADES: tuple[Grade, ...] = ("ok", "unknown", "warn", "fail")
+GRADES: tuple[Grade, ...] = ("ok", "unclear", "unknown", "warn", "fail")
 """From best to worst."""
 CHECKS = (
-    "accuracy",
-    "calibration",
-    "overconfidence",
-    "position",
-    "ties",
-    "repeatability",
-    "agreement",
-    "data",
+    *("accuracy", "position", "stability", "calibration", "overconfidence", "discrimination"),
+    *("repeatability", "agreement", "ties", "length", "own_family", "data"),
 )
-
 NOT_GRADED = "Not graded"
 """Begins the sentence of a check that makes no sense for this judge: more votes would not help."""
 
 FEW = 30
-"""Fewer verdicts than this: no grade on a rate."""
-ECE_WARN, ECE_FAIL = 0.05, 0.10
-GAP_WARN, GAP_FAIL = 0.03, 0.10
+"""Fewer verdicts than this: no grade on a rate of a page."""
 POSITION_SIGNIFICANCE = 0.05
-POSITION_FAIL_SHARE = 0.05
-"""A significant bias to one slot fails when it decides at least this share of the comparisons, net."""
 UNPAIRED = 0.05
 """More votes than this without a partner in the other order: raw slot shares are confounded with quality."""
-FLIP_WARN, FLIP_FAIL = 0.10, 0.30
-TIE_WARN = 0.05
-"""A tie rate is never a fail: what is wrong with it shows in accuracy, and aggregation can correct it."""
-ICC_STRONG, ICC_FAIR = 0.90, 0.75
-"""ICC(3,k): 0.90 is RAEE's strong judge (Source: [RAEE] §2)."""
-KAPPA_SUBSTANTIAL, KAPPA_MODERATE, KAPPA_SLIGHT = 0.60, 0.40, 0.20
-"""Landis & Koch (1977): above .60 substantial, above .40 moderate, up to .20 slight. Low agreement can be the
-other rater's fault, so only agreement that is slight over its whole interval fails."""
-KAPPA_MARGIN = 0.05
-FAILED_WARN, FAILED_FAIL = 0.02, 0.10
-FEW_LABELS = 50
+ICC_STRONG = 0.90
+"""ICC(3,k) of a strong judge (Source: [RAEE] §2)."""
 ERROR_NEAR = 0.01
 """A mean absolute error (0 to 2) within this of another serves as well."""
+MISSING_COUNTS = 0.05
+"""A larger share of outputs without a verdict counts in the accuracy, as half right."""
+ONE_LABEL = 0.90
+"""A larger share of one label leaves κ without meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one check says of one judge, in words."""
+    """What one check says of one judge: grade and sentence, and the figures that they follow from.
+
+    estimate, low, high : what was estimated, with its interval; None where nothing could be.
+    caution, failure : the limits; None where the check has none.
+    needed_items : of `unclear`, the items that would decide, all told; None if more hardly would.
+    """
 
     judge: str
     check: str
     verdict: Grade
     sentence: str
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    caution: float | None = None
+    failure: float | None = None
+    needed_items: int | None = None
+
+    @property
+    def interval(self) -> Estimate | None:
+        """The estimate with its interval; its n is not kept."""
+        if self.estimate is None:
+            return None
+        ends = (math.nan if end is None else end for end in (self.low, self.high))
+        return Estimate(self.estimate, *ends)
 
 
 def combined(judge: str, check: str, parts: Sequence[Verdict], *more: str) -> Verdict:
     """Several checks as one: the worst of their grades, and their sentences with those in `more`."""
-    grade = max((part.verdict for part in parts), key=GRADES.index)
-    return Verdict(judge, check, grade, " ".join([*(part.sentence for part in parts), *more]))
+    worst_grade = max((part.verdict for part in parts), key=GRADES.index)
+    return Verdict(judge, check, worst_grade, " ".join([*(part.sentence for part in parts), *more]))
 
 
-def _points(value: float) -> str:
-    return f"{100 * abs(value):.1f}"
+def unknown(judge: str, check: str, sentence: str) -> Verdict:
+    """A check that cannot be made, with the reason."""
+    limits = LIMITS[check]
+    return Verdict(judge, check, "unknown", sentence, caution=limits.caution, failure=limits.failure)
 
 
-def accuracy(judge: str, value: Estimate | None, constant: float | None, *, unit: str = "votes") -> Verdict:
-    """Accuracy against gold, beside the best constant answer (the share of gold's commonest label).
-
-    Worse than it: by √2 times the half-width of the interval, as the constant's share comes from the same
-    labels and is as unsure; with the interval alone one coin flip in six would be called worse.
-    """
-
-    verdict = partial(Verdict, judge, "accuracy")
-    if value is None or constant is None:
-        return verdict("unknown", "Accuracy is unknown: no comparison that it judged has a gold label.")
-    found = f"Right on {percent(value.value)} of {value.n:,} {unit} with gold ({percent_span(value)})"
-    if value.n < FEW:
-        return verdict("unknown", f"{found}; fewer than {FEW} are too few to grade.")
-    best = f"always giving the commonest gold label would reach {percent(constant)}"
-    if value.low > constant:
-        return verdict("ok", f"{found}; {best}.")
-    if value.value + math.sqrt(2) * (value.high - value.value) < constant:
-        return verdict("fail", f"{found}, worse than no judge: {best}.")
-    return verdict("warn", f"{found}, not clearly better than no judge: {best}.")
-
-
-def calibration(judge: str, value: Calibration | None, floor: NoiseFloor | None) -> Verdict:
-    """ECE against its noise floor: what a perfectly calibrated judge with these confidences would show."""
-
-    verdict = partial(Verdict, judge, "calibration")
-    if value is None or floor is None:
-        return verdict(
-            "unknown", "Calibration is unknown: it has no vote with both a confidence and a gold label."
-        )
-    missed = f"by {_points(value.ece)} points on average (ECE, n {value.n:,})"
-    found = f"Stated confidence misses observed accuracy {missed}"
-    # Against the floor of independent verdicts a calibrated judge with several votes an item would often be
-    # called miscalibrated.
-    limit = by_chance(floor)
-    chance = f"chance alone would show up to {_points(limit)}"
-    if value.n < FEW:
-        return verdict("unknown", f"{found}; fewer than {FEW} are too few to grade.")
-    if value.ece <= limit:
-        return verdict("ok", f"{found}; {chance}, so no miscalibration is shown.")
-    if value.ece >= ECE_FAIL:
-        return verdict("fail", f"{found}; {chance}. Its confidence cannot be read as a probability.")
-    grade: Grade = "warn" if value.ece >= ECE_WARN else "ok"
-    return verdict(grade, f"{found}; {chance}.")
-
-
-def overconfidence(judge: str, value: ConfidenceGap | None) -> Verdict:
-    """Mean confidence minus accuracy, graded only if its interval excludes 0."""
-
-    verdict = partial(Verdict, judge, "overconfidence")
-    if value is None:
-        return verdict(
-            "unknown", "Overconfidence is unknown: it has no vote with both a confidence and a gold label."
-        )
-    right = f"is right {percent(value.accuracy, 1)} of the time (n {value.n:,})"
-    found = f"It says {percent(value.mean_confidence, 1)} and {right}"
-    if value.n < FEW:
-        return verdict("unknown", f"{found}; fewer than {FEW} are too few to grade.")
-    # The t interval of a few items may reach beyond what a gap can be.
-    # Rounded first and 0 added, so that a gap of -0.04 points does not print as -0.0.
-    ends = (value.gap.value, max(value.gap.low, -1.0), min(value.gap.high, 1.0))
-    gap, low, high = (round(100 * x, 1) + 0.0 for x in ends)
-    shown = f"gap {gap:+.1f} points, {low:+.1f} to {high:+.1f}"
-    if value.items < 2:
-        return verdict("unknown", f"{found} (gap {gap:+.1f} points); one item cannot show how sure that is.")
-    if not value.gap.excludes(0):
-        return verdict("ok", f"{found}: neither over- nor underconfidence is shown ({shown}).")
-    name = "overconfident" if value.gap.value > 0 else "underconfident"
-    if abs(value.gap.value) < GAP_WARN:
-        return verdict("ok", f"{found}: slightly {name} ({shown}).")
-    grade: Grade = "fail" if value.gap.value >= GAP_FAIL else "warn"
-    return verdict(grade, f"{found}: {name} ({shown}).")
-
-
-def position(judge: str, value: PositionBias | None) -> Verdict:
-    """Whether the order shown decides: paired-order test and flips, never the raw shares.
-
-    Source: docs/methods.md §4.
-    """
-
-    verdict = partial(Verdict, judge, "position")
-    if value is None:
-        return verdict("unknown", "Position bias is unknown: no vote says which response was shown first.")
-    if value.flip_rate is None or value.p_value is None:
-        return verdict("unknown", "Position bias is unknown: no comparison was judged in both orders.")
-    if value.pairs < FEW:
-        return verdict(
-            "unknown",
-            f"{value.flips} of {value.pairs} pairs of swapped orders changed verdict; too few to grade.",
-        )
-    if value.flips == 0:
-        return verdict("ok", f"No verdict changed when the order was swapped ({value.pairs:,} pairs).")
-    found = (
-        f"{percent(value.flip_rate.value)} of verdicts change when the order is swapped "
-        f"({percent_span(value.flip_rate)}, {value.pairs:,} pairs)"
+def graded(
+    judge: str,
+    check: str,
+    found: str,
+    estimate: Estimate,
+    limits: Limits,
+    *,
+    floor_high: float = math.nan,
+    then: str = "",
+) -> Verdict:
+    """Grade an estimate; the sentence is what was `found`, what follows by the limits, and `then`."""
+    given = grade(estimate, limits, floor_high=floor_high)
+    sentence = f"{found}{_follows(estimate, given, limits)}.{then and f' {then}'}"
+    known = estimate.has_interval
+    return Verdict(
+        judge,
+        check,
+        given.grade,
+        sentence,
+        estimate=None if math.isnan(estimate.value) else estimate.value,
+        low=estimate.low if known else None,
+        high=estimate.high if known else None,
+        caution=limits.caution,
+        failure=limits.failure,
+        needed_items=given.needed_items,
     )
-    net = abs(value.towards_first - value.towards_second)
-    # Three significant digits never round a p across the cut-off.
-    p = "p < .001" if value.p_value < 0.001 else f"p = {value.p_value:.3g}"
-    split = (
-        f"comparisons that favour the first: {value.towards_first}, to the second: {value.towards_second}; "
-        f"{p}"
-    )
-    if value.p_value < POSITION_SIGNIFICANCE and not _biased_by_item(value):
-        return verdict("warn", f"{found}; {split}, yet no more than items differ among themselves.")
-    if value.p_value < POSITION_SIGNIFICANCE:
-        grade: Grade = "fail" if net / value.pair_comparisons >= POSITION_FAIL_SHARE else "warn"
-        return verdict(grade, f"{found}, biased towards the {value.direction} response shown ({split}).")
-    if value.flip_rate.value >= FLIP_WARN:
-        grade = "fail" if value.flip_rate.low >= FLIP_FAIL and not _noise_explains(value) else "warn"
-        return verdict(grade, f"{found}, but neither slot is shown to be favoured ({split}).")
-    return verdict("ok", f"{found}; neither slot is shown to be favoured ({split}).")
 
 
-def _biased_by_item(value: PositionBias) -> bool:
-    """The bias holds by item too, where the test takes the comparisons of an item for independent."""
-    found = value.bias_pairs
-    return found is None or not found.has_interval or found.excludes(0)
+def _limit(limits: Limits, value: float) -> str:
+    if limits.unit == "number":
+        return number(value, ".2f")
+    return percent(value) if limits.unit == "share" else f"{100 * value:g} points"
 
 
-def _noise_explains(value: PositionBias) -> bool:
-    """Repeats in the same order disagree as often as swapped orders do."""
-    return value.excess is not None and value.excess.low <= 0
-
-
-def ties(judge: str, counts: VoteCounts | None) -> Verdict:
-    """The judge's tie rate against gold's on the same comparisons."""
-
-    verdict = partial(Verdict, judge, "ties")
-    labelled = None if counts is None else counts.rows(counts.gold != NO_GOLD)
-    if labelled is None or not len(labelled):
-        return verdict(
-            "unknown", "Its tie rate cannot be compared: no comparison that it judged has a gold label."
+def _follows(estimate: Estimate, given: Graded, limits: Limits) -> str:
+    """What a grade says, as a clause; the conditions are those of `rules`."""
+    caution = _limit(limits, limits.caution)
+    side = {"at_least": "at least", "signed": "within ±"}.get(limits.shape, "at most")
+    inside = f"{side}{caution}" if limits.shape == "signed" else f"{side} {caution}"
+    if given.grade == "unknown":
+        if not estimate.has_interval and estimate.n >= limits.items:
+            return "; no interval can be given, so it is not graded"
+        return f"; fewer than {limits.items} items are too few to grade"
+    if given.grade == "unclear":
+        zero = "0, or " if limits.shape == "signed" else ""
+        more = (
+            "the estimate sits at the limit, so more items hardly decide"
+            if given.needed_items is None
+            else f"about {given.needed_items:,} items would decide"
         )
+        return f"; unclear whether it is {zero}{inside}: {more}"
+    if given.grade == "ok":
+        return f"; shown to be {inside}"
+    failed = limits.failure is not None and {
+        "at_least": estimate.high < limits.failure,
+        "signed": estimate.beyond(limits.failure),
+        "above_noise": given.grade == "fail",
+        "at_most": estimate.low > limits.failure,
+    }[limits.shape]
+    if failed and limits.failure is not None:
+        word = {"at_least": "below ", "signed": "beyond ±"}.get(limits.shape, "above ")
+        return f"; shown to be {word}{_limit(limits, limits.failure)}"
+    if limits.shape == "above_noise":
+        return "; more than noise"
+    if limits.shape == "signed":
+        return "; shown not to be 0"
+    return f"; shown to be {'below' if limits.shape == 'at_least' else 'above'} {caution}"
+
+
+def _items(n: int) -> str:
+    return f"{n:,} item{'s' * (n != 1)}"
+
+
+def _points_span(found: Estimate) -> str:
+    return f"{points(found.low)} to {points(found.high)}, {_items(found.n)}"
+
+
+def _differs(value: float, more: str, less: str) -> str:
+    """`3.4 points more`, by its sign; a difference that rounds to 0 takes none."""
+    size = points(abs(value)).lstrip("+")
+    return f"{size} points {more if value >= 0 else less}"
+
+
+def _share_span(found: Estimate) -> str:
+    ends = f"{percent_span(found)}, " if found.has_interval else ""
+    return f"{ends}{_items(found.n)}"
+
+
+def accuracy(
+    judge: str,
+    counts: VoteCounts | None,
+    *,
+    credited: VoteCounts | None = None,
+    ceiling: Estimate | None = None,
+    categories: Mapping[str, VoteCounts] | None = None,
+    limits: Mapping[str, Limits] = LIMITS,
+    level: float = 0.95,
+) -> Verdict:
+    """Half credit on decided gold: right 1, tie ½, opposite 0 (`estimates.direction`).
+
+    credited : its votes with the outputs that have none as ties, where those are to count.
+    ceiling : how often a left-out person says what the others say, where gold is made by people: a judge that
+        reaches people's rate is not failed.
+    categories : its votes by category, of which the weakest is named.
+    """
+    found = None if counts is None else estimates.direction(credited or counts, level=level)
+    if counts is None or found is None:
+        return unknown(
+            judge, "accuracy", "Accuracy is unknown: no comparison that it judged has decided gold."
+        )
+    used = limits["accuracy"]
+    exact, blind = _exact(counts)
+    then = [f"Exactly gold's label in {percent(exact)} of votes; without looking {percent(blind)}."]
+    if credited is not None:
+        then.append("Outputs without a verdict count half.")
+    if ceiling is not None:
+        caution = min(used.caution, ceiling.value)
+        failure = None if used.failure is None else min(used.failure, caution - 0.10)
+        used = replace(used, caution=caution, failure=failure)
+        then.append(f"A left-out person says what the others say in {percent(ceiling.value)}.")
+    if found.has_interval and found.high < 0.5 and found.n >= used.items:
+        then.append("That is worse than guessing.")
+    then += _of_categories(categories or {}, level)
+    text = f"Right on {percent(found.value)} of decided gold, a tie counting half ({_share_span(found)})"
+    return graded(judge, "accuracy", text, found, used, then=" ".join(then))
+
+
+CATEGORY_ITEMS = 30
+"""Fewer items than this in a category: it is not named."""
+
+
+def _of_categories(categories: Mapping[str, VoteCounts], level: float) -> list[str]:
+    """The weakest category, and in how many the judge is shown to be better than `LEAST_ACCURACY`.
+
+    All intervals are Bonferroni's for the number of categories, as one is chosen.
+    """
+    first = {name: estimates.direction(counts, level=level) for name, counts in categories.items()}
+    large = [name for name, one in first.items() if one is not None and one.n >= CATEGORY_ITEMS]
+    if len(large) < 2:
+        return []
+    adjusted = 1 - (1 - level) / len(large)
+    found = {name: estimates.direction(categories[name], level=adjusted) for name in large}
+    known = {name: one for name, one in found.items() if one is not None}
+    weakest = min(known, key=lambda name: known[name].value)
+    shown = sum(one.low >= LEAST_ACCURACY for one in known.values())
+    return [
+        f"Weakest of {len(known)} categories with {CATEGORY_ITEMS} items or more: {weakest}, "
+        f"{percent(known[weakest].value)} ({_share_span(known[weakest])}); shown to be at least "
+        f"{percent(LEAST_ACCURACY)} in {shown} of them."
+    ]
+
+
+def _exact(counts: VoteCounts) -> tuple[float, float]:
+    """Share of votes with gold's label, and what a judge reaches that always ties or flips a coin."""
+    labelled = counts.labelled()
     n = labelled.plus + labelled.tie + labelled.minus
-    rate = clustered_proportion(labelled.item, n, labelled.tie)
-    gold = float((n * (labelled.gold == 0)).sum() / n.sum())
-    found = f"It calls {percent(rate.value)} ties ({percent_span(rate)}) where gold has {percent(gold)}"
-    if rate.n < FEW:
-        return verdict("unknown", f"{found}; {rate.n} votes are too few to grade.")
-    gap = rate.value - gold
-    if rate.low <= gold <= rate.high or abs(gap) < TIE_WARN:
-        return verdict("ok", f"{found} (n {rate.n:,}).")
-    remedy = "calibrated aggregation can correct this" if gap < 0 else "it ties more often than gold does"
-    return verdict("warn", f"{found}; {remedy} (n {rate.n:,}).")
-
-
-def repeatability(judge: str, value: Repeatability | None) -> Verdict:
-    """ICC(3,k) of repeated votes; a strong judge reaches 0.90 (Source: [RAEE] §2)."""
-
-    verdict = partial(Verdict, judge, "repeatability")
-    if value is None:
-        return verdict("unknown", "Repeatability is unknown: it judged no comparison twice in the same way.")
-    if value.icc_3_k is None:
-        return verdict("unknown", f"Repeatability is unknown: {value.reason}")
-    found = (
-        f"Its mean of {value.k} runs has ICC(3,k) {interval(value.icc_3_k)} on {value.n_comparisons:,} "
-        "comparisons"
+    right = np.select(
+        [labelled.gold == 1, labelled.gold == 0], [labelled.plus, labelled.tie], default=labelled.minus
     )
-    if value.n_comparisons < FEW:
-        return verdict("unknown", f"{found}; too few to grade.")
-    if value.icc_3_k.value >= ICC_STRONG:
-        more = ", though its interval reaches below" if value.icc_3_k.low < ICC_STRONG else ""
-        return verdict("ok", f"{found}: a strong judge by the 0.90 mark{more}.")
-    if value.icc_3_k.value >= ICC_FAIR or value.icc_3_k.high >= ICC_STRONG:
-        return verdict("warn", f"{found}, below the 0.90 mark: more runs would help.")
-    # A judge that nearly always says the same has a low ICC too, so what repeats change is said by itself.
-    alike = "" if value.unanimous_share is None else f"; all runs agree on {percent(value.unanimous_share)}"
-    return verdict("fail", f"{found}, far below the 0.90 mark{alike}.")
+    ties = float(n[labelled.gold == 0].sum() / n.sum())
+    return float(right.sum() / n.sum()), max(ties, (1 - ties) / 2)
 
 
-def agreement(judge: str, value: JudgePair | None, others: int, people: float | None = None) -> Verdict:
-    """Cohen κ with one other rater; `people`, the mean κ of human pairs, is the mark where there are any.
+def position(
+    judge: str,
+    counts: PositionCounts | None,
+    *,
+    limits: Mapping[str, Limits] = LIMITS,
+    level: float = 0.95,
+) -> Verdict:
+    """Mean slot vote within pairs of both orders (`estimates.position_lean`). Source: docs/methods.md §4."""
+    if counts is None:
+        return unknown(
+            judge, "position", "Position bias is unknown: no vote says which response was shown first."
+        )
+    found = estimates.position_lean(counts, level=level)
+    if found is None:
+        return unknown(
+            judge, "position", "Position bias is unknown: no comparison was judged in both orders."
+        )
+    net = _differs(found.value, "for the response shown first", "for the one shown second")
+    text = f"Within pairs of both orders, votes are net {net} ({_points_span(found)})"
+    return graded(judge, "position", text, found, limits["position"])
 
-    A rater that agrees with a human as well as humans do with each other is fine, however low that is.
+
+def stability(
+    judge: str,
+    counts: PositionCounts | None,
+    *,
+    limits: Mapping[str, Limits] = LIMITS,
+    level: float = 0.95,
+) -> Verdict:
+    """Verdicts that reverse when the order is swapped, and what of it repeats in one order do not show.
+
+    Only the excess over repeats can fail: without repeats a reversal may be noise.
     """
+    found = None if counts is None else estimates.hard_flips(counts, level=level)
+    if counts is None or found is None:
+        return unknown(judge, "stability", "Stability is unknown: no comparison was judged in both orders.")
+    text = f"{percent(found.value)} of verdicts reverse when the order is swapped ({_share_span(found)})"
+    excess = estimates.flip_excess(counts, level=level)
+    if excess is None:
+        return graded(
+            judge,
+            *("stability", text, found, limits["stability"]),
+            then="Without repeats in one order this may be noise.",
+        )
+    beyond = graded(
+        judge,
+        "stability",
+        f"Swapping changes verdicts {_differs(excess.value, 'more', 'less')} often than a repeat in one order "
+        f"({_points_span(excess)})",
+        excess,
+        limits["flip_excess"],
+    )
+    own = graded(judge, "stability", text, found, limits["stability"])
+    if beyond.verdict in ("warn", "fail") and GRADES.index(beyond.verdict) >= GRADES.index(own.verdict):
+        return replace(beyond, sentence=f"{own.sentence} {beyond.sentence}")
+    return replace(own, sentence=f"{own.sentence} {beyond.sentence}")
 
-    verdict = partial(Verdict, judge, "agreement")
+
+NO_CONFIDENCE = "it has no vote with both a confidence and a gold label."
+
+
+def calibration(
+    judge: str,
+    outcomes: OutcomeCounts | None,
+    *,
+    seed: int = 0,
+    bins: int = 10,
+    limits: Mapping[str, Limits] = LIMITS,
+    level: float = 0.95,
+) -> Verdict:
+    """ECE with its interval by item, beside what noise alone shows of a perfectly calibrated judge."""
+    rng = np.random.default_rng(seed)
+    measured = (
+        None
+        if outcomes is None
+        else estimates.expected_calibration_error(outcomes, rng=rng, bins=bins, level=level)
+    )
+    if measured is None:
+        return unknown(judge, "calibration", f"Calibration is unknown: {NO_CONFIDENCE}")
+    found, floor = measured
+    text = (
+        f"Stated confidence misses the share right by {_unsigned(found.value)} points on average "
+        f"(ECE; {_unsigned(found.low)} to {_unsigned(found.high)}, {_items(found.n)}), and noise alone shows "
+        f"up to {_unsigned(floor)}"
+    )
+    return graded(judge, "calibration", text, found, limits["calibration"], floor_high=floor)
+
+
+def _unsigned(share: float) -> str:
+    return number(100 * share, ".1f")
+
+
+def overconfidence(
+    judge: str,
+    outcomes: OutcomeCounts | None,
+    *,
+    limits: Mapping[str, Limits] = LIMITS,
+    level: float = 0.95,
+) -> Verdict:
+    """Mean stated confidence minus the share right, by item (`estimates.confidence_gap`)."""
+    found = None if outcomes is None else estimates.confidence_gap(outcomes, level=level)
+    if found is None:
+        return unknown(judge, "overconfidence", f"Overconfidence is unknown: {NO_CONFIDENCE}")
+    text = f"Stated confidence is {_differs(found.value, 'above', 'below')} the share right ({_points_span(found)})"
+    return graded(judge, "overconfidence", text, found, limits["overconfidence"])
+
+
+def discrimination(
+    judge: str,
+    outcomes: OutcomeCounts | None,
+    *,
+    limits: Mapping[str, Limits] = LIMITS,
+    level: float = 0.95,
+) -> Verdict:
+    """Does confidence separate right from wrong verdicts: AUROC (`stats.auroc`)."""
+    found = None if outcomes is None else estimates.discrimination(outcomes, level=level)
+    if outcomes is None or found is None:
+        return unknown(judge, "discrimination", f"Discrimination is unknown: {NO_CONFIDENCE}")
+    if constant(outcomes):
+        text = "It states one confidence for every verdict, which separates nothing"
+        few = found.n < limits["discrimination"].items
+        given: Grade = "unknown" if few else "warn"
+        verdict = unknown(judge, "discrimination", f"{text}.")
+        return replace(verdict, verdict=given, estimate=0.5)
+    if math.isnan(found.value):
+        known = outcomes.with_confidence()
+        which = "wrong" if known.correct.any() else "right"
+        return unknown(judge, "discrimination", f"Discrimination is unknown: it has no {which} verdict.")
+    ends = f"{found.low:.2f} to {found.high:.2f}, " if found.has_interval else ""
+    text = (
+        f"A right verdict is surer than a wrong one in {percent(found.value)} of such pairs "
+        f"(AUROC {found.value:.2f}; {ends}{_items(found.n)})"
+    )
+    return graded(judge, "discrimination", text, found, limits["discrimination"])
+
+
+def constant(outcomes: OutcomeCounts) -> bool:
+    """Whether every verdict has the same confidence."""
+    stated = outcomes.with_confidence().confidence
+    return len(stated) > 0 and float(stated.min()) == float(stated.max())
+
+
+def repeatability(
+    judge: str, value: Repeatability | None, *, limits: Mapping[str, Limits] = LIMITS
+) -> Verdict:
+    """ICC(3,k) of repeated votes; RAEE calls a judge strong from 0.90 (Source: [RAEE] §2)."""
+    if value is None:
+        return unknown(
+            judge, "repeatability", "Repeatability is unknown: it judged no comparison twice in the same way."
+        )
+    found = estimates.repeatability(value)
+    if found is None or value.icc_3_k is None:
+        return unknown(judge, "repeatability", f"Repeatability is unknown: {value.reason}")
+    strong = found.has_interval and found.low >= ICC_STRONG
+    text = (
+        f"The mean of {value.k} runs has ICC(3,k) {interval(found)} on {_items(found.n)}"
+        f"{', a strong judge by the 0.90 mark' if strong else ''}"
+    )
+    # A judge that nearly always says the same has a low ICC too, so what repeats change is said by itself.
+    alike = "" if value.unanimous_share is None else f"All runs agree on {percent(value.unanimous_share)}."
+    return graded(judge, "repeatability", text, found, limits["repeatability"], then=alike)
+
+
+def agreement(
+    judge: str,
+    value: JudgePair | None,
+    others: int,
+    *,
+    against_people: Estimate | None = None,
+    graded_by_people: bool = True,
+    people: float | None = None,
+    one_label: float = 0.0,
+    limits: Mapping[str, Limits] = LIMITS,
+) -> Verdict:
+    """Agreement with people, against a left-out person; with another judge it is described, not graded.
+
+    value : the pair to describe.  others : raters beside it.
+    against_people : how much more often the judge than a left-out person says what the others say.
+    graded_by_people : whether that is graded: where there is no gold.
+    people : mean κ of pairs of people.  one_label : largest share of one label among its own.
+    """
+    if against_people is not None:
+        text = (
+            f"It says what the other people say {_differs(against_people.value, 'more', 'less')} often than a "
+            f"left-out person does ({_points_span(against_people)})"
+        )
+        if graded_by_people:
+            return graded(judge, "agreement", text, against_people, limits["agreement"])
+        return unknown(judge, "agreement", f"{NOT_GRADED}, as there is gold: {text[0].lower()}{text[1:]}.")
     if value is None:
         why = "no other judge voted" if not others else "no other judge voted on the same comparisons"
-        return verdict("unknown", f"Agreement is unknown: {why}.")
+        return unknown(judge, "agreement", f"Agreement is unknown: {why}.")
     other = value.judge_2 if value.judge_1 == judge else value.judge_1
-    if value.kappa is None or value.raw is None:
-        return verdict("unknown", f"Agreement with {other} is unknown: {value.reason}")
-    found = (
-        f"It agrees with {other} on {percent(value.raw.value)} of {value.n:,} comparisons, "
-        f"κ {interval(value.kappa)}"
-    )
-    if value.n < FEW:
-        return verdict("unknown", f"{found}; too few to grade.")
-    kappa = value.kappa.value
-    if kappa >= KAPPA_SUBSTANTIAL:
-        return verdict("ok", f"{found}: substantial.")
-    slight = value.kappa.high <= KAPPA_SLIGHT
-    word = "moderate" if kappa >= KAPPA_MODERATE else "slight" if slight else "less than moderate"
-    found = f"{found}: {word}"
+    if value.raw is None:
+        return unknown(judge, "agreement", f"Agreement with {other} is unknown: {value.reason}")
+    found = f"it agrees with {other} on {percent(value.raw.value)} of {value.n:,} comparisons"
+    if value.kappa is not None and one_label <= ONE_LABEL:
+        found += f", κ {interval(value.kappa)}"
     if people is not None:
-        found = f"{found}; people agree with each other at κ {people:.2f}"
-        if kappa >= people - KAPPA_MARGIN:
-            return verdict("ok", f"{found}.")
-    return verdict("fail" if word == "slight" else "warn", f"{found}.")
+        found += f"; people agree with each other at κ {people:.2f}"
+    return unknown(
+        judge, "agreement", f"{NOT_GRADED}: {found}. Differing from another judge is no fault of either."
+    )
 
 
-def data(judge: str, votes: int, failed: int, labelled_items: int) -> Verdict:
-    """Failed outputs, and whether there are labels enough to say anything."""
-
-    verdict = partial(Verdict, judge, "data")
-    share = failed / (votes + failed)
-    found = f"{votes:,} votes"
-    if failed:
-        found += f" and {failed:,} outputs without one ({percent(share, 1)}: errors, refusals or unreadable)"
-    if share >= FAILED_FAIL:
-        return verdict("fail", f"{found}: what is left may not be typical.")
-    if share >= FAILED_WARN:
-        return verdict("warn", f"{found}; they are left out of every figure.")
-    if not labelled_items:
-        return verdict("warn", f"{found}, none with a gold label: accuracy and calibration cannot be known.")
-    if labelled_items < FEW_LABELS:
-        return verdict("warn", f"{found} on only {labelled_items} items with gold: intervals are wide.")
-    return verdict("ok", f"{found} on {labelled_items:,} items with gold.")
+def ties(
+    judge: str, counts: VoteCounts | None, *, limits: Mapping[str, Limits] = LIMITS, level: float = 0.95
+) -> Verdict:
+    """The judge's share of ties minus gold's on the same comparisons, by item."""
+    found = None if counts is None else estimates.tie_gap(counts, level=level)
+    if found is None:
+        return unknown(
+            judge,
+            "ties",
+            "Its share of ties cannot be compared: no comparison that it judged has a gold label.",
+        )
+    text = f"It ties {_differs(found.value, 'more', 'less')} often than gold ({_points_span(found)})"
+    return graded(judge, "ties", text, found, limits["ties"])
 
 
-WORDS: dict[Grade, tuple[str, str]] = {
-    "ok": ("passes every check that could be made", "pass every check that could be made"),
-    "warn": ("needs care", "need care"),
-    "fail": ("fails a check", "fail a check"),
-    "unknown": ("cannot be graded", "cannot be graded"),
+def length(
+    judge: str, counts: LengthCounts | None, *, limits: Mapping[str, Limits] = LIMITS, level: float = 0.95
+) -> Verdict:
+    """Preference for the longer response beyond gold's, wherever gold prefers it and wherever it does not."""
+    if counts is None or not (counts.gold != NO_GOLD).any():
+        why = "no length or text" if counts is None else "no gold label on responses of different length"
+        return unknown(judge, "length", f"Preference for length is unknown: there is {why}.")
+    found = estimates.length_preference(counts, balanced=True, level=level)
+    if found is None:
+        return unknown(
+            judge,
+            "length",
+            "Preference for length is unknown: gold prefers the same side nearly always, and mere errors "
+            "would look like a preference.",
+        )
+    text = (
+        f"It prefers the longer response {_differs(found.value, 'more', 'less')} often than gold "
+        f"({_points_span(found)})"
+    )
+    return graded(judge, "length", text, found, limits["length"])
+
+
+def own_family(
+    judge: str,
+    counts: VoteCounts | None,
+    side: IntArray | None,
+    *,
+    against: Literal["gold", "judges"] = "gold",
+    limits: Mapping[str, Limits] = LIMITS,
+    level: float = 0.95,
+) -> Verdict:
+    """Preference for models of its own family beyond gold's, or beyond that of judges of no such family.
+
+    counts : its votes, with gold or with the other judges' label in its place, as `against` says.
+    side : +1 where response A is of its family, −1 where B is, else 0; None if no family was named.
+    """
+    if side is None or counts is None:
+        return unknown(judge, "own_family", "Preference for its own family is unknown: no family was named.")
+    if not (side != 0).any():
+        return unknown(
+            judge,
+            "own_family",
+            "Preference for its own family is unknown: it judged no model of its family against another.",
+        )
+    found = estimates.side_preference(counts, side, balanced=True, level=level)
+    reference = "gold" if against == "gold" else "the majority of the other judges"
+    if found is None:
+        return unknown(
+            judge,
+            "own_family",
+            f"Preference for its own family is unknown: {reference} nearly always prefers one side, and mere "
+            "errors would look like a preference.",
+        )
+    text = (
+        f"It prefers its own family {_differs(found.value, 'more', 'less')} often than {reference} "
+        f"({_points_span(found)})"
+    )
+    return graded(judge, "own_family", text, found, limits["own_family"])
+
+
+def data(
+    judge: str,
+    votes: JudgeSummary,
+    outputs: Estimate | None,
+    counts: VoteCounts | None,
+    *,
+    limits: Mapping[str, Limits] = LIMITS,
+) -> Verdict:
+    """Share of outputs without a verdict, by item; how many items have gold is said beside it."""
+    labelled = 0 if counts is None else len(np.unique(counts.labelled().item))
+    gold = f"{_items(labelled)} with gold" if labelled else "no gold label"
+    if votes.n and not votes.failed:
+        known = unknown(judge, "data", f"{votes.n:,} votes, {gold}; every output has a verdict.")
+        return replace(known, verdict="ok", estimate=0.0)
+    text = f"{votes.n:,} votes, {gold}; {votes.failed:,} outputs have no verdict"
+    if outputs is None:
+        return unknown(judge, "data", f"{text}.")
+    if outputs.n >= limits["data"].items:
+        text += f": {percent(outputs.value, 1)} ({_share_span(outputs)})"
+    return graded(judge, "data", text, outputs, limits["data"])
+
+
+OVERALL_WORDS = {
+    "trust": "can be trusted on what was checked",
+    "trust_with_limits": "can be trusted with limits",
+    "cannot_say": "cannot be judged on these votes",
+    "do_not_trust": "should not be trusted",
 }
-"""Of one judge, of several."""
 
 NEEDS = {
     "accuracy": "gold labels",
+    "position": "votes in both orders (column position)",
+    "stability": "votes in both orders (column position)",
     "calibration": "a confidence with each vote, and gold labels",
     "overconfidence": "a confidence with each vote, and gold labels",
-    "position": "votes in both orders (column position)",
-    "ties": "gold labels",
+    "discrimination": "a confidence with each vote, and gold labels",
     "repeatability": "repeated votes (column run)",
-    "agreement": "a second judge or human on the same comparisons",
+    "agreement": "people's votes on the same comparisons",
+    "ties": "gold labels",
+    "length": "the responses or their lengths, and gold labels",
+    "own_family": "which models are of a judge's own family (--family)",
 }
 """What a check needs when it is unknown."""
 
 NAMED = 3
 """Judges that an answer names one by one; more are counted."""
-
-
-def overall(verdicts: Sequence[Verdict]) -> Grade:
-    """Worst grade of a judge's checks; unknown if accuracy is unknown and nothing was found wrong.
-
-    A judge whose accuracy is not known is never `ok`: what was checked can be fine and the judge still wrong.
-    """
-    grades = {verdict.check: verdict.verdict for verdict in verdicts}
-    for grade in ("fail", "warn"):
-        if grade in grades.values():
-            return grade
-    return "unknown" if grades.get("accuracy", "unknown") == "unknown" else "ok"
 
 
 def worst(verdicts: Sequence[Verdict], count: int = 3) -> tuple[Verdict, ...]:
@@ -347,7 +586,7 @@ def worst(verdicts: Sequence[Verdict], count: int = 3) -> tuple[Verdict, ...]:
 
 
 def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """What would let more be checked, one sentence a need, with how many judges lack it."""
+    """What would let more be checked, one sentence per need, with how many judges lack it."""
     lacking: dict[str, dict[str, set[str]]] = {}
     for verdict in verdicts:
         hopeless = verdict.sentence.startswith(NOT_GRADED)
@@ -357,33 +596,63 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     for need, checks in lacking.items():
         raters = len(set.union(*checks.values()))
         who = f" for {raters} raters" if raters > 1 else ""
-        sentences.append(f"{' and '.join(checks).capitalize()}{who}: add {need}, or more of what is there.")
+        named = " and ".join(check.replace("_", " ") for check in checks).capitalize()
+        sentences.append(f"{named}{who}: add {need}, or more of what is there.")
     return tuple(sentences)
 
 
-def answer(verdicts: Sequence[Verdict]) -> str:
-    """Can they be trusted? Who is graded how, or what is worst of a single one, and if no accuracy is known.
+def confidence_line(verdicts: Sequence[Verdict]) -> str:
+    """Whether a judge's confidence can be used: usable, not usable, or not known; never part of the verdict."""
+    grades = {v.check: v.verdict for v in verdicts if v.check in ("calibration", "overconfidence", "discrimination")}
+    given = set(grades.values())
+    if given & {"fail", "warn"}:
+        return "Its confidence is not usable as it is."
+    known = grades.get("calibration") == grades.get("discrimination") == "ok"
+    return "Its confidence is usable." if known else "Whether its confidence is usable is not known."
 
-    A judge whose accuracy is unknown has its other findings, so that accuracy is unknown of all is said too.
+
+def because(judge: str, overall: Overall, verdicts: Sequence[Verdict]) -> str:
+    """The overall verdict of one judge as a sentence, with what decided it and what was not checked."""
+    parts = [f"{judge} {OVERALL_WORDS[overall.verdict]}"]
+    if overall.verdict != "trust" and overall.because:
+        grades = {v.check: v.verdict for v in verdicts}
+        named = (f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}" for check in overall.because)
+        parts.append(f": {', '.join(named)}")
+    sentence = "".join(parts) + "."
+    if overall.unchecked:
+        sentence += f" Not checked: {', '.join(check.replace('_', ' ') for check in overall.unchecked)}."
+    return sentence
+
+
+GRADE_WORDS: dict[Grade, str] = {
+    "ok": "is fine",
+    "unclear": "is unclear",
+    "unknown": "is unknown",
+    "warn": "needs care",
+    "fail": "fails",
+}
+
+
+def answer(verdicts: Sequence[Verdict], overall: Mapping[str, Overall], expected: float | None = None) -> str:
+    """Can they be trusted? One judge with its reasons; of several who is graded how.
+
+    expected : warnings at most expected if no judge had any fault; said where there are several judges.
     """
-    of_judge: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        of_judge.setdefault(verdict.judge, []).append(verdict)
-    accuracies = [verdict.verdict for verdict in verdicts if verdict.check == "accuracy"]
-    known = any(grade != "unknown" for grade in accuracies) or not accuracies
-    unsure = (
-        [] if known else [f"Whether {'it' if len(of_judge) == 1 else 'any of them'} is right is unknown."]
-    )
-    if len(of_judge) == 1:
-        ((judge, checks),) = of_judge.items()
-        parts = [f"{judge} {WORDS[overall(checks)][0]}.", *(v.sentence for v in worst(checks, 1))]
-        return " ".join([*parts, *unsure])
+    if len(overall) == 1:
+        ((judge, found),) = overall.items()
+        own = [v for v in verdicts if v.judge == judge]
+        deciding = [v.sentence for v in worst(own, 1)]
+        return " ".join([because(judge, found, own), *deciding])
     parts = []
-    for grade, (of_one, of_several) in WORDS.items():
-        names = [judge for judge, checks in of_judge.items() if overall(checks) == grade]
+    for kind, words in OVERALL_WORDS.items():
+        names = [judge for judge, found in overall.items() if found.verdict == kind]
         if len(names) == 1:
-            parts.append(f"{names[0]} {of_one}")
+            parts.append(f"{names[0]} {words}")
         elif names:
             who = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= NAMED else str(len(names))
-            parts.append(f"{who} {of_several}")
-    return " ".join([f"{len(of_judge)} raters: {'; '.join(parts)}.", *unsure])
+            parts.append(f"{who} {words}")
+    sentence = f"{len(overall)} raters: {'; '.join(parts)}."
+    warnings = sum(v.verdict in ("warn", "fail") for v in verdicts)
+    if expected is not None and warnings:
+        sentence += f" {warnings} warnings; up to {math.ceil(expected)} expected if no judge had any fault."
+    return sentence

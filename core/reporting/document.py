@@ -1,4 +1,4 @@
-"""An audit as the JSON document `appellate.audit/1`, which other programs read.
+"""An audit as the JSON document `appellate.audit/2`, which other programs read.
 
 Fractions are 0 to 1, TH-Score is in percent points, Elo in points; unknown is null, with the reason in
 `notes`. Nothing in it depends on the clock or the machine: the same input and seed give the same bytes.
@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from ..auditing import Audit, JudgeAudit, JudgedBoard
+from ..bias.length import Verbosity
 from ..confidence.calibration_error import Calibration
 from ..leaderboard.anchored import BoardRow
-from ..stats.estimate import flat
+from ..stats.estimate import Estimate, flat
 
-SCHEMA = "appellate.audit/1"
+SCHEMA = "appellate.audit/2"
 POSITION_FIELDS = (
     *("first", "second", "tie", "bias_decided", "bias_all", "pairs"),
     *("flip_rate", "hard_flip_rate", "same_order_disagreement", "p_value"),
@@ -62,6 +63,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
             for row in (audit.anchor_swap.rows if audit.anchor_swap else ())
         ],
         "verdicts": [asdict(verdict) for verdict in audit.verdicts],
+        "overall": {judge: asdict(found) for judge, found in audit.overall.items()},
         "notes": list(audit.notes),
     }
 
@@ -114,6 +116,34 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         "confusion": confusion and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
         "btd": judge.btd and _btd(judge),
         "repeatability": judge.repeatability and _fields(judge.repeatability, REPEATABILITY_FIELDS),
+        "direction": judge.direction
+        and _ends(judge.direction.credit, "value")
+        | {"among_decided": judge.direction.among_decided, "decided_share": judge.direction.decided_share},
+        "discrimination": judge.discrimination
+        and _ends(judge.discrimination, "auroc") | {"constant": judge.constant_confidence},
+        "length": judge.length and _length(judge.length, judge.length_beyond_gold),
+        "own_family": judge.own_family
+        and _ends(judge.own_family.difference, "difference") | {"against": judge.own_family.against},
+    }
+
+
+def _ends(found: Estimate | None, name: str) -> dict[str, Any]:
+    """An estimate by item, its value under a name."""
+    if found is None:
+        return {name: None, "low": None, "high": None, "n_items": 0}
+    return {name: found.value, "low": found.low, "high": found.high, "n_items": found.n}
+
+
+def _length(found: Verbosity, beyond_gold: Estimate | None) -> dict[str, Any]:
+    """How often the longer response is preferred, and by how much more than gold on balanced items."""
+    beyond = beyond_gold or Estimate(math.nan)
+    return {
+        "longer": found.longer_rate.value,
+        "gold_longer": found.gold_rate,
+        "difference": beyond.value,
+        "low": beyond.low,
+        "high": beyond.high,
+        "n": beyond.n or found.items,
     }
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from ..auditing import Audit, JudgeAudit
 from ..interpretation.format import one_line
+from ..interpretation.verdicts import because, confidence_line
 from ..stats.estimate import Estimate
 
 MAX_BOARD_ROWS = 20
-MARKS = {"ok": "ok", "warn": "WARN", "fail": "FAIL", "unknown": "?"}
+MARKS = {"ok": "ok", "warn": "WARN", "fail": "FAIL", "unclear": "~", "unknown": "?"}
 
 
 def to_text(audit: Audit) -> str:
@@ -18,15 +19,13 @@ def to_text(audit: Audit) -> str:
     lines = [
         f"Judges: {len(found.judges)}; votes: {found.votes:,}; comparisons: {found.comparisons:,}; "
         f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
-        f"rejected rows: {sum(reading.rejects.num_rows for reading in audit.readings):,}."
+        f"rejected rows: {sum(reading.rejects.num_rows for reading in audit.readings):,}; "
+        f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}."
     ]
     for judge in audit.judges:
-        lines += ["", judge.judge]
-        lines += [
-            f"  {MARKS[verdict.verdict]:4}  {verdict.check:14}  {verdict.sentence}"
-            for verdict in audit.verdicts
-            if verdict.judge == judge.judge
-        ]
+        checks = [verdict for verdict in audit.verdicts if verdict.judge == judge.judge]
+        lines += ["", f"{because(judge.judge, audit.overall[judge.judge], checks)} {confidence_line(checks)}"]
+        lines += [f"  {MARKS[v.verdict]:4}  {v.check:14}  {v.sentence}" for v in checks]
     lines += ["", "Judges", *_table(JUDGE_HEADER, [_judge_row(judge) for judge in audit.judges])]
     if any(judge.splits for judge in audit.judges):
         lines += ["", _splits_title(audit)]

@@ -19,6 +19,7 @@ from ..records import (
     LengthCounts,
     OrderCounts,
     OutcomeCounts,
+    OutputCounts,
     PositionCounts,
     SingleVotes,
     VoteCounts,
@@ -40,6 +41,7 @@ from .row_queries import direct_scores, list_rankings, ranked_items
 from .selection import (
     BOTH_ORDERS,
     at_one_moment,
+    by_judge,
     check_column,
     column_sql,
     dense_codes,
@@ -67,6 +69,7 @@ __all__ = [
     "list_rankings",
     "order_counts",
     "outcomes",
+    "outputs",
     "pair_doubts",
     "pair_scores",
     "positions",
@@ -140,6 +143,31 @@ def vote_counts_by(store: Snapshot, selection: Selection, column: str) -> dict[s
             table.slice(start, end - start), codes, selected.judges, VoteCounts
         )
         for start, end in pairwise(bounds)
+    }
+
+
+@at_one_moment
+def outputs(store: Snapshot, selection: Selection) -> dict[str, OutputCounts]:
+    """Outputs of each judge per comparison, those without a verdict too. Raises as `vote_counts` does."""
+    selected = scope(store, selection)
+    table = store.query(
+        selected.sql(
+            """
+            with n as (
+                select v.judge, v.comparison, count_if(v.status = 0 and v.vote = 1)::bigint as plus,
+                       count_if(v.status = 0 and v.vote = 0)::bigint as tie,
+                       count_if(v.status = 0 and v.vote = -1)::bigint as minus,
+                       count_if(v.status <> 0)::bigint as missing
+                from votes v where {filter} group by v.judge, v.comparison)
+            select n.*, g.item, coalesce(g.gold, {NO_GOLD})::bigint as gold_
+            from n join {gold} g using (comparison) order by n.judge, n.comparison"""
+        ),
+        selected.params,
+    )
+    arrays = {name.removesuffix("_"): ints(table, name) for name in table.column_names if name != "judge"}
+    return {
+        judge: OutputCounts(**{name: values[rows] for name, values in arrays.items()})
+        for judge, rows in by_judge(table, selected.judges).items()
     }
 
 
