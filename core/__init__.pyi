@@ -66,8 +66,8 @@ from .leaderboard.outside import compare_outside, read_outside
 from .leaderboard.score_board import score_boards
 from .leaderboard.scores import direct_statistics
 from .leaderboard.task_spread import between_tasks
-from .reporting import report
 from .reporting.document import to_json
+from .reporting.html import report
 from .reporting.text import to_text
 from .schema import Selection
 from .store import Store, default_path

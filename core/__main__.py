@@ -96,7 +96,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from .reporting import report
+    from .reporting.html import report
 
     _write(Path(options.html), report(_audited(options)))
     print(one_line(options.html))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.auditing import AuditOptions, audit
 from core.interpretation.verdicts import missing
-from core.reporting import report
+from core.reporting.html import report
 from pages.sections.overview.verdicts import checks_section, findings_section, raters_section, summary
 from pages.shared import cached, widgets
 

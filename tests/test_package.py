@@ -375,6 +375,7 @@ def test_wheel_brings_one_name(installed: Environment) -> None:
     assert names == {"appellate", f"appellate-{__version__}.dist-info"}
     below = {path.name for path in (installed.packages / "appellate").iterdir()} - {"__pycache__"}
     assert {"core", "pages", "data", "app.py", "py.typed", ".streamlit"} <= below
+    assert (installed.packages / "appellate" / "core" / "reporting" / "report.html.j2").is_file()
     data = {path.name for path in (installed.packages / "appellate" / "data").iterdir()}
     assert data == {"README.md", *(f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings"))}
 

@@ -15,9 +15,8 @@ from readings import reading
 from core.__main__ import main
 from core.auditing import Audit, AuditOptions, audit
 from core.plots.base import drawing_library
-from core.reporting import report
 from core.reporting.document import to_document
-from core.reporting.html import number, p_value, text
+from core.reporting.html import number, p_value, report, text
 from core.schema import Selection
 from core.store import Store
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..stats.estimate import Estimate
@@ -28,8 +27,8 @@ class Column:
     """One column of a result's table.
 
     name : heading, as it is read.
-    value : field of the row that holds it ("rate.n" is the n of its rate), or a function of the row; a
-        number, a text or an `Estimate`.
+    value : field of the row that holds it ("rate.n" is the n of its rate; unknown without a rate), or a
+        function of the row; a number, a text or an `Estimate`.
     form : how a number is written (`format` specification, such as ".3f", "+.1f" or ",d"); `TEXT` for words.
     help : what the number is, in one sentence.
     ends : headings of the interval's ends in a table of numbers; the default is "<name> low", "<name> high".
@@ -51,8 +50,7 @@ class Column:
 
     def of(self, row: object) -> Value:
         """The value in one row."""
-        take = self.value if callable(self.value) else attrgetter(self.value)
-        found: Value = take(row)
+        found: Value = self.value(row) if callable(self.value) else field_of(row, self.value)
         if self.scale == 1 or found is None or isinstance(found, str):
             return found
         return found.scaled(self.scale) if isinstance(found, Estimate) else self.scale * found
@@ -70,6 +68,13 @@ class Column:
                 return value
             return f"{value} ({number(found.low, self.form)} to {number(found.high, self.form)})"
         return found if isinstance(found, str) else number(found, self.form)
+
+
+def field_of(row: object, path: str) -> Any:
+    """Field of a row, its parts parted by dots; None where one on the way is None."""
+    for name in path.split("."):
+        row = None if row is None else getattr(row, name)
+    return row
 
 
 def frame(columns: Sequence[Column], rows: Iterable[object]) -> pd.DataFrame:

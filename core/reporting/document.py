@@ -44,7 +44,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "input": _input(audit),
-        "options": _options(audit),
+        "options": options_of(audit),
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
         "agreement": [
             _fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa")) for pair in audit.agreement.pairs
@@ -92,7 +92,8 @@ def _input(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _options(audit: Audit) -> dict[str, Any]:
+def options_of(audit: Audit) -> dict[str, Any]:
+    """What was selected, and how it was read and audited."""
     selection = audit.selection
     chosen: dict[str, Any] = {
         "datasets": selection.datasets,

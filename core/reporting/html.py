@@ -1,6 +1,10 @@
-"""Tables and figures of a report, a function a section; without anything to show it is empty.
+"""An audit as one HTML file that needs nothing else: verdicts first, then tables, and figures beside them.
 
-HTML of a report: text is escaped unless it was made here, and nothing is fetched from any host.
+It holds the audit's own numbers, each with all its digits; what needs votes beyond the audit is left out
+rather than computed anew. Nothing depends on the clock or the machine: the same audit gives the same bytes.
+
+`report.html.j2` has the markup; text is escaped unless it was made there, and nothing is fetched from any
+host. Here are the columns of its tables and what its sections hold.
 """
 
 from __future__ import annotations
@@ -10,621 +14,444 @@ import hashlib
 import html
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from functools import cache, partial
+from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from ..aggregation.rules import RULES
-from ..auditing import Audit, JudgeAudit
+from ..auditing import Audit
 from ..confidence.calibration_error import by_chance
 from ..interpretation.format import SAYS, one_line, percent
+from ..interpretation.format import number as written
+from ..interpretation.tables import TEXT, Column
+from ..interpretation.verdicts import WORDS, Grade, answer, missing, overall
 from ..plots.aggregation import errors_figure
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
 from ..plots.confusion import accuracies, confusion_matrix
 from ..plots.leaderboard import board_figure
 from ..plots.position import flips, slot_biases
-from .document import to_document
+from ..stats.estimate import Estimate
+from .document import options_of
 
 if TYPE_CHECKING:
-    from ..confidence.calibration_error import Calibration
-    from ..leaderboard.anchored import Board
+    from jinja2 import Template
+
     from ..plots.base import Figure
-    from ..stats.estimate import Estimate
 
+Part = tuple[Any, ...]
+"""A macro of the template and its arguments."""
 
-THEMES: tuple[Theme, ...] = ("light", "dark")
+SIGNS: dict[Grade, str] = {"ok": "✓", "warn": "!", "fail": "✗", "unknown": "?"}
 PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
 """Colour of words that warn: the figures' orange, on white as dark as text has to be (4.5 to 1)."""
+TOGETHER = 5
+"""Judges in one reliability diagram; more could not be told apart."""
+MOST_DRAWN = 20
+"""Judges with a figure of their own, and models in the figure of a board; tables have all of them."""
+MOST_BOARDS = 12
+"""Anchors whose leaderboard is shown; the JSON has all."""
 
 
-class Html(str):
-    """Markup that is safe as it is. Any other text is escaped on its way into the page."""
+def report(audit: Audit) -> str:
+    """The file as text, to be written as UTF-8."""
+    names = ", ".join(reading.name for reading in audit.readings) or ", ".join(audit.summary.datasets)
+    made = [
+        ("verdicts", "Verdicts", _verdicts),
+        ("judges", "Judges", _judges),
+        ("calibration", "Calibration", _calibration),
+        ("position", "Position bias", _position),
+        ("confusion", "Confusion", _confusion),
+        ("aggregation", "Aggregation", _aggregation),
+        ("agreement", "Repeatability and agreement", _agreement),
+        ("leaderboards", "Leaderboards", _leaderboards),
+        ("notes", "Notes", _notes),
+        ("options", "Options and input", _provenance),
+    ]
+    sections = [(key, title, parts) for key, title, make in made if (parts := list(make(audit)))]
+    drawn = any(macro == "figure" for *_, parts in sections for macro, *_ in parts)
+    return _template().render(
+        title=f"Audit of {names}",
+        top=_top(audit),
+        sections=sections,
+        library=Markup(drawing_library()) if drawn else None,
+        **{theme: asdict(COLOURS[theme]) | {"problem": problem} for theme, problem in PROBLEM.items()},
+    )
 
-    __slots__ = ()
 
-
-def text(words: object) -> Html:
+def text(words: object) -> Markup:
     """Text from anywhere as harmless markup; line breaks and what cannot be printed become spaces."""
-    if isinstance(words, Html):
-        return words
-    return Html(html.escape(one_line(str(words))))
+    return words if isinstance(words, Markup) else Markup(html.escape(one_line(str(words))))
 
 
-def number(value: float | None, form: str = "z.3f") -> Html:
+def number(value: float | None, form: str = ".3f") -> Markup:
     """A number as it is read, with all its digits in the `value` of its element; unknown is a dash."""
     if value is None or not math.isfinite(value):
-        return Html("–")
-    value = float(value)
-    return Html(f'<data value="{value!r}">{format(value, form)}</data>')
+        return Markup("–")
+    return Markup(f'<data value="{float(value)!r}">{written(value, form)}</data>')
 
 
-def p_value(p: float | None) -> Html:
+def p_value(p: float | None) -> Markup:
     """As the verdicts print it: three digits, and the far tail as such."""
     if p is None or not p < 0.001:
         return number(p, ".3g")
-    return Html(f'<data value="{float(p)!r}">&lt; .001</data>')
+    return Markup(f'<data value="{float(p)!r}">&lt; .001</data>')
 
 
-def interval(value: float | None, low: float | None, high: float | None, form: str = "z.3f") -> Html:
-    """An estimate with its interval, if it has one."""
-    if value is None or not math.isfinite(value):
-        return Html("–")
-    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
-        return number(value, form)
-    return Html(f"{number(value, form)} <small>({number(low, form)} to {number(high, form)})</small>")
+def cell(column: Column, row: object) -> Markup:
+    """A row's value in a column: an estimate with its interval, a number with all its digits, or text."""
+    found = column.of(row)
+    if isinstance(found, Estimate):
+        value, low, high = (number(one, column.form) for one in (found.value, found.low, found.high))
+        known = math.isfinite(found.value) and math.isfinite(found.low) and math.isfinite(found.high)
+        return Markup(f"{value} <small>({low} to {high})</small>") if known else value
+    if isinstance(found, str) or found is None or column.form.endswith("d"):
+        return text(column.text(row))
+    return number(found, column.form)
 
 
-def estimate(found: Estimate | None, form: str = "z.3f") -> Html:
-    """The same of a result."""
-    return interval(found.value, found.low, found.high, form) if found else Html("–")
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-
-def tag(name: str, *inside: object, kind: str = "") -> Html:
-    """An element around text or markup; `kind` is its class."""
-    opened = f'{name} class="{html.escape(kind)}"' if kind else name
-    return Html(f"<{opened}>{''.join(text(part) for part in inside)}</{name}>")
-
-
-def table(
-    caption: str,
-    header: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    *,
-    texts: Sequence[str] = ("judge",),
-) -> Html:
-    """A table whose first column names the row; columns in `texts` are to the left, numbers to the right."""
-    looks = ["text" if place == 0 or name in texts else "number" for place, name in enumerate(header)]
-    head = "".join(
-        f'<th scope="col" class="{look}">{text(name)}</th>' for name, look in zip(header, looks, strict=True)
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        finalize=text,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-    named = tag("caption", caption) if caption else ""
-    body = []
-    for row in rows:
-        first, *others = (_cell(cell) for cell in row)
-        cells = "".join(
-            f'<td class="{look}">{cell}</td>' for cell, look in zip(others, looks[1:], strict=True)
-        )
-        body.append(f'<tr><th scope="row" class="text">{first}</th>{cells}</tr>')
-    return Html(
-        f'<div class="wide"><table>{named}<thead><tr>{head}</tr></thead>'
-        f"<tbody>\n{chr(10).join(body)}\n</tbody></table></div>"
-    )
-
-
-def _cell(cell: object) -> Html:
-    if cell is None:
-        return Html("–")
-    return Html(f"{cell:,}") if isinstance(cell, int) and not isinstance(cell, bool) else text(cell)
-
-
-def folded(title: str, *inside: Html) -> Html:
-    """Something long, opened by a click, and opened by itself before it is printed."""
-    return Html(f"<details><summary>{text(title)}</summary>{''.join(inside)}</details>")
-
-
-def drawing(make: Callable[..., Figure], *, alt: str) -> Html:
-    """What `make(theme=…)` gives in both themes, drawn when the file is opened; tables hold its numbers.
-
-    The figure is data, not a script: `<` in a name cannot end its element.
-    """
-    both = ",".join(f'"{theme}":{to_json(make(theme=theme))}' for theme in THEMES)
-    for sign in "<>&\u2028\u2029":
-        both = both.replace(sign, f"\\u{ord(sign):04x}")
-    return Html(
-        f'<figure><div class="plot" role="img" aria-label="{text(alt)}" hidden></div>'
-        f'<script type="application/json">{{{both}}}</script></figure>'
-    )
-
-
-def section(key: str, title: str, *inside: Html) -> Html:
-    """A part of the page with a heading to link to; nothing if there is nothing in it."""
-    if not any(inside):
-        return Html()
-    return Html(
-        f'<section id="{key}"><h2>{text(title)}</h2>\n{chr(10).join(filter(None, inside))}\n</section>\n'
-    )
-
-
-def page(title: str, top: Html, parts: Sequence[tuple[str, str, Html]]) -> str:
-    """The whole file: parts are (key, title, section), linked from the top; empty ones are left out.
-
-    The policy in it forbids every request and every script but the two whose hashes it names.
-    """
-    shown = [part for part in parts if part[2]]
-    links = " ".join(f'<a href="#{key}">{text(name)}</a>' for key, name, _ in shown)
-    scripts = [drawing_library(), SCRIPT] if any("plot" in part for *_, part in shown) else []
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
-    policy = (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{text(title)}</h1>\n{top}\n<nav>{links}</nav>\n{''.join(part for *_, part in shown)}</main>\n"
-        f"{''.join(f'<script>{script}</script>{chr(10)}' for script in scripts)}</body>\n</html>\n"
-    )
+    environment.globals["cell"] = cell
+    environment.filters["digest"] = _digest
+    return environment.get_template("report.html.j2")
 
 
 def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _variables(theme: Theme) -> str:
-    colours = COLOURS[theme]
-    return (
-        f"--page: {colours.page}; --text: {colours.text}; --grid: {colours.grid}; "
-        f"--neutral: {colours.neutral}; --accent: {colours.accent}; --problem: {PROBLEM[theme]};"
+def _figure(make: Callable[..., Figure], alt: str, audit: Audit | None = None) -> Part:
+    """What `make` gives in both themes, with the styles of the audit's judges where that is given.
+
+    The figure is data, not a script: `<` in a name cannot end its element.
+    """
+    drawn = []
+    for theme in PROBLEM:
+        raters = {judge.judge: judge.rater_type for judge in audit.judges} if audit else {}
+        styles = {"styles": rater_styles(raters, theme=theme)} if audit else {}
+        drawn.append(f'"{theme}":{to_json(make(theme=theme, **styles))}')
+    both = ",".join(drawn)
+    for sign in "<>&\u2028\u2029":
+        both = both.replace(sign, f"\\u{ord(sign):04x}")
+    return "figure", alt, Markup(f"{{{both}}}")
+
+
+def _top(audit: Audit) -> list[tuple[str, ...]]:
+    found = audit.summary
+    raters = "1 rater" if len(found.judges) == 1 else f"{len(found.judges):,} raters"
+    counted = (
+        f"{raters}, {found.votes:,} votes on {found.comparisons:,} comparisons of {found.items:,} items; "
+        f"{found.unparsed:,} outputs without a vote, "
+        f"{sum(reading.rejects.num_rows for reading in audit.readings):,} rejected rows. "
+        f"Intervals are at {100 * audit.options.level:g} %."
     )
+    simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
+    return [(answer(audit.verdicts), "answer"), *(simulated if found.simulated else []), (counted,)]
 
 
-STYLE = f"""
-:root {{ {_variables("light")} }}
-@media screen and (prefers-color-scheme: dark) {{ :root {{ {_variables("dark")} }} }}
-* {{ box-sizing: border-box; }}
-body {{ margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }}
-main {{ max-width: 80rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: anywhere; }}
-h1 {{ font-size: 1.7rem; line-height: 1.25; margin: 0 0 .5rem; }}
-h2 {{ font-size: 1.3rem; margin: 2.5rem 0 .5rem; }}
-h3 {{ font-size: 1.05rem; margin: 1.5rem 0 .25rem; }}
-h2, h3, caption {{ break-after: avoid; }}
-.answer {{ border-left: 3px solid var(--accent); padding-left: .8rem; font-size: 1.15rem; font-weight: 500; }}
-.simulated, .grade-warn, .grade-fail {{ color: var(--problem); font-weight: 600; }}
-nav a {{ margin-right: .8rem; color: var(--accent); white-space: nowrap; }}
-.wide {{ overflow-x: auto; margin: .75rem 0 1.25rem; }}
-table {{ border-collapse: collapse; font-size: .9rem; overflow-wrap: break-word; }}
-caption {{ text-align: left; font-weight: 600; padding-bottom: .3rem; }}
-th, td {{ padding: .25rem .7rem .25rem 0; border-bottom: 1px solid var(--grid); vertical-align: top; }}
-th {{ font-weight: 500; }}
-thead th {{ color: var(--neutral); vertical-align: bottom; }}
-.text {{ text-align: left; }}
-th.text {{ min-width: 6rem; max-width: 20rem; }}
-td.text {{ min-width: 4.5rem; max-width: 48rem; }}
-.number {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
-small {{ color: var(--neutral); font-size: .92em; }}
-figure {{ margin: .75rem 0; max-width: 42rem; break-inside: avoid; }}
-summary {{ cursor: pointer; color: var(--accent); }}
-@media print {{
-  main {{ max-width: none; padding: 0; }}
-  nav {{ display: none; }}
-  .wide {{ overflow: visible; }}
-  table {{ font-size: .7rem; }}
-  tbody .text {{ overflow-wrap: anywhere; }}
-  th, td {{ padding-right: .5rem; }}
-  .number {{ white-space: normal; }}
-  data {{ white-space: nowrap; }}
-  tr {{ break-inside: avoid; }}
-}}
-"""
-
-SCRIPT = """
-const dark = matchMedia("(prefers-color-scheme: dark)");
-function draw(theme) {
-  for (const plot of document.querySelectorAll(".plot")) {
-    const figure = JSON.parse(plot.nextElementSibling.textContent)[theme];
-    plot.hidden = false;
-    plot.style.height = figure.layout.height + "px";  // kept when the window changes
-    Plotly.react(plot, figure.data, figure.layout, {displayModeBar: false, responsive: true});
-  }
-}
-const fitting = () => draw(dark.matches ? "dark" : "light");
-addEventListener("beforeprint", () => {
-  document.querySelectorAll("details").forEach(folded => { folded.open = true; });
-  draw("light");
-});
-addEventListener("afterprint", fitting);
-dark.addEventListener("change", fitting);
-fitting();
-"""
+JUDGE = Column("judge", "judge", TEXT)
+VERDICTS = (
+    Column("check", "check", TEXT),
+    Column("grade", lambda one: _graded(one.verdict), TEXT),
+    Column("finding", "sentence", TEXT),
+)
 
 
-TOGETHER = 5
-"""Judges in one reliability diagram; more could not be distinguished."""
-MOST_DRAWN = 20
-"""Judges with a figure of their own, and models in the figure of a board; tables have all of them."""
-MOST_BOARDS = 12
-"""Anchors whose leaderboard is shown; the JSON has all."""
-ELO = "+z.0f"
+def _graded(grade: Grade) -> Markup:
+    return Markup(f'<span class="grade-{grade}">{SIGNS[grade]} {grade}</span>')
 
 
-def judges(audit: Audit) -> list[Html]:
-    """One row a rater: how many votes, and the main figure of each check."""
-
-    def row(judge: JudgeAudit) -> Sequence[object]:
-        right, position, icc = judge.accuracy, judge.position, judge.repeatability
-        return (
-            judge.judge,
-            judge.rater_type,
-            judge.votes.n,
-            judge.votes.plus,
-            judge.votes.tie,
-            judge.votes.minus,
-            judge.votes.failed,
-            estimate(right),
-            number(judge.confusion.constant) if judge.confusion else None,
-            number(judge.calibration.ece) if judge.calibration else None,
-            number(position.flip_rate.value) if position and position.flip_rate else None,
-            number(icc.icc_3_k.value) if icc and icc.icc_3_k else None,
-        )
-
-    header = (
-        *("judge", "kind", "votes", "A", "tie", "B", "no vote"),
-        *("accuracy", "best constant", "ECE", "flip rate", "ICC(3,k)"),
-    )
-    return [table("Raters", header, [row(judge) for judge in audit.judges], texts=("kind",))]
+def _verdicts(audit: Audit) -> Iterator[Part]:
+    for judge in audit.judges:
+        own = [verdict for verdict in audit.verdicts if verdict.judge == judge.judge]
+        grade = overall(own)
+        yield "words", "h3", f"{SIGNS[grade]} {judge.judge} {WORDS[grade][0]}", f"grade-{grade}"
+        yield "table", "", VERDICTS, own
 
 
-def calibration(audit: Audit) -> list[Html]:
-    """Reliability diagrams, the measures with their noise floor, TH-Score, and the bins."""
-    known = {judge: found.calibration for judge, found in _by_name(audit).items() if found.calibration}
+RATERS = (
+    JUDGE,
+    Column("kind", "rater_type", TEXT),
+    Column("votes", "votes.n", ",d"),
+    Column("A", "votes.plus", ",d"),
+    Column("tie", "votes.tie", ",d"),
+    Column("B", "votes.minus", ",d"),
+    Column("no vote", "votes.failed", ",d"),
+    Column("accuracy", "accuracy"),
+    Column("best constant", "confusion.constant"),
+    Column("ECE", "calibration.ece"),
+    Column("flip rate", "position.flip_rate.value"),
+    Column("ICC(3,k)", "repeatability.icc_3_k.value"),
+)
+
+
+def _judges(audit: Audit) -> Iterator[Part]:
+    yield "table", "Raters", RATERS, audit.judges
+
+
+CALIBRATIONS = (
+    JUDGE,
+    Column("n", "calibration.n", ",d"),
+    Column("accuracy", "calibration.accuracy"),
+    Column("stated", "calibration.mean_confidence"),
+    Column("stated − right", "gap.gap", "+.3f"),
+    Column("ECE", "calibration.ece"),
+    Column("ECE by chance", "floor.ece.value"),
+    Column("by chance up to", lambda judge: judge.floor and by_chance(judge.floor)),
+    *(Column(name, f"calibration.{name.lower()}") for name in ("ACE", "MCE", "Brier", "NLL")),
+)
+TH_SCORES = (
+    Column("judge", itemgetter(0), TEXT),
+    Column("ε", lambda row: row[1].epsilon, "g"),
+    Column("TH-Score", lambda row: row[1].th.value, ".2f"),
+    Column("share kept", lambda row: row[1].share),
+    Column("accuracy there", lambda row: row[1].accuracy),
+    Column("n", lambda row: row[1].n, ",d"),
+)
+BINS = (
+    Column("confidence", lambda row: f"{row[0]:g} to {row[1]:g}", TEXT),
+    Column("n", itemgetter(2), ",d"),
+    Column("mean stated", itemgetter(3)),
+    Column("share right", itemgetter(4)),
+)
+
+
+def _calibration(audit: Audit) -> Iterator[Part]:
+    known = {judge.judge: judge.calibration.reliability for judge in audit.judges if judge.calibration}
     if not known:
-        return []
-    of = _by_name(audit)
-    measures, near, parts = [], [], []
-    for name, one in known.items():
-        gap, floor = of[name].gap, of[name].floor
-        measures.append(
-            (
-                name,
-                one.n,
-                estimate(one.accuracy),
-                number(one.mean_confidence),
-                estimate(gap.gap, "+z.3f") if gap else None,
-                number(one.ece),
-                number(floor.ece.value) if floor else None,
-                number(by_chance(floor)) if floor else None,
-                *(number(value) for value in (one.ace, one.mce, one.brier, one.nll)),
-            )
-        )
-        near += [
-            (
-                name,
-                number(th.epsilon, "g"),
-                number(th.th.value, "z.2f"),
-                number(th.share),
-                estimate(th.accuracy),
-                th.n,
-            )
-            for th in of[name].th
-        ]
-    for group in _groups(list(known)):
-        bins = {name: known[name].reliability for name in group}
-        parts.append(
-            _drawn(
-                audit,
-                partial(reliability_diagram, bins),
-                alt="Share right against stated confidence",
-            )
-        )
-    header = (
-        *("judge", "n", "accuracy", "stated", "stated − right"),
-        *("ECE", "ECE by chance", "by chance up to", "ACE", "MCE", "Brier", "NLL"),
-    )
-    return [
-        table("Stated confidence against what was right", header, measures),
-        *parts,
-        table(
-            "TH-Score, in percent points",
-            ("judge", "ε", "TH-Score", "share kept", "accuracy there", "n"),
-            near,
-        ),
-        folded("Bins of the reliability diagrams", *(_bins(name, one) for name, one in known.items())),
-    ]
+        return
+    measured = [judge for judge in audit.judges if judge.calibration]
+    yield "table", "Stated confidence against what was right", CALIBRATIONS, measured
+    # None nearly empty beside full ones.
+    figures = -(-len(known) // TOGETHER)
+    for place in range(figures):
+        bins = {name: known[name] for name in list(known)[place::figures]}
+        yield _figure(partial(reliability_diagram, bins), "Share right against stated confidence", audit)
+    scores = [(judge.judge, score) for judge in measured for score in judge.th]
+    yield "table", "TH-Score, in percent points", TH_SCORES, scores
+    rows = {
+        name: zip(bins.low, bins.high, bins.n, bins.confidence, bins.accuracy, strict=True)
+        for name, bins in known.items()
+    }
+    yield "folded", "Bins of the reliability diagrams", [(name, BINS, bins) for name, bins in rows.items()]
 
 
-def _bins(name: str, found: Calibration) -> Html:
-    bins = found.reliability
-    rows = [
-        (
-            f"{bins.low[b]:g} to {bins.high[b]:g}",
-            int(bins.n[b]),
-            number(bins.confidence[b]),
-            estimate(bins.accuracy[b]),
-        )
-        for b in range(len(bins.n))
-    ]
-    return table(name, ("confidence", "n", "mean stated", "share right"), rows)
+LEANS = (
+    JUDGE,
+    *(Column(slot, f"position.{slot}", ",d") for slot in ("first", "second", "tie")),
+    Column("of decided votes", "position.bias_decided", "+.3f"),
+    Column("of all votes", "position.bias_all", "+.3f"),
+    Column("within pairs", "position.bias_pairs", "+.3f"),
+)
+FLIPS = (
+    JUDGE,
+    Column("pairs", "position.pairs", ",d"),
+    Column("flip rate", "position.flip_rate"),
+    Column("A to B or back", "position.hard_flip_rate"),
+    Column("repeats, same order", "position.same_order_disagreement"),
+    Column("p, paired orders", lambda judge: p_value(judge.position.p_value)),
+)
 
 
-def position(audit: Audit) -> list[Html]:
-    """Position bias and flips of the judges whose votes say what was shown first."""
-    known = {judge: found.position for judge, found in _by_name(audit).items() if found.position}
+def _position(audit: Audit) -> Iterator[Part]:
+    known = {judge.judge: judge.position for judge in audit.judges if judge.position}
     if not known:
-        return []
-
-    def row(name: str) -> Sequence[object]:
-        one = known[name]
-        return (
-            name,
-            *(one.first, one.second, one.tie),
-            *(estimate(bias, "+z.3f") for bias in (one.bias_decided, one.bias_all, one.bias_pairs)),
-            one.pairs,
-            *(estimate(rate) for rate in (one.flip_rate, one.hard_flip_rate, one.same_order_disagreement)),
-            p_value(one.p_value),
-        )
-
-    rows = [row(name) for name in known]
-    return [
-        table(
-            "Bias towards the first response shown; within pairs, quality cannot pass for it",
-            ("judge", "first", "second", "tie", "of decided votes", "of all votes", "within pairs"),
-            [one[:7] for one in rows],
-        ),
-        _drawn(audit, partial(slot_biases, known), alt="Position bias by judge"),
-        table(
-            "Verdicts that change with the order",
-            ("judge", "pairs", "flip rate", "A to B or back", "repeats, same order", "p, paired orders"),
-            [(one[0], *one[7:]) for one in rows],
-        ),
-        _drawn(audit, partial(flips, known), alt="Flips by judge"),
-    ]
+        return
+    rows = [judge for judge in audit.judges if judge.position]
+    caption = "Lean towards the first response shown; within pairs, quality cannot pass for it"
+    yield "table", caption, LEANS, rows
+    yield _figure(partial(slot_biases, known), "Lean by judge", audit)
+    yield "table", "Verdicts that change with the order", FLIPS, rows
+    yield _figure(partial(flips, known), "Flips by judge", audit)
 
 
-def confusion(audit: Audit) -> list[Html]:
-    """Accuracy beside the best constant answer, and each judge's table of gold against verdict."""
-    known = {judge: found.confusion for judge, found in _by_name(audit).items() if found.confusion}
+SHARES = (
+    JUDGE,
+    Column("n", "confusion.n", ",d"),
+    Column("share right", "confusion.accuracy"),
+    Column("best constant answer", "confusion.constant"),
+)
+SAID = (
+    Column("", itemgetter(0), TEXT),
+    *(Column(SAYS[said], itemgetter(2 - said), ",d") for said in (1, 0, -1)),
+    *(Column(f"{SAYS[said]}, share", itemgetter(5 - said)) for said in (1, 0, -1)),
+)
+
+
+def _confusion(audit: Audit) -> Iterator[Part]:
+    known = {judge.judge: judge.confusion for judge in audit.judges if judge.confusion}
     if not known:
-        return []
-    parts = [
-        table(
-            "Share right of all votes with gold",
-            ("judge", "n", "share right", "best constant answer"),
-            [(name, one.n, estimate(one.accuracy), number(one.constant)) for name, one in known.items()],
-        ),
-        _drawn(audit, partial(accuracies, known), alt="Share right"),
-    ]
+        return
+    rows = [judge for judge in audit.judges if judge.confusion]
+    yield "table", "Share right of all votes with gold", SHARES, rows
+    yield _figure(partial(accuracies, known), "Share right", audit)
+    caption = "What was said, by what gold says: votes, and shares of the row"
     for place, (name, one) in enumerate(known.items()):
-        rows = [
-            (
-                f"gold says {SAYS[gold]}",
-                *(int(one.counts[gold + 1, said + 1]) for said in (1, 0, -1)),
-                *(estimate(one.share[gold + 1, said + 1]) for said in (1, 0, -1)),
-            )
-            for gold in (1, 0, -1)
+        yield "words", "h3", name
+        cells = {gold: [(gold + 1, said + 1) for said in (1, 0, -1)] for gold in (1, 0, -1)}
+        of_gold = [
+            (f"gold says {SAYS[gold]}", *(one.counts[at] for at in row), *(one.share[at] for at in row))
+            for gold, row in cells.items()
         ]
-        says = [SAYS[said] for said in (1, 0, -1)]
-        parts += [
-            tag("h3", name),
-            table(
-                "What was said, by what gold says: votes, and shares of the row",
-                ("", *says, *(f"{word}, share" for word in says)),
-                rows,
-            ),
-        ]
+        yield "table", caption, SAID, of_gold
         if place < MOST_DRAWN:
-            parts.append(drawing(partial(confusion_matrix, one), alt=f"Confusion of {name}"))
-    return parts
+            yield _figure(partial(confusion_matrix, one), f"Confusion of {name}")
 
 
-def aggregation(audit: Audit) -> list[Html]:
-    """Parameters of the fits, and every rule on the same held-out comparisons."""
-    fitted = {judge: found.btd for judge, found in _by_name(audit).items() if found.btd}
+FITS = (
+    JUDGE,
+    Column("β", "btd.beta", ".4g"),
+    Column("ν", "btd.nu", ".4g"),
+    Column("γ", "btd.gamma", ".4g"),
+    Column("DRPS", "btd.drps", ".4f"),
+    Column("n", "btd.n_items", ",d"),
+    Column("at bounds", lambda judge: ", ".join(judge.btd.at_bounds) or "none", TEXT),
+)
+SCORES = (
+    Column("rule", "name", TEXT),
+    Column("MAE", lambda score: Estimate(score.mae, score.mae_item_low, score.mae_item_high)),
+    Column("MAE, over splits", lambda score: Estimate(score.mae, score.mae_low, score.mae_high)),
+    Column("pairwise accuracy", lambda score: Estimate(score.pa, score.pa_item_low, score.pa_item_high)),
+    Column("regret", "regret", "+.3f"),
+    Column("top cluster", lambda score: {True: "yes", False: "no", None: None}[score.top_cluster]),
+)
+
+
+def _aggregation(audit: Audit) -> Iterator[Part]:
+    fitted = [judge for judge in audit.judges if judge.btd]
     if not fitted:
-        return []
-    parts = [
-        table(
-            "BTD fitted on all labels",
-            ("judge", "β", "ν", "γ", "DRPS", "n", "at bounds"),
-            [
-                (
-                    name,
-                    *(number(value, "z.4g") for value in (one.beta, one.nu, one.gamma)),
-                    number(one.drps, "z.4f"),
-                    one.n_items,
-                    ", ".join(one.at_bounds) or "none",
-                )
-                for name, one in fitted.items()
-            ],
-            texts=("at bounds",),
-        )
-    ]
-    evaluated = {judge: found.splits for judge, found in _by_name(audit).items() if found.splits}
+        return
+    yield "table", "BTD fitted on all labels", FITS, fitted
+    evaluated = {judge.judge: judge.splits for judge in fitted if judge.splits}
     for place, (name, value) in enumerate(evaluated.items()):
-        rows = [
-            (
-                score.name,
-                interval(score.mae, score.mae_item_low, score.mae_item_high),
-                interval(score.mae, score.mae_low, score.mae_high),
-                interval(score.pa, score.pa_item_low, score.pa_item_high),
-                number(score.regret, "+z.3f"),
-                {True: "yes", False: "no", None: None}[score.top_cluster],
-            )
-            for score in value.scores.values()
-        ]
-        parts += [
-            tag("h3", name),
-            table(
-                f"Rules on held-out comparisons: mean over {value.n_splits} splits by item, "
-                f"{100 * value.share:g} % of the items for calibration (n {value.n:,})",
-                ("rule", "MAE", "MAE, over splits", "pairwise accuracy", "regret", "top cluster"),
-                rows,
-            ),
-        ]
+        yield "words", "h3", name
+        caption = (
+            f"Rules on held-out comparisons: mean over {value.n_splits} splits by item, "
+            f"{100 * value.share:g} % of the items for calibration (n {value.n:,})"
+        )
+        yield "table", caption, SCORES, value.scores.values()
         if place < MOST_DRAWN:
-            parts.append(
-                drawing(
-                    partial(errors_figure, value),
-                    alt=f"Errors of rules, {name}",
-                )
-            )
+            yield _figure(partial(errors_figure, value), f"Errors of rules, {name}")
         reasons: dict[str, list[str]] = {}
         for key, reason in value.not_applicable.items():
             reasons.setdefault(reason, []).append(RULES[key].name)
-        parts += [
-            tag("p", f"Not compared here: {', '.join(names)} ({reason}).")
-            for reason, names in reasons.items()
-        ]
-    return parts
+        for reason, names in reasons.items():
+            yield "words", "p", f"Not compared here: {', '.join(names)} ({reason})."
 
 
-def agreement(audit: Audit) -> list[Html]:
-    """ICC of repeated runs, and κ of every pair of raters."""
-    repeated = [
-        (
-            judge.judge,
-            one.k,
-            one.n_comparisons,
-            estimate(one.icc_3_1),
-            estimate(one.icc_3_k),
-            number(one.unanimous_share),
-        )
-        for judge in audit.judges
-        if (one := judge.repeatability)
-    ]
-    pairs = [
-        (
-            pair.judge_1,
-            pair.judge_2,
-            pair.n,
-            estimate(pair.raw),
-            estimate(pair.kappa),
-        )
-        for pair in audit.agreement.pairs
-        if pair.n
-    ]
-    parts = []
-    if repeated:
-        columns = ("judge", "runs", "comparisons", "ICC(3,1)", "ICC(3,k)", "all runs alike")
-        parts.append(table("Repeatability", columns, repeated))
-    if pairs:
-        parts.append(
-            table(
-                "Agreement of majority labels",
-                ("judge", "and", "n", "same label", "Cohen κ"),
-                pairs,
-                texts=("and",),
-            )
-        )
-    return parts
+REPEATS = (
+    JUDGE,
+    Column("runs", "repeatability.k", ",d"),
+    Column("comparisons", "repeatability.n_comparisons", ",d"),
+    Column("ICC(3,1)", "repeatability.icc_3_1"),
+    Column("ICC(3,k)", "repeatability.icc_3_k"),
+    Column("all runs alike", "repeatability.unanimous_share"),
+)
+PAIRS = (
+    Column("judge", "judge_1", TEXT),
+    Column("and", "judge_2", TEXT),
+    Column("n", "n", ",d"),
+    Column("same label", "raw"),
+    Column("Cohen κ", "kappa"),
+)
 
 
-def leaderboards(audit: Audit) -> list[Html]:
+def _agreement(audit: Audit) -> Iterator[Part]:
+    if repeated := [judge for judge in audit.judges if judge.repeatability]:
+        yield "table", "Repeatability", REPEATS, repeated
+    if pairs := [pair for pair in audit.agreement.pairs if pair.n]:
+        yield "table", "Agreement of majority labels", PAIRS, pairs
+
+
+BOARD = (
+    Column("model", "model", TEXT),
+    Column("tier", "tier", ",d"),
+    Column("prompts", "n", ",d"),
+    Column("won", "wins", ".1f"),
+    Column("tied", "ties", ".1f"),
+    Column("lost", "losses", ".1f"),
+    Column("win probability", "p"),
+    Column("Elo", "elo", "+.0f"),
+)
+SWAPS = (
+    Column("anchor", "anchor_1", TEXT),
+    Column("other anchor", "anchor_2", TEXT),
+    Column("models", lambda row: len(row.models), ",d"),
+    Column("Kendall τ", "kendall_tau"),
+    Column("mean shift, Elo", "mean_abs_centred_shift", ".1f"),
+)
+
+
+def _leaderboards(audit: Audit) -> Iterator[Part]:
     """Each anchor's board of all judges pooled, each judge's own, and what changes with the anchor."""
-    parts: list[Html] = []
     for anchor, boards in list(audit.boards.items())[:MOST_BOARDS]:
         pooled = next(judged.board for judged in boards if judged.judge is None)
         own = {judged.judge: judged.board for judged in boards if judged.judge is not None}
-        parts += [
-            tag("h3", f"Against {anchor}"),
-            _board(
-                f"All judges pooled, {pooled.n_items:,} prompts; "
-                f"{percent(pooled.mid_region_coverage, 1)} of the models in the mid region",
-                pooled,
-            ),
-            _drawn(
-                audit,
-                partial(
-                    board_figure, pooled, judged=own if 1 < len(own) <= TOGETHER else None, shown=MOST_DRAWN
-                ),
-                alt=f"Elo of the first {min(MOST_DRAWN, len(pooled.rows))} models against {anchor}",
-            ),
-        ]
+        yield "words", "h3", f"Against {anchor}"
+        coverage = f"{percent(pooled.mid_region_coverage, 1)} of the models in the mid region"
+        yield "table", f"All judges pooled, {pooled.n_items:,} prompts; {coverage}", BOARD, pooled.rows
+        drawn = partial(
+            board_figure, pooled, judged=own if 1 < len(own) <= TOGETHER else None, shown=MOST_DRAWN
+        )
+        alt = f"Elo of the first {min(MOST_DRAWN, len(pooled.rows))} models against {anchor}"
+        yield _figure(drawn, alt, audit)
         if len(own) > 1:
-            parts.append(
-                folded("The board of each judge", *(_board(name, found) for name, found in own.items()))
-            )
+            tables = [(name, BOARD, board.rows) for name, board in own.items()]
+            yield "folded", "The board of each judge", tables
     left = len(audit.boards) - MOST_BOARDS
     if left > 0:
-        parts.append(tag("p", f"Leaderboards against {left} more anchors are in the JSON of the audit."))
+        yield "words", "p", f"Leaderboards against {left} more anchors are in the JSON of the audit."
     if audit.anchor_swap:
-        parts.append(
-            table(
-                "What changes with the anchor, over the models on both boards",
-                ("anchor", "other anchor", "models", "Kendall τ", "mean shift, Elo"),
-                [
-                    (
-                        row.anchor_1,
-                        row.anchor_2,
-                        len(row.models),
-                        number(row.kendall_tau),
-                        number(row.mean_abs_centred_shift, "z.1f"),
-                    )
-                    for row in audit.anchor_swap.rows
-                ],
-                texts=("other anchor",),
-            )
-        )
-    return parts
+        caption = "What changes with the anchor, over the models on both boards"
+        yield "table", caption, SWAPS, audit.anchor_swap.rows
 
 
-def _board(caption: str, board: Board) -> Html:
-    rows = [
-        (
-            row.model,
-            row.tier,
-            row.n,
-            *(number(value, "z.1f") for value in (row.wins, row.ties, row.losses)),
-            interval(row.p.value, row.p.low, row.p.high),
-            interval(row.elo.value, row.elo.low, row.elo.high, ELO),
-        )
-        for row in board.rows
-    ]
-    header = ("model", "tier", "prompts", "won", "tied", "lost", "win probability", "Elo")
-    return table(caption, header, rows)
+def _notes(audit: Audit) -> Iterator[Part]:
+    if notes := [*missing(audit.verdicts), *audit.notes]:
+        yield "listed", notes
 
 
-def provenance(audit: Audit) -> list[Html]:
+FILES = (
+    Column("name", "name", TEXT),
+    Column("format", "format", TEXT),
+    Column("rows", "rows", ",d"),
+    Column("votes", "votes.num_rows", ",d"),
+    Column("rejected", "rejects.num_rows", ",d"),
+    Column("sha256", "sha256", TEXT),
+)
+OPTIONS = (Column("option", itemgetter(0), TEXT), Column("value", itemgetter(1), TEXT))
+
+
+def _provenance(audit: Audit) -> Iterator[Part]:
     """What was read, byte for byte, and with which options, so that anyone can make the file again."""
-    document = to_document(audit)
-    files = document["input"]["files"]
-    header = ("name", "format", "rows", "votes", "rejected", "sha256")
-    parts = []
-    if files:
-        rows = [tuple(file[name] for name in header) for file in files]
-        parts.append(table("Files", header, rows, texts=("format", "sha256")))
+    if audit.readings:
+        yield "table", "Files", FILES, audit.readings
     else:
-        parts.append(tag("p", f"Data sets of the store: {', '.join(audit.summary.datasets)}."))
-    options = [(name, _told(value)) for name, value in _flat(document["options"])]
-    parts.append(table("Options", ("option", "value"), options, texts=("value",)))
-    return parts
+        yield "words", "p", f"Data sets of the store: {', '.join(audit.summary.datasets)}."
+    yield "table", "Options", OPTIONS, list(_flat(options_of(audit)))
 
 
-def _flat(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for name, value in options.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name} ")
         else:
-            yield prefix + name, value
-
-
-def _told(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _by_name(audit: Audit) -> dict[str, JudgeAudit]:
-    return {judge.judge: judge for judge in audit.judges}
-
-
-def _groups(names: list[str]) -> list[list[str]]:
-    """A figure each, none nearly empty beside full ones."""
-    figures = -(-len(names) // TOGETHER)
-    return [names[place::figures] for place in range(figures)] if figures else []
-
-
-def _drawn(audit: Audit, make: Callable[..., Figure], *, alt: str) -> Html:
-    types = {judge.judge: judge.rater_type for judge in audit.judges}
-    return drawing(lambda *, theme: make(styles=rater_styles(types, theme=theme), theme=theme), alt=alt)
+            words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+            yield prefix + name, words

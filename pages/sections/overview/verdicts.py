@@ -9,7 +9,7 @@ import streamlit as st
 from core.aggregation.rules import dummies
 from core.auditing import Audit, JudgeAudit
 from core.interpretation.verdicts import Verdict, answer, overall, worst
-from core.reporting import SIGNS
+from core.reporting.html import SIGNS
 from core.schema import Selection
 from pages.shared import cached, widgets
 
