@@ -110,9 +110,9 @@ def judged(
         own = counts[name]
         of_people = people.get(name.split("-")[1], {})
         found: dict[str, Estimate | None] = {
-            "direction": estimates.direction(own),
+            "accuracy": estimates.direction(own),
             "ties": estimates.tie_gap(own),
-            "people": estimates.judge_against_people(own, of_people) if of_people else None,
+            "agreement": estimates.judge_against_people(own, of_people) if of_people else None,
             "data": estimates.missing_outputs(*outputs[name]),
         }
         clock.lap("rates and means")
@@ -189,9 +189,9 @@ def graded(
         check: grade(found.get(check), limits, floor_high=floor).grade
         for check, limits in LIMITS_USED.items()
     }
-    direction = found.get("direction")
+    direction = found.get("accuracy")
     low = None if direction is None else direction.low
-    return grades, overall(grades, direction_low=low, gold=gold).verdict
+    return grades, overall(grades, accuracy_low=low, gold=gold).verdict
 
 
 def audit_draws(situation: Situation, draws: int, *, seed: int) -> Found:
@@ -295,10 +295,10 @@ def power(found: Sequence[Found]) -> list[str]:
         "inverse confidence": ("calibration", "discrimination"),
         "length": ("length", "length, balanced"),
         "family": ("own_family", "own_family, balanced"),
-        "seldom right": ("direction",),
+        "seldom right": ("accuracy",),
         "ties": ("ties",),
         "no repeatability": ("repeatability",),
-        "worse than people": ("people",),
+        "worse than people": ("agreement",),
         "no verdict": ("data",),
     }
     sizes = sorted({one.situation.items for one in found if one.situation.fault != "none"})
@@ -416,7 +416,7 @@ def wanted_figures(found: Sequence[Found]) -> list[str]:
         met = None if shown is None else shown >= least
         rows.append((f"right on 85 %, one pair, {items} items: trust", shown, f"≥ {least:.2f}", met))
     surest = [
-        one.share("direction", "ok")
+        one.share("accuracy", "ok")
         for one in clean
         if one.situation.items == 30 and one.situation.judge.accuracy == 0.95
     ]

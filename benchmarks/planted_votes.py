@@ -22,7 +22,7 @@ Gold = Literal["balanced", "one-sided", "half ties", "none"]
 Stated = Literal["calibrated", "random", "constant", "inverse", "none"]
 
 CHECKS = (
-    "direction",
+    "accuracy",
     "position",
     "stability",
     "flip_excess",
@@ -33,7 +33,7 @@ CHECKS = (
     "ties",
     "length",
     "own_family",
-    "people",
+    "agreement",
     "data",
 )
 CONFIDENCE = ("calibration", "overconfidence", "discrimination")
@@ -309,7 +309,7 @@ def _fault(
 
 
 def _with_faults() -> Iterator[Situation]:
-    order = ("position", "stability", "flip_excess", "direction")
+    order = ("position", "stability", "flip_excess", "accuracy")
     yield from _fault(
         "slot bias",
         {b: Judge(slot_bias=b) for b in (0.1, 0.2, 0.4)},
@@ -320,7 +320,7 @@ def _with_faults() -> Iterator[Situation]:
     yield from _fault(
         "flips without a lean",
         {s: Judge(item_slots=s) for s in (0.2, 0.4)},
-        ("stability", "flip_excess", "direction", *CONFIDENCE),
+        ("stability", "flip_excess", "accuracy", *CONFIDENCE),
         votes=(2, 4, 8),
     )
     # Votes of an item that are new opinions each, and votes that mostly repeat the first.
@@ -328,7 +328,7 @@ def _with_faults() -> Iterator[Situation]:
         yield from _fault(
             "overconfidence",
             {d: Judge(over=d, alike=alike) for d in (0.05, 0.1, 0.2)},
-            ("calibration", "overconfidence", "direction", "stability", "discrimination"),
+            ("calibration", "overconfidence", "accuracy", "stability", "discrimination"),
             votes=votes,
         )
         yield from _fault(
@@ -343,29 +343,29 @@ def _with_faults() -> Iterator[Situation]:
     for fault, name in (("length", "length"), ("family", "own_family")):
         # Half of the votes that follow it would have gone that way anyhow.
         judges = {e: Judge(**{fault: 2 * e}) for e in (0.1, 0.2)}
-        yield from _fault(fault, judges, (name, "direction", "stability", *CONFIDENCE), votes=(1, 2, 8))
+        yield from _fault(fault, judges, (name, "accuracy", "stability", *CONFIDENCE), votes=(1, 2, 8))
     yield from _fault(
         "seldom right",
         {p: Judge(accuracy=p, stated="none") for p in (0.3, 0.5, 0.6, 0.65)},
-        ("direction", "stability"),
+        ("accuracy", "stability"),
         votes=(1, 2, 8),
     )
     yield from _fault(
         "ties",
         {e: Judge(extra_ties=e) for e in (0.1, 0.2, 0.4)},
-        ("ties", "direction", "flip_excess", *CONFIDENCE),
+        ("ties", "accuracy", "flip_excess", *CONFIDENCE),
         votes=(2, 8),
     )
     yield from _fault(
         "no repeatability",
         {1.0: Judge(accuracy=0.55, alike=0.0, stated="none")},
-        ("direction", "stability", "repeatability"),
+        ("accuracy", "stability", "repeatability"),
         votes=(4, 8),
     )
     yield from _fault(
         "worse than people",
         {d: Judge(accuracy=0.85 - d, stated="none") for d in (0.15, 0.3)},
-        ("direction", "stability", "people"),
+        ("accuracy", "stability", "agreement"),
         votes=(2,),
         people=4,
         gold="none",

@@ -286,6 +286,7 @@ def overall_verdict(checks: Sequence[Verdict]) -> Overall:
         {check: verdict.verdict for check, verdict in of_check.items()},
         accuracy_low=of_check["accuracy"].low,
         gold=gold,
+        not_graded={verdict.check for verdict in checks if verdict.sentence.startswith(verdicts.NOT_GRADED)},
     )
 
 

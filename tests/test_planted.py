@@ -175,7 +175,7 @@ def test_estimates_find_what_is_planted():
         table = draw(replace(BASE, items=4_000, judge=judge), 1, np.random.default_rng(2))
         ((_, found[fault], _),) = planted.judged(table, seed=0, clock=planted.Clock())
     near = {
-        ("none", "direction"): 0.85,
+        ("none", "accuracy"): 0.85,
         ("none", "position"): 0.0,
         ("none", "overconfidence"): 0.0,
         ("none", "ties"): 0.0,
@@ -184,7 +184,7 @@ def test_estimates_find_what_is_planted():
         ("sides", "length, balanced"): 0.15,
         ("sides", "own_family"): 0.1,
         ("ties", "ties"): 0.2,
-        ("ties", "direction"): 0.8 * 0.85 + 0.1,
+        ("ties", "accuracy"): 0.8 * 0.85 + 0.1,
     }
     for (fault, check), truth in near.items():
         if (fault, check) == ("sides", "length, balanced"):
@@ -200,7 +200,7 @@ def test_an_estimate_knows_no_order_of_items():
     one, other = (
         next(iter(planted.judged(columns, seed=0, clock=planted.Clock())))[1] for columns in (table, turned)
     )
-    for check in ("direction", "position", "ties", "length", "overconfidence", "discrimination"):
+    for check in ("accuracy", "position", "ties", "length", "overconfidence", "discrimination"):
         assert one[check].value == pytest.approx(other[check].value), check
         assert (one[check].low, one[check].high) == pytest.approx((other[check].low, other[check].high)), (
             check
@@ -288,7 +288,7 @@ def test_the_best_of_many_judges_do_not_fail():
     found = planted.judged({n: c[rows] for n, c in table.items()}, seed=0, clock=planted.Clock())
     for name, estimate, floor in found:
         grades, verdict = planted.graded(estimate, floor)
-        assert grades["direction"] == "ok", name
+        assert grades["accuracy"] == "ok", name
         assert verdict in ("trust", "trust_with_limits"), (name, grades)
 
 

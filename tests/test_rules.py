@@ -42,7 +42,7 @@ def estimate(value, low, high, n=100):
     ],
 )
 def test_direction_is_graded_by_its_whole_interval(ends, expected):
-    assert grade_quality(estimate(sum(ends) / 2, *ends), LIMITS["direction"]).grade == expected
+    assert grade_quality(estimate(sum(ends) / 2, *ends), LIMITS["accuracy"]).grade == expected
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_too_little_is_unknown():
 
 def test_unclear_says_how_many_items_decide():
     # Half-width .15 towards the limit, .10 from it: 100·(.15/.10)².
-    found = grade_quality(estimate(0.80, 0.65, 0.90), LIMITS["direction"])
+    found = grade_quality(estimate(0.80, 0.65, 0.90), LIMITS["accuracy"])
     assert (found.grade, found.needed_items, found.at_limit) == ("unclear", 225, False)
-    found = grade_quality(estimate(0.71, 0.60, 0.80), LIMITS["direction"])
+    found = grade_quality(estimate(0.71, 0.60, 0.80), LIMITS["accuracy"])
     assert (found.grade, found.needed_items, found.at_limit) == ("unclear", None, True)
     # A lean of .02 is settled as small (.08 from the edge) long before it is settled as shown.
     assert grade_signed(estimate(0.02, -0.14, 0.18), LIMITS["position"]).needed_items == 400
@@ -153,38 +153,38 @@ GOOD = dict.fromkeys(LIMITS, "ok")
 @pytest.mark.parametrize(
     ("changed", "low", "gold", "expected", "because"),
     [
-        ({}, 0.75, True, "trust", ("direction", "position", "stability")),
-        ({"direction": "fail"}, 0.4, True, "do_not_trust", ("direction",)),
+        ({}, 0.75, True, "trust", ("accuracy", "position", "stability")),
+        ({"accuracy": "fail"}, 0.4, True, "do_not_trust", ("accuracy",)),
         ({"position": "fail"}, 0.8, True, "do_not_trust", ("position",)),
-        ({"data": "fail", "direction": "unknown"}, None, True, "do_not_trust", ("data",)),
-        ({"people": "fail"}, 0.8, True, "trust_with_limits", ("people",)),
-        ({"people": "fail"}, None, False, "do_not_trust", ("people",)),
-        ({"direction": "unclear"}, 0.59, True, "cannot_say", ("direction",)),
-        ({"direction": "unknown"}, None, True, "cannot_say", ("direction",)),
-        ({"direction": "unclear"}, 0.65, True, "trust_with_limits", ("direction",)),
-        ({"people": "unclear"}, None, False, "cannot_say", ("people",)),
-        ({"direction": "unknown"}, None, False, "trust", ("people", "position", "stability")),
+        ({"data": "fail", "accuracy": "unknown"}, None, True, "do_not_trust", ("data",)),
+        ({"agreement": "fail"}, 0.8, True, "trust_with_limits", ("agreement",)),
+        ({"agreement": "fail"}, None, False, "do_not_trust", ("agreement",)),
+        ({"accuracy": "unclear"}, 0.59, True, "cannot_say", ("accuracy",)),
+        ({"accuracy": "unknown"}, None, True, "cannot_say", ("accuracy",)),
+        ({"accuracy": "unclear"}, 0.65, True, "trust_with_limits", ("accuracy",)),
+        ({"agreement": "unclear"}, None, False, "cannot_say", ("agreement",)),
+        ({"accuracy": "unknown"}, None, False, "trust", ("agreement", "position", "stability")),
         ({"position": "unknown"}, 0.8, True, "trust_with_limits", ("position",)),
         ({"stability": "unclear"}, 0.8, True, "trust_with_limits", ("stability",)),
         ({"length": "warn", "ties": "warn"}, 0.8, True, "trust_with_limits", ("ties", "length")),
         ({"length": "fail", "ties": "warn"}, 0.8, True, "trust_with_limits", ("length", "ties")),
         (dict.fromkeys(("calibration", "length", "own_family", "repeatability"), "unclear"), 0.8, True,
-         "trust", ("direction", "position", "stability")),
+         "trust", ("accuracy", "position", "stability")),
         (dict.fromkeys(("calibration", "overconfidence", "discrimination"), "fail"), 0.8, True,
          "trust_with_limits", ("calibration", "overconfidence", "discrimination")),
     ],
 )  # fmt: skip
 def test_overall(changed, low, gold, expected, because):
-    found = overall(GOOD | changed, direction_low=low, gold=gold)
+    found = overall(GOOD | changed, accuracy_low=low, gold=gold)
     assert (found.verdict, found.because) == (expected, because)
     assert found.unchecked == tuple(check for check in LIMITS if changed.get(check) == "unknown")
 
 
 def test_what_was_not_checked_caps_the_verdict():
-    found = overall({"direction": "ok"}, direction_low=0.9)
+    found = overall({"accuracy": "ok"}, accuracy_low=0.9)
     assert found.verdict == "trust_with_limits"
     assert found.because == ("position", "stability")
-    assert set(found.unchecked) == set(LIMITS) - {"direction"}
+    assert set(found.unchecked) == set(LIMITS) - {"accuracy", "flip_excess"}
 
 
 def test_benjamini_hochberg_equals_scipy():
@@ -203,7 +203,7 @@ def test_benjamini_hochberg_equals_scipy():
 
 
 def test_p_values_agree_with_grades():
-    signed, least = LIMITS["position"], LIMITS["direction"]
+    signed, least = LIMITS["position"], LIMITS["accuracy"]
     assert p_value(estimate(0.3, 0.0, 0.6), signed) == pytest.approx(0.05)
     assert p_value(estimate(-0.3, -0.4, -0.2), signed) < 1e-6
     assert p_value(estimate(0.6, 0.5, 0.7), least) == pytest.approx(0.025)
@@ -213,11 +213,11 @@ def test_p_values_agree_with_grades():
 
 
 def test_expected_warnings_and_the_level_that_is_quoted():
-    assert expected_warnings({"position": 40, "direction": 40}) == pytest.approx(3.0)
+    assert expected_warnings({"position": 40, "accuracy": 40}) == pytest.approx(3.0)
     assert quoted_level(3, 60) == pytest.approx(1 - 0.05 * 3 / 60)
 
 
 def test_a_limit_can_be_changed():
-    strict = replace(LIMITS["direction"], caution=0.95, failure=0.9)
+    strict = replace(LIMITS["accuracy"], caution=0.95, failure=0.9)
     assert isinstance(strict, Limits)
     assert grade(estimate(0.8, 0.75, 0.85), strict).grade == "fail"

@@ -7,7 +7,7 @@ grade only where it settles something. Everything here is a pure function of est
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -288,7 +288,13 @@ LEAST_ACCURACY = 0.60
 """A judge whose share right may be below this is not known to be better than a guess that costs 25 times."""
 
 
-def overall(grades: Mapping[str, Grade], *, accuracy_low: float | None = None, gold: bool = True) -> Overall:
+def overall(
+    grades: Mapping[str, Grade],
+    *,
+    accuracy_low: float | None = None,
+    gold: bool = True,
+    not_graded: Collection[str] = (),
+) -> Overall:
     """One verdict from the grades of a judge's checks, the first that holds.
 
     - *do not trust*: accuracy or position fails (without gold agreement or position), or data fails;
@@ -302,10 +308,13 @@ def overall(grades: Mapping[str, Grade], *, accuracy_low: float | None = None, g
     Parameters
     ----------
     grades : check → grade; a check that is absent was not made.
+    not_graded : checks that make no sense for this judge, which are not named as unchecked.
     accuracy_low : low end of the accuracy's interval (half credit).
     """
     found = {check: grades.get(check, "unknown") for check in LIMITS if check != "flip_excess"}
-    unchecked = tuple(check for check, given in found.items() if given == "unknown")
+    unchecked = tuple(
+        check for check, given in found.items() if given == "unknown" and check not in not_graded
+    )
     merit = "accuracy" if gold else "agreement"
 
     def verdict(name: OverallVerdict, because: Sequence[str]) -> Overall:

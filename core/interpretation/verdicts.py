@@ -21,7 +21,7 @@ from ..stats.estimate import Estimate
 from ..store.browse import JudgeSummary
 from . import estimates
 from .format import interval, number, percent, percent_span, points
-from .rules import LEAST_ACCURACY, LIMITS, Grade, Graded, Limits, Overall, grade
+from .rules import LEAST_ACCURACY, LIMITS, Grade, Graded, Limits, Overall, OverallVerdict, grade
 
 GRADES: tuple[Grade, ...] = ("ok", "unclear", "unknown", "warn", "fail")
 """From best to worst."""
@@ -553,12 +553,20 @@ def data(
     return graded(judge, "data", text, outputs, limits["data"])
 
 
-OVERALL_WORDS = {
+OVERALL_WORDS: dict[OverallVerdict, str] = {
     "trust": "can be trusted on what was checked",
     "trust_with_limits": "can be trusted with limits",
     "cannot_say": "cannot be judged on these votes",
     "do_not_trust": "should not be trusted",
 }
+
+GRADE_OF: dict[OverallVerdict, Grade] = {
+    "trust": "ok",
+    "trust_with_limits": "warn",
+    "cannot_say": "unclear",
+    "do_not_trust": "fail",
+}
+"""The grade whose sign and colour an overall verdict has."""
 
 NEEDS = {
     "accuracy": "gold labels",

@@ -29,7 +29,8 @@ from ..confidence.calibration_error import by_chance
 from ..interpretation.format import SAYS, one_line, percent
 from ..interpretation.format import number as written
 from ..interpretation.tables import TEXT, Column
-from ..interpretation.verdicts import WORDS, Grade, answer, missing, overall
+from ..interpretation.rules import Grade
+from ..interpretation.verdicts import GRADE_OF, answer, because, confidence_line, missing
 from ..plots.aggregation import errors_figure
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
@@ -37,6 +38,7 @@ from ..plots.confusion import accuracies, confusion_matrix
 from ..plots.leaderboard import board_figure
 from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
+from .build import SIGNS
 from .document import options_of
 
 if TYPE_CHECKING:
@@ -47,11 +49,10 @@ if TYPE_CHECKING:
 Part = tuple[Any, ...]
 """A macro of the template and its arguments."""
 
-SIGNS: dict[Grade, str] = {"ok": "✓", "warn": "!", "fail": "✗", "unknown": "?"}
 PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
 """Colour of words that warn: the figures' orange, on white as dark as text has to be (4.5 to 1)."""
 TOGETHER = 5
-"""Judges in one reliability diagram; more could not be told apart."""
+"""Judges in one reliability diagram; more could not be distinguished."""
 MOST_DRAWN = 20
 """Judges with a figure of their own, and models in the figure of a board; tables have all of them."""
 MOST_BOARDS = 12
@@ -163,7 +164,7 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
         f"Intervals are at {100 * audit.options.level:g} %."
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
-    return [(answer(audit.verdicts), "answer"), *(simulated if found.simulated else []), (counted,)]
+    return [(answer(audit.verdicts, audit.overall), "answer"), *(simulated if found.simulated else []), (counted,)]
 
 
 JUDGE = Column("judge", "judge", TEXT)
@@ -181,8 +182,10 @@ def _graded(grade: Grade) -> Markup:
 def _verdicts(audit: Audit) -> Iterator[Part]:
     for judge in audit.judges:
         own = [verdict for verdict in audit.verdicts if verdict.judge == judge.judge]
-        grade = overall(own)
-        yield "words", "h3", f"{SIGNS[grade]} {judge.judge} {WORDS[grade][0]}", f"grade-{grade}"
+        found = audit.overall[judge.judge]
+        grade = GRADE_OF[found.verdict]
+        words = f"{because(judge.judge, found, own)} {confidence_line(own)}"
+        yield "words", "h3", f"{SIGNS[grade]} {words}", f"grade-{grade}"
         yield "table", "", VERDICTS, own
 
 
@@ -275,9 +278,9 @@ def _position(audit: Audit) -> Iterator[Part]:
     if not known:
         return
     rows = [judge for judge in audit.judges if judge.position]
-    caption = "Lean towards the first response shown; within pairs, quality cannot pass for it"
+    caption = "Bias towards the first response shown; within pairs, quality cannot pass for it"
     yield "table", caption, LEANS, rows
-    yield _figure(partial(slot_biases, known), "Lean by judge", audit)
+    yield _figure(partial(slot_biases, known), "Position bias by judge", audit)
     yield "table", "Verdicts that change with the order", FLIPS, rows
     yield _figure(partial(flips, known), "Flips by judge", audit)
 
