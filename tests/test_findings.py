@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core.aggregation.rules import dummies
-from core.interpretation.verdicts import CHECKS, Grade, Verdict, answer, missing, overall, worst
+from core.auditing import overall_verdict
+from core.interpretation.rules import Grade, Overall
+from core.interpretation.verdicts import (
+    CHECKS,
+    NOT_GRADED,
+    Verdict,
+    answer,
+    confidence_line,
+    missing,
+    worst,
+)
 from core.records import NO_GOLD, LengthCounts, VoteCounts
 
 
 def checks(judge: str = "j", **grades: Grade) -> list[Verdict]:
     return [
-        Verdict(judge=judge, check=check, verdict=grades.get(check, "ok"), sentence=f"{check} of {judge}.")
+        Verdict(judge, check, grades.get(check, "ok"), f"{check} of {judge}.", low=0.8)
         for check in CHECKS
     ]
-
-
-@pytest.mark.parametrize(
-    ("grades", "expected"),
-    [
-        ({}, "ok"),
-        ({"ties": "warn"}, "warn"),
-        ({"ties": "warn", "position": "fail"}, "fail"),
-        ({"accuracy": "unknown"}, "unknown"),
-        ({"accuracy": "unknown", "position": "fail"}, "fail"),
-        ({"calibration": "unknown"}, "ok"),
-    ],
-)
-def test_overall(grades: dict[str, Grade], expected: str) -> None:
-    assert overall(checks(**grades)) == expected
 
 
 def test_worst_puts_fails_first() -> None:
@@ -37,26 +34,42 @@ def test_worst_puts_fails_first() -> None:
     assert [verdict.check for verdict in found] == ["data", "accuracy", "position"]
 
 
-def test_answer_counts_raters() -> None:
-    verdicts = (
-        checks("a") + checks("b", ties="warn") + checks("c", position="fail") + checks("d", ties="fail")
-    )
-    assert answer(verdicts) == (
-        "4 raters: a passes every check that could be made; b needs care; c and d fail a check."
-    )
-    assert answer(verdicts + checks("e", ties="fail")).endswith("; c, d and e fail a check.")
-    assert answer(verdicts + checks("e", ties="fail") + checks("f", ties="fail")).endswith(
-        "; 4 fail a check."
-    )
-    assert answer(checks("c", position="fail")) == "c fails a check. position of c."
+def graded(*judges: list[Verdict]) -> tuple[list[Verdict], dict[str, Overall]]:
+    overall = {found[0].judge: overall_verdict(found) for found in judges}
+    return [verdict for found in judges for verdict in found], overall
 
 
-def test_answer_says_when_nobody_can_be_told_right() -> None:
-    lost = checks("a", accuracy="unknown", data="warn")
-    assert answer(lost) == "a needs care. data of a. Whether it is right is unknown."
-    both = answer(lost + checks("b", accuracy="unknown", data="warn"))
-    assert both == "2 raters: a and b need care. Whether any of them is right is unknown."
-    assert "unknown" not in answer(lost + checks("b"))
+def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
+    said = answer(
+        *graded(checks("a"), checks("b", ties="warn"), checks("c", position="fail"), checks("d", ties="warn"))
+    )
+    assert said == (
+        "4 raters: a can be trusted on what was checked; 2 can be trusted with limits; "
+        "c should not be trusted. 2 warnings in 48 checks; up to 2 expected if no judge had any fault."
+    )
+    many = graded(*(checks(name, position="fail") for name in "abcd"))
+    assert answer(*many) == "4 raters: 4 should not be trusted."
+
+
+def test_the_answer_of_one_says_what_decided_and_what_was_not_checked() -> None:
+    said = answer(*graded(checks("c", position="fail", length="unknown")))
+    assert said == "c should not be trusted: position fails. Not checked: length. position of c."
+    said = answer(*graded(checks("c", accuracy="unknown", agreement="unknown")))
+    assert said.startswith("c cannot be judged on these votes: accuracy is unknown. Not checked: accuracy")
+
+
+def test_confidence_has_a_line_of_its_own() -> None:
+    assert confidence_line(checks()) == "Its confidence is usable."
+    assert confidence_line(checks(calibration="warn")) == "Its confidence is not usable as it is."
+    assert confidence_line(checks(discrimination="unclear")).endswith("is not known.")
+    assert overall_verdict(checks(calibration="fail")).verdict == "trust_with_limits"
+
+
+def test_what_makes_no_sense_is_not_named_as_unchecked() -> None:
+    found = checks(agreement="unknown")
+    assert overall_verdict(found).unchecked == ("agreement",)
+    found = [replace(v, sentence=f"{NOT_GRADED}.") if v.check == "agreement" else v for v in found]
+    assert overall_verdict(found).unchecked == ()
 
 
 def test_missing_names_the_need_once_with_its_raters() -> None:

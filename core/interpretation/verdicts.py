@@ -8,7 +8,8 @@ docs/verdicts.md has every sentence with its condition.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,7 +22,19 @@ from ..stats.estimate import Estimate
 from ..store.browse import JudgeSummary
 from . import estimates
 from .format import interval, number, percent, percent_span, points
-from .rules import LEAST_ACCURACY, LIMITS, Grade, Graded, Limits, Overall, OverallVerdict, grade
+from .rules import (
+    LEAST_ACCURACY,
+    LIMITS,
+    Grade,
+    Graded,
+    Limits,
+    Overall,
+    OverallVerdict,
+    benjamini_hochberg,
+    expected_warnings,
+    grade,
+    p_value,
+)
 
 GRADES: tuple[Grade, ...] = ("ok", "unclear", "unknown", "warn", "fail")
 """From best to worst."""
@@ -641,26 +654,71 @@ GRADE_WORDS: dict[Grade, str] = {
 }
 
 
-def answer(verdicts: Sequence[Verdict], overall: Mapping[str, Overall], expected: float | None = None) -> str:
-    """Can they be trusted? One judge with its reasons; of several who is graded how.
+def answer(verdicts: Sequence[Verdict], overall: Mapping[str, Overall]) -> str:
+    """Can they be trusted? One judge with its reasons; of several, how many are graded how.
 
-    expected : warnings at most expected if no judge had any fault; said where there are several judges.
+    Of several, judges are named for what is good, for a failure, and for warnings that survive the number of
+    checks that were made (`standing`); other warnings are counted beside the number that judges without any
+    fault would get.
     """
     if len(overall) == 1:
         ((judge, found),) = overall.items()
         own = [v for v in verdicts if v.judge == judge]
-        deciding = [v.sentence for v in worst(own, 1)]
-        return " ".join([because(judge, found, own), *deciding])
+        return " ".join([because(judge, found, own), *(v.sentence for v in worst(own, 1))])
     parts = []
     for kind, words in OVERALL_WORDS.items():
         names = [judge for judge, found in overall.items() if found.verdict == kind]
-        if len(names) == 1:
-            parts.append(f"{names[0]} {words}")
-        elif names:
-            who = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= NAMED else str(len(names))
-            parts.append(f"{who} {words}")
-    sentence = f"{len(overall)} raters: {'; '.join(parts)}."
-    warnings = sum(v.verdict in ("warn", "fail") for v in verdicts)
-    if expected is not None and warnings:
-        sentence += f" {warnings} warnings; up to {math.ceil(expected)} expected if no judge had any fault."
-    return sentence
+        if names:
+            parts.append(f"{_named(names, kind in ('trust', 'do_not_trust'))} {words}")
+    return " ".join([f"{len(overall)} raters: {'; '.join(parts)}.", *_warnings(verdicts)])
+
+
+def _named(names: Sequence[str], by_name: bool) -> str:
+    if len(names) > NAMED or not by_name:
+        return str(len(names))
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _warnings(verdicts: Sequence[Verdict]) -> list[str]:
+    """How many warnings there are beside what is expected of judges without a fault, and which stand."""
+    warned = [v for v in verdicts if v.verdict == "warn"]
+    if not warned:
+        return []
+    cells = Counter(v.check for v in verdicts if v.verdict in ("ok", "warn", "fail", "unclear"))
+    expected = math.ceil(expected_warnings(cells))
+    said = [
+        f"{len(warned)} warnings in {cells.total()} checks; up to {expected} expected if no judge had any fault."
+    ]
+    if stands := standing(verdicts):
+        shown = [f"{v.judge} ({v.check.replace('_', ' ')})" for v in stands[:NAMED]]
+        more = f" and {len(stands) - NAMED} more" if len(stands) > NAMED else ""
+        said.append(f"At a false discovery rate of 5 %, these stand: {', '.join(shown)}{more}.")
+    return said
+
+
+def standing(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Warnings that survive Benjamini and Hochberg at 5 % over all graded checks of all judges, surest first."""
+    cells = [(v, found) for v in verdicts if v.verdict != "unknown" and (found := v.interval) is not None]
+    p = [p_value(found, LIMITS[v.check]) for v, found in cells]
+    survives = benjamini_hochberg(p)
+    kept = sorted(
+        (p[place], place) for place, (v, _) in enumerate(cells) if v.verdict == "warn" and survives[place]
+    )
+    return tuple(cells[place][0] for _, place in kept)
+
+
+def best_supported(credits: Mapping[str, Estimate], *, people: Collection[str] = ()) -> str | None:
+    """The judge whose accuracy is highest by the low end of its interval, among those with enough items.
+
+    credits : judge → half credit on decided gold.  people : who is no candidate, however often right.
+    """
+    known = {
+        name: one
+        for name, one in credits.items()
+        if name not in people and one.has_interval and one.n >= CATEGORY_ITEMS
+    }
+    if not known:
+        return None
+    best = max(known, key=lambda name: (known[name].low, known[name].value))
+    who = f"Best supported of {len(known)} judges: {best}, right" if len(known) > 1 else "It is right"
+    return f"{who} on {percent(known[best].value)} of decided gold ({_share_span(known[best])})."
