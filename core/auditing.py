@@ -7,6 +7,7 @@ never writes 0 for what it cannot know: each None or NaN has a note, from the re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
@@ -311,7 +312,9 @@ def judge_verdicts(
     against_people = None
     if counts is not None and len(people) > 1 and gold != "humans":
         against_people = estimates.judge_against_people(counts, people, level=level)
-    ceiling = estimates.people_agreement(people, level=level) if gold == "humans" and len(people) > 1 else None
+    ceiling = (
+        estimates.people_agreement(people, level=level) if gold == "humans" and len(people) > 1 else None
+    )
     common = {"limits": limits, "level": level}
     found = [
         verdicts.accuracy(
@@ -467,7 +470,9 @@ def _judge(about: JudgeSummary, counted: Counted, options: AuditOptions, notes: 
         discrimination=estimates.discrimination(outcomes, level=level) if outcomes else None,
         constant_confidence=outcomes is not None and verdicts.constant(outcomes),
         length=verbosity(lengths, level=level) if lengths else None,
-        length_beyond_gold=estimates.length_preference(lengths, balanced=True, level=level) if lengths else None,
+        length_beyond_gold=estimates.length_preference(lengths, balanced=True, level=level)
+        if lengths
+        else None,
         own_family=_own_family(name, counted, options) if votes else None,
     )
 
@@ -619,7 +624,10 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
     Why there is no calibration or BTD fit at all is noted where they are tried, with the counts.
     """
     if not judge.votes.n:
-        what = "accuracy, no confusion table, no position figures and no repeatability"
+        what = (
+            "accuracy, no half credit, no confusion table, no position figures, no repeatability, no "
+            "discrimination, no length and no own family"
+        )
         return {what: "no output has a vote"}
     reasons: dict[str, str] = {}
     if judge.accuracy is None:
@@ -639,12 +647,43 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
     )
     if judge.btd is not None and not options.splits:
         reasons["splits"] = "none were asked for"
+    reasons |= _unknown_of_checks(judge)
     where = " against an anchor" if options.anchors else ""
     return reasons | (
         judge.repeatability.unknown
         if judge.repeatability
         else {"repeatability": f"it judged no comparison{where} twice in the same way"}
     )
+
+
+def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
+    """Why half credit, discrimination, length or own family, or a part of one, is not known."""
+    one_item = "one item says nothing of others"
+    reasons = {}
+    if judge.direction is None:
+        reasons["half credit"] = "no comparison that it judged has decided gold"
+    else:
+        if not judge.direction.credit.has_interval:
+            reasons["interval of the half credit"] = one_item
+        if judge.direction.among_decided is None:
+            reasons["share right among decided votes"] = "all its votes on decided gold are ties"
+    if judge.discrimination is None:
+        reasons["discrimination"] = "no verdict has both a confidence and a gold label"
+    elif math.isnan(judge.discrimination.value):
+        reasons["discrimination of right and wrong"] = "all its verdicts are right, or all are wrong"
+    elif not judge.discrimination.has_interval:
+        reasons["discrimination with an interval"] = "fewer than 5 items have a right verdict, or a wrong one"
+    if judge.length is None:
+        reasons["length"] = "no vote decides between responses of known, different length"
+    elif judge.length_beyond_gold is None:
+        reasons["length beyond gold"] = "gold prefers the longer, or the shorter, response nearly always"
+    if judge.own_family is None:
+        reasons["own family"] = "no family was named"
+    elif judge.own_family.difference is None:
+        reasons["own family beyond gold"] = (
+            "it met too few models of its family, or one side nearly always won"
+        )
+    return reasons
 
 
 def _unknown_of_pairs(agreed: AgreementMatrix) -> list[str]:

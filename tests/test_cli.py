@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from core.__main__ import main
@@ -26,7 +29,7 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str
     code, out, err = run(capsys, "audit", *arguments, "--json", "-")
     assert code == 0, err
     found = json.loads(out)
-    assert found["schema"] == "appellate.audit/1"
+    assert found["schema"] == "appellate.audit/2"
     return dict(found)
 
 
@@ -126,27 +129,31 @@ def check_judgeconf_is_calibrated_and_not_biased(
 def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -> None:
     assert list(audited) == [
         *("schema", "input", "options", "judges", "agreement", "leaderboards"),
-        *("anchor_swap", "verdicts", "notes"),
+        *("anchor_swap", "verdicts", "overall", "notes"),
     ]
     found = judge(audited, "sim-judge-decisive")
     assert list(found) == [
         *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
+        *("direction", "discrimination", "length", "own_family"),
     ]
     assert judge(audited, "sim-person-1")["calibration"] is None
     assert any("sim-person-1" in note and "calibration" in note for note in audited["notes"])
-    assert {v["check"] for v in audited["verdicts"]} == {
-        *(
-            "calibration",
-            "overconfidence",
-            "position",
-            "accuracy",
-            "repeatability",
-            "agreement",
-            "ties",
-            "data",
-        ),
+    assert [v["check"] for v in audited["verdicts"] if v["judge"] == "sim-judge-decisive"] == [
+        *("accuracy", "position", "stability", "calibration", "overconfidence", "discrimination"),
+        *("repeatability", "agreement", "ties", "length", "own_family", "data"),
+    ]
+    assert {v["verdict"] for v in audited["verdicts"]} <= {"ok", "warn", "fail", "unclear", "unknown"}
+    assert list(audited["verdicts"][0]) == [
+        *("judge", "check", "verdict", "sentence", "estimate", "low", "high", "caution", "failure"),
+        "needed_items",
+    ]
+    assert set(audited["overall"]) == set(audited["judges"])
+    assert list(audited["overall"]["sim-judge-decisive"]) == ["verdict", "because", "unchecked"]
+    assert set(found["direction"]) == {
+        *("value", "low", "high", "n_items", "among_decided", "decided_share"),
     }
-    assert {v["verdict"] for v in audited["verdicts"]} <= {"ok", "warn", "fail", "unknown"}
+    assert set(found["discrimination"]) == {"auroc", "low", "high", "n_items", "constant"}
+    assert set(found["length"]) == {"longer", "gold_longer", "difference", "low", "high", "n"}
     assert set(found["btd"]) == {
         *("beta", "nu", "gamma", "drps", "n_items", "at_bounds", "fit_on", "splits"),
     }
@@ -192,7 +199,9 @@ def test_native_files_give_the_figures_of_their_rows(
             ]
         )
     from_native, from_rows = document(capsys, file), document(capsys, same)
-    assert judge(from_native, "judge-1") == judge(from_rows, "judge-1")
+    # Only the native file has the responses.
+    without = {"length": None}
+    assert judge(from_native, "judge-1") | without == judge(from_rows, "judge-1") | without
     assert from_native["input"]["items"] == 8
 
 
@@ -345,3 +354,110 @@ def test_hostile_names_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.
     code, out, _ = run(capsys, "audit", file)
     assert code == 0
     assert "\x1b" not in out
+
+
+def test_gates_on_magnitudes_and_verdicts(
+    demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bias of -.26 passed `bias_decided>0.1`, and no gate could be set on a verdict."""
+    slot = ("audit", demo, "--splits", 0, "--judge", "sim-judge-first-slot", "--fail-if")
+    assert run(capsys, *slot, "abs(bias_decided)>0.1")[0] == 1
+    turned = tmp_path / "turned.csv"
+    with gzip.open(demo, "rt", encoding="utf-8", newline="") as made:
+        rows = list(csv.DictReader(made))
+    with turned.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, rows[0])
+        writer.writeheader()
+        writer.writerows(
+            row | {"position": {"ab": "ba", "ba": "ab"}.get(row["position"], "")} for row in rows
+        )
+    backwards = ("audit", turned, *slot[2:])
+    assert run(capsys, *backwards, "bias_decided>0.1")[0] == 0
+    code, _, err = run(capsys, *backwards, "abs(bias_decided)>0.1")
+    assert (code, "abs(bias_decided)>0.1: sim-judge-first-slot has abs(bias_decided) 0." in err) == (1, True)
+    code, _, err = run(capsys, *slot, "position=fail")
+    assert (code, "position=fail: sim-judge-first-slot is fail." in err) == (1, True)
+    assert run(capsys, *slot, "overall=do_not_trust")[0] == 1
+    careful = ("audit", demo, "--splits", 0, "--judge", "sim-judge-careful")
+    assert (
+        run(capsys, *careful, "--fail-if", "position=warn", "accuracy=fail", "overall=do_not_trust")[0] == 0
+    )
+    assert run(capsys, *careful, "--limit", "position=.0001,.0002", "--strict")[0] == 1
+
+
+def test_strict_lets_unclear_and_cannot_say_fail(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loose = ("audit", small, "--splits", 0, "--fail-if", "overall=do_not_trust")
+    assert run(capsys, *loose)[0] == 0
+    code, _, err = run(capsys, *loose, "--strict")
+    assert (code, "overall=do_not_trust: strict is cannot_say." in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("option", "wanted"),
+    [
+        (("--fail-if", "beauty=fail"), "choose from overall"),
+        (("--fail-if", "position=terrible"), "none of unclear, unknown, warn, fail"),
+        (("--fail-if", "abs(ece>1"), "abs(bias_decided)>0.1"),
+        (("--limit", "beauty=1,2"), "there is no such check"),
+        (("--limit", "position=.2,.1"), "at least caution"),
+        (("--limit", "accuracy=.6,.7"), "at most caution"),
+        (("--limit", "position=.2"), "give CAUTION,FAILURE"),
+        (("--limit", "position=a,b"), "not two numbers"),
+        (("--limit", "position=nan,nan"), "finite"),
+        (("--limit", "ties=.1,.2"), "never fails"),
+        (("--family", "gpt="), "FAMILY=PREFIX"),
+    ],
+)
+def test_options_of_verdicts_are_checked(
+    small: Path, option: tuple[str, str], wanted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "audit", small, *option)
+    assert code == 2
+    assert wanted in err
+
+
+def test_junit_and_markdown_of_hostile_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = tmp_path / "hostile.csv"
+    name = "<b>|`x`@team & [y](z)"
+    hostile.write_text(
+        "item_id,judge,vote,gold\n" + "".join(f'{i},"{name}",1,1\n' for i in range(40)), encoding="utf-8"
+    )
+    junit, markdown = tmp_path / "checks.xml", tmp_path / "audit.md"
+    code, _, _ = run(capsys, "audit", hostile, "--splits", 0, "--junit", junit, "--markdown", markdown)
+    assert code == 0
+    (suite,) = ElementTree.parse(junit).getroot()
+    assert suite.get("name") == name
+    assert int(suite.get("tests", 0)) == len(suite.findall("testcase")) == 13
+    assert int(suite.get("skipped", 0)) == len(suite.findall("testcase/skipped"))
+    text = markdown.read_text(encoding="utf-8")
+    assert "&lt;b&gt;" in text
+    for raw in ("<b>", "@team", "`x`", "[y](z)"):
+        assert raw not in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({re.sub(r"\\.", "", row).count("|") for row in rows}) == 1
+
+
+def test_own_family_by_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A judge that gives half of its votes to its own family, with gold and with other judges beside it."""
+    rng = np.random.default_rng(0)
+    lines = ["item_id,judge,vote,gold,model_a,model_b"]
+    for item in range(400):
+        gold = rng.choice([-1, 1])
+        a, b = rng.permutation(["gpt-model", "other-model"])
+        own = 1 if a == "gpt-model" else -1
+        vote = own if rng.random() < 0.5 else gold
+        lines += [f"{item},gpt-judge,{vote},{gold},{a},{b}", f"{item},fair,{gold},{gold},{a},{b}"]
+    file = tmp_path / "family.csv"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    found = document(capsys, file, "--splits", 0, "--family", "OpenAI=gpt-")
+    grade = {v["judge"]: v["verdict"] for v in found["verdicts"] if v["check"] == "own_family"}
+    assert grade == {"gpt-judge": "fail", "fair": "unknown"}
+    own = found["judges"]["gpt-judge"]["own_family"]
+    assert own["against"] == "gold"
+    assert own["low"] < 0.25 < own["high"]
+    no_gold = [",".join([*cells[:3], "", *cells[4:]]) for cells in (line.split(",") for line in lines[1:])]
+    file.write_text("\n".join([lines[0], *no_gold]), encoding="utf-8")
+    found = document(capsys, file, "--splits", 0, "--family", "OpenAI=gpt-")
+    own = found["judges"]["gpt-judge"]["own_family"]
+    assert own["against"] == "judges"
+    assert own["low"] < 0.25 < own["high"]

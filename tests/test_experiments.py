@@ -629,9 +629,7 @@ def test_sentences_at_the_edges():
     by_label = {name: (vote == y).astype(np.int64) for name, y in (("plus", 1), ("tie", 0), ("minus", -1))}
     single = VoteCounts(comparison=one, item=one, gold=gold, **by_label)
     found = vote_sweep(single, rng=rng, subsamples=2, n_splits=3)
-    assert votes_answer("j", found).startswith(
-        "j: only 1 vote per comparison was tried, so nothing is known"
-    )
+    assert votes_answer("j", found).startswith("j: only 1 vote per comparison was tried, so nothing is known")
     constant = VoteCounts(comparison=one, item=one, gold=np.ones(60, dtype=np.int64), plus=none + 8, tie=none,
                           minus=none)  # fmt: skip
     flat = vote_sweep(constant, rng=rng, subsamples=2, n_splits=3)

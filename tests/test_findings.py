@@ -24,8 +24,7 @@ from core.records import NO_GOLD, LengthCounts, VoteCounts
 
 def checks(judge: str = "j", **grades: Grade) -> list[Verdict]:
     return [
-        Verdict(judge, check, grades.get(check, "ok"), f"{check} of {judge}.", low=0.8)
-        for check in CHECKS
+        Verdict(judge, check, grades.get(check, "ok"), f"{check} of {judge}.", low=0.8) for check in CHECKS
     ]
 
 

@@ -295,7 +295,8 @@ def test_words_follow_the_numbers() -> None:
         f"any: with 30 % of the items labelled ({gain.evaluation.calibration:.0f} comparisons), "
     )
     assert (
-        "shrinking towards a fixed weak prior lowers the error beside its own fit by 0.020 (0.010 to 0.030)" in text
+        "shrinking towards a fixed weak prior lowers the error beside its own fit by 0.020 (0.010 to 0.030)"
+        in text
     )
     assert f"from {scores['btd'].mae:.3f} to {scores['btd_shrunk'].mae:.3f}" in text
     assert f"n {gain.evaluation.n:,}" in text

@@ -467,14 +467,14 @@ def test_anchor_swap_of_the_product_flags_the_cycle_first(loaded):
 
 
 def test_position_verdict_finds_the_biased_judge_and_not_the_careful_one(loaded):
-    from core.bias.position import position_bias
     from core.interpretation import verdicts
     from core.schema import Selection
     from core.store.vote_queries import positions
 
-    found = {name: position_bias(counts) for name, counts in positions(loaded, Selection()).items()}
-    assert verdicts.position("first", found["sim-judge-first-slot"]).verdict == "fail"
-    assert found["sim-judge-first-slot"].direction == "first"
+    found = positions(loaded, Selection())
+    biased = verdicts.position("first", found["sim-judge-first-slot"])
+    assert biased.verdict == "fail"
+    assert "for the response shown first" in biased.sentence
     assert verdicts.position("careful", found["sim-judge-careful"]).verdict == "ok"
     assert verdicts.position("person", found["sim-person-1"]).verdict == "unknown"
 

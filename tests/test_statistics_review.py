@@ -51,6 +51,20 @@ REASONS = {
     ("judges", "*", "repeatability", "icc_3_k"): "no ICC",
     ("judges", "*", "repeatability", "icc_3_k_low"): "ICC",
     ("judges", "*", "repeatability", "icc_3_k_high"): "ICC",
+    ("judges", "*", "direction"): "no half credit",
+    ("judges", "*", "direction", "low"): "no interval of the half credit",
+    ("judges", "*", "direction", "high"): "no interval of the half credit",
+    ("judges", "*", "direction", "among_decided"): "no share right among decided votes",
+    ("judges", "*", "discrimination"): "no discrimination",
+    ("judges", "*", "discrimination", "auroc"): "no discrimination of right and wrong",
+    ("judges", "*", "discrimination", "low"): "no discrimination ",
+    ("judges", "*", "discrimination", "high"): "no discrimination ",
+    ("judges", "*", "length"): "no length",
+    ("judges", "*", "length", "gold_longer"): "no length beyond gold",
+    ("judges", "*", "length", "difference"): "no length beyond gold",
+    ("judges", "*", "length", "low"): "no length beyond gold",
+    ("judges", "*", "length", "high"): "no length beyond gold",
+    ("judges", "*", "own_family"): "no own family",
     ("agreement", "*", "raw"): "no agreement",
     ("agreement", "*", "kappa"): "no ",
     ("anchor_swap", "*", "kendall_tau"): "no Kendall τ",
@@ -75,6 +89,9 @@ def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
     found = []
     for path in nulls({key: document[key] for key in document if key != "options"}):
         if path[0] == "leaderboards" and path[-1] == "judge":
+            continue
+        # Each verdict says it in its sentence.
+        if path[0] == "verdicts":
             continue
         kind = tuple(
             "*" if isinstance(key, int) or (place == 1 and path[0] == "judges") else str(key)
@@ -206,9 +223,10 @@ def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(n: int, conf
     """A t interval without its added error calls 40 % of the first of these judges underconfident."""
     rng, alarms, held = np.random.default_rng(1), 0, 0
     for _ in range(600):
-        found = confidence_gap(single(np.full(n, confidence), rng.random(n) < confidence))
+        votes = single(np.full(n, confidence), rng.random(n) < confidence)
+        found = confidence_gap(votes)
         assert found is not None
-        alarms += verdicts.overconfidence("j", found).verdict != "ok"
+        alarms += verdicts.overconfidence("j", votes).verdict in ("warn", "fail")
         held += found.gap.low <= 0 <= found.gap.high
     assert alarms / 600 <= 0.10
     assert held / 600 >= 0.90
@@ -216,35 +234,19 @@ def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(n: int, conf
 
 def test_a_clearly_overconfident_judge_is_found() -> None:
     rng = np.random.default_rng(2)
-    found = [confidence_gap(single(np.full(100, 0.95), rng.random(100) < 0.7)) for _ in range(200)]
-    assert sum(verdicts.overconfidence("j", one).verdict == "fail" for one in found) / 200 > 0.95
+    found = [
+        verdicts.overconfidence("j", single(np.full(100, 0.95), rng.random(100) < 0.7)) for _ in range(200)
+    ]
+    assert np.mean([one.verdict in ("warn", "fail") for one in found]) > 0.95
 
 
 def test_one_item_shows_no_overconfidence_either_way() -> None:
     votes = OutcomeCounts(
         item=np.zeros(1, np.int64), confidence=np.array([0.9]), n=np.array([40]), correct=np.array([20])
     )
-    said = verdicts.overconfidence("j", confidence_gap(votes))
+    said = verdicts.overconfidence("j", votes)
     assert said.verdict == "unknown"
     assert "nan" not in said.sentence
-
-
-@pytest.mark.parametrize("n", [50, 400])
-def test_a_coin_is_rarely_called_worse_than_no_judge(n: int) -> None:
-    """The best constant is picked on the same labels; by the plain interval a coin fails one time in six."""
-    rng, failed = np.random.default_rng(3), 0
-    for _ in range(2000):
-        gold, vote = rng.random((2, n)) < 0.5
-        value = clustered_proportion(np.arange(n), np.ones(n, np.int64), (gold == vote).astype(np.int64))
-        failed += verdicts.accuracy("j", value, max(gold.mean(), 1 - gold.mean())).verdict == "fail"
-    assert failed / 2000 <= 0.07
-
-
-def test_a_judge_that_inverts_gold_is_worse_than_no_judge() -> None:
-    value = clustered_proportion(
-        np.arange(100), np.ones(100, np.int64), (np.arange(100) < 20).astype(np.int64)
-    )
-    assert verdicts.accuracy("j", value, 0.5).verdict == "fail"
 
 
 @pytest.mark.parametrize("digits", [0, 1])
@@ -260,7 +262,7 @@ def test_low_icc_is_not_taken_for_changing_answers() -> None:
     said = verdicts.repeatability("j", icc(ratings))
     assert said.verdict == "fail"
     assert "changes the answer" not in said.sentence
-    assert "all runs agree on 92 %" in said.sentence
+    assert "All runs agree on 92 %" in said.sentence
 
 
 def test_a_rater_is_not_graded_against_its_own_votes() -> None:

@@ -67,7 +67,9 @@ def swapped(flips: int, pairs: int, *, towards: int = 0) -> PositionCounts:
 
 
 def summary(n: int, failed: int = 0) -> JudgeSummary:
-    numbers = dict.fromkeys(("plus", "tie", "minus", "labelled", "with_confidence", "with_position", "runs"), 0)
+    numbers = dict.fromkeys(
+        ("plus", "tie", "minus", "labelled", "with_confidence", "with_position", "runs"), 0
+    )
     return JudgeSummary(name="j", rater_type="llm", n=n, failed=failed, **numbers)
 
 
@@ -89,7 +91,7 @@ def test_a_judge_that_decides_where_gold_ties_is_graded_on_decided_gold() -> Non
     """Right on 47 % of three labels, where gold ties on half, but on 80 % of what gold decides."""
     gold = np.tile([1, 0, -1, 0], 250)
     vote = np.where(gold == 0, 1, gold)
-    vote[:: 10] = -vote[:: 10]
+    vote[::10] = -vote[::10]
     found = verdicts.accuracy("j", votes(vote, gold))
     assert found.verdict == "ok"
     assert "without looking 50 %" in found.sentence
@@ -144,8 +146,12 @@ def test_flips_of_a_noisy_judge_are_no_position_bias(items: int) -> None:
 
 def test_one_flip_more_or_less_changes_no_grade() -> None:
     """21 of 419 failed and 20 did not; ECE .161 failed and .159 was ok."""
-    assert verdicts.position("j", swapped(20, 419)).verdict == verdicts.position("j", swapped(21, 419)).verdict
-    assert verdicts.stability("j", swapped(20, 419)).verdict == verdicts.stability("j", swapped(21, 419)).verdict
+    assert (
+        verdicts.position("j", swapped(20, 419)).verdict == verdicts.position("j", swapped(21, 419)).verdict
+    )
+    assert (
+        verdicts.stability("j", swapped(20, 419)).verdict == verdicts.stability("j", swapped(21, 419)).verdict
+    )
     right = np.arange(200) < 158
     below, above = (verdicts.calibration("j", outcomes(stated, right)) for stated in (0.949, 0.951))
     assert below.estimate == pytest.approx(0.159)
@@ -194,7 +200,9 @@ def test_best_of_many_is_by_the_lower_bound_and_no_person() -> None:
         "many": Estimate(0.90, 0.87, 0.93, n=400),
     }
     said = verdicts.best_supported(credits, people=("person",))
-    assert said == "Best supported of 2 judges: many, right on 90 % of decided gold (87 % to 93 %, 400 items)."
+    assert (
+        said == "Best supported of 2 judges: many, right on 90 % of decided gold (87 % to 93 %, 400 items)."
+    )
     assert verdicts.best_supported({"lucky": credits["lucky"]}) is None
 
 
@@ -249,7 +257,10 @@ def test_a_constant_confidence_is_called_one() -> None:
     found = verdicts.discrimination("j", outcomes(0.9, np.arange(100) < 80))
     assert found.verdict == "warn"
     assert "separates nothing" in found.sentence
-    assert "no wrong verdict" in verdicts.discrimination("j", outcomes(np.linspace(0.5, 1, 50), np.ones(50))).sentence
+    assert (
+        "no wrong verdict"
+        in verdicts.discrimination("j", outcomes(np.linspace(0.5, 1, 50), np.ones(50))).sentence
+    )
 
 
 def test_a_judge_that_reaches_people_is_not_failed() -> None:

@@ -70,7 +70,9 @@ _NATIVE = {
 
 def formats() -> dict[str, str]:
     """Names of the formats that `ReadOptions.format` takes, with a line on each."""
-    tabular = "CSV, TSV, JSON Lines, JSON or Parquet: one row per vote, one column per judge, or two scores per row"
+    tabular = (
+        "CSV, TSV, JSON Lines, JSON or Parquet: one row per vote, one column per judge, or two scores per row"
+    )
     others = {name: shape.line for name, shape in SHAPES.items()}
     return {CANONICAL: tabular} | others | {name: native.line for name, native in _NATIVE.items()}
 

@@ -38,7 +38,9 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
     )
 
     alone = (
-        "" if most_votes > 1 else " No comparison has a second vote, so a rule can only keep it or call a tie."
+        ""
+        if most_votes > 1
+        else " No comparison has a second vote, so a rule can only keep it or call a tie."
     )
 
     def verdict(grade: Grade, sentence: str) -> Verdict:
@@ -110,7 +112,9 @@ def shrinkage_answer(
     if few is not None:
         size = f"{few.evaluation.calibration:,.0f} labelled comparisons"
         parts.append(f"With {size} it {_effect(few.beside_btd, 'that error')}.")
-    parts.append(f"Compared with the threshold rule ({rule:.3f}) it {_effect(gain.beside_threshold, 'the error')}.")
+    parts.append(
+        f"Compared with the threshold rule ({rule:.3f}) it {_effect(gain.beside_threshold, 'the error')}."
+    )
     return " ".join(parts)
 
 

@@ -150,6 +150,7 @@ LIMITS: dict[str, Limits] = {
 }
 """The limits of every check, by default."""
 
+
 def limits_with(changed: Mapping[str, tuple[float, float | None]]) -> dict[str, Limits]:
     """`LIMITS` with other numbers for some checks: check → (caution, failure).
 
@@ -158,7 +159,9 @@ def limits_with(changed: Mapping[str, tuple[float, float | None]]) -> dict[str, 
     used = dict(LIMITS)
     for check, (caution, failure) in changed.items():
         if check not in LIMITS:
-            raise InvalidOption(f"limit of {check!r}: there is no such check; choose from {', '.join(LIMITS)}")
+            raise InvalidOption(
+                f"limit of {check!r}: there is no such check; choose from {', '.join(LIMITS)}"
+            )
         if (failure is None) != (LIMITS[check].failure is None):
             wanted = "CAUTION,FAILURE" if failure is None else "CAUTION alone: it never fails"
             raise InvalidOption(f"limit of {check}: give {wanted}")

@@ -154,12 +154,15 @@ def _follows(estimate: Estimate, given: Graded, limits: Limits) -> str:
         return f"; unclear whether it is {zero}{inside}: {more}"
     if given.grade == "ok":
         return f"; shown to be {inside}"
-    failed = limits.failure is not None and {
-        "at_least": estimate.high < limits.failure,
-        "signed": estimate.beyond(limits.failure),
-        "above_noise": given.grade == "fail",
-        "at_most": estimate.low > limits.failure,
-    }[limits.shape]
+    failed = (
+        limits.failure is not None
+        and {
+            "at_least": estimate.high < limits.failure,
+            "signed": estimate.beyond(limits.failure),
+            "above_noise": given.grade == "fail",
+            "at_most": estimate.low > limits.failure,
+        }[limits.shape]
+    )
     if failed and limits.failure is not None:
         word = {"at_least": "below ", "signed": "beyond ±"}.get(limits.shape, "above ")
         return f"; shown to be {word}{_limit(limits, limits.failure)}"
@@ -175,7 +178,8 @@ def _items(n: int) -> str:
 
 
 def _points_span(found: Estimate) -> str:
-    return f"{points(found.low)} to {points(found.high)}, {_items(found.n)}"
+    ends = f"{points(found.low)} to {points(found.high)}, " if found.has_interval else ""
+    return f"{ends}{_items(found.n)}"
 
 
 def _differs(value: float, more: str, less: str) -> str:
@@ -346,10 +350,14 @@ def calibration(
     found, floor = measured
     text = (
         f"Stated confidence misses the share right by {_unsigned(found.value)} points on average "
-        f"(ECE; {_unsigned(found.low)} to {_unsigned(found.high)}, {_items(found.n)}), and noise alone shows "
+        f"(ECE; {_unsigned_ends(found)}{_items(found.n)}), and noise alone shows "
         f"up to {_unsigned(floor)}"
     )
     return graded(judge, "calibration", text, found, limits["calibration"], floor_high=floor)
+
+
+def _unsigned_ends(found: Estimate) -> str:
+    return f"{_unsigned(found.low)} to {_unsigned(found.high)}, " if found.has_interval else ""
 
 
 def _unsigned(share: float) -> str:
@@ -624,7 +632,9 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
 
 def confidence_line(verdicts: Sequence[Verdict]) -> str:
     """Whether a judge's confidence can be used: usable, not usable, or not known; never part of the verdict."""
-    grades = {v.check: v.verdict for v in verdicts if v.check in ("calibration", "overconfidence", "discrimination")}
+    grades = {
+        v.check: v.verdict for v in verdicts if v.check in ("calibration", "overconfidence", "discrimination")
+    }
     given = set(grades.values())
     if given & {"fail", "warn"}:
         return "Its confidence is not usable as it is."
@@ -637,7 +647,10 @@ def because(judge: str, overall: Overall, verdicts: Sequence[Verdict]) -> str:
     parts = [f"{judge} {OVERALL_WORDS[overall.verdict]}"]
     if overall.verdict != "trust" and overall.because:
         grades = {v.check: v.verdict for v in verdicts}
-        named = (f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}" for check in overall.because)
+        named = (
+            f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}"
+            for check in overall.because
+        )
         parts.append(f": {', '.join(named)}")
     sentence = "".join(parts) + "."
     if overall.unchecked:

@@ -230,9 +230,7 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
     elif se is None or sp is None or q is None:
         reason = "it needs labels of both classes and comparisons without one"
     elif se + sp <= 1:
-        reason = (
-            f"the judge is no better than chance at telling A from B (sensitivity {se:.2f}, specificity {sp:.2f})"
-        )
+        reason = f"the judge is no better than chance at telling A from B (sensitivity {se:.2f}, specificity {sp:.2f})"
     else:
         value = min(max((q + sp - 1) / (se + sp - 1), 0.0), 1.0)
         rate = Estimate(value, n=n["rest"], level=level)

@@ -166,7 +166,9 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
         sentence = verdicts.because(judge.judge, found, checks)
         bad = {"do_not_trust", "cannot_say"} if strict else {"do_not_trust"}
         cases = [("overall", "fail" if found.verdict in bad else "ok", sentence)]
-        cases += [(v.check, "fail" if strict and v.verdict == "unclear" else v.verdict, v.sentence) for v in checks]
+        cases += [
+            (v.check, "fail" if strict and v.verdict == "unclear" else v.verdict, v.sentence) for v in checks
+        ]
         failures = sum(grade == "fail" for _, grade, _ in cases)
         skipped = sum(grade == "unknown" for _, grade, _ in cases)
         suite = ElementTree.SubElement(

@@ -164,7 +164,11 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
         f"Intervals are at {100 * audit.options.level:g} %."
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
-    return [(answer(audit.verdicts, audit.overall), "answer"), *(simulated if found.simulated else []), (counted,)]
+    return [
+        (answer(audit.verdicts, audit.overall), "answer"),
+        *(simulated if found.simulated else []),
+        (counted,),
+    ]
 
 
 JUDGE = Column("judge", "judge", TEXT)

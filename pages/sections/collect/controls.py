@@ -31,7 +31,11 @@ LABELS = {
     "APOC, confirmed overrides": "apoc",
     "fuser of stored judges": "fuser",
 }
-UNITS = {"votes": "Votes per comparison", "scores": "Scores per response", "rankings": "Orderings per list (K)"}
+UNITS = {
+    "votes": "Votes per comparison",
+    "scores": "Scores per response",
+    "rankings": "Orderings per list (K)",
+}
 OPTIONS = {
     "yes_send_to": "the box under the model: {}",
     "base_url": "the base URL",
