@@ -33,7 +33,8 @@ from .confidence.calibration_error import (
 from .confidence.th_scores import ThScore, th_score
 from .errors import InvalidOption, TooFewLabels
 from .interpretation import estimates, verdicts
-from .interpretation.rules import Limits, Overall, limits_with, overall
+from .interpretation.rules import Overall, Rules, limits_with
+from .interpretation.summary import overall_verdict
 from .interpretation.verdicts import Verdict
 from .leaderboard.anchored import Board, board
 from .leaderboard.anchors import AnchorSwap, anchor_swap
@@ -117,11 +118,12 @@ class AuditOptions:
         ):
             if not fine:
                 raise InvalidOption(message)
-        self.used_limits()
+        limits_with(self.limits)
 
-    def used_limits(self) -> dict[str, Limits]:
-        """The limits of every check, those given in place of the defaults."""
-        return limits_with(self.limits)
+    @property
+    def rules(self) -> Rules:
+        """The limits of every check, those given in place of the defaults, and the level."""
+        return Rules(limits=limits_with(self.limits), level=self.level)
 
     def family(self, name: str) -> str | None:
         """The family that a judge or model belongs to by the beginning of its name."""
@@ -162,7 +164,7 @@ class JudgeAudit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Direction:
-    """Half credit on decided gold, its n the items; what is right among decided votes, and how many decide."""
+    """Half credit on decided gold by item; the share right among decided votes, and how many decide."""
 
     credit: Estimate
     among_decided: float | None
@@ -258,9 +260,8 @@ def audit(
             f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion and BTD "
             "against it flatter them."
         )
-    limits = options.used_limits()
     graded = {
-        judge.judge: judge_verdicts(judge, counted, agreed, humans, options, limits, gold=selection.gold)
+        judge.judge: judge_verdicts(judge, counted, agreed, humans, options, gold=selection.gold)
         for judge in judges
     }
     return Audit(
@@ -279,25 +280,12 @@ def audit(
     )
 
 
-def overall_verdict(checks: Sequence[Verdict]) -> Overall:
-    """What the checks of one judge add up to; without gold, agreement with people stands for accuracy."""
-    of_check = {verdict.check: verdict for verdict in checks}
-    gold = of_check["accuracy"].verdict != "unknown" or of_check["agreement"].verdict == "unknown"
-    return overall(
-        {check: verdict.verdict for check, verdict in of_check.items()},
-        accuracy_low=of_check["accuracy"].low,
-        gold=gold,
-        not_graded={verdict.check for verdict in checks if verdict.sentence.startswith(verdicts.NOT_GRADED)},
-    )
-
-
 def judge_verdicts(
     judge: JudgeAudit,
     counted: Counted,
     agreed: AgreementMatrix,
     humans: frozenset[str],
     options: AuditOptions,
-    limits: Mapping[str, Limits],
     *,
     gold: str = "given",
 ) -> list[Verdict]:
@@ -305,17 +293,17 @@ def judge_verdicts(
 
     Whoever gold is made of is not graded against it: its own votes would be right by construction.
     """
-    name, level = judge.judge, options.level
+    name, level, rules = judge.judge, options.level, options.rules
     counts, outputs = counted.votes.get(name), counted.outputs.get(name)
     outcomes, order = counted.outcomes.get(name), counted.positions.get(name)
     people = {human: counted.votes[human] for human in sorted(humans - {name}) if human in counted.votes}
+    own = judge.own_family
     against_people = None
     if counts is not None and len(people) > 1 and gold != "humans":
         against_people = estimates.judge_against_people(counts, people, level=level)
     ceiling = (
         estimates.people_agreement(people, level=level) if gold == "humans" and len(people) > 1 else None
     )
-    common = {"limits": limits, "level": level}
     found = [
         verdicts.accuracy(
             name,
@@ -323,14 +311,14 @@ def judge_verdicts(
             credited=_credited(outputs),
             ceiling=ceiling,
             categories=_of_categories(name, counted),
-            **common,
+            rules=rules,
         ),
-        verdicts.position(name, order, **common),
-        verdicts.stability(name, order, **common),
-        verdicts.calibration(name, outcomes, seed=options.seed, bins=options.bins, **common),
-        verdicts.overconfidence(name, outcomes, **common),
-        verdicts.discrimination(name, outcomes, **common),
-        verdicts.repeatability(name, judge.repeatability, limits=limits),
+        verdicts.position(name, order, rules=rules),
+        verdicts.stability(name, order, rules=rules),
+        verdicts.calibration(name, outcomes, seed=options.seed, bins=options.bins, rules=rules),
+        verdicts.overconfidence(name, outcomes, rules=rules),
+        verdicts.discrimination(name, outcomes, rules=rules),
+        verdicts.repeatability(name, judge.repeatability, rules=rules),
         verdicts.agreement(
             name,
             closest_partner(name, agreed, humans),
@@ -339,25 +327,24 @@ def judge_verdicts(
             graded_by_people=counts is not None and not (counts.gold != NO_GOLD).any(),
             people=people_kappa(agreed, humans),
             one_label=_largest_label(judge.votes),
-            limits=limits,
+            rules=rules,
         ),
-        verdicts.ties(name, counts, **common),
-        verdicts.length(name, counted.lengths.get(name), **common),
+        verdicts.ties(name, counts, rules=rules),
+        verdicts.length(name, counted.lengths.get(name), rules=rules),
         verdicts.own_family(
             name,
-            judge.own_family and judge.own_family.counts,
-            judge.own_family and judge.own_family.side,
-            against=judge.own_family.against if judge.own_family else "gold",
-            **common,
+            *((own.counts, own.side) if own else (None, None)),
+            against=own.against if own else "gold",
+            rules=rules,
         ),
-        verdicts.data(name, judge.votes, _missing(outputs, counts, level), counts, limits=limits),
+        verdicts.data(name, judge.votes, _missing(outputs, counts, level), counts, rules=rules),
     ]
     if not makes_gold(judge, gold):
         return found
     whose = "human votes, its own among them" if gold == "humans" else "its own votes"
-    own = f"{verdicts.NOT_GRADED}: gold is made of {whose}."
+    reason = f"{verdicts.NOT_GRADED}: gold is made of {whose}."
     return [
-        verdicts.unknown(name, verdict.check, own) if verdict.check in AGAINST_GOLD else verdict
+        verdicts.unknown(name, verdict.check, reason) if verdict.check in AGAINST_GOLD else verdict
         for verdict in found
     ]
 

@@ -356,10 +356,9 @@ def test_hostile_names_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.
     assert "\x1b" not in out
 
 
-def test_gates_on_magnitudes_and_verdicts(
-    demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_gates_on_magnitudes_and_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A bias of -.26 passed `bias_decided>0.1`, and no gate could be set on a verdict."""
+    demo = Path(__file__).resolve().parent.parent / "data" / "demo_votes.csv.gz"
     slot = ("audit", demo, "--splits", 0, "--judge", "sim-judge-first-slot", "--fail-if")
     assert run(capsys, *slot, "abs(bias_decided)>0.1")[0] == 1
     turned = tmp_path / "turned.csv"

@@ -8,17 +8,9 @@ import numpy as np
 import pytest
 
 from core.aggregation.rules import dummies
-from core.auditing import overall_verdict
 from core.interpretation.rules import Grade, Overall
-from core.interpretation.verdicts import (
-    CHECKS,
-    NOT_GRADED,
-    Verdict,
-    answer,
-    confidence_line,
-    missing,
-    worst,
-)
+from core.interpretation.summary import answer, confidence_line, missing, overall_verdict, worst
+from core.interpretation.verdicts import CHECKS, NOT_GRADED, Verdict
 from core.records import NO_GOLD, LengthCounts, VoteCounts
 
 

@@ -1,4 +1,4 @@
-"""What is said of a judge: every case in which an earlier rule misled, and that sentences follow from figures."""
+"""What is said of a judge: every case in which an earlier rule misled, and sentences follow from figures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from core.agreement.kappa import agreement_matrix
 from core.agreement.reliability import icc
-from core.interpretation import verdicts
+from core.interpretation import summary, verdicts
 from core.interpretation.format import percent
-from core.interpretation.rules import LIMITS
+from core.interpretation.rules import LIMITS, Rules
 from core.interpretation.verdicts import NOT_GRADED, Verdict
 from core.records import NO_GOLD, LengthCounts, OutcomeCounts, PositionCounts, VoteCounts
 from core.stats.estimate import Estimate
@@ -66,7 +66,7 @@ def swapped(flips: int, pairs: int, *, towards: int = 0) -> PositionCounts:
     return positions(pairs, flips=hard, hard_flips=hard, slot_sum=2 * hard * side)
 
 
-def summary(n: int, failed: int = 0) -> JudgeSummary:
+def counted(n: int, failed: int = 0) -> JudgeSummary:
     numbers = dict.fromkeys(
         ("plus", "tie", "minus", "labelled", "with_confidence", "with_position", "runs"), 0
     )
@@ -199,11 +199,11 @@ def test_best_of_many_is_by_the_lower_bound_and_no_person() -> None:
         "few": Estimate(0.95, 0.80, 0.99, n=40),
         "many": Estimate(0.90, 0.87, 0.93, n=400),
     }
-    said = verdicts.best_supported(credits, people=("person",))
+    said = summary.best_supported(credits, people=("person",))
     assert (
         said == "Best supported of 2 judges: many, right on 90 % of decided gold (87 % to 93 %, 400 items)."
     )
-    assert verdicts.best_supported({"lucky": credits["lucky"]}) is None
+    assert summary.best_supported({"lucky": credits["lucky"]}) is None
 
 
 def test_votes_that_follow_length_are_found() -> None:
@@ -310,13 +310,15 @@ def test_outputs_without_a_verdict(failed: int, grade: str) -> None:
     missing = (np.arange(1000) < failed).astype(np.int64)
     share = missing_outputs(np.arange(1000), np.ones(1000, np.int64), missing)
     counts = votes(np.ones(1000 - failed), np.ones(1000 - failed))
-    assert verdicts.data("j", summary(1000 - failed, failed), share, counts).verdict == grade
+    assert verdicts.data("j", counted(1000 - failed, failed), share, counts).verdict == grade
 
 
 def test_other_limits_change_the_grade_and_stand_in_the_verdict() -> None:
     counts = swapped(26, 400, towards=1)
     strict = {**LIMITS, "position": replace(LIMITS["position"], caution=0.01, failure=0.03)}
-    by_default, strictly = (verdicts.position("j", counts, limits=one) for one in (LIMITS, strict))
+    by_default, strictly = (
+        verdicts.position("j", counts, rules=Rules(limits=one)) for one in (LIMITS, strict)
+    )
     assert (by_default.verdict, strictly.verdict) == ("ok", "fail")
     assert (strictly.caution, strictly.failure) == (0.01, 0.03)
     assert "±3 points" in strictly.sentence
@@ -338,7 +340,7 @@ def test_several_judges_are_named_for_failures_and_for_warnings_that_stand() -> 
 
     sure, lucky = verdict("sure", 0.10, 0.18, "warn"), verdict("lucky", 0.001, 0.12, "warn")
     fine = [verdict(f"fine-{i}", -0.05, 0.05, "ok") for i in range(40)]
-    assert verdicts.standing([sure, lucky, *fine]) == (sure,)
+    assert summary.standing([sure, lucky, *fine]) == (sure,)
 
 
 def test_a_share_below_one_never_prints_as_all() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -178,6 +178,15 @@ def limits_with(changed: Mapping[str, tuple[float, float | None]]) -> dict[str, 
     return used
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """By what a judge is graded: the limits of every check, and the level of the intervals."""
+
+    limits: Mapping[str, Limits] = field(default_factory=lambda: LIMITS)
+    level: float = 0.95
+
+
+BY_DEFAULT = Rules()
 CONFIDENCE_CHECKS = ("calibration", "overconfidence", "discrimination")
 
 

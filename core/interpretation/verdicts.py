@@ -8,8 +8,7 @@ docs/verdicts.md has every sentence with its condition.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,17 +22,14 @@ from ..store.browse import JudgeSummary
 from . import estimates
 from .format import interval, number, percent, percent_span, points
 from .rules import (
+    BY_DEFAULT,
     LEAST_ACCURACY,
     LIMITS,
     Grade,
     Graded,
     Limits,
-    Overall,
-    OverallVerdict,
-    benjamini_hochberg,
-    expected_warnings,
+    Rules,
     grade,
-    p_value,
 )
 
 GRADES: tuple[Grade, ...] = ("ok", "unclear", "unknown", "warn", "fail")
@@ -85,8 +81,8 @@ class Verdict:
         """The estimate with its interval; its n is not kept."""
         if self.estimate is None:
             return None
-        ends = (math.nan if end is None else end for end in (self.low, self.high))
-        return Estimate(self.estimate, *ends)
+        low, high = (math.nan if end is None else end for end in (self.low, self.high))
+        return Estimate(self.estimate, low, high)
 
 
 def combined(judge: str, check: str, parts: Sequence[Verdict], *more: str) -> Verdict:
@@ -188,7 +184,8 @@ def _differs(value: float, more: str, less: str) -> str:
     return f"{size} points {more if value >= 0 else less}"
 
 
-def _share_span(found: Estimate) -> str:
+def share_span(found: Estimate) -> str:
+    """Interval and items of a share: `87 % to 93 %, 400 items`."""
     ends = f"{percent_span(found)}, " if found.has_interval else ""
     return f"{ends}{_items(found.n)}"
 
@@ -200,8 +197,7 @@ def accuracy(
     credited: VoteCounts | None = None,
     ceiling: Estimate | None = None,
     categories: Mapping[str, VoteCounts] | None = None,
-    limits: Mapping[str, Limits] = LIMITS,
-    level: float = 0.95,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Half credit on decided gold: right 1, tie ½, opposite 0 (`estimates.direction`).
 
@@ -210,12 +206,12 @@ def accuracy(
         reaches people's rate is not failed.
     categories : its votes by category, of which the weakest is named.
     """
-    found = None if counts is None else estimates.direction(credited or counts, level=level)
+    found = None if counts is None else estimates.direction(credited or counts, level=rules.level)
     if counts is None or found is None:
         return unknown(
             judge, "accuracy", "Accuracy is unknown: no comparison that it judged has decided gold."
         )
-    used = limits["accuracy"]
+    used = rules.limits["accuracy"]
     exact, blind = _exact(counts)
     then = [f"Exactly gold's label in {percent(exact)} of votes; without looking {percent(blind)}."]
     if credited is not None:
@@ -227,8 +223,8 @@ def accuracy(
         then.append(f"A left-out person says what the others say in {percent(ceiling.value)}.")
     if found.has_interval and found.high < 0.5 and found.n >= used.items:
         then.append("That is worse than guessing.")
-    then += _of_categories(categories or {}, level)
-    text = f"Right on {percent(found.value)} of decided gold, a tie counting half ({_share_span(found)})"
+    then += _of_categories(categories or {}, rules.level)
+    text = f"Right on {percent(found.value)} of decided gold, a tie counting half ({share_span(found)})"
     return graded(judge, "accuracy", text, found, used, then=" ".join(then))
 
 
@@ -252,7 +248,7 @@ def _of_categories(categories: Mapping[str, VoteCounts], level: float) -> list[s
     shown = sum(one.low >= LEAST_ACCURACY for one in known.values())
     return [
         f"Weakest of {len(known)} categories with {CATEGORY_ITEMS} items or more: {weakest}, "
-        f"{percent(known[weakest].value)} ({_share_span(known[weakest])}); shown to be at least "
+        f"{percent(known[weakest].value)} ({share_span(known[weakest])}); shown to be at least "
         f"{percent(LEAST_ACCURACY)} in {shown} of them."
     ]
 
@@ -272,55 +268,53 @@ def position(
     judge: str,
     counts: PositionCounts | None,
     *,
-    limits: Mapping[str, Limits] = LIMITS,
-    level: float = 0.95,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Mean slot vote within pairs of both orders (`estimates.position_lean`). Source: docs/methods.md §4."""
     if counts is None:
         return unknown(
             judge, "position", "Position bias is unknown: no vote says which response was shown first."
         )
-    found = estimates.position_lean(counts, level=level)
+    found = estimates.position_lean(counts, level=rules.level)
     if found is None:
         return unknown(
             judge, "position", "Position bias is unknown: no comparison was judged in both orders."
         )
     net = _differs(found.value, "for the response shown first", "for the one shown second")
     text = f"Within pairs of both orders, votes are net {net} ({_points_span(found)})"
-    return graded(judge, "position", text, found, limits["position"])
+    return graded(judge, "position", text, found, rules.limits["position"])
 
 
 def stability(
     judge: str,
     counts: PositionCounts | None,
     *,
-    limits: Mapping[str, Limits] = LIMITS,
-    level: float = 0.95,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Verdicts that reverse when the order is swapped, and what of it repeats in one order do not show.
 
     Only the excess over repeats can fail: without repeats a reversal may be noise.
     """
-    found = None if counts is None else estimates.hard_flips(counts, level=level)
+    found = None if counts is None else estimates.hard_flips(counts, level=rules.level)
     if counts is None or found is None:
         return unknown(judge, "stability", "Stability is unknown: no comparison was judged in both orders.")
-    text = f"{percent(found.value)} of verdicts reverse when the order is swapped ({_share_span(found)})"
-    excess = estimates.flip_excess(counts, level=level)
+    text = f"{percent(found.value)} of verdicts reverse when the order is swapped ({share_span(found)})"
+    excess = estimates.flip_excess(counts, level=rules.level)
     if excess is None:
         return graded(
             judge,
-            *("stability", text, found, limits["stability"]),
+            *("stability", text, found, rules.limits["stability"]),
             then="Without repeats in one order this may be noise.",
         )
     beyond = graded(
         judge,
         "stability",
-        f"Swapping changes verdicts {_differs(excess.value, 'more', 'less')} often than a repeat in one order "
-        f"({_points_span(excess)})",
+        f"Swapping changes verdicts {_differs(excess.value, 'more', 'less')} often than a repeat in one "
+        f"order ({_points_span(excess)})",
         excess,
-        limits["flip_excess"],
+        rules.limits["flip_excess"],
     )
-    own = graded(judge, "stability", text, found, limits["stability"])
+    own = graded(judge, "stability", text, found, rules.limits["stability"])
     if beyond.verdict in ("warn", "fail") and GRADES.index(beyond.verdict) >= GRADES.index(own.verdict):
         return replace(beyond, sentence=f"{own.sentence} {beyond.sentence}")
     return replace(own, sentence=f"{own.sentence} {beyond.sentence}")
@@ -335,15 +329,14 @@ def calibration(
     *,
     seed: int = 0,
     bins: int = 10,
-    limits: Mapping[str, Limits] = LIMITS,
-    level: float = 0.95,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """ECE with its interval by item, beside what noise alone shows of a perfectly calibrated judge."""
     rng = np.random.default_rng(seed)
     measured = (
         None
         if outcomes is None
-        else estimates.expected_calibration_error(outcomes, rng=rng, bins=bins, level=level)
+        else estimates.expected_calibration_error(outcomes, rng=rng, bins=bins, level=rules.level)
     )
     if measured is None:
         return unknown(judge, "calibration", f"Calibration is unknown: {NO_CONFIDENCE}")
@@ -353,7 +346,7 @@ def calibration(
         f"(ECE; {_unsigned_ends(found)}{_items(found.n)}), and noise alone shows "
         f"up to {_unsigned(floor)}"
     )
-    return graded(judge, "calibration", text, found, limits["calibration"], floor_high=floor)
+    return graded(judge, "calibration", text, found, rules.limits["calibration"], floor_high=floor)
 
 
 def _unsigned_ends(found: Estimate) -> str:
@@ -368,31 +361,30 @@ def overconfidence(
     judge: str,
     outcomes: OutcomeCounts | None,
     *,
-    limits: Mapping[str, Limits] = LIMITS,
-    level: float = 0.95,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Mean stated confidence minus the share right, by item (`estimates.confidence_gap`)."""
-    found = None if outcomes is None else estimates.confidence_gap(outcomes, level=level)
+    found = None if outcomes is None else estimates.confidence_gap(outcomes, level=rules.level)
     if found is None:
         return unknown(judge, "overconfidence", f"Overconfidence is unknown: {NO_CONFIDENCE}")
-    text = f"Stated confidence is {_differs(found.value, 'above', 'below')} the share right ({_points_span(found)})"
-    return graded(judge, "overconfidence", text, found, limits["overconfidence"])
+    gap = _differs(found.value, "above", "below")
+    text = f"Stated confidence is {gap} the share right ({_points_span(found)})"
+    return graded(judge, "overconfidence", text, found, rules.limits["overconfidence"])
 
 
 def discrimination(
     judge: str,
     outcomes: OutcomeCounts | None,
     *,
-    limits: Mapping[str, Limits] = LIMITS,
-    level: float = 0.95,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Does confidence separate right from wrong verdicts: AUROC (`stats.auroc`)."""
-    found = None if outcomes is None else estimates.discrimination(outcomes, level=level)
+    found = None if outcomes is None else estimates.discrimination(outcomes, level=rules.level)
     if outcomes is None or found is None:
         return unknown(judge, "discrimination", f"Discrimination is unknown: {NO_CONFIDENCE}")
     if constant(outcomes):
         text = "It states one confidence for every verdict, which separates nothing"
-        few = found.n < limits["discrimination"].items
+        few = found.n < rules.limits["discrimination"].items
         given: Grade = "unknown" if few else "warn"
         verdict = unknown(judge, "discrimination", f"{text}.")
         return replace(verdict, verdict=given, estimate=0.5)
@@ -405,7 +397,7 @@ def discrimination(
         f"A right verdict is surer than a wrong one in {percent(found.value)} of such pairs "
         f"(AUROC {found.value:.2f}; {ends}{_items(found.n)})"
     )
-    return graded(judge, "discrimination", text, found, limits["discrimination"])
+    return graded(judge, "discrimination", text, found, rules.limits["discrimination"])
 
 
 def constant(outcomes: OutcomeCounts) -> bool:
@@ -414,9 +406,7 @@ def constant(outcomes: OutcomeCounts) -> bool:
     return len(stated) > 0 and float(stated.min()) == float(stated.max())
 
 
-def repeatability(
-    judge: str, value: Repeatability | None, *, limits: Mapping[str, Limits] = LIMITS
-) -> Verdict:
+def repeatability(judge: str, value: Repeatability | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
     """ICC(3,k) of repeated votes; RAEE calls a judge strong from 0.90 (Source: [RAEE] §2)."""
     if value is None:
         return unknown(
@@ -432,7 +422,7 @@ def repeatability(
     )
     # A judge that nearly always says the same has a low ICC too, so what repeats change is said by itself.
     alike = "" if value.unanimous_share is None else f"All runs agree on {percent(value.unanimous_share)}."
-    return graded(judge, "repeatability", text, found, limits["repeatability"], then=alike)
+    return graded(judge, "repeatability", text, found, rules.limits["repeatability"], then=alike)
 
 
 def agreement(
@@ -444,7 +434,7 @@ def agreement(
     graded_by_people: bool = True,
     people: float | None = None,
     one_label: float = 0.0,
-    limits: Mapping[str, Limits] = LIMITS,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Agreement with people, against a left-out person; with another judge it is described, not graded.
 
@@ -455,11 +445,11 @@ def agreement(
     """
     if against_people is not None:
         text = (
-            f"It says what the other people say {_differs(against_people.value, 'more', 'less')} often than a "
-            f"left-out person does ({_points_span(against_people)})"
+            f"It says what the other people say {_differs(against_people.value, 'more', 'less')} often "
+            f"than a left-out person does ({_points_span(against_people)})"
         )
         if graded_by_people:
-            return graded(judge, "agreement", text, against_people, limits["agreement"])
+            return graded(judge, "agreement", text, against_people, rules.limits["agreement"])
         return unknown(judge, "agreement", f"{NOT_GRADED}, as there is gold: {text[0].lower()}{text[1:]}.")
     if value is None:
         why = "no other judge voted" if not others else "no other judge voted on the same comparisons"
@@ -478,10 +468,13 @@ def agreement(
 
 
 def ties(
-    judge: str, counts: VoteCounts | None, *, limits: Mapping[str, Limits] = LIMITS, level: float = 0.95
+    judge: str,
+    counts: VoteCounts | None,
+    *,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """The judge's share of ties minus gold's on the same comparisons, by item."""
-    found = None if counts is None else estimates.tie_gap(counts, level=level)
+    found = None if counts is None else estimates.tie_gap(counts, level=rules.level)
     if found is None:
         return unknown(
             judge,
@@ -489,17 +482,20 @@ def ties(
             "Its share of ties cannot be compared: no comparison that it judged has a gold label.",
         )
     text = f"It ties {_differs(found.value, 'more', 'less')} often than gold ({_points_span(found)})"
-    return graded(judge, "ties", text, found, limits["ties"])
+    return graded(judge, "ties", text, found, rules.limits["ties"])
 
 
 def length(
-    judge: str, counts: LengthCounts | None, *, limits: Mapping[str, Limits] = LIMITS, level: float = 0.95
+    judge: str,
+    counts: LengthCounts | None,
+    *,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Preference for the longer response beyond gold's, wherever gold prefers it and wherever it does not."""
     if counts is None or not (counts.gold != NO_GOLD).any():
         why = "no length or text" if counts is None else "no gold label on responses of different length"
         return unknown(judge, "length", f"Preference for length is unknown: there is {why}.")
-    found = estimates.length_preference(counts, balanced=True, level=level)
+    found = estimates.length_preference(counts, balanced=True, level=rules.level)
     if found is None:
         return unknown(
             judge,
@@ -511,7 +507,7 @@ def length(
         f"It prefers the longer response {_differs(found.value, 'more', 'less')} often than gold "
         f"({_points_span(found)})"
     )
-    return graded(judge, "length", text, found, limits["length"])
+    return graded(judge, "length", text, found, rules.limits["length"])
 
 
 def own_family(
@@ -520,8 +516,7 @@ def own_family(
     side: IntArray | None,
     *,
     against: Literal["gold", "judges"] = "gold",
-    limits: Mapping[str, Limits] = LIMITS,
-    level: float = 0.95,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Preference for models of its own family beyond gold's, or beyond that of judges of no such family.
 
@@ -536,7 +531,7 @@ def own_family(
             "own_family",
             "Preference for its own family is unknown: it judged no model of its family against another.",
         )
-    found = estimates.side_preference(counts, side, balanced=True, level=level)
+    found = estimates.side_preference(counts, side, balanced=True, level=rules.level)
     reference = "gold" if against == "gold" else "the majority of the other judges"
     if found is None:
         return unknown(
@@ -549,7 +544,7 @@ def own_family(
         f"It prefers its own family {_differs(found.value, 'more', 'less')} often than {reference} "
         f"({_points_span(found)})"
     )
-    return graded(judge, "own_family", text, found, limits["own_family"])
+    return graded(judge, "own_family", text, found, rules.limits["own_family"])
 
 
 def data(
@@ -558,7 +553,7 @@ def data(
     outputs: Estimate | None,
     counts: VoteCounts | None,
     *,
-    limits: Mapping[str, Limits] = LIMITS,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Share of outputs without a verdict, by item; how many items have gold is said beside it."""
     labelled = 0 if counts is None else len(np.unique(counts.labelled().item))
@@ -569,169 +564,6 @@ def data(
     text = f"{votes.n:,} votes, {gold}; {votes.failed:,} outputs have no verdict"
     if outputs is None:
         return unknown(judge, "data", f"{text}.")
-    if outputs.n >= limits["data"].items:
-        text += f": {percent(outputs.value, 1)} ({_share_span(outputs)})"
-    return graded(judge, "data", text, outputs, limits["data"])
-
-
-OVERALL_WORDS: dict[OverallVerdict, str] = {
-    "trust": "can be trusted on what was checked",
-    "trust_with_limits": "can be trusted with limits",
-    "cannot_say": "cannot be judged on these votes",
-    "do_not_trust": "should not be trusted",
-}
-
-GRADE_OF: dict[OverallVerdict, Grade] = {
-    "trust": "ok",
-    "trust_with_limits": "warn",
-    "cannot_say": "unclear",
-    "do_not_trust": "fail",
-}
-"""The grade whose sign and colour an overall verdict has."""
-
-NEEDS = {
-    "accuracy": "gold labels",
-    "position": "votes in both orders (column position)",
-    "stability": "votes in both orders (column position)",
-    "calibration": "a confidence with each vote, and gold labels",
-    "overconfidence": "a confidence with each vote, and gold labels",
-    "discrimination": "a confidence with each vote, and gold labels",
-    "repeatability": "repeated votes (column run)",
-    "agreement": "people's votes on the same comparisons",
-    "ties": "gold labels",
-    "length": "the responses or their lengths, and gold labels",
-    "own_family": "which models are of a judge's own family (--family)",
-}
-"""What a check needs when it is unknown."""
-
-NAMED = 3
-"""Judges that an answer names one by one; more are counted."""
-
-
-def worst(verdicts: Sequence[Verdict], count: int = 3) -> tuple[Verdict, ...]:
-    """The `count` worst findings: fails before warnings, then in the order of `verdicts.CHECKS`."""
-    found = [verdict for verdict in verdicts if verdict.verdict in ("fail", "warn")]
-    return tuple(sorted(found, key=lambda v: (v.verdict != "fail", CHECKS.index(v.check)))[:count])
-
-
-def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """What would let more be checked, one sentence per need, with how many judges lack it."""
-    lacking: dict[str, dict[str, set[str]]] = {}
-    for verdict in verdicts:
-        hopeless = verdict.sentence.startswith(NOT_GRADED)
-        if verdict.verdict == "unknown" and verdict.check in NEEDS and not hopeless:
-            lacking.setdefault(NEEDS[verdict.check], {}).setdefault(verdict.check, set()).add(verdict.judge)
-    sentences = []
-    for need, checks in lacking.items():
-        raters = len(set.union(*checks.values()))
-        who = f" for {raters} raters" if raters > 1 else ""
-        named = " and ".join(check.replace("_", " ") for check in checks).capitalize()
-        sentences.append(f"{named}{who}: add {need}, or more of what is there.")
-    return tuple(sentences)
-
-
-def confidence_line(verdicts: Sequence[Verdict]) -> str:
-    """Whether a judge's confidence can be used: usable, not usable, or not known; never part of the verdict."""
-    grades = {
-        v.check: v.verdict for v in verdicts if v.check in ("calibration", "overconfidence", "discrimination")
-    }
-    given = set(grades.values())
-    if given & {"fail", "warn"}:
-        return "Its confidence is not usable as it is."
-    known = grades.get("calibration") == grades.get("discrimination") == "ok"
-    return "Its confidence is usable." if known else "Whether its confidence is usable is not known."
-
-
-def because(judge: str, overall: Overall, verdicts: Sequence[Verdict]) -> str:
-    """The overall verdict of one judge as a sentence, with what decided it and what was not checked."""
-    parts = [f"{judge} {OVERALL_WORDS[overall.verdict]}"]
-    if overall.verdict != "trust" and overall.because:
-        grades = {v.check: v.verdict for v in verdicts}
-        named = (
-            f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}"
-            for check in overall.because
-        )
-        parts.append(f": {', '.join(named)}")
-    sentence = "".join(parts) + "."
-    if overall.unchecked:
-        sentence += f" Not checked: {', '.join(check.replace('_', ' ') for check in overall.unchecked)}."
-    return sentence
-
-
-GRADE_WORDS: dict[Grade, str] = {
-    "ok": "is fine",
-    "unclear": "is unclear",
-    "unknown": "is unknown",
-    "warn": "needs care",
-    "fail": "fails",
-}
-
-
-def answer(verdicts: Sequence[Verdict], overall: Mapping[str, Overall]) -> str:
-    """Can they be trusted? One judge with its reasons; of several, how many are graded how.
-
-    Of several, judges are named for what is good, for a failure, and for warnings that survive the number of
-    checks that were made (`standing`); other warnings are counted beside the number that judges without any
-    fault would get.
-    """
-    if len(overall) == 1:
-        ((judge, found),) = overall.items()
-        own = [v for v in verdicts if v.judge == judge]
-        return " ".join([because(judge, found, own), *(v.sentence for v in worst(own, 1))])
-    parts = []
-    for kind, words in OVERALL_WORDS.items():
-        names = [judge for judge, found in overall.items() if found.verdict == kind]
-        if names:
-            parts.append(f"{_named(names, kind in ('trust', 'do_not_trust'))} {words}")
-    return " ".join([f"{len(overall)} raters: {'; '.join(parts)}.", *_warnings(verdicts)])
-
-
-def _named(names: Sequence[str], by_name: bool) -> str:
-    if len(names) > NAMED or not by_name:
-        return str(len(names))
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-
-
-def _warnings(verdicts: Sequence[Verdict]) -> list[str]:
-    """How many warnings there are beside what is expected of judges without a fault, and which stand."""
-    warned = [v for v in verdicts if v.verdict == "warn"]
-    if not warned:
-        return []
-    cells = Counter(v.check for v in verdicts if v.verdict in ("ok", "warn", "fail", "unclear"))
-    expected = math.ceil(expected_warnings(cells))
-    said = [
-        f"{len(warned)} warnings in {cells.total()} checks; up to {expected} expected if no judge had any fault."
-    ]
-    if stands := standing(verdicts):
-        shown = [f"{v.judge} ({v.check.replace('_', ' ')})" for v in stands[:NAMED]]
-        more = f" and {len(stands) - NAMED} more" if len(stands) > NAMED else ""
-        said.append(f"At a false discovery rate of 5 %, these stand: {', '.join(shown)}{more}.")
-    return said
-
-
-def standing(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """Warnings that survive Benjamini and Hochberg at 5 % over all graded checks of all judges, surest first."""
-    cells = [(v, found) for v in verdicts if v.verdict != "unknown" and (found := v.interval) is not None]
-    p = [p_value(found, LIMITS[v.check]) for v, found in cells]
-    survives = benjamini_hochberg(p)
-    kept = sorted(
-        (p[place], place) for place, (v, _) in enumerate(cells) if v.verdict == "warn" and survives[place]
-    )
-    return tuple(cells[place][0] for _, place in kept)
-
-
-def best_supported(credits: Mapping[str, Estimate], *, people: Collection[str] = ()) -> str | None:
-    """The judge whose accuracy is highest by the low end of its interval, among those with enough items.
-
-    credits : judge → half credit on decided gold.  people : who is no candidate, however often right.
-    """
-    known = {
-        name: one
-        for name, one in credits.items()
-        if name not in people and one.has_interval and one.n >= CATEGORY_ITEMS
-    }
-    if not known:
-        return None
-    best = max(known, key=lambda name: (known[name].low, known[name].value))
-    who = f"Best supported of {len(known)} judges: {best}, right" if len(known) > 1 else "It is right"
-    return f"{who} on {percent(known[best].value)} of decided gold ({_share_span(known[best])})."
+    if outputs.n >= rules.limits["data"].items:
+        text += f": {percent(outputs.value, 1)} ({share_span(outputs)})"
+    return graded(judge, "data", text, outputs, rules.limits["data"])

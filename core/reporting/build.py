@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 
 from ..auditing import Audit, JudgeAudit
 from ..errors import InvalidOption
-from ..interpretation import verdicts
 from ..interpretation.format import one_line
-from ..interpretation.verdicts import CHECKS, GRADES, OVERALL_WORDS, Verdict
+from ..interpretation.summary import OVERALL_WORDS, answer, because
+from ..interpretation.verdicts import CHECKS, GRADES, Verdict
 from ..stats.estimate import Estimate
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -91,16 +91,15 @@ class VerdictGate:
 
     def failures(self, audit: Audit) -> list[str]:
         """One sentence per judge that fails."""
-        order = tuple(OVERALL_WORDS) if self.check == "overall" else GRADES
+        order: tuple[str, ...] = tuple(OVERALL_WORDS) if self.check == "overall" else GRADES
         failing = set(order[order.index(self.verdict) :])
         if self.strict:
             failing |= {"cannot_say"} if self.check == "overall" else {"unclear"}
         elif self.verdict != "unclear":
             failing -= {"unclear", "unknown"} - {self.verdict}
+        found: list[tuple[str, str]] = [(v.judge, v.verdict) for v in audit.verdicts if v.check == self.check]
         if self.check == "overall":
             found = [(judge, one.verdict) for judge, one in audit.overall.items()]
-        else:
-            found = [(v.judge, v.verdict) for v in audit.verdicts if v.check == self.check]
         return [f"{self}: {judge} is {given}." for judge, given in found if given in failing]
 
 
@@ -163,7 +162,7 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
     for judge in audit.judges:
         checks = [v for v in audit.verdicts if v.judge == judge.judge]
         found = audit.overall[judge.judge]
-        sentence = verdicts.because(judge.judge, found, checks)
+        sentence = because(judge.judge, found, checks)
         bad = {"do_not_trust", "cannot_say"} if strict else {"do_not_trust"}
         cases = [("overall", "fail" if found.verdict in bad else "ok", sentence)]
         cases += [
@@ -192,7 +191,7 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
 
 def to_markdown(audit: Audit) -> str:
     """A summary for a pull request: the answer, a row per judge with a sign per check, and every finding."""
-    lines = ["## Audit of judges", "", _escaped(verdicts.answer(audit.verdicts, audit.overall)), ""]
+    lines = ["## Audit of judges", "", _escaped(answer(audit.verdicts, audit.overall)), ""]
     lines.append("| judge | verdict | " + " | ".join(check.replace("_", " ") for check in CHECKS) + " |")
     lines.append("|---|---|" + ":-:|" * len(CHECKS))
     for judge, found in audit.overall.items():
@@ -206,7 +205,8 @@ def to_markdown(audit: Audit) -> str:
 
 
 def _finding(found: Verdict) -> str:
-    return f"- {SIGNS[found.verdict]} **{_escaped(found.judge)}**, {found.check.replace('_', ' ')}: {_escaped(found.sentence)}"
+    check = found.check.replace("_", " ")
+    return f"- {SIGNS[found.verdict]} **{_escaped(found.judge)}**, {check}: {_escaped(found.sentence)}"
 
 
 def _escaped(text: str) -> str:

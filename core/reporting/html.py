@@ -28,9 +28,9 @@ from ..auditing import Audit
 from ..confidence.calibration_error import by_chance
 from ..interpretation.format import SAYS, one_line, percent
 from ..interpretation.format import number as written
-from ..interpretation.tables import TEXT, Column
 from ..interpretation.rules import Grade
-from ..interpretation.verdicts import GRADE_OF, answer, because, confidence_line, missing
+from ..interpretation.summary import GRADE_OF, answer, because, confidence_line, missing
+from ..interpretation.tables import TEXT, Column
 from ..plots.aggregation import errors_figure
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram

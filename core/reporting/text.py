@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..auditing import Audit, JudgeAudit
 from ..interpretation.format import one_line
-from ..interpretation.verdicts import because, confidence_line
+from ..interpretation.summary import because, confidence_line
 from ..stats.estimate import Estimate
 
 MAX_BOARD_ROWS = 20
