@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.interpretation.confusion import ACCURACY, confusion
+from core.interpretation.agreement import ACCURACY, confusion
 from core.interpretation.tables import frame_of
 from pages.sections.confusion.tables import COMPARED, accuracies_section, matrix_section, read_controls
 from pages.shared import widgets

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..interpretation.format import elo_ends, signed_elo
 from ..interpretation.leaderboard_checks import METHOD_NAMES
-from ..leaderboard.anchored import Board, BoardRow
+from ..leaderboard.anchored import ELO_PER_NAT, Board, BoardRow
 from ..leaderboard.order_ratings import RAEE
 from ..leaderboard.outside import OutsideComparison
 from ..leaderboard.rating_methods import Result
 from ..leaderboard.score_board import ScoreBoards, ScoreRow
 from ..leaderboard.task_spread import BetweenTasks
-from ..stats.estimate import Estimate
-from .base import COLOURS, MARKERS, MAX_POINTS, Style, Theme, error_bars, figure, ideal_trace, label
-from .model_rows import NAME_LIMIT, ModelRows, RowMark, marker, undimmed
+from ..stats.estimate import Estimate, Estimates
+from .base import (
+    COLOURS,
+    MARKERS,
+    MAX_POINTS,
+    Style,
+    Theme,
+    accent,
+    error_bars,
+    figure,
+    hovers,
+    ideal_trace,
+    label,
+    undimmed,
+)
 
 if TYPE_CHECKING:
     from .base import Figure
@@ -25,6 +37,147 @@ if TYPE_CHECKING:
 
 ROW_HEIGHT, ROW_HEIGHT_WITH_MORE = 20, 26
 ROW_HEIGHT_OF_METHODS, ROW_HEIGHT_OF_TASKS, ROW_HEIGHT_OF_SCORES = 34, 28, 32
+NAME_LIMIT = 24
+"""Characters of a model's name beside the axis: what a phone has room for; the hover text has the rest."""
+LEGEND_ENTRY = 16
+"""Between one line per entry, as on a phone, and two entries per line."""
+TICK_STEPS = (10, 25, 50, 100, 200, 400, 1000)
+
+
+class RowMark(NamedTuple):
+    """A mark in the row of a model: its place along the axis, hover text, and the key that a click gives."""
+
+    model: str
+    x: Estimate
+    hover: str
+    key: str
+
+
+class ModelRows:
+    """A figure with a row per model, the first on top, that series of marks are added to.
+
+    entries : of the legend.  chosen : key of the mark to ring.  start : x that the axis reaches in any case.
+    """
+
+    def __init__(
+        self,
+        models: Iterable[str],
+        *,
+        x_title: str,
+        row_height: int,
+        theme: Theme,
+        entries: int,
+        chosen: str | None = None,
+        start: float = 0,
+    ) -> None:
+        self.rows = {model: place for place, model in enumerate(models)}
+        self.theme, self.chosen, self.reach = theme, chosen, [start]
+        self.fig = figure(
+            x_title=x_title,
+            y_title="",
+            theme=theme,
+            height=max(200, 100 + row_height * len(self.rows) + LEGEND_ENTRY * entries),
+            legend=entries > 0,
+        )
+        self.fig.update_layout(margin_t=8)
+        self.fig.update_yaxes(
+            tickmode="array",
+            tickvals=list(self.rows.values()),
+            ticktext=[label(_shortened(name)) for name in self.rows],
+            tickfont={"size": 12},
+            range=[len(self.rows) - 0.4, -0.6],
+            showgrid=False,
+            ticks="",
+        )
+
+    def add(
+        self,
+        name: str,
+        style: Style,
+        marks: Iterable[RowMark],
+        *,
+        offset: float = 0,
+        size: int = 9,
+        opacity: float = 1,
+        bars: bool = True,
+    ) -> None:
+        """Draw one series, of the models that have a row, `offset` below its middle.
+
+        name : as the legend shows it, names from votes made safe by `label`.  bars : draw intervals.
+        """
+        drawn = [mark for mark in marks if mark.model in self.rows]
+        found = Estimates.of([mark.x for mark in drawn])
+        x = found.value.tolist()
+        keys = [mark.key for mark in drawn]
+        along = {"x": found.value, "error_x": error_bars(found, style.colour)} if bars else {"x": x}
+        self.reach += [*x, *found.low, *found.high] if bars else x
+        self.fig.add_scatter(
+            **along,
+            y=[self.rows[mark.model] + offset for mark in drawn],
+            mode="markers",
+            name=name,
+            customdata=[[key] for key in keys],
+            marker=_marker(style, size, keys, self.chosen, self.theme, opacity=float(opacity)),
+            **hovers(mark.hover for mark in drawn),
+            **undimmed(opacity),
+        )
+
+    def ends(self) -> tuple[float, float]:
+        """Least and largest x of all marks and their intervals."""
+        return float(np.nanmin(self.reach)), float(np.nanmax(self.reach))
+
+    def along_elo(self, *, probabilities: bool = False) -> Figure:
+        """The figure, its axis in Elo, with a line at 0."""
+        _elo_axis(self.fig, *self.ends(), probabilities=probabilities)
+        return self.with_line(0, "0")
+
+    def with_line(self, x: float, name: str) -> Figure:
+        """The figure, with a thin line across all rows, such as at the anchor's Elo."""
+        line = ideal_trace(x=(x, x), y=(-0.6, len(self.rows) - 0.4), name=name, theme=self.theme)
+        self.fig.add_trace(line)
+        self.fig.data[-1].showlegend = False
+        return self.fig
+
+
+def _shortened(name: str) -> str:
+    """Cut the middle of a long name: versions, which tell models apart, stand at the end."""
+    text = " ".join(name.split())
+    return text if len(text) <= NAME_LIMIT else f"{text[: NAME_LIMIT - 11]}…{text[-10:]}"
+
+
+def _elo_axis(fig: Figure, low: float, high: float, *, probabilities: bool) -> None:
+    """Few round ticks that a phone has room for; under each Elo the win probability that it stands for."""
+    pad = 0.05 * (high - low) + 5
+    span = high - low + 2 * pad
+    step = next((step for step in TICK_STEPS if span / step <= 5), TICK_STEPS[-1])
+    ticks = np.arange(np.ceil((low - pad) / step), np.floor((high + pad) / step) + 1) * step
+    p = 1 / (1 + np.exp(-ticks / ELO_PER_NAT))
+    fig.update_xaxes(
+        range=[low - pad, high + pad],
+        tickmode="array",
+        tickangle=0,
+        tickvals=ticks,
+        ticktext=[
+            f"{signed_elo(tick)}<br>{100 * share:.0f} %" if probabilities else signed_elo(tick)
+            for tick, share in zip(ticks, p, strict=True)
+        ],
+    )
+
+
+def _marker(
+    style: Style, size: int, keys: Sequence[str], chosen: str | None, theme: Theme, *, opacity: float = 1.0
+) -> dict[str, object]:
+    open_symbol = style.symbol.endswith("-open")
+    return {
+        "symbol": style.symbol,
+        "color": style.colour,
+        "size": size,
+        "opacity": opacity,
+        "line": {
+            "color": style.colour if open_symbol else COLOURS[theme].text,
+            "width": [3 if key == chosen else 1.5 if open_symbol else 0 for key in keys],
+        },
+    }
 
 
 def board_figure(
@@ -82,7 +235,7 @@ def board_figure(
     ]
     rows.add(
         _short(judge) if judge else "all, pooled",
-        known_styles[judge] if judge else _accent(theme),
+        known_styles[judge] if judge else accent(theme),
         marks,
         size=10,
     )
@@ -188,10 +341,6 @@ def _short(name: str) -> str:
     return label(name, limit=NAME_LIMIT)
 
 
-def _accent(theme: Theme) -> Style:
-    return Style(colour=COLOURS[theme].accent, symbol="circle")
-
-
 def _hover(row: BoardRow, corrected: bool) -> str:
     p, elo = row.interval(corrected)
     return (
@@ -236,7 +385,7 @@ def ratings_figure(
         ]
         # Open markers for the others, so that colour does not tell alone.
         other = Style(colour=COLOURS[theme].raters[place], symbol=f"{MARKERS[place]}-open")
-        style = _accent(theme) if method == RAEE else other
+        style = accent(theme) if method == RAEE else other
         rows.add(_short(name), style, marks, offset=0.2 * (place - (len(methods) - 1) / 2))
     return rows.along_elo()
 
@@ -273,7 +422,7 @@ def tasks_figure(
     for row in spreads:
         n = f"n {row.prompts:,} prompts in {row.n_tasks} categories"
         means.append(RowMark(row.model, row.mean, _elo_hover(row.model, name, row.mean, n), row.model))
-    rows.add(name, _accent(theme), means)
+    rows.add(name, accent(theme), means)
     return rows.along_elo()
 
 
@@ -308,13 +457,12 @@ def outside_figure(
         mode="markers",
         name="models",
         customdata=[[name] for name in names],
-        hovertext=[
+        error_x=error_bars(Estimates(x, *ends.T), COLOURS[theme].neutral, thickness=1),
+        marker=_marker(accent(theme), 9, names, chosen, theme),
+        **hovers(
             f"<b>{label(name)}</b><br>here {signed_elo(a)} Elo<br>there {signed_elo(b)} Elo (score {score:g})"
             for name, a, b, score in zip(names, x, y, found.outside_score[keep], strict=True)
-        ],
-        hoverinfo="text",
-        error_x=error_bars(x, ends[:, 0], ends[:, 1], COLOURS[theme].neutral, thickness=1),
-        marker=marker(_accent(theme), 9, names, chosen, theme),
+        ),
         **undimmed(1),
     )
     return fig
@@ -350,7 +498,7 @@ def scores_figure(
     only = next(iter(found.judges)) if len(found.judges) == 1 else None
     marks = [_score_mark(row, f"n {row.n:,} items, {row.n_judges} judges") for row in ranked]
     name = f"scores, {_short(only)}" if only else "scores, mean of judges"
-    rows.add(name, styles[only] if only else _accent(theme), marks, offset=-0.12, size=10)
+    rows.add(name, styles[only] if only else accent(theme), marks, offset=-0.12, size=10)
     if votes is not None:
         marks = []
         for row in votes.rows:
@@ -359,7 +507,7 @@ def scores_figure(
             marks.append(RowMark(row.model, p.scaled(100), hover, row.model))
         style = Style(colour=COLOURS[theme].neutral, symbol="diamond-open")
         rows.add("votes", style, marks, offset=0.1)
-    low, high = min(rows.reach), max(rows.reach)
+    low, high = rows.ends()
     rows.fig.update_xaxes(range=[max(0.0, low - 3), min(100.0, high + 3)], nticks=7)
     return rows.with_line(50, "50 %")
 

@@ -31,9 +31,9 @@ from ..interpretation.format import number as written
 from ..interpretation.tables import TEXT, Column
 from ..interpretation.verdicts import WORDS, Grade, answer, missing, overall
 from ..plots.aggregation import errors_figure
+from ..plots.agreement import accuracies, confusion_matrix
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
-from ..plots.confusion import accuracies, confusion_matrix
 from ..plots.leaderboard import board_figure
 from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate

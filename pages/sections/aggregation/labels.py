@@ -9,9 +9,9 @@ import streamlit as st
 from core.aggregation.btd import held_out_labels
 from core.aggregation.rules import label_shares, label_table, rule_labels
 from core.agreement.confusion_matrix import confusion
-from core.interpretation.confusion import cell_key
+from core.interpretation.agreement import cell_key
 from core.plots.aggregation import share_key, shares_figure
-from core.plots.confusion import confusion_matrix
+from core.plots.agreement import confusion_matrix
 from core.records import NO_GOLD, IntArray
 from core.schema import VOTE_LABELS
 from core.store.vote_queries import comparison_names

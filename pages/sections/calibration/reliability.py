@@ -8,7 +8,7 @@ from core.confidence.calibration_error import calibration_intervals
 from core.interpretation.calibration import CALIBRATIONS, Measured
 from core.interpretation.tables import frame_of
 from core.plots.calibration import reliability_diagram
-from core.plots.forest import ForestMark, Series, forest
+from core.plots.forest import forest, series
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import (
     PageState,
@@ -74,17 +74,10 @@ def _diagram(state: PageState) -> Mark | None:
 
 def _gaps(state: PageState) -> Mark | None:
     found = gaps(state)
-    marks = [
-        ForestMark.of(
-            found[name].gap,
-            row=name,
-            n=f"{found[name].n:,} {state.noun}, {found[name].items:,} items",
-            key=name,
-        )
-        for name in state.shown
-    ]
+    shown = {name: found[name] for name in state.shown}
+    drawn = series("stated − right", shown, "gap", f"{{0.n:,}} {state.noun}, {{0.items:,}} items")
     fig = forest(
-        [Series(name="stated − right", marks=marks)],
+        [drawn],
         styles=state.styles,
         x_title="mean confidence − share right",
         reference=0,

@@ -11,9 +11,9 @@ import streamlit as st
 from core.aggregation.btd import held_out_labels
 from core.agreement.confusion_matrix import Confusion, TieRule, confusion
 from core.errors import NoUsableVotes, TooFewLabels
-from core.interpretation.confusion import cell_key
+from core.interpretation.agreement import cell_key
+from core.plots.agreement import accuracies, confusion_matrix
 from core.plots.base import Style, Theme
-from core.plots.confusion import accuracies, confusion_matrix
 from core.records import IntArray, VoteCounts
 from core.schema import VOTE_LABELS
 from core.store.vote_queries import Mark

@@ -7,7 +7,7 @@ import streamlit as st
 from core.consensus.ensembles import RULES, EnsembleTable
 from core.interpretation import tables
 from core.interpretation.ensembles import WITHOUT, rules_departures, score_columns, without, without_rows
-from core.plots.ensembles import accuracies_figure, without_figure
+from core.plots.consensus import accuracies_figure, without_figure
 from core.store.vote_queries import Mark
 from pages.shared import cached, theme, widgets
 

@@ -7,8 +7,7 @@ from typing import get_args
 import numpy as np
 import streamlit as st
 
-from core.interpretation.debiased import corrected, debiased
-from core.interpretation.leaderboard_checks import DEBIASED
+from core.interpretation.leaderboard_checks import DEBIASED, corrected, debiased
 from core.leaderboard.debiased import (
     DebiasedBoard,
     Weighting,

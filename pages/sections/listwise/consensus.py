@@ -10,7 +10,7 @@ import streamlit as st
 from core.consensus.listwise import Consensus, Improvements, consensus
 from core.interpretation import listwise as sentences
 from core.interpretation import tables
-from core.plots.listwise import improvements_figure
+from core.plots.consensus import improvements_figure
 from pages.sections.listwise.controls import LABELS, NO_BEST, PageState
 from pages.shared import cached, theme, widgets
 

@@ -8,7 +8,7 @@ from core.consensus.listwise import Improvements
 from core.consensus.listwise_orders import OrderSensitivity
 from core.interpretation import listwise as sentences
 from core.interpretation import tables
-from core.plots.listwise import sensitivities_figure
+from core.plots.consensus import sensitivities_figure
 from pages.sections.listwise.controls import PageState
 from pages.shared import cached, theme, widgets
 

@@ -8,7 +8,7 @@ import streamlit as st
 from core.consensus.listwise_orders import OrderSensitivity, OrderSweep, order_sweep
 from core.interpretation import listwise as sentences
 from core.interpretation import tables
-from core.plots.listwise import slots_figure, sweep_figure
+from core.plots.consensus import slots_figure, sweep_figure
 from pages.sections.listwise.controls import NO_BEST, PageState, known
 from pages.shared import cached, theme, widgets
 
