@@ -48,10 +48,6 @@ if TYPE_CHECKING:
     from .store import Store
 
 
-NAMED = 5
-"""More pairs of judges than this are counted, not listed."""
-
-
 MOST_SPLITS = 10_000
 NAMED = 5
 """More pairs of judges than this are counted, not listed."""

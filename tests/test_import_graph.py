@@ -33,7 +33,7 @@ TIERS = (
     ("interpretation",),
     ("plots",),
     ("auditing",),
-    ("reporting", "thresholds"),
+    ("reporting",),
     ("judging",),
     ("__main__",),
 )

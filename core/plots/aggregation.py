@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from .base import (
     line_trace,
     undimmed,
 )
-from .forest import forest, series
+from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
@@ -263,29 +263,27 @@ def _style(key: str, dummy: bool, theme: Theme) -> Style:
     return Style(colour=colours.text, symbol="square")
 
 
-def changes_figure(
-    found: Mapping[str, HeldOutScores], *, styles: Mapping[str, Style], theme: Theme = "light"
-) -> Figure:
+def changes_figure(found: Mapping[str, HeldOutScores], **looks: Unpack[Look]) -> Figure:
     """Change of MAE (filled) and DRPS (hollow) by the first rule over the second, one row per judge."""
     n = "{0.n:,} comparisons, {0.calibration:.0f} to calibrate on"
-    looks: tuple[tuple[Measure, str, str], ...] = (
+    losses: tuple[tuple[Measure, str, str], ...] = (
         ("mae", "error (MAE)", "filled"),
         ("drps", "forecast (DRPS)", "hollow"),
     )
     drawn = []
-    for measure, name, look in looks:
+    for measure, name, look in losses:
         changes = {judge: (change_of(one, measure)[1], one) for judge, one in found.items()}
         drawn.append(
             series(name, changes, itemgetter(0), lambda known: n.format(known[1]), look=look, key=None)
         )
-    return forest(drawn, styles=styles, x_title="change of held-out loss", reference=0, theme=theme)
+    return forest(drawn, x_title="change of held-out loss", reference=0, **looks)
 
 
-def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, theme: Theme = "light") -> Figure:
+def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, **looks: Unpack[Shown]) -> Figure:
     """MAE of each rule with its interval by item."""
     errors = dict(zip(scores.names, scores.mae, strict=True))
     drawn = [series("MAE", errors, "", f"{scores.n:,} held out", key=None)]
-    return forest(drawn, styles=style, x_title=x_title, theme=theme)
+    return forest(drawn, styles=style, x_title=x_title, **looks)
 
 
 def weights_figure(found: ConfidenceWeighted, *, style: Style, theme: Theme = "light") -> Figure:
@@ -339,9 +337,7 @@ def levels_figure(found: Ordinal, *, style: Style, theme: Theme = "light") -> Fi
 
 def priors_figure(
     found: Mapping[str, Mapping[str, ShrinkageGain]],
-    *,
-    theme: Theme = "light",
-    chosen: str | None = None,
+    **looks: Unpack[Look],
 ) -> Figure:
     """Change of MAE by each prior, one row per prior, one series per size of calibration set.
 
@@ -356,7 +352,7 @@ def priors_figure(
         series(size, by_prior, "beside_btd.mae", about, look="hollow" if place else "filled")
         for place, (size, by_prior) in enumerate(found.items())
     ]
-    return forest(drawn, x_title="change of error (below 0: better)", reference=0, theme=theme, chosen=chosen)
+    return forest(drawn, x_title="change of error (below 0: better)", reference=0, **looks)
 
 
 def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figure:

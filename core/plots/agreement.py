@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from ..interpretation.agreement import cell_key
 from ..interpretation.format import SAYS, interval, percent
 from .base import COLOURS, Style, Theme, Tile, add_tiles, figure, hovers, label, tint, undimmed
-from .forest import forest, series
+from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
     from ..agreement.confusion_matrix import Confusion
@@ -44,9 +44,7 @@ def repeatability_figure(
     results: Mapping[str, Repeatability],
     *,
     mark: float,
-    styles: Mapping[str, Style],
-    theme: Theme = "light",
-    chosen: str | None = None,
+    **looks: Unpack[Look],
 ) -> Figure:
     """ICC(3,k) (filled) and ICC(3,1) (hollow) with jackknife intervals; the line is the screening mark.
 
@@ -60,13 +58,11 @@ def repeatability_figure(
     lows = [found.low if found.has_interval else found.value for found in known]
     return forest(
         drawn,
-        styles=styles,
         x_title="intraclass correlation",
         x_range=(min(0.0, *lows) - 0.03, 1.03),
         reference=mark,
         missing="undefined",
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )
 
 
@@ -143,9 +139,7 @@ def kappa_matrix(
     return fig
 
 
-def inter_rater_figure(
-    groups: Mapping[str, InterRaterReliability], *, theme: Theme = "light", chosen: str | None = None
-) -> Figure:
+def inter_rater_figure(groups: Mapping[str, InterRaterReliability], **looks: Unpack[Look]) -> Figure:
     """Krippendorff α, nominal and ordinal, and Fleiss κ of each group; a mark's key is the group."""
     drawn = [
         series(name, groups, field, f"{{0.{n}:,}} comparisons", look=look)
@@ -155,11 +149,11 @@ def inter_rater_figure(
             ("Fleiss κ", "fleiss", "fleiss_n", "plain"),
         )
     ]
-    return forest(drawn, x_title="agreement beyond chance", reference=0, theme=theme, chosen=chosen)
+    return forest(drawn, x_title="agreement beyond chance", reference=0, **looks)
 
 
 def judge_vs_human_figure(
-    compared: Sequence[JudgeVsHuman], *, style: Style, theme: Theme = "light", chosen: str | None = None
+    compared: Sequence[JudgeVsHuman], *, style: Style, **looks: Unpack[Shown]
 ) -> Figure:
     """PA of a judge minus that of each person: majority labels (filled), BTD labels (hollow).
 
@@ -174,8 +168,7 @@ def judge_vs_human_figure(
         styles=style,
         x_title="judge's accuracy − person's",
         reference=0,
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )
 
 
@@ -246,10 +239,7 @@ def confusion_matrix(
 
 def accuracies(
     tables: Mapping[str, Confusion],
-    *,
-    styles: Mapping[str, Style],
-    theme: Theme = "light",
-    chosen: str | None = None,
+    **looks: Unpack[Look],
 ) -> Figure:
     """Accuracy of each judge with its interval, and the best constant answer on the same verdicts.
 
@@ -262,11 +252,9 @@ def accuracies(
             series("share right", known, "accuracy", "n {0.n:,} {0.unit}"),
             series("best constant answer", known, "constant", always, look="plain", key=None),
         ],
-        styles=styles,
         x_title="share right",
         x_range=(0, 1),
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )
 
 

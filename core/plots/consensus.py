@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
 from ..interpretation.ensembles import without_rows
 from ..stats.estimate import Estimates
 from .base import COLOURS, Style, Theme, error_bars, figure, hovers, line_trace
-from .forest import forest, series
+from .forest import Look, forest, series
 
 if TYPE_CHECKING:
     from .base import Figure
@@ -67,9 +67,7 @@ def _looks(found: EnsembleTable, styles: Mapping[str, Style], theme: Theme) -> d
     return {score.name: styles.get(score.member or score.key, rule) for score in found.scores.values()}
 
 
-def improvements_figure(
-    found: Mapping[str, Improvements], *, styles: Mapping[str, Style], theme: Theme = "light"
-) -> Figure:
+def improvements_figure(found: Mapping[str, Improvements], **looks: Unpack[Look]) -> Figure:
     """Share of items right by the first order (hollow), any one (a bar) and consensus (filled), by judge."""
     drawn = [
         series(name, found, f"overall.{kind}", "{0.overall.n:,} items", look=look, key=None)
@@ -79,15 +77,13 @@ def improvements_figure(
             ("consensus", "consensus", "filled"),
         )
     ]
-    return forest(drawn, styles=styles, x_title="share of items right", theme=theme)
+    return forest(drawn, x_title="share of items right", **looks)
 
 
-def sensitivities_figure(
-    found: Mapping[str, OrderSensitivity], *, styles: Mapping[str, Style], theme: Theme = "light"
-) -> Figure:
+def sensitivities_figure(found: Mapping[str, OrderSensitivity], **looks: Unpack[Look]) -> Figure:
     """Share of items on which the order of candidates decides who comes first, one row per judge."""
     drawn = [series("order decides", found, "changed", "{0.changed.n:,} items", key=None)]
-    return forest(drawn, styles=styles, x_title="share of items", theme=theme)
+    return forest(drawn, x_title="share of items", **looks)
 
 
 def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> Figure:

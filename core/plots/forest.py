@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..interpretation.format import interval
 from ..interpretation.tables import field_of
@@ -72,23 +72,36 @@ def series(
     return Series(name, list(results), marks, look)
 
 
+class Shown(TypedDict, total=False):
+    """Where a forest is shown: in which theme, and the key of the mark to ring."""
+
+    theme: Theme
+    chosen: str | None
+
+
+class Look(Shown, total=False):
+    """The same, with the styles of rows or one for all, by default the accent."""
+
+    styles: Mapping[str, Style] | Style
+
+
 def forest(
     series: Sequence[Series],
     *,
-    styles: Mapping[str, Style] | Style | None = None,
     x_title: str,
     x_range: tuple[float, float] | None = None,
     reference: float | None = None,
     missing: str = "unknown",
-    theme: Theme = "light",
-    chosen: str | None = None,
+    **looks: Unpack[Look],
 ) -> Figure:
     """Draw estimates with their intervals, rows in the order in which they first occur.
 
-    styles : of each row, or one for all; by default the accent.  reference : x of a thin line ("no bias").
     x_range : shown; by default what the intervals need, with the reference.
-    missing : said in the row of a name whose every value is unknown. `chosen` is ringed.
+    reference : x of a thin line, such as "no bias".
+    missing : said in the row of a name whose every value is unknown.
     """
+    theme, chosen = looks.get("theme", "light"), looks.get("chosen")
+    styles = looks.get("styles") or accent(theme)
     colours = COLOURS[theme]
     rows = list(dict.fromkeys(row for one in series for row in one.rows))
     lines = max([len(series), *(2 for row in rows if len(row) > NAME_LIMIT)])
@@ -97,10 +110,9 @@ def forest(
     fig = figure(x_title=x_title, y_title="", theme=theme, height=height, legend=len(series) > 1)
     if reference is not None:
         fig.add_vline(x=reference, line={"color": colours.neutral, "width": 1, "dash": "dot"})
-    one_style = styles or accent(theme)
     for place, one in enumerate(series):
         offset = APART * (place - (len(series) - 1) / 2)
-        look = [one_style if isinstance(one_style, Style) else one_style[mark.row] for mark in one.marks]
+        drawn = [styles if isinstance(styles, Style) else styles[mark.row] for mark in one.marks]
         ringed = [mark.key is not None and mark.key == chosen for mark in one.marks]
         found = Estimates.of([mark.found for mark in one.marks])
         fig.add_scatter(
@@ -112,13 +124,13 @@ def forest(
             customdata=[[mark.key] for mark in one.marks],
             error_x=error_bars(found, colours.neutral),
             marker={
-                "symbol": [_symbol(style, one.look) for style in look],
-                "color": [colours.neutral if one.look == "plain" else style.colour for style in look],
+                "symbol": [_symbol(style, one.look) for style in drawn],
+                "color": [colours.neutral if one.look == "plain" else style.colour for style in drawn],
                 "size": 10,
                 "line": {
                     "color": [
                         colours.text if ring else style.colour
-                        for ring, style in zip(ringed, look, strict=True)
+                        for ring, style in zip(ringed, drawn, strict=True)
                     ],
                     "width": [3 if ring else 0 if one.look == "filled" else 2 for ring in ringed],
                 },

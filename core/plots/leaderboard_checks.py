@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from .base import (
     line_trace,
     undimmed,
 )
-from .forest import forest, series
+from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
     from .base import Figure
@@ -187,9 +187,7 @@ def subsample_figure(found: SubsampleErrors, *, theme: Theme = "light") -> Figur
     return fig
 
 
-def changes_figure(
-    changed: Sequence[Changed], *, theme: Theme = "light", chosen: str | None = None
-) -> Figure:
+def changes_figure(changed: Sequence[Changed], **looks: Unpack[Look]) -> Figure:
     """Change of each model's win probability by abstention; the key of a mark is the model."""
     models = {one.model: one for one in changed}
     kept = "{0.kept:,} of {0.n:,} judged prompts kept"
@@ -197,8 +195,7 @@ def changes_figure(
         [series("change", models, lambda one: one.delta.scaled(100), kept)],
         x_title="change of win probability, points",
         reference=0,
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )
 
 
@@ -207,8 +204,7 @@ def debiased_figure(
     *,
     style: Style,
     shown: int | None = None,
-    theme: Theme = "light",
-    chosen: str | None = None,
+    **looks: Unpack[Shown],
 ) -> Figure:
     """Win rate of each model against the anchor, best on top; the key of a mark is the model.
 
@@ -227,6 +223,5 @@ def debiased_figure(
         x_title="win rate, a tie being half a win",
         x_range=(-0.02, 1.02),
         reference=0.5,
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )

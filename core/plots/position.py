@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from ..interpretation.position import ORDER_NAMES
-from .base import Style, Theme
-from .forest import Series, forest, series
+from .base import Style
+from .forest import Look, Series, Shown, forest, series
 
 if TYPE_CHECKING:
     from ..bias.position import FlipTable, OrderBalance, PositionBias
@@ -31,10 +31,7 @@ def flip_key(judge: str, kind: str) -> str:
 
 def slot_biases(
     results: Mapping[str, PositionBias],
-    *,
-    styles: Mapping[str, Style],
-    theme: Theme = "light",
-    chosen: str | None = None,
+    **looks: Unpack[Look],
 ) -> Figure:
     """Bias within pairs (filled) and among all decided votes (hollow); right is towards the first slot."""
 
@@ -49,11 +46,9 @@ def slot_biases(
             series("within pairs", results, "bias_pairs", "{0.pairs:,} pairs", key=key),
             series("all decided votes (raw)", results, "bias_decided", votes, look="hollow", key=key),
         ],
-        styles=styles,
         x_title="(first − second) / votes",
         reference=0,
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )
 
 
@@ -64,10 +59,7 @@ def favoured_slot(result: PositionBias) -> Literal["first", "second"]:
 
 def flips(
     results: Mapping[str, PositionBias],
-    *,
-    styles: Mapping[str, Style],
-    theme: Theme = "light",
-    chosen: str | None = None,
+    **looks: Unpack[Look],
 ) -> Figure:
     """Flip rate (filled), hard flip rate (hollow) and disagreement of repeats in the same order (bar)."""
     repeats = "of {0.same_order_pairs:,} pairs of repeats"
@@ -90,17 +82,13 @@ def flips(
     return forest(
         [change, hard, *([same] if same.marks else [])],
         missing="no pair of orders",
-        styles=styles,
         x_title="share of pairs that differ",
-        theme=theme,
-        chosen=chosen,
         x_range=SHARES,
+        **looks,
     )
 
 
-def flips_by_group(
-    table: FlipTable, *, style: Style, theme: Theme = "light", chosen: str | None = None
-) -> Figure:
+def flips_by_group(table: FlipTable, *, style: Style, **looks: Unpack[Shown]) -> Figure:
     """Flip rate (filled) and hard flip rate (hollow) of one judge by group; a mark's key is its group.
 
     Groups without a pair of orders have nothing to show and are left out.
@@ -121,12 +109,11 @@ def flips_by_group(
         styles=style,
         x_title="share of pairs that differ",
         x_range=SHARES,
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )
 
 
-def order_errors(result: OrderBalance, *, style: Style, theme: Theme = "light") -> Figure:
+def order_errors(result: OrderBalance, *, style: Style, **looks: Unpack[Shown]) -> Figure:
     """MAE of the majority label by the orders that its votes come from."""
     votes = {
         f"{ORDER_NAMES[order]} ({int(n)})": (mae, int(n))
@@ -135,4 +122,4 @@ def order_errors(result: OrderBalance, *, style: Style, theme: Theme = "light") 
     }
     about = f"{result.n:,} comparisons, {{0[1]}} votes each"
     errors = series("MAE", votes, lambda known: known[0], about, key=None)
-    return forest([errors], styles=style, x_title="MAE against gold (0 to 2)", theme=theme)
+    return forest([errors], styles=style, x_title="MAE against gold (0 to 2)", **looks)
