@@ -14,7 +14,6 @@ from core.experiments.parameter_transfer import task_distances, transfer, transf
 from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
 from core.interpretation.experiments import (
     comparison_answer,
-    costly,
     enough_labels,
     enough_votes,
     labels_answer,
@@ -128,7 +127,7 @@ def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):
 
 def test_transfer_says_how_often_and_where_worst(moved):
     said = transfer_answer(moved, "categories")
-    worse = costly(moved)
+    worse = moved.change.low > 0
     assert not worse.diagonal().any()
     assert said.startswith(
         f"In {12 - worse.sum()} of 12 pairs of categories a borrowed fit is not shown to cost more: "

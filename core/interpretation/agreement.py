@@ -106,10 +106,7 @@ def agreement(
     others : raters besides it.  people : mean κ of the human pairs.  beside_people : of this
     judge, all rules. The grade is the worse of the first two.
     """
-    parts = (
-        verdicts.repeatability(judge, itself),
-        verdicts.agreement(judge, partner, others, people),
-    )
+    parts = (verdicts.repeatability(judge, itself), verdicts.agreement(judge, partner, others, people))
     return verdicts.combined(judge, "agreement", parts, *([wins(beside_people)] if beside_people else []))
 
 

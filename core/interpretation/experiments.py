@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -15,12 +15,8 @@ from ..experiments.parameter_transfer import Transfer, TransferPrediction
 from ..experiments.sweeps import Sweep
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import ends, minus, percent, signed, signed_ends, span
+from .format import count, ends, minus, percent, signed, signed_ends, span
 from .verdicts import ERROR_NEAR
-
-if TYPE_CHECKING:
-    from ..records import BoolArray
-
 
 SIGNIFICANT = 0.05
 REGIMES = ("high correction", "mismatched", "low correction")
@@ -45,15 +41,15 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         on += f" (intervals leave out which {found.calibration:,.0f} calibrate)"
     if len(found.sizes) == 1:
         return (
-            f"{judge}: only {_votes(most)} a comparison {'was' if most == 1 else 'were'} looked at, so "
-            f"nothing is known of other numbers: {name} errs {_error(found, -1, column)}, {on}."
+            f"{judge}: only {count(most, 'vote')} a comparison {'was' if most == 1 else 'were'} looked at, "
+            f"so nothing is known of other numbers: {name} errs {_error(found, -1, column)}, {on}."
         )
     whole = f"{_error(found, -1, column)} with all {most}"
     if enough < most:
         place = found.sizes.tolist().index(enough)
         sentence = (
-            f"{judge}: {_votes(enough)} a comparison {'does' if enough == 1 else 'do'} nearly as well as "
-            f"{most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
+            f"{judge}: {count(enough, 'vote')} a comparison {'does' if enough == 1 else 'do'} nearly as well "
+            f"as {most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
         )
         first = f" With {found.sizes[0]} it errs {_more(found, 0, column)}."
         return sentence if place == 0 else sentence + first
@@ -104,7 +100,8 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
 
 def transfer_answer(found: Transfer, between: str) -> str:
     """In how many pairs of tasks a fit on one is not shown to cost more on the other, and the worst shown."""
-    worse, better = costly(found), found.change.high < 0
+    # All pairs are tested at once.
+    worse, better = found.change.low > 0, found.change.high < 0
     k = len(found.tasks)
     pairs = k * (k - 1)
     sentence = (
@@ -126,11 +123,6 @@ def transfer_answer(found: Transfer, between: str) -> str:
         f"{sentence}. Worst shown: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
         f"{worst.value:.3f} ({ends(worst)}) from {found.mae[column, column]:.3f}.{chance}"
     )
-
-
-def costly(found: Transfer) -> BoolArray:
-    """Pairs whose error is shown to rise, all of them tested at once."""
-    return np.asarray(found.change.low > 0)
 
 
 def prediction_answer(found: TransferPrediction) -> str:
@@ -204,10 +196,6 @@ def parameters_answer(found: ParameterGrid) -> str:
     return (
         f"BTD's correction towards ties is {sentence} of {len(found.tables)} {groups} (mean ν {between}){end}"
     )
-
-
-def _votes(n: int) -> str:
-    return f"{n} vote{'' if n == 1 else 's'}"
 
 
 def _error(found: Sweep, place: int, column: int) -> str:
@@ -342,7 +330,7 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
     """
     same, chosen = found.rows["planner-0"], found.rows[f"planner-{tolerance:g}"]
     if found.votes == found.step:
-        at_once = f"{found.votes} {_plural('vote', found.votes)}"
+        at_once = count(found.votes, "vote")
         return f"{judge}: a comparison has only {at_once}, all asked at once, so no vote can be saved."
     how = "vote by vote" if found.step == 1 else f"{found.step} votes at a time"
     sentence = (
@@ -368,8 +356,8 @@ def outlook(
     """
     planned, everything = comparisons * budget.expected_votes, comparisons * budget.votes
     sentence = (
-        f"For {comparisons:,} more {_plural('comparison', comparisons)} expect {planned:,.0f} "
-        f"{_plural('vote', round(planned))} instead of {everything:,}, and a "
+        f"For {count(comparisons, 'more comparison')} expect "
+        f"{count(round(planned), 'vote')} instead of {everything:,}, and a "
         f"mean error of {budget.expected_mae:.3f} instead of {budget.fixed_mae:.3f}."
     )
     if call is not None:
@@ -378,15 +366,11 @@ def outlook(
         )
     if found is not None:
         sentence += (
-            f" So a plan learned from all {budget.n_comparisons:,} comparisons with {budget.votes} "
-            f"{_plural('vote', budget.votes)} expects of itself. The rules tried learn from "
+            f" So a plan learned from all {budget.n_comparisons:,} comparisons with "
+            f"{count(budget.votes, 'vote')} expects of itself. The rules tried learn from "
             f"{found.calibration:,.0f} each and are measured on the others, so their votes and errors differ."
         )
     return sentence
-
-
-def _plural(noun: str, n: int) -> str:
-    return noun if n == 1 else f"{noun}s"
 
 
 def _measured(row: TrialRow) -> str:

@@ -15,8 +15,6 @@ from .base import (
     COLOURS,
     MAX_POINTS,
     Style,
-    Theme,
-    Trace,
     error_bars,
     figure,
     hovers,
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from ..aggregation.shrinkage import ShrunkenFits
     from ..aggregation.shrinkage_trial import ShrinkageGain
     from ..stats.splits import HeldOutScores
-    from .base import Figure
+    from .base import Figure, Theme, Trace
 
 
 Pattern = tuple[int, int, int]
@@ -144,8 +142,8 @@ def pattern_figure(traces: Sequence[Trace], n: int, *, theme: Theme, height: int
     if n <= MOST_SIGNS:
         axis["dtick"] = 1
     return figure(
-        x_title="votes for A",
-        y_title="votes for B",
+        "votes for A",
+        "votes for B",
         theme=theme,
         height=height,
         square=True,
@@ -197,8 +195,8 @@ def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | No
             series("MAE, with its sampling error", by_name, by_item, n, key=key),
             series("how far it varies over splits", by_name, over_splits, n, look="plain", key=key),
         ],
+        "mean absolute error (0 to 2)",
         styles={name: _style(score.key, score.dummy, theme) for name, score in by_name.items()},
-        x_title="mean absolute error (0 to 2)",
         theme=theme,
         chosen=chosen,
     )
@@ -239,8 +237,8 @@ def shares_figure(
             }
         )
     return figure(
-        x_title="label",
-        y_title="share of comparisons",
+        "label",
+        "share of comparisons",
         theme=theme,
         height=320,
         traces=traces,
@@ -276,14 +274,14 @@ def changes_figure(found: Mapping[str, HeldOutScores], **looks: Unpack[Look]) ->
         drawn.append(
             series(name, changes, itemgetter(0), lambda known: n.format(known[1]), look=look, key=None)
         )
-    return forest(drawn, x_title="change of held-out loss", reference=0, **looks)
+    return forest(drawn, "change of held-out loss", reference=0, **looks)
 
 
 def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, **looks: Unpack[Shown]) -> Figure:
     """MAE of each rule with its interval by item."""
     errors = dict(zip(scores.names, scores.mae, strict=True))
     drawn = [series("MAE", errors, "", f"{scores.n:,} held out", key=None)]
-    return forest(drawn, styles=style, x_title=x_title, **looks)
+    return forest(drawn, x_title, styles=style, **looks)
 
 
 def weights_figure(found: ConfidenceWeighted, *, style: Style, theme: Theme = "light") -> Figure:
@@ -297,8 +295,8 @@ def weights_figure(found: ConfidenceWeighted, *, style: Style, theme: Theme = "l
         hovertemplate="confidence %{x:.2f}<br>weight %{y:.2f}<extra></extra>",
     )
     return figure(
-        x_title="stated confidence",
-        y_title="weight of a vote",
+        "stated confidence",
+        "weight of a vote",
         theme=theme,
         height=260,
         traces=[ideal_trace(x=(0, 1), y=(1, 1), name="all alike", theme=theme), curve],
@@ -326,19 +324,11 @@ def levels_figure(found: Ordinal, *, style: Style, theme: Theme = "light") -> Fi
         )
     ]
     return figure(
-        x_title="level",
-        y_title="share of answers",
-        theme=theme,
-        height=260,
-        traces=bars,
-        x_axis={"type": "category"},
+        "level", "share of answers", theme=theme, height=260, traces=bars, x_axis={"type": "category"}
     )
 
 
-def priors_figure(
-    found: Mapping[str, Mapping[str, ShrinkageGain]],
-    **looks: Unpack[Look],
-) -> Figure:
+def priors_figure(found: Mapping[str, Mapping[str, ShrinkageGain]], **looks: Unpack[Look]) -> Figure:
     """Change of MAE by each prior, one row per prior, one series per size of calibration set.
 
     found : by size of set, then by name of the prior, which is the key of its marks.
@@ -352,7 +342,7 @@ def priors_figure(
         series(size, by_prior, "beside_btd.mae", about, look="hollow" if place else "filled")
         for place, (size, by_prior) in enumerate(found.items())
     ]
-    return forest(drawn, x_title="change of error (below 0: better)", reference=0, **looks)
+    return forest(drawn, "change of error (below 0: better)", reference=0, **looks)
 
 
 def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figure:
@@ -374,8 +364,8 @@ def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figur
         ),
     }
     return figure(
-        x_title="λ, how stiffly the fit is held to the prior",
-        y_title="weight in the shrunken fit",
+        "λ, how stiffly the fit is held to the prior",
+        "weight in the shrunken fit",
         theme=theme,
         height=260,
         legend=False,

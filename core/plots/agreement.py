@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from ..interpretation.agreement import cell_key
 from ..interpretation.format import SAYS, interval, percent
-from .base import COLOURS, Style, Theme, Tile, add_tiles, figure, hovers, label, tint, undimmed
+from .base import COLOURS, Tile, add_tiles, figure, hovers, label, tint, undimmed
 from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..agreement.judge_vs_human import JudgeVsHuman
     from ..agreement.kappa import AgreementMatrix, JudgePair
     from ..agreement.reliability import InterRaterReliability, Repeatability
-    from .base import Figure
+    from .base import Figure, Style, Theme
 
 MOST_RATERS = 16
 """Raters in one matrix: more cells are too small to read or to hit; the table has every pair."""
@@ -41,10 +41,7 @@ def pair_key(pair: JudgePair) -> str:
 
 
 def repeatability_figure(
-    results: Mapping[str, Repeatability],
-    *,
-    mark: float,
-    **looks: Unpack[Look],
+    results: Mapping[str, Repeatability], *, mark: float, **looks: Unpack[Look]
 ) -> Figure:
     """ICC(3,k) (filled) and ICC(3,1) (hollow) with jackknife intervals; the line is the screening mark.
 
@@ -58,7 +55,7 @@ def repeatability_figure(
     lows = [found.low if found.has_interval else found.value for found in known]
     return forest(
         drawn,
-        x_title="intraclass correlation",
+        "intraclass correlation",
         x_range=(min(0.0, *lows) - 0.03, 1.03),
         reference=mark,
         missing="undefined",
@@ -107,7 +104,7 @@ def kappa_matrix(
     pairs = shown_pairs(matrix, without_gold=without_gold)
     with_gold = any(pair.judge_2 == "gold" and pair in matrix.gold for pair in pairs)
     rows = len(raters) + with_gold
-    fig = figure(x_title="", y_title="", theme=theme, height=20 + CELL * rows, legend=False)
+    fig = figure("", "", theme=theme, height=20 + CELL * rows, legend=False)
     gold = {id(pair) for pair in matrix.gold}
     places = [
         (raters.index(pair.judge_1), len(raters) if id(pair) in gold else raters.index(pair.judge_2))
@@ -149,7 +146,7 @@ def inter_rater_figure(groups: Mapping[str, InterRaterReliability], **looks: Unp
             ("Fleiss κ", "fleiss", "fleiss_n", "plain"),
         )
     ]
-    return forest(drawn, x_title="agreement beyond chance", reference=0, **looks)
+    return forest(drawn, "agreement beyond chance", reference=0, **looks)
 
 
 def judge_vs_human_figure(
@@ -163,13 +160,7 @@ def judge_vs_human_figure(
     for rule, look in (("majority", "filled"), ("BTD", "hollow")):
         people = {one.human: one for one in compared if one.rule == rule}
         drawn.append(series(f"{rule} labels", people, "difference", "{0.n:,} comparisons", look=look))
-    return forest(
-        drawn,
-        styles=style,
-        x_title="judge's accuracy − person's",
-        reference=0,
-        **looks,
-    )
+    return forest(drawn, "judge's accuracy − person's", styles=style, reference=0, **looks)
 
 
 def _short(value: float) -> str:
@@ -195,9 +186,7 @@ def confusion_matrix(
     `cell_key(gold, verdict)`; empty cells have none. A heatmap would not report clicks.
     """
     colours = COLOURS[theme]
-    fig = figure(
-        x_title="the judge says", y_title="gold says", theme=theme, height=height, square=True, legend=False
-    )
+    fig = figure("the judge says", "gold says", theme=theme, height=height, square=True, legend=False)
     places = [(row, column) for row in range(3) for column in range(3)]
     cells = [(ORDER[row], ORDER[column]) for row, column in places]
     counts = [int(table.counts[g + 1, v + 1]) for g, v in cells]
@@ -237,10 +226,7 @@ def confusion_matrix(
     return fig
 
 
-def accuracies(
-    tables: Mapping[str, Confusion],
-    **looks: Unpack[Look],
-) -> Figure:
+def accuracies(tables: Mapping[str, Confusion], **looks: Unpack[Look]) -> Figure:
     """Accuracy of each judge with its interval, and the best constant answer on the same verdicts.
 
     A mark's key is the judge's name; the constant answers have none.
@@ -252,7 +238,7 @@ def accuracies(
             series("share right", known, "accuracy", "n {0.n:,} {0.unit}"),
             series("best constant answer", known, "constant", always, look="plain", key=None),
         ],
-        x_title="share right",
+        "share right",
         x_range=(0, 1),
         **looks,
     )

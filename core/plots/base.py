@@ -134,9 +134,9 @@ def thinned(length: int, *, limit: int = MAX_POINTS) -> IntArray:
 
 
 def figure(
-    *,
     x_title: str,
     y_title: str,
+    *,
     theme: Theme = "light",
     height: int = 420,
     square: bool = False,

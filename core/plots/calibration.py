@@ -13,8 +13,6 @@ from ..stats.estimate import Estimate, Estimates
 from .base import (
     COLOURS,
     Style,
-    Theme,
-    Trace,
     error_bars,
     figure,
     hovers,
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from ..confidence.selective import Guarantee, RiskCoverage, RiskThreshold
     from ..confidence.th_scores import ThScore, ThSweep
     from ..records import FloatArray, IntArray
-    from .base import Figure
+    from .base import Figure, Theme, Trace
 
 
 STRIP = 0.13
@@ -136,8 +134,8 @@ def reliability_diagram(
             }
         )
     fig = figure(
-        x_title="stated confidence",
-        y_title="share right",
+        "stated confidence",
+        "share right",
         theme=theme,
         height=height,
         square=True,
@@ -214,8 +212,8 @@ def th_figure(
             }
             traces += [curve | {"showlegend": False, "hoverinfo": "skip"}, curve | mark]
     fig = figure(
-        x_title="ε: nearly certain is confidence over 1 − ε or under ε",
-        y_title="TH-Score",
+        "ε: nearly certain is confidence over 1 − ε or under ε",
+        "TH-Score",
         theme=theme,
         height=height,
         legend=len(sweeps) > 1,
@@ -313,8 +311,8 @@ def risk_figure(
             }
         )
     fig = figure(
-        x_title="share of votes kept, the surest first",
-        y_title="error rate among those kept",
+        "share of votes kept, the surest first",
+        "error rate among those kept",
         theme=theme,
         height=height,
         traces=traces,
@@ -362,10 +360,7 @@ def _marker(style: Style, size: int, *, ring: bool, theme: Theme) -> dict[str, A
         "symbol": style.symbol,
         "color": style.colour,
         "size": size,
-        "line": {
-            "color": COLOURS[theme].text if ring else style.colour,
-            "width": 3 if ring else 2 * is_open,
-        },
+        "line": {"color": COLOURS[theme].text if ring else style.colour, "width": 3 if ring else 2 * is_open},
     }
 
 

@@ -12,11 +12,11 @@ from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
 from ..interpretation.ensembles import without_rows
 from ..stats.estimate import Estimates
-from .base import COLOURS, Style, Theme, error_bars, figure, hovers, line_trace
+from .base import COLOURS, Style, error_bars, figure, hovers, line_trace
 from .forest import Look, forest, series
 
 if TYPE_CHECKING:
-    from .base import Figure
+    from .base import Figure, Theme
 
 
 def accuracies_figure(
@@ -35,8 +35,8 @@ def accuracies_figure(
         drawn.append(series(name, scores, "accuracy", "{0.n:,} comparisons", look=look))
     fig = forest(
         [one for one in drawn if one.marks],
+        "share of comparisons right",
         styles=_looks(found, styles, theme),
-        x_title="share of comparisons right",
         reference=found.scores[found.best_member].accuracy.value,
         theme=theme,
         chosen=chosen,
@@ -54,8 +54,8 @@ def without_figure(
     gaps = {name: gap.scaled(100) for name, gap in without_rows(found, rule).items()}
     return forest(
         [series("change without this judge", gaps, "", "{0.n:,} comparisons", key=None)],
+        "change of accuracy without this judge, points",
         styles=_looks(found, styles, theme),
-        x_title="change of accuracy without this judge, points",
         reference=0.0,
         theme=theme,
     )
@@ -77,13 +77,13 @@ def improvements_figure(found: Mapping[str, Improvements], **looks: Unpack[Look]
             ("consensus", "consensus", "filled"),
         )
     ]
-    return forest(drawn, x_title="share of items right", **looks)
+    return forest(drawn, "share of items right", **looks)
 
 
 def sensitivities_figure(found: Mapping[str, OrderSensitivity], **looks: Unpack[Look]) -> Figure:
     """Share of items on which the order of candidates decides who comes first, one row per judge."""
     drawn = [series("order decides", found, "changed", "{0.changed.n:,} items", key=None)]
-    return forest(drawn, x_title="share of items", **looks)
+    return forest(drawn, "share of items", **looks)
 
 
 def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> Figure:
@@ -120,8 +120,8 @@ def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> 
     )
     marked = {"mode": "lines+markers"}
     return figure(
-        x_title="orders K",
-        y_title="share of items",
+        "orders K",
+        "share of items",
         theme=theme,
         height=380,
         traces=[right | marked, wrong | marked, *([] if found.rows[0].bound is None else [bound])],
@@ -132,7 +132,7 @@ def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> 
 
 def slots_figure(found: Sequence[Slot], *, style: Style, theme: Theme = "light") -> Figure:
     """How often each slot comes first, beside chance and what the quality of its candidates would give."""
-    fig = figure(x_title="slot, in the order shown", y_title="share of runs first", theme=theme, height=380)
+    fig = figure("slot, in the order shown", "share of runs first", theme=theme, height=380)
     place = [row.slot + 1 for row in found]
     wins, best = [row.win for row in found], [row.best for row in found]
     series = [("comes first", "", wins, style.symbol, 11)]

@@ -23,10 +23,7 @@ from .aggregation import (
 )
 from .base import (
     COLOURS,
-    Style,
-    Theme,
     Tile,
-    Trace,
     accent,
     add_tiles,
     error_bars,
@@ -46,7 +43,7 @@ if TYPE_CHECKING:
     from ..experiments.comparison import ComparedValue, Comparison, ParameterGrid
     from ..experiments.parameter_transfer import TaskDistances, Transfer
     from ..experiments.sweeps import Sweep
-    from .base import Figure
+    from .base import Figure, Style, Theme, Trace
 
 
 LOOKS = {
@@ -100,8 +97,8 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
         }
         traces += [curve | marks, spread]
     return figure(
-        x_title="votes a comparison" if votes else "labelled comparisons to calibrate on",
-        y_title="mean absolute error",
+        "votes a comparison" if votes else "labelled comparisons to calibrate on",
+        "mean absolute error",
         theme=theme,
         height=400,
         traces=traces,
@@ -121,8 +118,8 @@ def compared_figure(
         drawn.append(series(name, errors, itemgetter(0), n, look=looks.get(rule, "filled"), key=None))
     return forest(
         drawn,
+        "mean absolute error",
         styles=_styles(found, styles, theme),
-        x_title="mean absolute error",
         missing="too few labels",
         theme=theme,
     )
@@ -140,12 +137,7 @@ def ties_figure(
     with_gold = {name: one for name, one in found.values.items() if one.tie_gold is not None}
     gold = series("among gold", with_gold, "tie_gold", "n {0.n_labelled:,} labels", look="plain", key=None)
     votes = series("ties among votes", found.values, "tie_votes", "n {0.n_votes:,} votes", key=None)
-    return forest(
-        [votes, gold],
-        styles=_styles(found, styles, theme),
-        x_title="share of ties",
-        theme=theme,
-    )
+    return forest([votes, gold], "share of ties", styles=_styles(found, styles, theme), theme=theme)
 
 
 def parameters_figure(
@@ -171,8 +163,8 @@ def parameters_figure(
         quartiles[row] = middle, f"{table.regime}, mean {mean:,.1f}"
     fig = forest(
         [series("ν from Q1 to Q3 over splits", quartiles, itemgetter(0), itemgetter(1), key=None)],
+        "ν, Q1 to Q3 over splits",
         styles=looks,
-        x_title="ν, Q1 to Q3 over splits",
         theme=theme,
     )
     for cut in (10, 100):
@@ -212,8 +204,8 @@ def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | No
     largest = max(float(np.abs(change).max()), 1e-9)
     shown = (found.change.low > 0) | (found.change.high < 0)
     fig = figure(
-        x_title="evaluated on",
-        y_title="fitted on",
+        "evaluated on",
+        "fitted on",
         theme=theme,
         height=110 + CELL * min(k, 12) if k <= 12 else 110 + 30 * k,
         legend=False,
@@ -303,8 +295,8 @@ def distance_figure(
     }
     zero = ideal_trace(x=(0.0, max(x)), y=(0.0, 0.0), name="no loss", theme=theme)
     return figure(
-        x_title="energy distance, votes and gold together",
-        y_title="DRPS change",
+        "energy distance, votes and gold together",
+        "DRPS change",
         theme=theme,
         height=320,
         legend=False,
@@ -373,8 +365,8 @@ def budget_figure(
         if rows:
             traces.append(_series(rows, name, marker, mode, chosen, colours.text, found.n))
     return figure(
-        x_title="mean votes a comparison",
-        y_title="added error (MAE)",
+        "mean votes a comparison",
+        "added error (MAE)",
         theme=theme,
         traces=traces,
         x_axis={"range": [0, found.votes + 0.3]},

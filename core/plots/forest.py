@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from ..interpretation.format import interval
 from ..interpretation.tables import field_of
 from ..stats.estimate import Estimate, Estimates
-from .base import COLOURS, Style, Theme, accent, error_bars, figure, hovers, label, undimmed
+from .base import COLOURS, Style, accent, error_bars, figure, hovers, label, undimmed
 
 if TYPE_CHECKING:
-    from .base import Figure
+    from .base import Figure, Theme
 
 
 NAME_LIMIT = 24
@@ -87,8 +87,8 @@ class Look(Shown, total=False):
 
 def forest(
     series: Sequence[Series],
-    *,
     x_title: str,
+    *,
     x_range: tuple[float, float] | None = None,
     reference: float | None = None,
     missing: str = "unknown",
@@ -107,7 +107,7 @@ def forest(
     lines = max([len(series), *(2 for row in rows if len(row) > NAME_LIMIT)])
     # A lower one pushes the axis title into its ticks.
     height = max(LEAST_HEIGHT, 92 + len(rows) * (ROW_HEIGHT + LINE_HEIGHT * lines))
-    fig = figure(x_title=x_title, y_title="", theme=theme, height=height, legend=len(series) > 1)
+    fig = figure(x_title, "", theme=theme, height=height, legend=len(series) > 1)
     if reference is not None:
         fig.add_vline(x=reference, line={"color": colours.neutral, "width": 1, "dash": "dot"})
     for place, one in enumerate(series):

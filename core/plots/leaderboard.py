@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from .base import (
     MARKERS,
     MAX_POINTS,
     Style,
-    Theme,
     accent,
     error_bars,
     figure,
@@ -32,7 +31,8 @@ from .base import (
 )
 
 if TYPE_CHECKING:
-    from .base import Figure
+    from .base import Figure, Theme
+    from .forest import Shown
 
 
 ROW_HEIGHT, ROW_HEIGHT_WITH_MORE = 20, 26
@@ -56,25 +56,25 @@ class RowMark(NamedTuple):
 class ModelRows:
     """A figure with a row per model, the first on top, that series of marks are added to.
 
-    entries : of the legend.  chosen : key of the mark to ring.  start : x that the axis reaches in any case.
+    entries : of the legend.  start : x that the axis reaches in any case.
     """
 
     def __init__(
         self,
         models: Iterable[str],
-        *,
         x_title: str,
+        *,
         row_height: int,
-        theme: Theme,
         entries: int,
-        chosen: str | None = None,
         start: float = 0,
+        **shown: Unpack[Shown],
     ) -> None:
         self.rows = {model: place for place, model in enumerate(models)}
-        self.theme, self.chosen, self.reach = theme, chosen, [start]
+        theme = shown.get("theme", "light")
+        self.theme, self.chosen, self.reach = theme, shown.get("chosen"), [start]
         self.fig = figure(
-            x_title=x_title,
-            y_title="",
+            x_title,
+            "",
             theme=theme,
             height=max(200, 100 + row_height * len(self.rows) + LEGEND_ENTRY * entries),
             legend=entries > 0,
@@ -188,8 +188,7 @@ def board_figure(
     judge: str | None = None,
     corrected: bool = False,
     shown: int | None = None,
-    theme: Theme = "light",
-    chosen: str | None = None,
+    **page: Unpack[Shown],
 ) -> Figure:
     """Elo of each model against the anchor, best on top, with its interval; shaded bands are tiers.
 
@@ -211,13 +210,12 @@ def board_figure(
         dots = {}
     rows = ModelRows(
         [row.model for row in ranked],
-        x_title="Elo, win probability",
+        "Elo, win probability",
         row_height=ROW_HEIGHT_WITH_MORE if dots else ROW_HEIGHT,
-        theme=theme,
         entries=len(dots) + 1 if dots else 0,
-        chosen=chosen,
+        **page,
     )
-    _tier_bands(rows.fig, ranked, theme)
+    _tier_bands(rows.fig, ranked, rows.theme)
     known_styles = styles or {}
     for name, known in dots.items():
         marks = [
@@ -235,7 +233,7 @@ def board_figure(
     ]
     rows.add(
         _short(judge) if judge else "all, pooled",
-        known_styles[judge] if judge else accent(theme),
+        known_styles[judge] if judge else accent(rows.theme),
         marks,
         size=10,
     )
@@ -243,13 +241,7 @@ def board_figure(
 
 
 def swap_figure(
-    one: Board,
-    two: Board,
-    models: Sequence[str],
-    *,
-    corrected: bool = False,
-    theme: Theme = "light",
-    chosen: str | None = None,
+    one: Board, two: Board, models: Sequence[str], *, corrected: bool = False, **page: Unpack[Shown]
 ) -> Figure:
     """Elo of the models on both boards, each board centred on its mean over them, one row per model.
 
@@ -260,15 +252,8 @@ def swap_figure(
     Source: [RAEE] anchor swap; docs/methods.md §6.
     """
     listed = [row.model for row in one.rows if row.model in models]
-    rows = ModelRows(
-        listed,
-        x_title="Elo, centred",
-        row_height=ROW_HEIGHT_WITH_MORE,
-        theme=theme,
-        entries=2,
-        chosen=chosen,
-    )
-    colours = COLOURS[theme].raters
+    rows = ModelRows(listed, "Elo, centred", row_height=ROW_HEIGHT_WITH_MORE, entries=2, **page)
+    colours = COLOURS[rows.theme].raters
     for known, colour, symbol, offset in (
         (one, colours[0], "circle", -0.15),
         (two, colours[1], "diamond-open", 0.15),
@@ -356,12 +341,7 @@ def _elo_hover(model: str, name: str, elo: Estimate, n: str) -> str:
 
 
 def ratings_figure(
-    board: Board,
-    others: Mapping[str, Result],
-    *,
-    shown: int | None = None,
-    theme: Theme = "light",
-    chosen: str | None = None,
+    board: Board, others: Mapping[str, Result], *, shown: int | None = None, **page: Unpack[Shown]
 ) -> Figure:
     """Elo over the anchor of each model on the board: anchored, and by each other method, with intervals.
 
@@ -370,11 +350,10 @@ def ratings_figure(
     methods: dict[str, Result] = {RAEE: board, **others}
     rows = ModelRows(
         [row.model for row in board.rows[:shown]],
-        x_title="Elo",
+        "Elo",
         row_height=ROW_HEIGHT_OF_METHODS,
-        theme=theme,
         entries=len(methods),
-        chosen=chosen,
+        **page,
     )
     for place, (method, found) in enumerate(methods.items()):
         name = METHOD_NAMES.get(method, method)
@@ -384,15 +363,13 @@ def ratings_figure(
             for model, elo in found.elos().items()
         ]
         # Open markers for the others, so that colour does not tell alone.
-        other = Style(colour=COLOURS[theme].raters[place], symbol=f"{MARKERS[place]}-open")
-        style = accent(theme) if method == RAEE else other
+        other = Style(colour=COLOURS[rows.theme].raters[place], symbol=f"{MARKERS[place]}-open")
+        style = accent(rows.theme) if method == RAEE else other
         rows.add(_short(name), style, marks, offset=0.2 * (place - (len(methods) - 1) / 2))
     return rows.along_elo()
 
 
-def tasks_figure(
-    found: BetweenTasks, *, shown: int | None = None, theme: Theme = "light", chosen: str | None = None
-) -> Figure:
+def tasks_figure(found: BetweenTasks, *, shown: int | None = None, **page: Unpack[Shown]) -> Figure:
     """Mean over categories of each model's Elo with its interval, and below it the Elo of each category.
 
     The key of a mean is the model, that of a category's mark `task_key`; the latter are left out where they
@@ -401,14 +378,9 @@ def tasks_figure(
     spreads = found.rows[:shown]
     dots = found.boards if len(spreads) * len(found.boards) <= MAX_POINTS else {}
     rows = ModelRows(
-        [row.model for row in spreads],
-        x_title="Elo",
-        row_height=ROW_HEIGHT_OF_TASKS,
-        theme=theme,
-        entries=len(dots) + 1,
-        chosen=chosen,
+        [row.model for row in spreads], "Elo", row_height=ROW_HEIGHT_OF_TASKS, entries=len(dots) + 1, **page
     )
-    colours = COLOURS[theme].raters
+    colours = COLOURS[rows.theme].raters
     for place, (task, board) in enumerate(dots.items()):
         name, colour = task or "no category", colours[place % len(colours)]
         marks = [
@@ -422,7 +394,7 @@ def tasks_figure(
     for row in spreads:
         n = f"n {row.prompts:,} prompts in {row.n_tasks} categories"
         means.append(RowMark(row.model, row.mean, _elo_hover(row.model, name, row.mean, n), row.model))
-    rows.add(name, accent(theme), means)
+    rows.add(name, accent(rows.theme), means)
     return rows.along_elo()
 
 
@@ -443,8 +415,8 @@ def outside_figure(
     ends = np.array([limits.get(name, (0.0, 0.0)) for name in names]).reshape(-1, 2)
     low, high = float(min([0.0, *x, *y])) - 20, float(max([0.0, *x, *y])) + 20
     fig = figure(
-        x_title="Elo here",
-        y_title=f"Elo by {_short(found.name)}, centred",
+        "Elo here",
+        f"Elo by {_short(found.name)}, centred",
         theme=theme,
         height=460,
         square=True,
@@ -474,7 +446,7 @@ def scores_figure(
     styles: Mapping[str, Style],
     votes: Board | None = None,
     shown: int | None = None,
-    theme: Theme = "light",
+    **page: Unpack[Shown],
 ) -> Figure:
     """One row per model: filled the mean of judges by scores, small marks each judge, hollow by votes.
 
@@ -486,11 +458,11 @@ def scores_figure(
     dots = found.judges if several else {}
     rows = ModelRows(
         [row.model for row in ranked],
-        x_title=f"beats {_short(found.mean.anchor)}, %",
+        f"beats {_short(found.mean.anchor)}, %",
         row_height=ROW_HEIGHT_OF_SCORES,
-        theme=theme,
         entries=len(dots) + 1 + (votes is not None),
         start=50,
+        **page,
     )
     for judge, known in dots.items():
         marks = [_score_mark(row, f"judge {label(judge)}") for row in known.rows]
@@ -498,14 +470,14 @@ def scores_figure(
     only = next(iter(found.judges)) if len(found.judges) == 1 else None
     marks = [_score_mark(row, f"n {row.n:,} items, {row.n_judges} judges") for row in ranked]
     name = f"scores, {_short(only)}" if only else "scores, mean of judges"
-    rows.add(name, styles[only] if only else accent(theme), marks, offset=-0.12, size=10)
+    rows.add(name, styles[only] if only else accent(rows.theme), marks, offset=-0.12, size=10)
     if votes is not None:
         marks = []
         for row in votes.rows:
             p, ends = row.p_corrected, f"({row.p_corrected.low:.3f} to {row.p_corrected.high:.3f})"
             hover = f"<b>{label(row.model)}</b><br>by votes {p.value:.3f} {ends}<br>n {row.n:,} prompts"
             marks.append(RowMark(row.model, p.scaled(100), hover, row.model))
-        style = Style(colour=COLOURS[theme].neutral, symbol="diamond-open")
+        style = Style(colour=COLOURS[rows.theme].neutral, symbol="diamond-open")
         rows.add("votes", style, marks, offset=0.1)
     low, high = rows.ends()
     rows.fig.update_xaxes(range=[max(0.0, low - 3), min(100.0, high + 3)], nticks=7)

@@ -16,8 +16,6 @@ from .base import (
     COLOURS,
     MARKERS,
     MAX_POINTS,
-    Style,
-    Theme,
     error_bars,
     figure,
     hovers,
@@ -29,7 +27,7 @@ from .base import (
 from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
-    from .base import Figure
+    from .base import Figure, Style, Theme
 
 
 HEIGHT = 330
@@ -40,8 +38,8 @@ def pooling_figure(found: Pooling, *, theme: Theme = "light") -> Figure:
     colours = COLOURS[theme]
     size = [row.size for row in found.sizes]
     fig = figure(
-        x_title="judges pooled, J",
-        y_title="standard error, Elo",
+        "judges pooled, J",
+        "standard error, Elo",
         theme=theme,
         height=HEIGHT,
         x_axis={"dtick": 1 if len(size) <= 12 else None, "range": [0.6, len(size) + 0.4]},
@@ -80,8 +78,8 @@ def screening_figure(found: Screening, *, cut: float, theme: Theme = "light") ->
     colours = COLOURS[theme]
     rows = [row for row in found.rows if row.cut is not None and row.width is not None]
     fig = figure(
-        x_title="cut on ICC(3,k)",
-        y_title="interval width, Elo",
+        "cut on ICC(3,k)",
+        "interval width, Elo",
         theme=theme,
         height=HEIGHT,
         legend=False,
@@ -114,8 +112,8 @@ def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "li
     colours = COLOURS[theme]
     rows = [row for row in found.rows if row.n]
     fig = figure(
-        x_title="judged prompts kept, %",
-        y_title="Elo",
+        "judged prompts kept, %",
+        "Elo",
         theme=theme,
         height=HEIGHT,
         x_axis={"range": [103, -3]},
@@ -155,8 +153,8 @@ def subsample_figure(found: SubsampleErrors, *, theme: Theme = "light") -> Figur
     sizes = sorted(set(found.n.tolist()))
     top = 1.08 * float(max([0.01, *found.se_finite, *found.se_empirical]))
     fig = figure(
-        x_title="standard error of p by the formula",
-        y_title="SD over subsamples",
+        "standard error of p by the formula",
+        "SD over subsamples",
         theme=theme,
         height=400,
         square=True,
@@ -193,18 +191,14 @@ def changes_figure(changed: Sequence[Changed], **looks: Unpack[Look]) -> Figure:
     kept = "{0.kept:,} of {0.n:,} judged prompts kept"
     return forest(
         [series("change", models, lambda one: one.delta.scaled(100), kept)],
-        x_title="change of win probability, points",
+        "change of win probability, points",
         reference=0,
         **looks,
     )
 
 
 def debiased_figure(
-    found: DebiasedBoard,
-    *,
-    style: Style,
-    shown: int | None = None,
-    **looks: Unpack[Shown],
+    found: DebiasedBoard, *, style: Style, shown: int | None = None, **looks: Unpack[Shown]
 ) -> Figure:
     """Win rate of each model against the anchor, best on top; the key of a mark is the model.
 
@@ -219,8 +213,8 @@ def debiased_figure(
             series("labels alone", rows, "rate.labels", "n {0.rate.n_labelled:,} labelled", look="hollow"),
             series("judge alone", rows, "rate.judge", both, look="plain", key=None),
         ],
+        "win rate, a tie being half a win",
         styles=style,
-        x_title="win rate, a tie being half a win",
         x_range=(-0.02, 1.02),
         reference=0.5,
         **looks,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from ..interpretation.position import ORDER_NAMES
-from .base import Style
 from .forest import Look, Series, Shown, forest, series
 
 if TYPE_CHECKING:
     from ..bias.position import FlipTable, OrderBalance, PositionBias
     from ..records import IntArray
     from ..stats.estimate import Estimates
-    from .base import Figure
+    from .base import Figure, Style
 
 SHARES = (-0.03, 1.03)
 """A mark at 0 or 1 is not cut in half by the edge."""
@@ -29,10 +29,7 @@ def flip_key(judge: str, kind: str) -> str:
     return f"{judge}: {'hard flips' if kind == 'hard' else 'flips'}"
 
 
-def slot_biases(
-    results: Mapping[str, PositionBias],
-    **looks: Unpack[Look],
-) -> Figure:
+def slot_biases(results: Mapping[str, PositionBias], **looks: Unpack[Look]) -> Figure:
     """Bias within pairs (filled) and among all decided votes (hollow); right is towards the first slot."""
 
     def key(judge: str) -> str:
@@ -46,7 +43,7 @@ def slot_biases(
             series("within pairs", results, "bias_pairs", "{0.pairs:,} pairs", key=key),
             series("all decided votes (raw)", results, "bias_decided", votes, look="hollow", key=key),
         ],
-        x_title="(first − second) / votes",
+        "(first − second) / votes",
         reference=0,
         **looks,
     )
@@ -57,32 +54,28 @@ def favoured_slot(result: PositionBias) -> Literal["first", "second"]:
     return "first" if result.first >= result.second else "second"
 
 
-def flips(
-    results: Mapping[str, PositionBias],
-    **looks: Unpack[Look],
-) -> Figure:
+def flips(results: Mapping[str, PositionBias], **looks: Unpack[Look]) -> Figure:
     """Flip rate (filled), hard flip rate (hollow) and disagreement of repeats in the same order (bar)."""
     repeats = "of {0.same_order_pairs:,} pairs of repeats"
-    change = series(
-        "any change",
-        results,
-        "flip_rate",
-        "{0.flips:,} of {0.pairs:,} pairs",
-        key=lambda judge: flip_key(judge, "flip"),
-    )
-    hard = series(
-        "A to B or back",
-        results,
-        "hard_flip_rate",
-        "{0.hard_flips:,} of {0.pairs:,} pairs",
-        look="hollow",
-        key=lambda judge: flip_key(judge, "hard"),
-    )
+    rates = [
+        series(
+            name,
+            results,
+            rate,
+            f"{{0.{flipped}:,}} of {{0.pairs:,}} pairs",
+            look=look,
+            key=partial(flip_key, kind=kind),
+        )
+        for name, rate, flipped, look, kind in (
+            ("any change", "flip_rate", "flips", "filled", "flip"),
+            ("A to B or back", "hard_flip_rate", "hard_flips", "hollow", "hard"),
+        )
+    ]
     same = series("same order", results, "same_order_disagreement", repeats, look="plain", key=None)
     return forest(
-        [change, hard, *([same] if same.marks else [])],
+        [*rates, *([same] if same.marks else [])],
+        "share of pairs that differ",
         missing="no pair of orders",
-        x_title="share of pairs that differ",
         x_range=SHARES,
         **looks,
     )
@@ -106,8 +99,8 @@ def flips_by_group(table: FlipTable, *, style: Style, **looks: Unpack[Shown]) ->
             drawn("any change", table.rate, table.flips, "filled"),
             drawn("A to B or back", table.hard_rate, table.hard_flips, "hollow"),
         ],
+        "share of pairs that differ",
         styles=style,
-        x_title="share of pairs that differ",
         x_range=SHARES,
         **looks,
     )
@@ -122,4 +115,4 @@ def order_errors(result: OrderBalance, *, style: Style, **looks: Unpack[Shown]) 
     }
     about = f"{result.n:,} comparisons, {{0[1]}} votes each"
     errors = series("MAE", votes, lambda known: known[0], about, key=None)
-    return forest([errors], styles=style, x_title="MAE against gold (0 to 2)", **looks)
+    return forest([errors], "MAE against gold (0 to 2)", styles=style, **looks)

@@ -78,8 +78,8 @@ def _gaps(state: PageState) -> Mark | None:
     drawn = series("stated − right", shown, "gap", f"{{0.n:,}} {state.noun}, {{0.items:,}} items")
     fig = forest(
         [drawn],
+        "mean confidence − share right",
         styles=state.styles,
-        x_title="mean confidence − share right",
         reference=0,
         theme=state.look,
         chosen=st.session_state.get("wrong"),
