@@ -20,14 +20,7 @@ from .agreement.confusion_matrix import Confusion, confusion
 from .agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
 from .agreement.reliability import Repeatability, icc
 from .bias.position import PositionBias, position_bias
-from .confidence.calibration_error import (
-    Calibration,
-    ConfidenceGap,
-    NoiseFloor,
-    calibration,
-    confidence_gap,
-    noise_floor,
-)
+from .confidence.calibration_error import calibration, confidence_gap, noise_floor
 from .confidence.th_scores import ThScore, th_score
 from .errors import InvalidOption, TooFewLabels
 from .interpretation import verdicts
@@ -43,6 +36,7 @@ from .store import vote_queries as queries
 from .store.browse import JudgeSummary, Summary, summary
 
 if TYPE_CHECKING:
+    from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .importers import ReadOptions
     from .schema import ImportResult
     from .store import Store

@@ -8,24 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..agreement.reliability import Repeatability
 from ..confidence.calibration_error import by_chance, calibration, calibration_intervals, noise_floor
-from ..records import (
-    NO_GOLD,
-    FloatArray,
-    IntArray,
-    LengthCounts,
-    OutcomeCounts,
-    PositionCounts,
-    VoteCounts,
-    majority,
-)
+from ..records import NO_GOLD, OutcomeCounts, VoteCounts, majority
 from ..stats.auroc import auroc
 from ..stats.estimate import Estimate
 from ..stats.intervals import dense_codes, item_means, mean_interval, wilson_by_item
+
+if TYPE_CHECKING:
+    from ..records import FloatArray, IntArray, LengthCounts, PositionCounts
 
 
 def direction(counts: VoteCounts, *, level: float = 0.95) -> Estimate | None:

@@ -11,18 +11,7 @@ import numpy as np
 from ..interpretation.aggregation import Measure, change_of
 from ..interpretation.format import SAYS
 from ..stats.estimate import Estimate, Estimates
-from .base import (
-    COLOURS,
-    MAX_POINTS,
-    Style,
-    error_bars,
-    figure,
-    hovers,
-    ideal_trace,
-    label,
-    line_trace,
-    undimmed,
-)
+from .base import COLOURS, MAX_POINTS, Style, error_bars, figure, hover, ideal_trace, label, trace, undimmed
 from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
@@ -132,7 +121,7 @@ def pattern_squares(
             "opacity": [1.0 if seen else UNSEEN for seen in counted],
             "line": {"color": colours.text, "width": outlines},
         },
-        **hovers(said),
+        **hover(said),
     }
 
 
@@ -227,7 +216,7 @@ def shares_figure(
                     },
                 },
                 "error_y": error_bars(Estimates.of([one for _, one in bars]), colours.text),
-                **hovers(
+                **hover(
                     f"<b>{label(share_key(source, y))}</b>"
                     f"<br>{one.value:.3f} ({one.low:.3f} to {one.high:.3f})"
                     f"<br>{round(one.value * one.n):,} of {one.n:,} comparisons"
@@ -286,7 +275,7 @@ def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, **looks: 
 
 def weights_figure(found: ConfidenceWeighted, *, style: Style, theme: Theme = "light") -> Figure:
     """Weight of a vote by its stated confidence; the mean vote weighs 1."""
-    curve = line_trace(
+    curve = trace(
         found.confidence,
         found.weight,
         "weight",
@@ -357,7 +346,7 @@ def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figur
         "y": mean,
         "marker": {"color": colours.accent},
         "error_y": error_bars(Estimates(mean, np.minimum(low, mean), np.maximum(high, mean)), colours.text),
-        **hovers(
+        **hover(
             f"<b>λ {name}</b><br>weight {one:.3f}<br>quartiles {a:.3f} to {b:.3f}"
             f"<br>n {len(fits.weight):,} calibration sets"
             for name, one, a, b in zip(names, mean, low, high, strict=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from ..interpretation.agreement import cell_key
 from ..interpretation.format import SAYS, interval, percent
-from .base import COLOURS, Tile, add_tiles, figure, hovers, label, tint, undimmed
+from .base import COLOURS, Tile, add_tiles, figure, hover, label, tint, undimmed
 from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def confusion_matrix(
                 "width": [3 if cell_key(g, v) == chosen else 1 for g, v in cells],
             },
         },
-        **hovers(
+        **hover(
             f"<b>{cell_key(g, v)}</b><br>{text}<br>{'right' if g == v else 'wrong'}"
             for (g, v), text in zip(cells, texts, strict=True)
         ),

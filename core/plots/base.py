@@ -174,7 +174,7 @@ def error_bars(found: Estimates, colour: str, *, thickness: float = 1.5, width: 
     }
 
 
-def hovers(texts: Iterable[str]) -> Trace:
+def hover(texts: Iterable[str]) -> Trace:
     """The hover text of each mark of a trace."""
     return {"hovertext": list(texts), "hoverinfo": "text"}
 
@@ -185,7 +185,7 @@ def undimmed(opacity: float, **more: Any) -> Trace:
     return {"selected": look, "unselected": look}
 
 
-def line_trace(
+def trace(
     x: Any, y: Any, name: str, colour: str, *, width: float = 2, dash: str = "solid", **more: Any
 ) -> Trace:
     """A curve, with further settings of its trace in `more`."""
@@ -195,7 +195,7 @@ def line_trace(
 
 def ideal_trace(*, x: Any, y: Any, name: str, theme: Theme) -> Trace:
     """What a perfect rater, or gold, would show: a thin neutral line. Put it first, so that it is behind."""
-    return line_trace(x, y, name, COLOURS[theme].neutral, width=1, dash="dot", hoverinfo="skip")
+    return trace(x, y, name, COLOURS[theme].neutral, width=1, dash="dot", hoverinfo="skip")
 
 
 def tint(colour: str, page: str, share: float) -> str:
@@ -251,7 +251,7 @@ def add_tiles(
         textposition="middle center",
         textfont={"color": colours.text, "size": text_size},
         marker={"symbol": "square", "size": size, "opacity": 0, "color": colours.page},
-        **hovers(tile.hover for tile in tiles),
+        **hover(tile.hover for tile in tiles),
         **undimmed(0, textfont={"color": colours.text}),
     )
 

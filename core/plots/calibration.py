@@ -10,18 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..interpretation.format import interval
 from ..stats.estimate import Estimate, Estimates
-from .base import (
-    COLOURS,
-    Style,
-    error_bars,
-    figure,
-    hovers,
-    ideal_trace,
-    label,
-    line_trace,
-    thinned,
-    undimmed,
-)
+from .base import COLOURS, Style, error_bars, figure, hover, ideal_trace, label, thinned, trace, undimmed
 
 if TYPE_CHECKING:
     from ..confidence.calibration_error import Reliability
@@ -89,7 +78,7 @@ def reliability_diagram(
             "name": label(judge),
             "legendgroup": judge_group(results, judge),
             "customdata": [[key] for key in keys],
-            **hovers(
+            **hover(
                 f"<b>{label(judge)}</b><br>confidence over {result.low[i]:g} to {result.high[i]:g}"
                 f"<br>mean stated {result.confidence[i]:.3f}"
                 f"<br>share right {interval(right[i], '.3f')}"
@@ -198,7 +187,7 @@ def th_figure(
                 f"<b>{label(judge)}</b><br>ε {epsilon:g}<br>{name} {interval(found, '.3f')}"
                 f"<br>n {score.n:,} verdicts inside"
             )
-            curve = line_trace(sweep.epsilon, values, "", style.colour, dash=style.dash) | own
+            curve = trace(sweep.epsilon, values, "", style.colour, dash=style.dash) | own
             mark = {
                 "x": sweep.epsilon[at : at + 1],
                 "y": values[at : at + 1],
@@ -207,7 +196,7 @@ def th_figure(
                 "customdata": [[key]],
                 "error_y": error_bars(Estimates.of([found]), style.colour),
                 "marker": _marker(style, 10, ring=key == chosen, theme=theme),
-                **hovers([said]),
+                **hover([said]),
                 **undimmed(0.85),
             }
             traces += [curve | {"showlegend": False, "hoverinfo": "skip"}, curve | mark]
@@ -260,7 +249,7 @@ def risk_figure(
             f"<br>n {curve.n[i]:,} verdicts, {curve.errors[i]:,} wrong"
             for i in at
         )
-        drawn = line_trace(x, curve.risk.value[at], "", style.colour, dash=style.dash, **hovers(said))
+        drawn = trace(x, curve.risk.value[at], "", style.colour, dash=style.dash, **hover(said))
         points = {
             "mode": "lines+markers" if len(x) <= FEW_CUTS else "lines",
             "marker": {"symbol": style.symbol, "size": 4, "color": style.colour},
@@ -299,7 +288,7 @@ def risk_figure(
                         "width": [3 if key == chosen else 1.5 for key in keys],
                     },
                 },
-                **hovers(
+                **hover(
                     f"<b>{label(judge)}</b><br>"
                     f"{'threshold' if is_threshold[k] else 'passed' if found.passed[i] else 'not passed'}: "
                     f"confidence from {found.cut[i]:.4g}<br>share kept {found.cut_n[i] / found.n:.3f}"

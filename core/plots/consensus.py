@@ -12,7 +12,7 @@ from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
 from ..interpretation.ensembles import without_rows
 from ..stats.estimate import Estimates
-from .base import COLOURS, Style, error_bars, figure, hovers, line_trace
+from .base import COLOURS, Style, error_bars, figure, hover, trace
 from .forest import Look, forest, series
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> 
     """Accuracy against the number of orders, the error of the majority of orders, and Hoeffding's bound."""
     k = [row.k for row in found.rows]
     accuracy = Estimates.of([row.accuracy for row in found.rows])
-    right = line_trace(
+    right = trace(
         k,
         accuracy.value,
         "consensus right",
@@ -99,7 +99,7 @@ def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> 
         error_y=error_bars(accuracy, style.colour),
         hovertemplate="K = %{x}: %{y:.3f} right<extra></extra>",
     )
-    wrong = line_trace(
+    wrong = trace(
         k,
         [row.majority_error for row in found.rows],
         "majority of orders wrong",
@@ -109,7 +109,7 @@ def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> 
         marker={"color": style.colour, "symbol": "circle-open", "size": 7},
         hovertemplate="K = %{x}: %{y:.3f} wrong<extra></extra>",
     )
-    bound = line_trace(
+    bound = trace(
         k,
         [row.bound for row in found.rows],
         "Hoeffding bound on it",
@@ -150,7 +150,7 @@ def slots_figure(found: Sequence[Slot], *, style: Style, theme: Theme = "light")
             marker={"color": style.colour, "symbol": symbol, "size": size},
             error_y=error_bars(known, style.colour),
             customdata=[[f"slot {slot}"] for slot in place],
-            **hovers(
+            **hover(
                 f"slot {slot}: {verb}{rate.value:.3f} of {rate.n:,} runs"
                 for slot, rate in zip(place, rates, strict=True)
             ),
@@ -161,7 +161,7 @@ def slots_figure(found: Sequence[Slot], *, style: Style, theme: Theme = "light")
     ):
         template = "%{y:.3f}<extra>" + name + "</extra>"
         neutral = COLOURS[theme].neutral
-        fig.add_trace(line_trace(place, values, name, neutral, width=1, dash=dash, hovertemplate=template))
+        fig.add_trace(trace(place, values, name, neutral, width=1, dash=dash, hovertemplate=template))
     fig.update_xaxes(dtick=1)
     fig.update_yaxes(range=[0, min(1.02, 1.1 * top)])
     return fig

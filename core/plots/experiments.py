@@ -12,15 +12,7 @@ import numpy as np
 from ..aggregation.rules import RULES
 from ..interpretation.format import SAYS, ends
 from ..stats.estimate import Estimate, Estimates
-from .aggregation import (
-    SIGNS,
-    Pattern,
-    label_colours,
-    legend_square,
-    pattern_figure,
-    pattern_key,
-    pattern_squares,
-)
+from .aggregation import SIGNS, label_colours, legend_square, pattern_figure, pattern_key, pattern_squares
 from .base import (
     COLOURS,
     Tile,
@@ -28,21 +20,22 @@ from .base import (
     add_tiles,
     error_bars,
     figure,
-    hovers,
+    hover,
     ideal_trace,
     label,
-    line_trace,
     tint,
+    trace,
     undimmed,
 )
 from .forest import forest, series
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
-    from ..experiments.budget_trial import BudgetTrial, TrialRow
+    from ..experiments.budget_trial import BudgetTrial
     from ..experiments.comparison import ComparedValue, Comparison, ParameterGrid
     from ..experiments.parameter_transfer import TaskDistances, Transfer
     from ..experiments.sweeps import Sweep
+    from .aggregation import Pattern
     from .base import Figure, Style, Theme, Trace
 
 
@@ -79,7 +72,7 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
             f"<br>PA {pa:.3f}<br>n {found.n:,} comparisons"
             for size, one, draws, pa in zip(found.sizes, by_item, over_draws, found.pa[:, m], strict=True)
         )
-        curve = line_trace(place, by_item.value, label(RULES[key].name), colour, dash=dash, **hovers(said))
+        curve = trace(place, by_item.value, label(RULES[key].name), colour, dash=dash, **hover(said))
         spread = {
             "type": "scatter",
             "x": place,
@@ -274,7 +267,7 @@ def distance_figure(
     keys = [transfer_key(found.tasks[row], found.tasks[column]) for row, column in pairs]
     x = [float(distances.joint[place[row], place[column]]) for row, column in pairs]
     y = [float(found.loss_change[row, column]) for row, column in pairs]
-    trace: Trace = {
+    marks: Trace = {
         "type": "scatter",
         "x": x,
         "y": y,
@@ -286,7 +279,7 @@ def distance_figure(
             "color": colours.accent,
             "line": {"color": colours.text, "width": [3 if key == chosen else 0 for key in keys]},
         },
-        **hovers(
+        **hover(
             f"<b>{label(key, limit=90)}</b><br>distance {a:.3f}<br>DRPS change {b:+.4f}"
             f"<br>MAE change {found.change[pair].value:+.3f}"
             for key, a, b, pair in zip(keys, x, y, pairs, strict=True)
@@ -300,7 +293,7 @@ def distance_figure(
         theme=theme,
         height=320,
         legend=False,
-        traces=[zero, trace],
+        traces=[zero, marks],
     )
 
 
@@ -347,7 +340,7 @@ def budget_figure(
     rules. chosen : key of a row to ring.
     """
     colours = COLOURS[theme]
-    looks: tuple[tuple[str, str, dict[str, object], str], ...] = (
+    looks: tuple[tuple[str, str, dict[str, Any], str], ...] = (
         ("planner-", "planner", {"color": style.colour, "symbol": style.symbol, "size": 11}, "lines+markers"),
         (
             "btd-",
@@ -362,8 +355,20 @@ def budget_figure(
     for kind, name, marker, mode in looks:
         rows = [row for key, row in found.rows.items() if key.startswith(kind) and row.added.value <= HIDDEN]
         rows.sort(key=lambda row: row.votes)
-        if rows:
-            traces.append(_series(rows, name, marker, mode, chosen, colours.text, found.n))
+        if not rows:
+            continue
+        added = Estimates.of([row.added for row in rows])
+        said = (
+            f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes a comparison, {row.saved:.1%} saved"
+            f"<br>added error {row.added.value:+.4f} ({ends(row.added, '+.4f')})"
+            f"<br>MAE {row.mae:.4f}<br>n {found.n:,} comparisons"
+            for row in rows
+        )
+        votes, colour = [row.votes for row in rows], marker["color"]
+        ring = {"color": colours.text, "width": [3 if row.key == chosen else 1 for row in rows]}
+        curve = trace(votes, added.value.tolist(), name, colour, width=1, **hover(said))
+        marks = {"error_y": error_bars(added, colour), "marker": marker | {"line": ring}}
+        traces.append(curve | marks | {"mode": mode})
     return figure(
         "mean votes a comparison",
         "added error (MAE)",
@@ -371,30 +376,3 @@ def budget_figure(
         traces=traces,
         x_axis={"range": [0, found.votes + 0.3]},
     )
-
-
-def _series(
-    rows: Sequence[TrialRow],
-    name: str,
-    marker: dict[str, Any],
-    mode: str,
-    chosen: str | None,
-    ring: str,
-    n: int,
-) -> Trace:
-    added = Estimates.of([row.added for row in rows])
-    said = (
-        f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes a comparison, {row.saved:.1%} saved"
-        f"<br>added error {row.added.value:+.4f} ({ends(row.added, '+.4f')})"
-        f"<br>MAE {row.mae:.4f}<br>n {n:,} comparisons"
-        for row in rows
-    )
-    outline = {"color": ring, "width": [3 if row.key == chosen else 1 for row in rows]}
-    curve = line_trace(
-        [row.votes for row in rows], added.value.tolist(), name, marker["color"], width=1, **hovers(said)
-    )
-    return curve | {
-        "mode": mode,
-        "error_y": error_bars(added, marker["color"]),
-        "marker": marker | {"line": outline},
-    }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from ..interpretation.format import interval
 from ..interpretation.tables import field_of
 from ..stats.estimate import Estimate, Estimates
-from .base import COLOURS, Style, accent, error_bars, figure, hovers, label, undimmed
+from .base import COLOURS, Style, accent, error_bars, figure, hover, label, undimmed
 
 if TYPE_CHECKING:
     from .base import Figure, Theme
@@ -135,7 +135,7 @@ def forest(
                     "width": [3 if ring else 0 if one.look == "filled" else 2 for ring in ringed],
                 },
             },
-            **hovers(_hover(one.name, mark) for mark in one.marks),
+            **hover(_hover(one.name, mark) for mark in one.marks),
             **undimmed(1),
         )
         # The legend speaks of the quantity, not of the judge whose mark comes first.

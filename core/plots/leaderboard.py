@@ -24,7 +24,7 @@ from .base import (
     accent,
     error_bars,
     figure,
-    hovers,
+    hover,
     ideal_trace,
     label,
     undimmed,
@@ -118,7 +118,7 @@ class ModelRows:
             name=name,
             customdata=[[key] for key in keys],
             marker=_marker(style, size, keys, self.chosen, self.theme, opacity=float(opacity)),
-            **hovers(mark.hover for mark in drawn),
+            **hover(mark.hover for mark in drawn),
             **undimmed(opacity),
         )
 
@@ -431,7 +431,7 @@ def outside_figure(
         customdata=[[name] for name in names],
         error_x=error_bars(Estimates(x, *ends.T), COLOURS[theme].neutral, thickness=1),
         marker=_marker(accent(theme), 9, names, chosen, theme),
-        **hovers(
+        **hover(
             f"<b>{label(name)}</b><br>here {signed_elo(a)} Elo<br>there {signed_elo(b)} Elo (score {score:g})"
             for name, a, b, score in zip(names, x, y, found.outside_score[keep], strict=True)
         ),
@@ -475,8 +475,8 @@ def scores_figure(
         marks = []
         for row in votes.rows:
             p, ends = row.p_corrected, f"({row.p_corrected.low:.3f} to {row.p_corrected.high:.3f})"
-            hover = f"<b>{label(row.model)}</b><br>by votes {p.value:.3f} {ends}<br>n {row.n:,} prompts"
-            marks.append(RowMark(row.model, p.scaled(100), hover, row.model))
+            said = f"<b>{label(row.model)}</b><br>by votes {p.value:.3f} {ends}<br>n {row.n:,} prompts"
+            marks.append(RowMark(row.model, p.scaled(100), said, row.model))
         style = Style(colour=COLOURS[rows.theme].neutral, symbol="diamond-open")
         rows.add("votes", style, marks, offset=0.1)
     low, high = rows.ends()
@@ -487,5 +487,5 @@ def scores_figure(
 def _score_mark(row: ScoreRow, about: str) -> RowMark:
     ends = f" ({row.p.low:.3f} to {row.p.high:.3f})" if row.p.has_interval else ""
     by_scores = f"by scores {row.p.value:.3f}{ends}<br>mean score {row.mean:.2f}"
-    hover = f"<b>{label(row.model)}</b><br>{by_scores}<br>{about}"
-    return RowMark(row.model, row.p.scaled(100), hover, row.model)
+    said = f"<b>{label(row.model)}</b><br>{by_scores}<br>{about}"
+    return RowMark(row.model, row.p.scaled(100), said, row.model)

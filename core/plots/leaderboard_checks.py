@@ -12,18 +12,7 @@ from ..leaderboard.anchored import SubsampleErrors
 from ..leaderboard.debiased import DebiasedBoard
 from ..leaderboard.judges import Pooling, Screening
 from ..stats.estimate import Estimates
-from .base import (
-    COLOURS,
-    MARKERS,
-    MAX_POINTS,
-    error_bars,
-    figure,
-    hovers,
-    ideal_trace,
-    label,
-    line_trace,
-    undimmed,
-)
+from .base import COLOURS, MARKERS, MAX_POINTS, error_bars, figure, hover, ideal_trace, label, trace, undimmed
 from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
@@ -50,9 +39,9 @@ def pooling_figure(found: Pooling, *, theme: Theme = "light") -> Figure:
         runs = [row.predicted_runs or 0.0 for row in found.sizes]
         predicted.append(("repeatability as ρ", found.rho_runs, runs, "dot"))
     for place, (name, rho, values, dash) in enumerate(predicted):
-        formula, hover = f"σ²(ρ + (1 − ρ)/J), {name} {rho:.2f}", f"{name}: %{{y:.1f}} Elo<extra></extra>"
+        formula, said = f"σ²(ρ + (1 − ρ)/J), {name} {rho:.2f}", f"{name}: %{{y:.1f}} Elo<extra></extra>"
         colour = colours.raters[1 + place]
-        fig.add_trace(line_trace(size, np.sqrt(values), formula, colour, dash=dash, hovertemplate=hover))
+        fig.add_trace(trace(size, np.sqrt(values), formula, colour, dash=dash, hovertemplate=said))
     observed = Estimates.of([row.observed for row in found.sizes])
     value, low, high = np.sqrt([observed.value, observed.low, observed.high])
     fig.add_scatter(
@@ -64,7 +53,7 @@ def pooling_figure(found: Pooling, *, theme: Theme = "light") -> Figure:
             Estimates(value, np.minimum(low, value), np.maximum(high, value)), colours.neutral
         ),
         marker={"color": colours.accent, "size": 9, "symbol": "circle"},
-        **hovers(
+        **hover(
             f"<b>{row.size} judges</b><br>standard error {at:.1f} Elo ({a:.1f} to {b:.1f})"
             f"<br>{row.juries} juries"
             for row, at, a, b in zip(found.sizes, value, low, high, strict=True)
@@ -98,7 +87,7 @@ def screening_figure(found: Screening, *, cut: float, theme: Theme = "light") ->
         text=[f"{len(row.judges)}" if k in changes else "" for k, row in enumerate(rows)],
         textposition="top center",
         name="width",
-        **hovers(
+        **hover(
             f"<b>ICC(3,k) ≥ {row.cut:.2f}</b><br>{len(row.judges)} judges left<br>width {row.width:.0f} Elo"
             f"<br>{label('; '.join(row.judges), limit=120)}"
             for row in rows
@@ -138,7 +127,7 @@ def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "li
                     "width": [2 if row.threshold == threshold else 0 for row in rows],
                 },
             },
-            **hovers(
+            **hover(
                 f"<b>{'all' if row.threshold is None else f'threshold {row.threshold:g}'}</b><br>"
                 f"{100 * row.coverage:.1f} % kept (n {row.n:,})<br>{name} {getattr(row, field):.1f} Elo"
                 for row in rows
@@ -175,7 +164,7 @@ def subsample_figure(found: SubsampleErrors, *, theme: Theme = "light") -> Figur
                 "symbol": MARKERS[place % len(MARKERS)],
                 "size": 8,
             },
-            **hovers(
+            **hover(
                 f"<b>{label(found.model[k])}</b><br>{size:,} of {found.pool[k]:,} prompts<br>formula "
                 f"{found.se_finite[k]:.4f}<br>subsamples {found.se_empirical[k]:.4f}"
                 for k in rows

@@ -317,9 +317,7 @@ def _confusion(audit: Audit) -> Iterator[Part]:
 
 FITS = (
     JUDGE,
-    Column("β", "btd.beta", ".4g"),
-    Column("ν", "btd.nu", ".4g"),
-    Column("γ", "btd.gamma", ".4g"),
+    *(Column(name, f"btd.{field}", ".4g") for name, field in (("β", "beta"), ("ν", "nu"), ("γ", "gamma"))),
     Column("DRPS", "btd.drps", ".4f"),
     Column("n", "btd.n_items", ",d"),
     Column("at bounds", lambda judge: ", ".join(judge.btd.at_bounds) or "none", TEXT),
@@ -384,9 +382,7 @@ BOARD = (
     Column("model", "model", TEXT),
     Column("tier", "tier", ",d"),
     Column("prompts", "n", ",d"),
-    Column("won", "wins", ".1f"),
-    Column("tied", "ties", ".1f"),
-    Column("lost", "losses", ".1f"),
+    *(Column(name, field, ".1f") for name, field in (("won", "wins"), ("tied", "ties"), ("lost", "losses"))),
     Column("win probability", "p"),
     Column("Elo", "elo", "+.0f"),
 )

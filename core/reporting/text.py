@@ -87,7 +87,8 @@ def to_text(audit: Audit) -> str:
         ]
     lines += ["", "Judges", *_table(JUDGES, audit.judges)]
     if any(judge.splits for judge in audit.judges):
-        lines += ["", _splits_title(audit)]
+        share, splits = audit.options.calibration_share, audit.options.splits
+        lines += ["", f"Aggregation: mean over {splits} splits, {share:.0%} of the items for calibration"]
         lines += _table(SPLITS, [judge for judge in audit.judges if judge.splits])
     for anchor, boards in audit.boards.items():
         pooled = boards[0].board
@@ -99,11 +100,6 @@ def to_text(audit: Audit) -> str:
     if audit.notes:
         lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
     return "\n".join(one_line(line) for line in lines)
-
-
-def _splits_title(audit: Audit) -> str:
-    share = audit.options.calibration_share
-    return f"Aggregation: mean over {audit.options.splits} splits, {share:.0%} of the items for calibration"
 
 
 def _table(columns: Sequence[Column], rows: Sequence[object]) -> list[str]:
