@@ -94,7 +94,14 @@ def load(
     content = change.rows("select sum(hash(incoming)::hugeint) from incoming")[0][0]
     fingerprint = f"{content}:{reading.gold_only if reading.kind == 'votes' else reading.kind}"
     targets = [name for (name,) in change.rows("select distinct dataset from given order by 1")]
-    known = _loaded_before(change, reading.sha256, fingerprint)
+    # Data set that these very judgements were loaded as → its name now.
+    known: dict[str, str] = dict(
+        change.rows(
+            """select target, d.name from files f join datasets d on d.id = f.dataset
+               where sha256 = ? and fingerprint = ?""",
+            [reading.sha256, fingerprint],
+        )
+    )
     before = set(targets) <= set(known)
     # Gold may meet comparisons that were not there last time. A data set renamed since is not filled again by
     # `replace` under its old name.
@@ -163,17 +170,6 @@ def _receive(change: Change, layout: Layout, rows: pa.Table, dataset: str | None
     )
     change.execute("create temp table given as select distinct dataset, item_id from incoming")
     return change.count("select count(distinct unit) from incoming")
-
-
-def _loaded_before(change: Change, sha256: str, fingerprint: str) -> dict[str, str]:
-    """Data set that these very judgements were loaded as → its name now."""
-    return dict(
-        change.rows(
-            """select target, d.name from files f join datasets d on d.id = f.dataset
-               where sha256 = ? and fingerprint = ?""",
-            [sha256, fingerprint],
-        )
-    )
 
 
 def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:
