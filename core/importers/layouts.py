@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..errors import UnreadableFile
 from ..schema import RANKINGS, SCORES, Form, ImportResult
 from .checks import finish
-from .columns import BadCell, parse_float, parse_int
+from .columns import parse_float, parse_int, within
 from .options import CHOICE_COLUMNS, SCORE_COLUMNS, ReadOptions
 from .plan import SYNONYMS, Plan, map_columns, mapped, names, plain
 from .row_parser import RowParser
@@ -162,20 +162,13 @@ def parse_texts(table: TextTable, source: Source, shape: Shape, options: ReadOpt
     return parser
 
 
-LARGEST = 1e6
-
-
-def parse_score(cell: str) -> float:
-    """Score of any scale, of at most a million either way.
-
-    Raises
-    ------
-    BadCell : no number, or beyond.
-    """
-    value = parse_float(cell)
-    if abs(value) > LARGEST:
-        raise BadCell("beyond a million, which is no scale of scores; correct it, or leave the cell empty")
-    return value
+parse_score = within(
+    parse_float,
+    -1e6,
+    1e6,
+    "beyond a million, which is no scale of scores; correct it, or leave the cell empty",
+)
+"""Score of any scale, of at most a million either way."""
 
 
 def read_scores(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> ImportResult:

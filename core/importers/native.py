@@ -69,11 +69,7 @@ class NativeFormat:
 
 
 class BadField(ValueError):
-    """A field of a record that its format does not allow: the whole record is rejected."""
-
-    def __init__(self, column: str, value: object, reason: str) -> None:
-        super().__init__(reason)
-        self.column, self.value, self.reason = column, value, reason
+    """Column, value and reason: a field that its format does not allow. The whole record is rejected."""
 
 
 def required(record: Record, name: str, kind: type | tuple[type, ...] = str) -> Any:
@@ -154,8 +150,8 @@ def read_native(file: NativeFile) -> ImportResult:
             those = list(read(record))
             _refuse_unstorable(those)
         except BadField as bad:
-            value = "" if bad.value is None else str(bad.value)
-            records.rejects.add(row, bad.column, value, bad.reason)
+            column, value, reason = bad.args
+            records.rejects.add(row, column, "" if value is None else str(value), reason)
         else:
             found += those
             rows += [row] * len(those)

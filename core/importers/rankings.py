@@ -24,6 +24,7 @@ from .columns import (
     has_number,
     parse_float,
     parse_int,
+    within,
 )
 from .layouts import Shape, parse_texts
 from .options import ReadOptions
@@ -34,7 +35,6 @@ from .tables import TextTable
 FLAGS = ("uncertain", "major_error", "unsupported", "chosen", "is_best")
 _YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_MOST = 10_000
 
 
 def parse_flag(cell: str) -> int:
@@ -50,6 +50,15 @@ def parse_flag(cell: str) -> int:
     return int(word in _YES)
 
 
+_NOT_SMALL = "not {}; use a whole number from 0 to 10,000"
+_small_slot = within(parse_int, 0, 10_000, _NOT_SMALL.format("a slot"))
+parse_rank = within(parse_int, 0, 10_000, _NOT_SMALL.format("a rank"))
+parse_points = within(
+    parse_float, 0, 100, "outside 0 to 100, the scale of listwise scores; correct it, or rescale the column"
+)
+"""Score of a candidate, 0 to 100."""
+
+
 def parse_slot(cell: str) -> int:
     """Slot from 0: a whole number, or a letter (A is 0).
 
@@ -58,38 +67,8 @@ def parse_slot(cell: str) -> int:
     BadCell : anything else, and a number beyond 10,000.
     """
     if cell.upper() in _LETTERS and len(cell) == 1:
-        return _LETTERS.index(cell.upper())
-    return _small(cell, "a slot")
-
-
-def parse_rank(cell: str) -> int:
-    """Rank from 1.
-
-    Raises
-    ------
-    BadCell : no whole number, or beyond 10,000.
-    """
-    return _small(cell, "a rank")
-
-
-def _small(cell: str, what: str) -> int:
-    value = parse_int(cell)
-    if not 0 <= value <= _MOST:
-        raise BadCell(f"not {what}; use a whole number from 0 to {_MOST:,}")
-    return value
-
-
-def parse_points(cell: str) -> float:
-    """Score of a candidate, 0 to 100.
-
-    Raises
-    ------
-    BadCell : no number, or outside.
-    """
-    value = parse_float(cell)
-    if not 0 <= value <= 100:
-        raise BadCell("outside 0 to 100, the scale of listwise scores; correct it, or rescale the column")
-    return value
+        return _letter(cell)
+    return int(_small_slot(cell))
 
 
 def read_rankings(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> ImportResult:

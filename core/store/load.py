@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
 from ..schema import FORMS, Form, ImportResult, Kind
+from .browse import counted
 from .schema import CODES, LAYOUTS, NAMED_BY_DATASET, VOTE_COLUMNS, Layout, encode
 
 if TYPE_CHECKING:
@@ -63,16 +64,12 @@ class LoadReport:
         if self.already_loaded:
             return f"loaded before{where.replace(' into ', ' as ')}: nothing to do"
         taken = "replaced" if self.replaced else "kept as stored"
-        parts = [f"{_number(self.loaded, FORMS[self.kind].unit)} loaded{where}"]
-        parts += [f"{_number(self.gold_filled, 'comparison')} given gold"] if self.gold_filled else []
-        parts += [f"{_number(self.duplicates, 'duplicate')} left out"] if self.duplicates else []
-        parts += [f"{_number(self.conflicts, 'conflict')} ({taken})"] if self.conflicts else []
+        parts = [f"{counted(self.loaded, FORMS[self.kind].unit)} loaded{where}"]
+        parts += [f"{counted(self.gold_filled, 'comparison')} given gold"] if self.gold_filled else []
+        parts += [f"{counted(self.duplicates, 'duplicate')} left out"] if self.duplicates else []
+        parts += [f"{counted(self.conflicts, 'conflict')} ({taken})"] if self.conflicts else []
         parts += [f"{self.rejected:,} rejected"] if self.rejected else []
         return ", ".join(parts)
-
-
-def _number(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def load(
