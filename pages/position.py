@@ -2,9 +2,14 @@
 
 import streamlit as st
 
-from pages.sections.position.controls import read_controls
 from pages.sections.position.corrected import corrected_tab
-from pages.sections.position.order import balance_section, change_section, length_section, order_section
+from pages.sections.position.order import (
+    balance_section,
+    change_section,
+    length_section,
+    order_section,
+    read_controls,
+)
 from pages.shared import widgets
 
 widgets.title("Position bias", "Does order decide?")
@@ -13,8 +18,7 @@ state = read_controls()
 measured, corrected = st.tabs(["What order does", "Correcting for order"], key="order", bind=widgets.URL)
 if measured.open:
     with answer:
-        kind = "finding" if state.verdict.verdict == "ok" else "warning"
-        widgets.answer(f"{state.judge}: {state.verdict.sentence}", kind)
+        widgets.verdict(state.verdict)
     with measured:
         order_section(state)
         change_section(state)

@@ -11,8 +11,8 @@ import io
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
 import streamlit as st
 
@@ -21,6 +21,8 @@ from core.errors import AppellateError, NoUsableVotes
 from core.installation import API
 from core.interpretation import tables
 from core.interpretation.tables import Column
+from core.interpretation.verdicts import Verdict
+from core.plots.base import Style, Theme
 from core.records import IntArray
 from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries
@@ -29,6 +31,8 @@ from pages.shared import cached
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+
+Chosen = TypeVar("Chosen")
 
 VOTES_SHOWN = 200
 LEFT_OUT_LINES = 4
@@ -57,6 +61,21 @@ SIMULATED = "Simulated demo data: these judges and models do not exist"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
 ELSEWHERE = {"scores": ("the Leaderboard", "leaderboard.py"), "rankings": ("Listwise", "listwise.py")}
 """Kinds of judgements that few pages are about, and the page that is."""
+HELD_OUT = {
+    "rule": "rule",
+    "n": "n",
+    "mae": "MAE",
+    "mae_low": "low",
+    "mae_high": "high",
+    "mae_change": "ΔMAE",
+    "mae_change_low": "ΔMAE low",
+    "mae_change_high": "ΔMAE high",
+    "drps": "DRPS",
+    "drps_change": "ΔDRPS",
+    "drps_change_low": "ΔDRPS low",
+    "drps_change_high": "ΔDRPS high",
+}
+"""Columns of a table of rules judged on held-out items; Δ: first minus this."""
 
 
 def current_selection() -> Selection:
@@ -70,14 +89,37 @@ def current_dataset() -> str:
     return str((current_selection().datasets or ("",))[0])
 
 
+def current_look() -> Theme:
+    """Theme of the visitor's page, for the colours of charts."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def current_styles() -> dict[str, Style]:
+    """Colour and marker of every rater of the data set."""
+    return cached.styles(current_dataset(), current_look())
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class View:
+    """What the sidebar selects and how it looks; the state of a page adds what its own controls say."""
+
+    selection: Selection = field(default_factory=current_selection)
+    look: Theme = field(default_factory=current_look)
+    styles: dict[str, Style] = field(default_factory=current_styles)
+
+
+def simulated() -> bool:
+    """Whether the data set is simulated."""
+    return any(found.simulated and found.name == current_dataset() for found in cached.datasets())
+
+
 def title(name: str, question: str) -> None:
     """Name of the page and the question that it answers; says so when the data set is simulated."""
-    simulated = any(found.simulated and found.name == current_dataset() for found in cached.datasets())
     with st.container(gap="xxsmall"):
         st.title(name, anchor=False)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(question)
-            if simulated:
+            if simulated():
                 st.badge(SIMULATED, color="orange")
 
 
@@ -88,6 +130,29 @@ def answer(sentence: str, kind: Literal["finding", "warning"] = "finding", *, pa
     """
     with st.container(key=f"answer-{kind}{part}"):
         st.text(sentence)
+
+
+def verdict(found: Verdict) -> None:
+    """Say one judge's verdict as the page's answer."""
+    answer(f"{found.judge}: {found.sentence}", "finding" if found.verdict == "ok" else "warning")
+
+
+def tabs(parts: Mapping[str, Callable[[], None]], *, key: str) -> None:
+    """Draw the tab that is open; an error in it leaves the rest of the page as it is."""
+    for tab, draw in zip(st.tabs(list(parts), key=key, bind=URL), parts.values(), strict=True):
+        if tab.open:
+            with tab, errors():
+                draw()
+
+
+def select(
+    label: str, options: Iterable[str], *, start: str | None, key: str, place: Any = st, **more: Any
+) -> Any:
+    """One of many options in a box, at first `start`, in the URL as `key`.  more : of `st.selectbox`."""
+    listed = list(options)
+    return place.selectbox(
+        label, listed, None if start is None else listed.index(start), key=key, bind=URL, **more
+    )
 
 
 def choice(
@@ -118,10 +183,17 @@ def not_applicable(reason: str) -> None:
         st.text(f"Not applicable: {reason}")
 
 
+def by_reason(reasons: Mapping[str, str]) -> dict[str, str]:
+    """The names that have a reason, each reason once."""
+    found: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        found.setdefault(reason, []).append(name)
+    return {reason: ", ".join(names) for reason, names in found.items()}
+
+
 def without_result(reasons: Mapping[str, str]) -> None:
     """Name the judges that a table leaves out, with the reason, each reason once."""
-    for reason in dict.fromkeys(reasons.values()):
-        names = ", ".join(name for name, given in reasons.items() if given == reason)
+    for reason, names in by_reason(reasons).items():
         st.text(f"Not applicable to {names}: {reason}")
 
 
@@ -161,16 +233,22 @@ def _lead_elsewhere() -> None:
             goto(f"To {name}", page, key=f"elsewhere-{kind}")
 
 
+def in_url(key: str) -> str | None:
+    """The chosen mark before its select box is drawn; on a cold link only the URL knows it."""
+    chosen: str | None = st.session_state.get(key, st.query_params.get(key))
+    return chosen
+
+
 def figure(
     fig: go.Figure,
     key: str,
     *,
     alt: str,
-    marks: Sequence[str] = (),
+    marks: Mapping[str, Chosen] | None = None,
     prompt: str = "Votes behind",
     into: str | None = None,
-) -> str | None:
-    """Draw a figure and return the key of the chosen mark, if it has `marks` to choose from.
+) -> Chosen | None:
+    """Draw a figure and return what the chosen mark stands for, if it has `marks` to choose from.
 
     A mark is chosen by a click on a point whose first `customdata` is its key, or in the select box below,
     which works by keyboard and on a phone. The choice is in the URL as `key`. With `into`, the key of another
@@ -191,14 +269,8 @@ def figure(
     )
     if into:
         return None
-    return st.selectbox(
-        prompt,
-        list(marks),
-        index=None,
-        key=key,
-        bind=URL,
-        placeholder="click a mark, or choose here",
-    )
+    chosen = select(prompt, marks, start=None, key=key, placeholder="click a mark, or choose here")
+    return marks[chosen] if chosen else None
 
 
 def _choose_clicked(key: str, marks: tuple[str, ...], into: str) -> None:
@@ -211,8 +283,10 @@ def _choose_clicked(key: str, marks: tuple[str, ...], into: str) -> None:
             return
 
 
-def votes_table(mark: queries.Mark, *, name: str) -> None:
-    """Show the votes behind a mark, and the texts of the one that is selected."""
+def votes_table(mark: queries.Mark | None, *, name: str) -> None:
+    """Show the votes behind the chosen mark, if one is, and the texts of the one that is selected."""
+    if mark is None:
+        return
     frame = queries.votes_behind(
         cached.get_store(), current_selection(), mark=mark, limit=VOTES_SHOWN
     ).to_pandas()
@@ -239,10 +313,15 @@ def votes_table(mark: queries.Mark, *, name: str) -> None:
     downloads(frame, f"{name}-votes")
 
 
+def first_of(codes: IntArray, judge: str | None = None) -> queries.Mark:
+    """Votes on the first of these comparisons, as many as a table shows; of one judge, or of all."""
+    return queries.Mark(judge=judge, comparisons=tuple(codes[:VOTES_SHOWN].tolist()))
+
+
 def comparisons_table(codes: IntArray, judge: str | None = None, *, name: str) -> None:
-    """Votes on the first of the comparisons on which raters disagree; of one judge, or of all."""
+    """Votes on the first of the comparisons on which raters disagree."""
     if len(codes):
-        votes_table(queries.Mark(judge=judge, comparisons=tuple(codes[:VOTES_SHOWN].tolist())), name=name)
+        votes_table(first_of(codes, judge), name=name)
     else:
         st.text("They never disagree.")
 
@@ -252,14 +331,18 @@ def table(
     name: str,
     *,
     alt: str,
+    heads: Mapping[str, str] | None = None,
     columns: Sequence[str] | None = None,
     significant: Sequence[str] = (),
 ) -> None:
     """Show a table of numbers, digits cut for reading, with downloads that hold them all.
 
+    heads : the columns that the table has, where `frame` has them, in this order, with their headings.
     columns : shown, in this order; the others are in the downloads only.
     significant : columns of several units, with three significant digits in place of three decimals.
     """
+    if heads:
+        frame = frame[[name for name in heads if name in frame]].rename(columns=heads)
     shown = frame.assign(**{column: _as_numbers(frame[column]) for column in frame.columns})
     form = {}
     for column in shown.columns:
@@ -277,10 +360,25 @@ def table(
     downloads(frame, name)
 
 
+def held_out_table(frame: pd.DataFrame, name: str, *, alt: str, of: str = "comparisons") -> None:
+    """Show the errors of rules on the same held-out comparisons."""
+    st.caption(
+        f"Rules on the same held-out {of}; Δ is the first rule minus this one, below 0 the first is better"
+    )
+    table(frame, name, alt=alt, heads=HELD_OUT)
+
+
 def results(
-    columns: Sequence[Column], rows: Iterable[object], *, alt: str, known_only: bool = False, **options: Any
-) -> Any:
-    """Show results in the digits that their intervals earn, and return what is selected.
+    columns: Sequence[Column],
+    rows: Iterable[object],
+    name: str,
+    download: pd.DataFrame | Callable[[], pd.DataFrame],
+    *,
+    alt: str,
+    known_only: bool = False,
+    **options: Any,
+) -> None:
+    """Show results in the digits that their intervals earn, with downloads that hold all numbers.
 
     known_only : leave out columns in which nothing is known.  options : of `st.dataframe`.
     """
@@ -300,7 +398,8 @@ def results(
                 shown[name] = shown[name].astype(float).round() + 0.0
     if known_only:
         shown = shown.dropna(axis=1, how="all")
-    return st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=alt, **options)
+    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=alt, **options)
+    downloads(download, name)
 
 
 def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:

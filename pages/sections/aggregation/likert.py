@@ -12,8 +12,7 @@ from core.interpretation.aggregation import ordinal as ordinal_answer
 from core.plots.aggregation import levels_figure, rules_figure
 from core.records import DirectScores
 from pages.sections.aggregation.controls import share_slider
-from pages.shared import cached, theme, widgets
-from pages.shared.columns import RULES, RULES_CAPTION
+from pages.shared import cached, widgets
 
 SPLITS = 100
 
@@ -52,8 +51,8 @@ def likert_tab() -> None:
         )
         with answer:
             widgets.answer(ordinal_answer(judge, gold, found), part="-likert")
-        look = theme.current()
-        style = cached.styles(widgets.current_dataset(), look)[judge]
+        look = widgets.current_look()
+        style = widgets.current_styles()[judge]
         errors, shares = st.columns(2, gap="medium")
         with errors:
             fig = rules_figure(found.scores, style=style, x_title="mean error, in levels", theme=look)
@@ -71,9 +70,9 @@ def likert_tab() -> None:
         )
         for note in found.fit.notes:
             st.text(note)
-        rules = found.to_frame()[list(RULES)].rename(columns=RULES)
-        st.caption(RULES_CAPTION.replace("comparisons", "answers"))
-        widgets.table(rules, "likert-rules", alt="Held-out error of each rule")
+        widgets.held_out_table(
+            found.to_frame(), "likert-rules", alt="Held-out error of each rule", of="answers"
+        )
         _thresholds(found.fit)
         widgets.copy_as_python(
             f"""scores = queries.direct_scores(store, selection)
@@ -98,14 +97,9 @@ def _thresholds(fit: OrdinalFit) -> None:
 
 def _controls(scores: dict[str, DirectScores]) -> tuple[str, str, float]:
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    names = list(scores)
     people = [name for name, kind in cached.raters(widgets.current_dataset()).items() if kind == "human"]
-    gold_first = next((name for name in names if name in people), names[-1])
-    judge_first = next(name for name in names if name != gold_first)
-    judge = row.selectbox(
-        "Judge", names, names.index(judge_first), key="likert_judge", bind=widgets.URL, width=260
-    )
-    gold = row.selectbox(
-        "Gold rater", names, names.index(gold_first), key="likert_gold", bind=widgets.URL, width=260
-    )
+    gold_first = next((name for name in scores if name in people), list(scores)[-1])
+    judge_first = next(name for name in scores if name != gold_first)
+    judge = widgets.select("Judge", scores, start=judge_first, key="likert_judge", place=row, width=260)
+    gold = widgets.select("Gold rater", scores, start=gold_first, key="likert_gold", place=row, width=260)
     return judge, gold, share_slider(row, "likert_share", 200)

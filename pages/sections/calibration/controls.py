@@ -20,12 +20,11 @@ from core.confidence.calibration_error import (
     reliability,
 )
 from core.errors import NoUsableVotes
-from core.plots.base import Style, Theme
 from core.plots.calibration import bin_key
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
 from core.store.vote_queries import Mark
-from pages.shared import cached, theme, widgets
+from pages.shared import cached, widgets
 
 Result = TypeVar("Result")
 
@@ -41,21 +40,18 @@ NOUNS = {"single": "votes", "both_orders": "both-order pairs"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PageState:
+class PageState(widgets.View):
     """The page's controls, and the verdicts that they select.
 
     judge : the chosen one, or None for all.  outcomes : verdicts with a confidence, of each judge that has
     some.  reasons : why another judge has none.
     """
 
-    selection: Selection
     rule: CorrectnessRule
     bins: int
     judge: str | None
     outcomes: dict[str, OutcomeCounts]
     reasons: dict[str, str]
-    styles: dict[str, Style]
-    look: Theme
 
     @property
     def noun(self) -> str:
@@ -88,24 +84,20 @@ def read_controls() -> PageState:
     outcomes, reasons = _known(selection, rule)
     if not outcomes:
         raise NoUsableVotes(NEEDS)
-    judge = slots[1].selectbox(
+    judge = widgets.select(
         "Judge",
-        list(outcomes),
-        index=None,
+        outcomes,
+        start=None,
         key="stated_by",
-        bind=widgets.URL,
+        place=slots[1],
         placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only one",
     )
-    look = theme.current()
     return PageState(
-        selection=selection,
         rule=rule,
         bins=slots[2].slider("Bins", 2, 20, 10, key="bins", bind=widgets.URL),
         judge=judge,
         outcomes=outcomes,
         reasons=reasons,
-        styles=cached.styles(widgets.current_dataset(), look),
-        look=look,
     )
 
 
@@ -134,11 +126,7 @@ def of_each(
     state: PageState, name: str, key: tuple[Hashable, ...], compute: Callable[[OutcomeCounts], Result]
 ) -> dict[str, Result]:
     """A result for every judge, shown or not, computed once for each selection, rule and `key`."""
-    return cached.computed(
-        name,
-        (state.selection, state.rule, *key),
-        lambda: {judge: compute(known) for judge, known in state.outcomes.items()},
-    )
+    return cached.of_each(name, (state.selection, state.rule, *key), state.outcomes, compute)
 
 
 def diagrams(state: PageState) -> dict[str, Reliability]:

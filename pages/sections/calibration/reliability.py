@@ -1,14 +1,26 @@
-"""Is it right as often as it says? Reliability diagram, gap and every measure of calibration."""
+"""Is it right as often as it says? Reliability diagram, gap and every measure, and what a map would mend."""
 
 from __future__ import annotations
 
+from typing import Any, get_args
+
 import streamlit as st
 
-from core.confidence.calibration_error import calibration_intervals
-from core.interpretation.calibration import CALIBRATIONS, Measured
+from core.confidence.calibration_error import calibration_intervals, noise_floor
+from core.confidence.recalibration import Method, recalibrate
+from core.interpretation.calibration import (
+    CALIBRATIONS,
+    RECALIBRATIONS,
+    Measured,
+    Recalibrated,
+    before_and_after,
+    recalibrated,
+)
 from core.interpretation.tables import frame_of
+from core.plots.calibration import before_and_after as before_and_after_figure
 from core.plots.calibration import reliability_diagram
 from core.plots.forest import ForestMark, Series, forest
+from core.records import OutcomeCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import (
     PageState,
@@ -19,6 +31,7 @@ from pages.sections.calibration.controls import (
     noise_floors,
     of_each,
     seeded,
+    subject,
 )
 from pages.shared import cached, widgets
 
@@ -44,12 +57,11 @@ def reliability_tab(state: PageState) -> None:
             "(0), .25 for always saying 50 %. *NLL*: mean −ln of the probability given "
             "to what happened, .69 for always saying 50 %; it punishes certain errors most."
         )
-    if bin_mark:
-        widgets.votes_table(bin_mark, name="bin")
-    if wrong_mark:
-        widgets.votes_table(wrong_mark, name="wrong")
+    widgets.votes_table(bin_mark, name="bin")
+    widgets.votes_table(wrong_mark, name="wrong")
     _measures(state)
-    _not_measured(state)
+    for reason, names in sorted(widgets.by_reason(state.reasons).items()):
+        widgets.not_applicable(f"{names}: {reason}.")
     widgets.copy_as_python(
         f"""for judge, outcomes in queries.outcomes(store, selection, rule={state.rule!r}).items():
     known = outcomes.with_confidence()
@@ -68,8 +80,7 @@ def _diagram(state: PageState) -> Mark | None:
     fig = reliability_diagram(
         shown, styles=state.styles, theme=state.look, chosen=st.session_state.get("bin")
     )
-    chosen = widgets.figure(fig, "bin", alt="Accuracy against stated confidence", marks=list(marks))
-    return marks[chosen] if chosen else None
+    return widgets.figure(fig, "bin", alt="Accuracy against stated confidence", marks=marks)
 
 
 def _gaps(state: PageState) -> Mark | None:
@@ -91,10 +102,13 @@ def _gaps(state: PageState) -> Mark | None:
         theme=state.look,
         chosen=st.session_state.get("wrong"),
     )
-    wrong_of = [name for name in state.shown if (state.outcomes[name].correct < state.outcomes[name].n).any()]
+    wrong_of = {
+        name: Mark(judge=name, correct=False, rule=state.rule)
+        for name in state.shown
+        if (state.outcomes[name].correct < state.outcomes[name].n).any()
+    }
     alt = "Confidence beyond accuracy by judge"
-    chosen = widgets.figure(fig, "wrong", alt=alt, marks=wrong_of, prompt="Wrong votes of")
-    return Mark(judge=chosen, correct=False, rule=state.rule) if chosen else None
+    return widgets.figure(fig, "wrong", alt=alt, marks=wrong_of, prompt="Wrong votes of")
 
 
 def _measures(state: PageState) -> None:
@@ -124,7 +138,70 @@ def _measures(state: PageState) -> None:
         )
 
 
-def _not_measured(state: PageState) -> None:
-    for reason in sorted(set(state.reasons.values())):
-        names = ", ".join(name for name, why in state.reasons.items() if why == reason)
-        widgets.not_applicable(f"{names}: {reason}.")
+def recalibration_tab(state: PageState, tab: Any) -> None:
+    """What the chosen map does to one judge, and to all."""
+    drawn, beside = st.columns([1, 1], gap="medium")
+    # Isotonic by default: maps of log odds do badly where 0 or 1 is stated often.
+    method: Method = widgets.choice("Map", get_args(Method), default="isotonic", key="map", place=beside)
+    if not tab.open:
+        return
+    done, reasons = cached.of_each_possible(
+        "recalibration",
+        (state.selection, state.rule, method, state.bins),
+        state.outcomes,
+        lambda known: _recalibrated(known, method, state.bins),
+    )
+    judge = subject(state)
+    if judge in done:
+        _one(state, judge, done[judge], drawn, beside)
+    for name in state.shown:
+        if name in reasons:
+            widgets.not_applicable(f"{name}: {reasons[name]}")
+    if len(state.shown) > 1 and done:
+        st.caption("All judges")
+        widgets.table(
+            frame_of(RECALIBRATIONS, done),
+            "recalibrations",
+            alt="ECE, Brier and NLL of each judge before and after",
+        )
+    widgets.copy_as_python(
+        f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
+found = recalibrate(outcomes, method={method!r}, bins={state.bins}, rng=default_rng(0))
+print(found.to_frame())"""
+    )
+
+
+def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> Recalibrated:
+    """Before and after with their intervals and the noise floor of after."""
+    found = recalibrate(known, method=method, rng=seeded(), bins=bins)
+    moved = found.recalibrated_outcomes
+    return Recalibrated(
+        found=found,
+        intervals_before=calibration_intervals(known, rng=seeded(), bins=bins),
+        intervals_after=calibration_intervals(moved, rng=seeded(), bins=bins),
+        floor=noise_floor(moved, rng=seeded(), bins=bins, diagram=found.after.reliability),
+    )
+
+
+def _one(state: PageState, judge: str, result: Recalibrated, drawn: Any, beside: Any) -> None:
+    """Sentence, diagram and measures of one judge, before and after."""
+    beside.text(recalibrated(judge, result))
+    marks = bin_marks(state, judge, result.found.before.reliability, shown_as="as stated")
+    with drawn:
+        fig = before_and_after_figure(
+            result.found, style=state.styles[judge], theme=state.look, chosen=st.session_state.get("stated")
+        )
+        alt = "Reliability before and after recalibration"
+        chosen = widgets.figure(fig, "stated", alt=alt, marks=marks)
+    with beside:
+        widgets.table(before_and_after(result), "recalibration", alt="Measures before and after")
+        widgets.how_to_read(
+            "Hollow: confidence as stated; filled: after the map. Items are dealt into five folds, and "
+            "each fold is mapped by a fit on the other four, so nothing is judged on what it was fitted "
+            "to. *temperature* stretches the log odds; *platt* also shifts them; *isotonic* is any "
+            "rising step; *histogram* is the accuracy of the bin. No map changes which votes are "
+            "right, and rising maps hardly change which are surer: recalibrating mends the "
+            "number, not the judge. Only hollow marks lead to their votes, as the maps differ "
+            "between folds."
+        )
+    widgets.votes_table(chosen, name="stated")

@@ -1,11 +1,12 @@
-"""From which confidence up can it be trusted? A threshold on votes, or on labels of comparisons."""
+"""Which of its votes or labels can be trusted? The nearly certain ones, and those above a threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
+import pandas as pd
 import streamlit as st
 
 from core.confidence.selective import (
@@ -22,15 +23,84 @@ from core.confidence.selective import (
     risk_coverage,
     threshold_for_risk,
 )
+from core.confidence.th_scores import Scale, th_score, th_sweep
 from core.errors import TooFewLabels
-from core.interpretation.calibration import SURENESS_NAMES, THRESHOLDS, guaranteed, selective
+from core.interpretation.calibration import (
+    NEAR_CERTAIN,
+    SURENESS_NAMES,
+    THRESHOLDS,
+    guaranteed,
+    near_certain,
+    selective,
+)
 from core.interpretation.tables import frame_of
-from core.plots.calibration import cut_key, guarantee_figure, risk_figure
+from core.plots.calibration import cut_key, guarantee_figure, risk_figure, th_figure
 from core.records import NO_GOLD
 from core.schema import Selection
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, seeded, subject
-from pages.shared import cached, theme, widgets
+from pages.shared import cached, widgets
+
+
+def near_certain_tab(state: PageState, tab: Any) -> None:
+    """The score at the chosen ε in words, its sweep, its table."""
+    drawn, beside = st.columns([3, 2], gap="medium")
+    scale: Scale = widgets.choice("Scale", get_args(Scale), default="formula", key="scale", place=beside)
+    epsilon = round(beside.slider("ε", 0.01, 0.49, 0.10, 0.01, key="epsilon", bind=widgets.URL), 2)
+    if not tab.open:
+        return
+    judge = subject(state)
+    every = of_each(state, "th score", (scale, epsilon), lambda known: th_score(known, epsilon, scale=scale))
+    swept = of_each(state, "th sweep", (scale,), lambda known: th_sweep(known, scale=scale))
+    scores = {name: every[name] for name in state.shown}
+    sweeps = {name: swept[name] for name in state.shown}
+    beside.text(near_certain(judge, every[judge], noun=state.noun))
+    marks = _nearly_certain(state, epsilon)
+    with drawn:
+        fig = th_figure(
+            sweeps,
+            scores,
+            epsilon,
+            styles=state.styles,
+            theme=state.look,
+            chosen=st.session_state.get("sure"),
+        )
+        alt = "TH-Score, accuracy and share over ε"
+        chosen = widgets.figure(fig, "sure", alt=alt, marks=marks, prompt="Nearly certain votes of")
+        widgets.how_to_read(
+            "TH-Score asks what the votes are worth that a judge is nearly certain of: (exp(share right − ½) "
+            "− 1) × their share in percent. Above 0 they are right more often than a coin; it grows with how "
+            "often they are right and with how many they are. Bands and bars are 95 % intervals by item."
+        )
+    with beside:
+        st.caption(
+            "The published tables of this score hold half of what its formula gives, in every row (accuracy "
+            "1.00 on 37.4 % of votes: formula 24.26, printed 12.14). *formula* is the score as defined; "
+            "*published* halves it, to compare with those tables."
+        )
+    widgets.votes_table(chosen, name="sure")
+    widgets.table(frame_of(NEAR_CERTAIN, scores), "th-score", alt="TH-Score of each judge at the chosen ε")
+    widgets.copy_as_python(
+        f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
+found = th_score(outcomes, {epsilon}, scale={scale!r})
+print(found.th.value, found.share, found.accuracy, found.n)
+print(th_sweep(outcomes, scale={scale!r}).to_frame())"""
+    )
+
+
+def _nearly_certain(state: PageState, epsilon: float) -> dict[str, Mark]:
+    """Nearly certain votes of each judge, those that they are right and those that they are wrong."""
+    marks = {}
+    for name in state.shown:
+        confidence = state.outcomes[name].confidence
+        if (confidence > 1 - epsilon + JUST_BELOW).any():
+            over = (1 - epsilon, 1.0)
+            marks[cut_key(name, 1 - epsilon)] = Mark(judge=name, confidence=over, rule=state.rule)
+        if (confidence < epsilon - JUST_BELOW).any():
+            under = (0.0, epsilon - JUST_BELOW)
+            marks[f"{name}: under {epsilon:g}"] = Mark(judge=name, confidence=under, rule=state.rule)
+    return marks
+
 
 MADE_BY = {
     "share": "by_share(counts)",
@@ -75,7 +145,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
             chosen=st.session_state.get("kept"),
         )
         alt = "Error rate against the share of votes kept"
-        chosen = widgets.figure(fig, "kept", alt=alt, marks=list(marks), prompt="Votes kept by")
+        chosen = widgets.figure(fig, "kept", alt=alt, marks=marks, prompt="Votes kept by")
         widgets.how_to_read(
             "From left to right ever less certain votes are kept; a useful confidence makes the curve rise, "
             "a useless one leaves it flat. Bands are 95 % intervals of the error rate. The filled mark is "
@@ -89,7 +159,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
         )
     if chosen:
         wrong = st.toggle("Only the wrong ones", key="kept_wrong", bind=widgets.URL)
-        widgets.votes_table(replace(marks[chosen], correct=False) if wrong else marks[chosen], name="kept")
+        widgets.votes_table(replace(chosen, correct=False) if wrong else chosen, name="kept")
     widgets.table(
         frame_of(THRESHOLDS, {name: (one, curves[name]) for name, one in found.items()}),
         "thresholds",
@@ -163,12 +233,11 @@ def comparisons_section(
     decisions, reasons = cached.computed(
         "decisions", (selection, sureness), lambda: _decisions(selection, sureness)
     )
-    found: dict[str, Guarantee] = cached.computed(
+    found = cached.of_each(
         "guarantees",
         (selection, sureness, alpha, delta),
-        lambda: {
-            name: guarantee(one, alpha=alpha, delta=delta, rng=seeded()) for name, one in decisions.items()
-        },
+        decisions,
+        lambda one: guarantee(one, alpha=alpha, delta=delta, rng=seeded()),
     )
     names: Sequence[str] = [judge] if judge else list(found)
     if judge not in found and (judge or not found):
@@ -182,17 +251,16 @@ def comparisons_section(
         beside.text(f"Left out: {name} has {reason}.")
     curves = {name: risk_coverage(label_outcomes(decisions[name])) for name in names}
     marks = _kept_comparisons(names, decisions, found)
-    look = theme.current()
     with drawn:
         fig = guarantee_figure(
             curves,
             {name: found[name] for name in names},
-            styles=cached.styles(widgets.current_dataset(), look),
-            theme=look,
+            styles=widgets.current_styles(),
+            theme=widgets.current_look(),
             chosen=st.session_state.get("settled"),
         )
         alt = "Wrong labels against the share of comparisons kept"
-        picked = widgets.figure(fig, "settled", alt=alt, marks=list(marks), prompt="Comparisons kept by")
+        picked = widgets.figure(fig, "settled", alt=alt, marks=marks, prompt="Comparisons kept by")
         widgets.how_to_read(
             "Here a judge gives each comparison one label, from all of its votes there. From left to right "
             "ever less sure labels are kept. Curves are over all comparisons with gold, bands 95 % intervals "
@@ -202,9 +270,10 @@ def comparisons_section(
             "these. With *BTD's probability*, half of the labelled items fit the labels and "
             "the other half tests them."
         )
-    if picked:
-        widgets.votes_table(marks[picked], name="settled")
-    _table(names, found)
+    widgets.votes_table(picked, name="settled")
+    frame = pd.concat([found[name].to_frame().assign(judge=name) for name in names], ignore_index=True)
+    columns = ["judge", *(column for column in frame if column != "judge")]
+    widgets.table(frame[columns], "guarantees", alt="Threshold of each judge and what it settles")
     widgets.copy_as_python(
         f"""judge = {subject!r}
 counts = queries.vote_counts(store, selection)[judge]
@@ -245,14 +314,6 @@ def _kept_comparisons(
     for name in names:
         threshold = found[name].threshold
         if threshold is not None:
-            codes = kept_comparisons(decisions[name], found[name])[: widgets.VOTES_SHOWN]
-            marks[cut_key(name, threshold)] = Mark(judge=name, comparisons=tuple(codes.tolist()))
+            kept = kept_comparisons(decisions[name], found[name])
+            marks[cut_key(name, threshold)] = widgets.first_of(kept, name)
     return marks
-
-
-def _table(names: Sequence[str], found: dict[str, Guarantee]) -> None:
-    import pandas as pd
-
-    frame = pd.concat([found[name].to_frame().assign(judge=name) for name in names], ignore_index=True)
-    columns = ["judge", *(column for column in frame if column != "judge")]
-    widgets.table(frame[columns], "guarantees", alt="Threshold of each judge and what it settles")

@@ -12,19 +12,18 @@ from core.aggregation.btd import held_out_labels
 from core.agreement.confusion_matrix import Confusion, TieRule, confusion
 from core.errors import NoUsableVotes, TooFewLabels
 from core.interpretation.confusion import cell_key
-from core.plots.base import Style, Theme
 from core.plots.confusion import accuracies, confusion_matrix
 from core.records import IntArray, VoteCounts
 from core.schema import VOTE_LABELS
 from core.store.vote_queries import Mark
-from pages.shared import cached, theme, widgets
+from pages.shared import cached, widgets
 
 COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"}
 """What can be compared with gold, and what the sentence calls it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PageState:
+class PageState(widgets.View):
     """The controls, and the tables that they select.
 
     labels : what was compared with gold, one per comparison, or None for the votes themselves.
@@ -38,8 +37,6 @@ class PageState:
     labels: dict[str, IntArray | None]
     tables: dict[str, Confusion]
     reasons: dict[str, str]
-    styles: dict[str, Style]
-    look: Theme
 
     @property
     def table(self) -> Confusion:
@@ -49,7 +46,7 @@ class PageState:
 
 def read_controls() -> PageState:
     """Draw the controls; refuse a selection without gold, or in which no judge has labels enough."""
-    selection, look = widgets.current_selection(), theme.current()
+    selection = widgets.current_selection()
     counts = {judge: one for judge, one in cached.vote_counts(selection).items() if len(one.labelled())}
     if not counts:
         raise NoUsableVotes("Confusion needs comparisons with a gold label; this selection has none.")
@@ -61,18 +58,15 @@ def read_controls() -> PageState:
     )
     if not tables:
         raise NoUsableVotes(f"No judge has labels enough. {next(iter(reasons.values()))}")
-    names = list(tables)
-    hardest = names.index(min(names, key=lambda judge: _accuracy(tables[judge])))
+    hardest = min(tables, key=lambda judge: _accuracy(tables[judge]))
     return PageState(
         compared=compared,
         ties=ties,
-        judge=row.selectbox("Judge", names, hardest, key="rater", bind=widgets.URL),
+        judge=widgets.select("Judge", tables, start=hardest, key="rater", place=row),
         counts=counts,
         labels=labels,
         tables=tables,
         reasons=reasons,
-        styles=cached.styles(widgets.current_dataset(), look),
-        look=look,
     )
 
 
@@ -104,13 +98,13 @@ def _accuracy(table: Confusion) -> float:
 def matrix_section(state: PageState) -> Mark | None:
     """The matrix of one judge; the votes behind the chosen cell."""
     cells = {
-        cell_key(gold, label): (gold, label)
+        cell_key(gold, label): _behind(state, gold, label)
         for gold in VOTE_LABELS
         for label in VOTE_LABELS
         if state.table.counts[gold + 1, label + 1]
     }
     fig = confusion_matrix(state.table, theme=state.look, chosen=st.session_state.get("cell"))
-    cell = widgets.figure(fig, "cell", alt="Gold against verdict, 3 by 3", marks=list(cells))
+    chosen = widgets.figure(fig, "cell", alt="Gold against verdict, 3 by 3", marks=cells)
     widgets.how_to_read(
         "Rows are what gold says, columns what was said; each row adds up to 100 %. The diagonal is right. "
         "Each cell gives the count, its share of the row and a 95 % interval that allows for votes of one "
@@ -118,7 +112,7 @@ def matrix_section(state: PageState) -> Mark | None:
         "verdicts out; *drop_gold* leaves out comparisons on which gold ties; *drop_both* both. BTD labels "
         "are made by fits on the other nine tenths of the items, so that they do not flatter."
     )
-    return _behind(state, *cells[cell]) if cell else None
+    return chosen
 
 
 def _behind(state: PageState, gold: int, label: int) -> Mark:
@@ -126,8 +120,7 @@ def _behind(state: PageState, gold: int, label: int) -> Mark:
     labels, found = state.labels[state.judge], state.counts[state.judge]
     if labels is None:
         return Mark(judge=state.judge, gold=gold, vote=label)
-    behind = found.comparison[(found.gold == gold) & (labels == label)][: widgets.VOTES_SHOWN]
-    return Mark(judge=state.judge, comparisons=tuple(behind.tolist()))
+    return widgets.first_of(found.comparison[(found.gold == gold) & (labels == label)], state.judge)
 
 
 def accuracies_section(state: PageState) -> Mark | None:
@@ -135,7 +128,6 @@ def accuracies_section(state: PageState) -> Mark | None:
     fig = accuracies(
         state.tables, styles=state.styles, theme=state.look, chosen=st.session_state.get("wrong")
     )
-    wrong = widgets.figure(
-        fig, "wrong", alt="Share right of each judge", marks=list(state.tables), prompt="Wrong votes of"
-    )
-    return Mark(judge=wrong, correct=False) if wrong else None
+    marks = {judge: Mark(judge=judge, correct=False) for judge in state.tables}
+    alt = "Share right of each judge"
+    return widgets.figure(fig, "wrong", alt=alt, marks=marks, prompt="Wrong votes of")

@@ -24,7 +24,7 @@ PUBLISHED, CORRECTED = "published", "corrected"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PageState:
+class PageState(widgets.View):
     """The page's controls, and the board that they ask for.
 
     pairs : scores of each judge, None pooled.  judges : those that met the anchor.  judge : the chosen one.
@@ -32,7 +32,6 @@ class PageState:
     board : the one to show.  options : how `core.leaderboard.anchored.board` makes it.
     """
 
-    selection: Selection
     anchor: str
     judge: str | None
     judges: list[str]
@@ -71,12 +70,12 @@ def read_controls() -> PageState:
     slots = st.columns([3, 3, 3, 2], gap="small", vertical_alignment="bottom")
     anchor = slots[0].selectbox("Anchor", offered, key="anchor", bind=widgets.URL)
     judges = [name for name, known in pairs.items() if name is not None and met(known, anchor)]
-    judge = slots[1].selectbox(
+    judge = widgets.select(
         "Judge",
         judges,
-        index=None,
+        start=None,
         key="voter",
-        bind=widgets.URL,
+        place=slots[1],
         placeholder=f"all {len(judges)}, pooled" if len(judges) > 1 else "the only one",
     )
     interval = widgets.choice(
@@ -111,7 +110,6 @@ def read_controls() -> PageState:
         shown = board(pairs[judge], anchor, prior=prior, pool=pool, kappa_factor=kappa)
     narrowing = {"pool": pool, "kappa_factor": kappa}
     return PageState(
-        selection=selection,
         anchor=anchor,
         judge=judge,
         judges=judges,
@@ -152,10 +150,11 @@ def judged(state: PageState) -> dict[str, Board]:
     """Board of each judge, where several are pooled."""
     if state.judge is not None or len(state.judges) < 2:
         return {}
-    return cached.computed(
+    return cached.of_each(
         "judged",
         (*state.key, state.anchor),
-        lambda: {name: board(state.pairs[name], state.anchor, prior=state.prior) for name in state.judges},
+        {name: state.pairs[name] for name in state.judges},
+        lambda scores: board(scores, state.anchor, prior=state.prior),
     )
 
 
@@ -180,12 +179,6 @@ def all_triangles(state: PageState) -> tuple[Triangles, tuple[TriangleSummary, .
         "triangle summaries", state.key, lambda: triangle_summaries(known, state.boards)
     )
     return known, summaries
-
-
-def in_url(key: str) -> str | None:
-    """The chosen mark before its select box is drawn; on a cold link only the URL knows it."""
-    chosen: str | None = st.session_state.get(key, st.query_params.get(key))
-    return chosen
 
 
 def how_many(models: int, few: int, *, key: str, place: Any) -> int | None:

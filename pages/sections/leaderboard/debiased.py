@@ -19,9 +19,8 @@ from core.leaderboard.debiased import (
 )
 from core.plots.base import COLOURS, Style
 from core.plots.leaderboard_checks import debiased_figure
-from core.store import vote_queries as queries
-from pages.sections.leaderboard.controls import PageState, in_url
-from pages.shared import cached, theme, widgets
+from pages.sections.leaderboard.controls import PageState
+from pages.shared import cached, widgets
 
 SHOWN = 12
 
@@ -56,18 +55,18 @@ def debiased_tab(state: PageState) -> None:
         with drawn:
             widgets.not_applicable(f"no model has gold on enough items. {model}: {reason}")
         return
-    chosen = in_url("debiased_model")
+    chosen = widgets.in_url("debiased_model")
     subject = by_name.get(chosen or "", worst)
     answer.text(debiased(subject.model, state.anchor, state.judge, subject.rate))
     answer.text(corrected(subject.two_class))
-    look = theme.current()
-    style = Style(colour=COLOURS[look].accent, symbol="circle")
+    style = Style(colour=COLOURS[state.look].accent, symbol="circle")
     if state.judge:
-        style = cached.styles(widgets.current_dataset(), look)[state.judge]
+        style = state.styles[state.judge]
+    marks = {model: state.votes(model) for model in by_name}
     with drawn:
-        fig = debiased_figure(found, style=style, shown=SHOWN, theme=look, chosen=chosen)
+        fig = debiased_figure(found, style=style, shown=SHOWN, theme=state.look, chosen=chosen)
         picked = widgets.figure(
-            fig, "debiased_model", alt="Debiased win rate of each model", marks=list(by_name), prompt="Model"
+            fig, "debiased_model", alt="Debiased win rate of each model", marks=marks, prompt="Model"
         )
         widgets.how_to_read(
             "The judge's mean score over all comparisons is precise and biased; the mean of the few labels "
@@ -81,14 +80,13 @@ def debiased_tab(state: PageState) -> None:
             "verdicts without ties; it bears labels that were chosen by gold's side."
         )
     # With ties there is no Rogan–Gladen rate of any model; the sentence above says so.
-    widgets.results(DEBIASED, found.rows, alt="Debiased win rates", known_only=True)
-    widgets.downloads(found.to_frame(), "debiased")
+    frame, alt = found.to_frame(), "Debiased win rates"
+    widgets.results(DEBIASED, found.rows, "debiased", frame, alt=alt, known_only=True)
     if len(by_name) > SHOWN:
         st.caption(f"Drawn: the first {SHOWN} of {len(by_name):,} models; the table has all.")
     if found.reasons:
         st.text(f"Without a rate, as fewer than 10 of their items have gold: {', '.join(found.reasons)}")
-    if picked:
-        widgets.votes_table(state.votes(picked), name="debiased")
+    widgets.votes_table(picked, name="debiased")
     who = f"counts[{state.judge!r}]" if state.judge else "pooled_votes(counts.values())"
     widgets.copy_as_python(
         f"""counts = queries.vote_counts(store, selection)
@@ -103,7 +101,7 @@ print(found.to_frame().to_string())"""
 def _board(state: PageState, weighting: Weighting, used: int) -> DebiasedBoard:
     def compute() -> DebiasedBoard:
         counts = cached.vote_counts(state.selection)
-        names = queries.comparison_names(cached.get_store(), state.selection)
+        names = cached.comparison_names(state.selection)
         votes = counts[state.judge] if state.judge else pooled(counts.values())
         votes = hide_gold(votes, share=used / 100, rng=np.random.default_rng(0))
         sides = {name: names[name].to_pylist() for name in ("model_a", "model_b")}

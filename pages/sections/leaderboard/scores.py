@@ -19,7 +19,7 @@ from core.plots.leaderboard import scores_figure
 from core.records import DirectScores
 from core.schema import Selection
 from pages.sections.leaderboard.controls import PageState, how_many
-from pages.shared import cached, theme, widgets
+from pages.shared import cached, widgets
 
 SHOWN = 10
 SEED = 0
@@ -46,9 +46,8 @@ def scores_tab(state: PageState) -> None:
     anchor = state.anchor
     if anchor not in offered:
         st.text(f"{anchor} was not scored beside another model: these scores need an anchor of their own.")
-        anchor = st.selectbox(
-            "Anchor of the scores", offered, _middling(judged, offered), key="scores_anchor", bind=widgets.URL
-        )
+        middling = _middling(judged, offered)
+        anchor = widgets.select("Anchor of the scores", offered, start=middling, key="scores_anchor")
     voters = state.judges if state.judge is None else [state.judge]
     votes = {
         name: board(state.pairs[name], anchor, prior=state.prior)
@@ -72,15 +71,13 @@ def only_scores(selection: Selection, *, no_board: bool = False) -> bool:
     if not offered:
         _only_statistics(selection, judged, place=answer)
         return True
-    chosen = st.selectbox(
-        "Anchor", offered, _middling(judged, offered), key="scores_anchor", bind=widgets.URL
-    )
+    chosen = widgets.select("Anchor", offered, start=_middling(judged, offered), key="scores_anchor")
     _compared(selection, judged, chosen, {}, None, None, place=answer)
     return True
 
 
-def _middling(judged: dict[str, DirectScores], offered: Sequence[str]) -> int:
-    """Place of the model of middling mean score: against the best one, nobody wins."""
+def _middling(judged: dict[str, DirectScores], offered: Sequence[str]) -> str:
+    """The model of middling mean score: against the best one, nobody wins."""
     means: dict[str, list[float]] = {name: [] for name in offered}
     for scores in judged.values():
         # Judges' scales differ, so each is brought to its own mean first.
@@ -89,7 +86,7 @@ def _middling(judged: dict[str, DirectScores], offered: Sequence[str]) -> int:
             if (name := scores.models[code]) in means:
                 means[name].append(float(centred[scores.model == code].mean()))
     ranked = sorted(offered, key=lambda name: (float(np.mean(means[name])), name))
-    return offered.index(ranked[(len(ranked) - 1) // 2])
+    return ranked[(len(ranked) - 1) // 2]
 
 
 def _only_statistics(
@@ -144,15 +141,14 @@ def _compared(
 
 def _board(found: ScoreBoards, votes: Board | None) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
-    look = theme.current()
     shown = how_many(len(found.mean.rows), SHOWN, key="scores_all", place=measured)
     with drawn:
         fig = scores_figure(
             found,
-            styles=cached.styles(widgets.current_dataset(), look),
+            styles=widgets.current_styles(),
             votes=votes,
             shown=shown,
-            theme=look,
+            theme=widgets.current_look(),
         )
         widgets.figure(fig, "scores", alt="Chance of each model's score to beat the anchor's")
         widgets.how_to_read(
@@ -169,8 +165,8 @@ def _board(found: ScoreBoards, votes: Board | None) -> None:
             "one item, so votes can be more decided than scores where items differ much in difficulty."
         )
     with measured:
-        widgets.results(sentences.BOARD, found.mean.rows, alt="Models by direct scores")
-        widgets.downloads(found.to_frame, "direct-scores-board")
+        alt = "Models by direct scores"
+        widgets.results(sentences.BOARD, found.mean.rows, "direct-scores-board", found.to_frame, alt=alt)
         st.text(f"The anchor, {found.mean.anchor}, has a mean score of {found.mean.anchor_mean:.2f}.")
 
 

@@ -13,7 +13,6 @@ from core.consensus.listwise import Improvements, Weights, improvement
 from core.consensus.listwise_orders import OrderSensitivity, order_sensitivity
 from core.errors import NoUsableVotes
 from core.records import ListRankings
-from core.schema import Selection
 from pages.shared import cached, widgets
 
 LABELS = {"score": "score", "borda": "rank (Borda)", "top": "first places", "uncertainty": "uncertainty flag"}
@@ -22,10 +21,9 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PageState:
+class PageState(widgets.View):
     """The rankings, the judge that is shown, and how orders are pooled."""
 
-    selection: Selection
     rankings: dict[str, ListRankings]
     judge: str
     weights: Weights
@@ -39,8 +37,7 @@ class PageState:
 
 def read_controls() -> PageState:
     """Draw the controls."""
-    selection = widgets.current_selection()
-    rankings = cached.list_rankings(selection)
+    rankings = cached.list_rankings(widgets.current_selection())
     slots = st.columns([4, 2, 2], gap="small", vertical_alignment="bottom")
     judge = slots[0].selectbox("Judge", list(rankings), key="list-judge", bind=widgets.URL)
     standard = asdict(Weights())
@@ -60,9 +57,7 @@ def read_controls() -> PageState:
         bind=widgets.URL,
         help="Candidates within this many points of the highest consensus score win together.",
     )
-    return PageState(
-        selection=selection, rankings=rankings, judge=judge, weights=Weights(**chosen), tolerance=tolerance
-    )
+    return PageState(rankings=rankings, judge=judge, weights=Weights(**chosen), tolerance=tolerance)
 
 
 def known(compute: Callable[[], Result]) -> Result | None:

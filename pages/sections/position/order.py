@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import streamlit as st
 
 from core.bias.length import verbosity
-from core.bias.position import flips_by, margin_group, order_balance
+from core.bias.position import PositionBias, flips_by, margin_group, order_balance, position_bias
+from core.errors import NoUsableVotes
 from core.interpretation import position as sentences
+from core.interpretation import verdicts
 from core.interpretation.position import LENGTHS, POSITIONS, POSITIONS_SHOWN
 from core.interpretation.tables import frame_of
+from core.interpretation.verdicts import Verdict
 from core.plots.position import (
     favoured_slot,
     flip_key,
@@ -20,9 +24,47 @@ from core.plots.position import (
     slot_biases,
     slot_key,
 )
+from core.records import PositionCounts
 from core.store.vote_queries import Mark
-from pages.sections.position.controls import PageState
 from pages.shared import cached, widgets
+
+GRADES = ("fail", "warn", "ok", "unknown")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PageState(widgets.View):
+    """The chosen judge, and the position bias of every judge with the counts behind it."""
+
+    judge: str
+    verdict: Verdict
+    positions: dict[str, PositionCounts]
+    results: dict[str, PositionBias]
+
+
+def read_controls() -> PageState:
+    """Draw the control; refuse a selection without known positions."""
+    selection = widgets.current_selection()
+    positions = cached.positions(selection)
+    if not positions:
+        raise NoUsableVotes(
+            "No vote here says which response was shown first, so position bias cannot be tested. Ask the "
+            "judge about each comparison in both orders and load the votes with a column position: ab where "
+            "A was shown first, ba where B was."
+        )
+    results = cached.of_each("position", (selection,), positions, position_bias)
+    graded = {name: verdicts.position(name, one) for name, one in results.items()}
+    worst = min(results, key=lambda name: (GRADES.index(graded[name].verdict), -_flip_rate(results[name])))
+    judge = widgets.select("Judge", results, start=worst, key="rater")
+    return PageState(
+        judge=judge,
+        verdict=graded[judge],
+        positions=positions,
+        results=results,
+    )
+
+
+def _flip_rate(found: PositionBias) -> float:
+    return found.flip_rate.value if found.flip_rate else 0.0
 
 
 def order_section(state: PageState) -> None:
@@ -34,10 +76,8 @@ def order_section(state: PageState) -> None:
     with right:
         st.subheader("How often the verdict changes", anchor=False)
         flip = _flips(state)
-    if slot:
-        widgets.votes_table(slot, name="lean")
-    if flip:
-        widgets.votes_table(flip, name="flip")
+    widgets.votes_table(slot, name="lean")
+    widgets.votes_table(flip, name="flip")
     if warning := sentences.unbalanced(state.results):
         st.text(warning)
     widgets.table(
@@ -55,7 +95,7 @@ def _slot_biases(state: PageState) -> Mark | None:
     fig = slot_biases(
         state.results, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean")
     )
-    chosen = widgets.figure(fig, "lean", alt="Lean to a slot by judge", marks=list(marks))
+    chosen = widgets.figure(fig, "lean", alt="Lean to a slot by judge", marks=marks)
     widgets.how_to_read(
         "Right of the line a judge favours the response shown first, left of it the one shown second. "
         "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that picks the "
@@ -63,7 +103,7 @@ def _slot_biases(state: PageState) -> Mark | None:
         "(first + second); where orders are unbalanced it also shows where the better response sat. In the "
         "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them in."
     )
-    return marks[chosen] if chosen else None
+    return chosen
 
 
 def _flips(state: PageState) -> Mark | None:
@@ -74,23 +114,20 @@ def _flips(state: PageState) -> Mark | None:
     }
     fig = flips(results, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip"))
     alt = "Share of verdicts that change with the order"
-    chosen = widgets.figure(fig, "flip", alt=alt, marks=list(marks))
+    chosen = widgets.figure(fig, "flip", alt=alt, marks=marks)
     widgets.how_to_read(
         "Share of pairs (one run of a comparison, in both orders) whose verdicts differ; hollow marks count "
         "only those that go from one response to the other. The small bar is how often repeats in the *same* "
         "order differ: the judge's own noise. What lies beyond it is what order adds (*excess*)."
     )
-    return marks[chosen] if chosen else None
+    return chosen
 
 
 def balance_section(state: PageState) -> None:
     """One judge in words and drawn, all in the table."""
     st.subheader("Does asking in both orders pay?", anchor=False)
-    balances = cached.computed(
-        "order balance",
-        (state.selection,),
-        lambda: {name: order_balance(one) for name, one in cached.order_counts(state.selection).items()},
-    )
+    counts = cached.order_counts(state.selection)
+    balances = cached.of_each("order balance", (state.selection,), counts, order_balance)
     balance = balances[state.judge]
     sentence = sentences.order_balance(state.judge, balance)
     if balance is None:
@@ -149,7 +186,7 @@ def _by_group(state: PageState, by: Literal["category", "margin"]) -> None:
         widgets.not_applicable(WHY_NOT[by])
         return
     names = [name or "(none)" for name in table.groups]
-    flipped = [name for name, n in zip(names, table.flips.tolist(), strict=True) if n]
+    flipped = {name: name for name, n in zip(names, table.flips.tolist(), strict=True) if n}
     fig = flips_by_group(
         table, style=state.styles[state.judge], theme=state.look, chosen=st.session_state.get(key)
     )
@@ -157,18 +194,14 @@ def _by_group(state: PageState, by: Literal["category", "margin"]) -> None:
     if chosen:
         code = counts.category if by == "category" else margin_group(counts)
         behind = counts.comparison[(code == names.index(chosen)) & (counts.flips > 0)]
-        first = tuple(behind[: widgets.VOTES_SHOWN].tolist())
-        widgets.votes_table(Mark(judge=state.judge, flip="flip", comparisons=first), name=key)
+        widgets.votes_table(replace(widgets.first_of(behind, state.judge), flip="flip"), name=key)
 
 
 def length_section(state: PageState) -> None:
     """One judge in words, all in the table."""
     st.subheader("Does the longer response win?", anchor=False)
-    measured = cached.computed(
-        "verbosity",
-        (state.selection,),
-        lambda: {name: verbosity(one) for name, one in cached.length_counts(state.selection).items()},
-    )
+    counts = cached.length_counts(state.selection)
+    measured = cached.of_each("verbosity", (state.selection,), counts, verbosity)
     known = {name: one for name, one in measured.items() if one}
     if not known:
         widgets.not_applicable("no vote has the lengths or the texts of both responses.")
