@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
 import streamlit as st
@@ -26,6 +27,7 @@ from core.plots.base import Style, Theme
 from core.records import IntArray
 from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries
+from core.store.export import write_csv, write_parquet
 from pages.shared import cached
 
 if TYPE_CHECKING:
@@ -76,6 +78,8 @@ HELD_OUT = {
     "drps_change_high": "ΔDRPS high",
 }
 """Columns of a table of rules judged on held-out items; Δ: first minus this."""
+FILES = (("CSV", write_csv, "text/csv"), ("Parquet", write_parquet, "application/vnd.apache.parquet"))
+"""Kinds of downloads: a CSV file is safe in a spreadsheet, a Parquet file exact."""
 
 
 def current_selection() -> Selection:
@@ -254,20 +258,13 @@ def figure(
     which works by keyboard and on a phone. The choice is in the URL as `key`. With `into`, the key of another
     figure with the same marks, a click chooses in that one's select box instead, and nothing is returned.
     """
-    if not marks:
-        st.plotly_chart(fig, key=f"{key}-figure", theme=None, config=PLOTLY_CONFIG, alt=alt)
-        return None
-    # The select box, not the chart, holds the choice: a chart is mounted anew on each change and forgets it.
-    st.plotly_chart(
-        fig,
-        key=f"{key}-figure",
-        theme=None,
-        config=PLOTLY_CONFIG,
-        alt=alt,
-        selection_mode="points",
-        on_select=lambda: _choose_clicked(key, tuple(marks), into or key),
-    )
-    if into:
+    clicks: dict[str, Any] = {}
+    if marks:
+        # The select box holds the choice: a chart is mounted anew on each change and forgets it.
+        choose = partial(_choose_clicked, key, tuple(marks), into or key)
+        clicks = {"selection_mode": "points", "on_select": choose}
+    st.plotly_chart(fig, key=f"{key}-figure", theme=None, config=PLOTLY_CONFIG, alt=alt, **clicks)
+    if into or not marks:
         return None
     chosen = select(prompt, marks, start=None, key=key, placeholder="click a mark, or choose here")
     return marks[chosen] if chosen else None
@@ -417,8 +414,6 @@ def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> No
     """Offer a table, or what makes it on demand, as CSV, safe in a spreadsheet, and as Parquet, exact."""
     import pyarrow as pa
 
-    from core.store.export import write_csv, write_parquet
-
     def written(write: Callable[[pa.Table, BinaryIO], None]) -> bytes:
         buffer = io.BytesIO()
         made = frame() if callable(frame) else frame
@@ -426,17 +421,9 @@ def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> No
         return buffer.getvalue()
 
     with st.container(horizontal=True):
-        st.download_button(
-            "CSV", lambda: written(write_csv), f"{name}.csv", "text/csv", key=f"{name}-csv", on_click="ignore"
-        )
-        st.download_button(
-            "Parquet",
-            lambda: written(write_parquet),
-            f"{name}.parquet",
-            "application/vnd.apache.parquet",
-            key=f"{name}-parquet",
-            on_click="ignore",
-        )
+        for kind, write, mime in FILES:
+            make, file = partial(written, write), f"{name}.{kind.lower()}"
+            st.download_button(kind, make, file, mime, key=f"{name}-{kind.lower()}", on_click="ignore")
 
 
 def copy_as_python(code: str, *commented: str) -> None:

@@ -38,49 +38,42 @@ def likert_tab() -> None:
     if judge == gold:
         widgets.not_applicable("a rater cannot be gold for itself; choose another one.")
         return
-    with widgets.errors():
-        found = cached.computed(
-            "ordinal",
-            (selection, judge, gold, share),
-            lambda: ordinal(
-                of_scores(scores[judge], scores[gold]),
-                rng=np.random.default_rng(0),
-                n_splits=SPLITS,
-                share=share,
-            ),
-        )
-        with answer:
-            widgets.answer(ordinal_answer(judge, gold, found), part="-likert")
-        look = widgets.current_look()
-        style = widgets.current_styles()[judge]
-        errors, shares = st.columns(2, gap="medium")
-        with errors:
-            fig = rules_figure(found.scores, style=style, x_title="mean error, in levels", theme=look)
-            widgets.figure(fig, "likert_rules", alt="Error of each rule in levels")
-        with shares:
-            fig = levels_figure(found, style=style, theme=look)
-            widgets.figure(fig, "likert_levels", alt="Share of answers on each level")
-        widgets.how_to_read(
-            "Gold is the median score that the other rater gave an answer. *Mode*, *mean* and *median* of "
-            "the judge's scores take both raters to use the scale alike. *Ordinal BTD* learns from the "
-            "calibration set how far the judge's scores lean and spread, and where the other rater's levels "
-            "begin: it pays where one rater is kinder or uses less of the scale, and costs a little where "
-            "they agree. Errors are on held-out answers, bars intervals by item. The shares are "
-            "of the fit on all labels."
-        )
-        for note in found.fit.notes:
-            st.text(note)
-        widgets.held_out_table(
-            found.to_frame(), "likert-rules", alt="Held-out error of each rule", of="answers"
-        )
-        _thresholds(found.fit)
-        widgets.copy_as_python(
-            f"""scores = queries.direct_scores(store, selection)
+    levels = of_scores(scores[judge], scores[gold])
+    found = cached.computed(
+        "ordinal",
+        (selection, judge, gold, share),
+        lambda: ordinal(levels, rng=np.random.default_rng(0), n_splits=SPLITS, share=share),
+    )
+    with answer:
+        widgets.answer(ordinal_answer(judge, gold, found), part="-likert")
+    look = widgets.current_look()
+    style = widgets.current_styles()[judge]
+    errors, shares = st.columns(2, gap="medium")
+    with errors:
+        fig = rules_figure(found.scores, style=style, x_title="mean error, in levels", theme=look)
+        widgets.figure(fig, "likert_rules", alt="Error of each rule in levels")
+    with shares:
+        fig = levels_figure(found, style=style, theme=look)
+        widgets.figure(fig, "likert_levels", alt="Share of answers on each level")
+    widgets.how_to_read(
+        "Gold is the median score that the other rater gave an answer. *Mode*, *mean* and *median* of "
+        "the judge's scores take both raters to use the scale alike. *Ordinal BTD* learns from the "
+        "calibration set how far the judge's scores lean and spread, and where the other rater's levels "
+        "begin: it pays where one rater is kinder or uses less of the scale, and costs a little where "
+        "they agree. Errors are on held-out answers, bars intervals by item. The shares are "
+        "of the fit on all labels."
+    )
+    for note in found.fit.notes:
+        st.text(note)
+    widgets.held_out_table(found.to_frame(), "likert-rules", alt="Held-out error of each rule", of="answers")
+    _thresholds(found.fit)
+    widgets.copy_as_python(
+        f"""scores = queries.direct_scores(store, selection)
 levels = score_levels(scores[{judge!r}], scores[{gold!r}])
 found = ordinal(levels, rng=default_rng(0), n_splits={SPLITS}, share={share})
 print(found.fit.to_frame())
 print(found.to_frame().to_string())"""
-        )
+    )
 
 
 def _thresholds(fit: OrdinalFit) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 import streamlit as st
@@ -12,7 +13,6 @@ import streamlit as st
 from core.errors import AppellateError
 from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
-from core.store.export import write_csv, write_parquet
 from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
 
@@ -72,10 +72,9 @@ def datasets() -> None:
         kind = kinds[0]
         if len(kinds) > 1:
             kind = st.selectbox("What to export", kinds, key=f"export-{'-'.join(kinds)}", width=160)
-        _export("Export CSV", name, kind, write_csv, f"{file}.csv", "text/csv")
-        _export(
-            "Export Parquet", name, kind, write_parquet, f"{file}.parquet", "application/vnd.apache.parquet"
-        )
+        for suffix, write, mime in widgets.FILES:
+            text, make = f"Export {suffix}", partial(_exported, name, kind, write)
+            st.download_button(text, make, f"{file}.{suffix.lower()}", mime, key=text, on_click="ignore")
     shown = next((each for each in found if each.name == current), None)
     if shown and shown.votes and st.toggle("Show the first votes that the sidebar selects", key="show-votes"):
         widgets.votes_table(Mark(), name="stored")
@@ -106,15 +105,10 @@ def holds(found: DatasetInfo) -> str:
     return " and ".join(f"{n:,} {units}" for units, n in counted.items() if n) or "0 votes"
 
 
-def _export(
-    text: str, name: str, kind: Kind, write: Callable[[pa.Table, BinaryIO], None], file: str, mime: str
-) -> None:
-    def written() -> bytes:
-        buffer = io.BytesIO()
-        write(cached.get_store().export(Selection(datasets=(name,)), kind=kind), buffer)
-        return buffer.getvalue()
-
-    st.download_button(text, written, file, mime, key=text, on_click="ignore")
+def _exported(name: str, kind: Kind, write: Callable[[pa.Table, BinaryIO], None]) -> bytes:
+    buffer = io.BytesIO()
+    write(cached.get_store().export(Selection(datasets=(name,)), kind=kind), buffer)
+    return buffer.getvalue()
 
 
 def _rename(old: str, new: str) -> None:

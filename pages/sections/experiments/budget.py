@@ -62,19 +62,18 @@ def budget_tab(state: PageState) -> None:
         least = "one vote" if step == 1 else "two votes"
         widgets.not_applicable(f"{judge} has no comparison with more than {least}, so none can be saved.")
         return
-    with widgets.errors():
-        found, budget = _results(state, tolerance, step)
-        with answer:
-            widgets.answer(*budget_answer(judge, found, tolerance), part="budget")
-            st.text(outlook(budget, ahead, call=call, found=found))
-        _drawn(state, found, budget, tolerance)
-        widgets.copy_as_python(
-            f"""counts = queries.vote_counts(store, selection)[{judge!r}]
+    found, budget = _results(state, tolerance, step)
+    with answer:
+        widgets.answer(*budget_answer(judge, found, tolerance), part="budget")
+        st.text(outlook(budget, ahead, call=call, found=found))
+    _drawn(state, found, budget, tolerance)
+    widgets.copy_as_python(
+        f"""counts = queries.vote_counts(store, selection)[{judge!r}]
 found = trial_budget(counts, rng=default_rng(0), tolerances=(0.0, {tolerance!r}), step={step})
 print(found.to_frame().to_string())
 budget = plan_budget(learn_budget(counts.cells()[0], step={step}), tolerance={tolerance!r})
 print(budget.expected_votes, budget.expected_mae, budget.to_frame()[budget.stop].to_string())"""
-        )
+    )
 
 
 def _results(state: PageState, tolerance: float, step: int) -> tuple[BudgetTrial, BudgetPlan]:
