@@ -33,11 +33,7 @@ with recalibration:
 # The answer stands first and is computed last: the diagram follows its slider without waiting for it.
 judge = subject(state)
 verdict = confidence(
-    judge,
-    calibrations(state)[judge],
-    noise_floors(state)[judge],
-    gaps(state)[judge],
-    of=len(state.shown),
+    judge, calibrations(state)[judge], noise_floors(state)[judge], gaps(state)[judge], of=len(state.shown)
 )
 with answer:
     widgets.verdict(verdict)

@@ -160,13 +160,7 @@ def select(
 
 
 def choice(
-    label: str,
-    options: Sequence[str],
-    *,
-    default: str,
-    key: str,
-    place: Any = st,
-    help: str | None = None,
+    label: str, options: Sequence[str], *, default: str, key: str, place: Any = st, help: str | None = None
 ) -> Any:
     """One of a few options side by side, in the URL as `key`; an empty value there is the default."""
     chosen = place.segmented_control(

@@ -7,25 +7,9 @@ import streamlit as st
 
 from core.agreement.kappa import disagreements
 from core.agreement.reliability import InterRaterReliability, inter_rater_reliability, split_comparisons
-from core.interpretation.agreement import (
-    GROUPS,
-    JUDGES_BESIDE_PEOPLE,
-    PEOPLE,
-    pair_table,
-    repeatabilities,
-    screening,
-    together,
-)
+from core.interpretation import agreement as sentences
 from core.interpretation.tables import frame, frame_of
-from core.plots.agreement import (
-    MOST_RATERS,
-    inter_rater_figure,
-    judge_vs_human_figure,
-    kappa_matrix,
-    pair_key,
-    repeatability_figure,
-    shown_pairs,
-)
+from core.plots import agreement as plots
 from core.records import IntArray
 from core.store.vote_queries import Mark
 from pages.sections.agreement.controls import Results
@@ -39,16 +23,12 @@ def itself_section(results: Results, mark: float) -> Mark | None:
     if not repeated:
         widgets.not_applicable("no comparison was judged twice in the same way (column run).")
         return None
-    fig = repeatability_figure(
-        repeated,
-        mark=mark,
-        styles=results.styles,
-        theme=results.look,
-        chosen=st.session_state.get("repeat"),
+    fig = plots.repeatability_figure(
+        repeated, mark=mark, styles=results.styles, theme=results.look, chosen=st.session_state.get("repeat")
     )
     marks = {name: Mark(judge=name) for name in repeated}
     chosen = widgets.figure(fig, "repeat", alt="ICC of each judge", marks=marks)
-    st.text(screening(repeated, mark))
+    st.text(sentences.screening(repeated, mark))
     widgets.how_to_read(
         "How much of what sets comparisons apart a judge repeats when asked again: 1 all, 0 none, "
         "below 0 its runs differ more than comparisons do. "
@@ -66,11 +46,11 @@ def others_section(results: Results) -> tuple[IntArray, str | None] | None:
     """κ of every pair; comparisons that the chosen one disagrees on, and the judge if the other is gold."""
     st.subheader("With others", anchor=False)
     matrix, own_gold = results.matrix, results.own_gold
-    pairs = {pair_key(one): one for one in shown_pairs(matrix, without_gold=own_gold)}
+    pairs = {plots.pair_key(one): one for one in plots.shown_pairs(matrix, without_gold=own_gold)}
     if not pairs:
         widgets.not_applicable("no comparison was labelled by two raters, or by one and by gold.")
         return None
-    fig = kappa_matrix(
+    fig = plots.kappa_matrix(
         matrix, without_gold=own_gold, theme=results.look, chosen=st.session_state.get("disagree")
     )
     pair = widgets.figure(fig, "disagree", alt="Cohen κ of each pair", marks=pairs, prompt="Disagreements of")
@@ -80,8 +60,8 @@ def others_section(results: Results) -> tuple[IntArray, str | None] | None:
         "has their number, raw agreement and intervals by item. Raw agreement alone can mislead: two "
         "raters that nearly always say *A* agree by chance. Choose a cell for what they disagree on."
     )
-    if len(matrix.judges) > MOST_RATERS:
-        st.caption(f"The {MOST_RATERS} raters who share most comparisons; the table has all.")
+    if len(matrix.judges) > plots.MOST_RATERS:
+        st.caption(f"The {plots.MOST_RATERS} raters who share most comparisons; the table has all.")
     if pair is None:
         return None
     counts = results.counts
@@ -93,10 +73,12 @@ def others_section(results: Results) -> tuple[IntArray, str | None] | None:
 def pair_tables(results: Results, mark: float) -> None:
     """Every ICC and every κ with its intervals; gold made of a rater's own votes is left out."""
     if results.repeated:
-        widgets.table(repeatabilities(results.repeated, mark), "repeatability", alt="ICC of each judge")
+        widgets.table(
+            sentences.repeatabilities(results.repeated, mark), "repeatability", alt="ICC of each judge"
+        )
     matrix = results.matrix
     with_gold = [pair for pair in matrix.gold if pair.judge_1 not in results.own_gold]
-    widgets.table(pair_table([*matrix.pairs, *with_gold]), "pairs", alt="Agreement of each pair")
+    widgets.table(sentences.pair_table([*matrix.pairs, *with_gold]), "pairs", alt="Agreement of each pair")
 
 
 def all_section(results: Results) -> None:
@@ -107,8 +89,8 @@ def all_section(results: Results) -> None:
         widgets.not_applicable("Krippendorff α and Fleiss κ need at least two raters.")
         return
     for members, found in groups.items():
-        st.text(together(members.capitalize(), found))
-    fig = inter_rater_figure(groups, theme=results.look, chosen=st.session_state.get("group"))
+        st.text(sentences.together(members.capitalize(), found))
+    fig = plots.inter_rater_figure(groups, theme=results.look, chosen=st.session_state.get("group"))
     group = widgets.figure(
         fig, "group", alt="Krippendorff α and Fleiss κ", marks=groups, prompt="Split comparisons of"
     )
@@ -121,7 +103,9 @@ def all_section(results: Results) -> None:
     if group:
         raters = {name: results.counts[name] for name in group.raters}
         widgets.comparisons_table(split_comparisons(raters), name="group")
-    widgets.table(frame_of(GROUPS, groups, heading="group"), "concord", alt="Agreement of all raters")
+    widgets.table(
+        frame_of(sentences.GROUPS, groups, heading="group"), "concord", alt="Agreement of all raters"
+    )
 
 
 def _groups(results: Results) -> dict[str, InterRaterReliability]:
@@ -152,10 +136,12 @@ def people_section(results: Results, rater: str) -> None:
         "With three people the mode is that of two, and two that differ make a tie."
     )
     found = results.beside_people
-    widgets.table(frame(PEOPLE, found.humans), "people", alt="Each person against the others")
+    widgets.table(frame(sentences.PEOPLE, found.humans), "people", alt="Each person against the others")
     if found.judges:
         widgets.table(
-            frame(JUDGES_BESIDE_PEOPLE, found.judges), "contests", alt="Each judge beside each person"
+            frame(sentences.JUDGES_BESIDE_PEOPLE, found.judges),
+            "contests",
+            alt="Each judge beside each person",
         )
 
 
@@ -163,7 +149,7 @@ def _beside_people(results: Results, rater: str) -> None:
     """One judge's figure, and the comparisons on which it and a chosen person disagree."""
     shown = [one for one in results.beside_people.judges if one.judge == rater and one.n]
     if shown:
-        fig = judge_vs_human_figure(
+        fig = plots.judge_vs_human_figure(
             shown, style=results.styles[rater], theme=results.look, chosen=st.session_state.get("person")
         )
         person = widgets.figure(

@@ -9,16 +9,7 @@ from typing import TypeVar
 import numpy as np
 import streamlit as st
 
-from core.confidence.calibration_error import (
-    Calibration,
-    ConfidenceGap,
-    NoiseFloor,
-    Reliability,
-    calibration,
-    confidence_gap,
-    noise_floor,
-    reliability,
-)
+from core.confidence import calibration_error
 from core.errors import NoUsableVotes
 from core.plots.calibration import bin_key
 from core.records import OutcomeCounts
@@ -129,26 +120,33 @@ def of_each(
     return cached.of_each(name, (state.selection, state.rule, *key), state.outcomes, compute)
 
 
-def diagrams(state: PageState) -> dict[str, Reliability]:
+def diagrams(state: PageState) -> dict[str, calibration_error.Reliability]:
     """Reliability by bin, which the other results with bins start from."""
-    return of_each(state, "reliability", (state.bins,), lambda known: reliability(known, bins=state.bins))
+    return of_each(
+        state,
+        "reliability",
+        (state.bins,),
+        lambda known: calibration_error.reliability(known, bins=state.bins),
+    )
 
 
-def calibrations(state: PageState) -> dict[str, Calibration]:
+def calibrations(state: PageState) -> dict[str, calibration_error.Calibration]:
     """Every measure of calibration."""
-    return _with_diagram(state, "calibration", calibration)
+    return _with_diagram(state, "calibration", calibration_error.calibration)
 
 
-def gaps(state: PageState) -> dict[str, ConfidenceGap]:
+def gaps(state: PageState) -> dict[str, calibration_error.ConfidenceGap]:
     """Confidence beyond accuracy; every judge here has one, as each has verdicts with a confidence."""
-    found = of_each(state, "gap", (), confidence_gap)
+    found = of_each(state, "gap", (), calibration_error.confidence_gap)
     return {judge: gap for judge, gap in found.items() if gap is not None}
 
 
-def noise_floors(state: PageState) -> dict[str, NoiseFloor]:
+def noise_floors(state: PageState) -> dict[str, calibration_error.NoiseFloor]:
     """What chance alone would show."""
     return _with_diagram(
-        state, "noise floor", lambda *known, **given: noise_floor(*known, rng=seeded(), **given)
+        state,
+        "noise floor",
+        lambda *known, **given: calibration_error.noise_floor(*known, rng=seeded(), **given),
     )
 
 
@@ -171,7 +169,7 @@ def subject(state: PageState) -> str:
 
 
 def bin_marks(
-    state: PageState, name: str, diagram: Reliability, *, shown_as: str | None = None
+    state: PageState, name: str, diagram: calibration_error.Reliability, *, shown_as: str | None = None
 ) -> dict[str, Mark]:
     """The votes of each bin that has some, by the key of its mark."""
     edges = zip(diagram.low.tolist(), diagram.high.tolist(), diagram.n.tolist(), strict=True)

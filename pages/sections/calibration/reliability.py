@@ -8,17 +8,9 @@ import streamlit as st
 
 from core.confidence.calibration_error import calibration_intervals, noise_floor
 from core.confidence.recalibration import Method, recalibrate
-from core.interpretation.calibration import (
-    CALIBRATIONS,
-    RECALIBRATIONS,
-    Measured,
-    Recalibrated,
-    before_and_after,
-    recalibrated,
-)
+from core.interpretation import calibration as sentences
 from core.interpretation.tables import frame_of
-from core.plots.calibration import before_and_after as before_and_after_figure
-from core.plots.calibration import reliability_diagram
+from core.plots import calibration as plots
 from core.plots.forest import ForestMark, Series, forest
 from core.records import OutcomeCounts
 from core.store.vote_queries import Mark
@@ -77,7 +69,7 @@ def _diagram(state: PageState) -> Mark | None:
     every = diagrams(state)
     shown = {name: every[name] for name in state.shown}
     marks = {key: mark for name, one in shown.items() for key, mark in bin_marks(state, name, one).items()}
-    fig = reliability_diagram(
+    fig = plots.reliability_diagram(
         shown, styles=state.styles, theme=state.look, chosen=st.session_state.get("bin")
     )
     return widgets.figure(fig, "bin", alt="Accuracy against stated confidence", marks=marks)
@@ -121,7 +113,7 @@ def _measures(state: PageState) -> None:
     )
     outcomes = cached.outcomes(state.selection, rule=state.rule)
     shown = {
-        name: Measured(
+        name: sentences.Measured(
             found=results[name],
             intervals=intervals[name],
             floor=floors[name],
@@ -130,7 +122,9 @@ def _measures(state: PageState) -> None:
         )
         for name in state.shown
     }
-    widgets.table(frame_of(CALIBRATIONS, shown), "calibration", alt="Calibration measures of each judge")
+    widgets.table(
+        frame_of(sentences.CALIBRATIONS, shown), "calibration", alt="Calibration measures of each judge"
+    )
     if clipped := sum(one.found.nll_clipped for one in shown.values()):
         st.caption(
             f"NLL: {clipped:,} {state.noun} state 0 or 1 and count as if 10⁻¹² away from it, so that one "
@@ -160,7 +154,7 @@ def recalibration_tab(state: PageState, tab: Any) -> None:
     if len(state.shown) > 1 and done:
         st.caption("All judges")
         widgets.table(
-            frame_of(RECALIBRATIONS, done),
+            frame_of(sentences.RECALIBRATIONS, done),
             "recalibrations",
             alt="ECE, Brier and NLL of each judge before and after",
         )
@@ -171,11 +165,11 @@ print(found.to_frame())"""
     )
 
 
-def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> Recalibrated:
+def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> sentences.Recalibrated:
     """Before and after with their intervals and the noise floor of after."""
     found = recalibrate(known, method=method, rng=seeded(), bins=bins)
     moved = found.recalibrated_outcomes
-    return Recalibrated(
+    return sentences.Recalibrated(
         found=found,
         intervals_before=calibration_intervals(known, rng=seeded(), bins=bins),
         intervals_after=calibration_intervals(moved, rng=seeded(), bins=bins),
@@ -183,18 +177,18 @@ def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> Recalibrat
     )
 
 
-def _one(state: PageState, judge: str, result: Recalibrated, drawn: Any, beside: Any) -> None:
+def _one(state: PageState, judge: str, result: sentences.Recalibrated, drawn: Any, beside: Any) -> None:
     """Sentence, diagram and measures of one judge, before and after."""
-    beside.text(recalibrated(judge, result))
+    beside.text(sentences.recalibrated(judge, result))
     marks = bin_marks(state, judge, result.found.before.reliability, shown_as="as stated")
     with drawn:
-        fig = before_and_after_figure(
+        fig = plots.before_and_after(
             result.found, style=state.styles[judge], theme=state.look, chosen=st.session_state.get("stated")
         )
         alt = "Reliability before and after recalibration"
         chosen = widgets.figure(fig, "stated", alt=alt, marks=marks)
     with beside:
-        widgets.table(before_and_after(result), "recalibration", alt="Measures before and after")
+        widgets.table(sentences.before_and_after(result), "recalibration", alt="Measures before and after")
         widgets.how_to_read(
             "Hollow: confidence as stated; filled: after the map. Items are dealt into five folds, and "
             "each fold is mapped by a fit on the other four, so nothing is judged on what it was fitted "

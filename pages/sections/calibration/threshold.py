@@ -9,32 +9,12 @@ from typing import Any, get_args
 import pandas as pd
 import streamlit as st
 
-from core.confidence.selective import (
-    Decisions,
-    Guarantee,
-    RiskThreshold,
-    Sureness,
-    by_btd,
-    by_share,
-    by_stated_confidence,
-    guarantee,
-    kept_comparisons,
-    label_outcomes,
-    risk_coverage,
-    threshold_for_risk,
-)
+from core.confidence import selective
 from core.confidence.th_scores import Scale, th_score, th_sweep
 from core.errors import TooFewLabels
-from core.interpretation.calibration import (
-    NEAR_CERTAIN,
-    SURENESS_NAMES,
-    THRESHOLDS,
-    guaranteed,
-    near_certain,
-    selective,
-)
+from core.interpretation import calibration as sentences
 from core.interpretation.tables import frame_of
-from core.plots.calibration import cut_key, guarantee_figure, risk_figure, th_figure
+from core.plots import calibration as plots
 from core.records import NO_GOLD
 from core.schema import Selection
 from core.store.vote_queries import Mark
@@ -54,10 +34,10 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
     swept = of_each(state, "th sweep", (scale,), lambda known: th_sweep(known, scale=scale))
     scores = {name: every[name] for name in state.shown}
     sweeps = {name: swept[name] for name in state.shown}
-    beside.text(near_certain(judge, every[judge], noun=state.noun))
+    beside.text(sentences.near_certain(judge, every[judge], noun=state.noun))
     marks = _nearly_certain(state, epsilon)
     with drawn:
-        fig = th_figure(
+        fig = plots.th_figure(
             sweeps,
             scores,
             epsilon,
@@ -79,7 +59,9 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
             "*published* halves it, to compare with those tables."
         )
     widgets.votes_table(chosen, name="sure")
-    widgets.table(frame_of(NEAR_CERTAIN, scores), "th-score", alt="TH-Score of each judge at the chosen ε")
+    widgets.table(
+        frame_of(sentences.NEAR_CERTAIN, scores), "th-score", alt="TH-Score of each judge at the chosen ε"
+    )
     widgets.copy_as_python(
         f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
 found = th_score(outcomes, {epsilon}, scale={scale!r})
@@ -95,7 +77,7 @@ def _nearly_certain(state: PageState, epsilon: float) -> dict[str, Mark]:
         confidence = state.outcomes[name].confidence
         if (confidence > 1 - epsilon + JUST_BELOW).any():
             over = (1 - epsilon, 1.0)
-            marks[cut_key(name, 1 - epsilon)] = Mark(judge=name, confidence=over, rule=state.rule)
+            marks[plots.cut_key(name, 1 - epsilon)] = Mark(judge=name, confidence=over, rule=state.rule)
         if (confidence < epsilon - JUST_BELOW).any():
             under = (0.0, epsilon - JUST_BELOW)
             marks[f"{name}: under {epsilon:g}"] = Mark(judge=name, confidence=under, rule=state.rule)
@@ -129,15 +111,18 @@ def threshold_tab(state: PageState, tab: Any) -> None:
         comparisons_section(state.selection, state.judge, sureness, alpha, delta, drawn=drawn, beside=answer)
         return
     judge = subject(state)
-    curves = of_each(state, "risk", (), risk_coverage)
+    curves = of_each(state, "risk", (), selective.risk_coverage)
     every = of_each(
-        state, "threshold", (alpha, delta), lambda known: threshold_for_risk(known, alpha=alpha, delta=delta)
+        state,
+        "threshold",
+        (alpha, delta),
+        lambda known: selective.threshold_for_risk(known, alpha=alpha, delta=delta),
     )
-    answer.text(selective(judge, curves[judge], every[judge], noun=state.noun))
+    answer.text(sentences.selective(judge, curves[judge], every[judge], noun=state.noun))
     found = {name: every[name] for name in state.shown}
     marks = _kept_votes(state, found)
     with drawn:
-        fig = risk_figure(
+        fig = plots.risk_figure(
             {name: curves[name] for name in state.shown},
             found,
             styles=state.styles,
@@ -161,7 +146,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
         wrong = st.toggle("Only the wrong ones", key="kept_wrong", bind=widgets.URL)
         widgets.votes_table(replace(chosen, correct=False) if wrong else chosen, name="kept")
     widgets.table(
-        frame_of(THRESHOLDS, {name: (one, curves[name]) for name, one in found.items()}),
+        frame_of(sentences.THRESHOLDS, {name: (one, curves[name]) for name, one in found.items()}),
         "thresholds",
         alt="Threshold of each judge and what it costs",
     )
@@ -173,14 +158,14 @@ print(risk_coverage(outcomes).aurc)"""
     )
 
 
-def _kept_votes(state: PageState, found: dict[str, RiskThreshold]) -> dict[str, Mark]:
+def _kept_votes(state: PageState, found: dict[str, selective.RiskThreshold]) -> dict[str, Mark]:
     """Votes kept by each threshold drawn: every one tried for a single judge, else the one that holds."""
     marks = {}
     for name, one in found.items():
         cuts = one.cut.tolist() if len(found) == 1 else [] if one.threshold is None else [one.threshold]
         for cut in cuts:
             kept = (cut - JUST_BELOW, 1.0)
-            marks[cut_key(name, cut)] = Mark(judge=name, confidence=kept, rule=state.rule)
+            marks[plots.cut_key(name, cut)] = Mark(judge=name, confidence=kept, rule=state.rule)
     return marks
 
 
@@ -193,10 +178,10 @@ def read_target(place: Any) -> tuple[float, float]:
     return allowed / 100, (100 - int(certainty)) / 100
 
 
-def read_sureness(place: Any) -> Sureness:
+def read_sureness(place: Any) -> selective.Sureness:
     """What makes a label sure."""
-    names = {name: key for key, name in SURENESS_NAMES.items()}
-    first = SURENESS_NAMES["share"]
+    names = {name: key for key, name in sentences.SURENESS_NAMES.items()}
+    first = sentences.SURENESS_NAMES["share"]
     return names[
         widgets.choice("How sure a label is", list(names), default=first, key="sureness", place=place)
     ]
@@ -222,7 +207,7 @@ def without_confidence(reason: str) -> None:
 def comparisons_section(
     selection: Selection,
     judge: str | None,
-    sureness: Sureness,
+    sureness: selective.Sureness,
     alpha: float,
     delta: float,
     *,
@@ -237,7 +222,7 @@ def comparisons_section(
         "guarantees",
         (selection, sureness, alpha, delta),
         decisions,
-        lambda one: guarantee(one, alpha=alpha, delta=delta, rng=seeded()),
+        lambda one: selective.guarantee(one, alpha=alpha, delta=delta, rng=seeded()),
     )
     names: Sequence[str] = [judge] if judge else list(found)
     if judge not in found and (judge or not found):
@@ -246,13 +231,13 @@ def comparisons_section(
             widgets.not_applicable(f"{name} has {reason or 'no vote here'}.")
         return
     subject = judge or max(found, key=lambda name: -1.0 if (one := found[name].kept) is None else one.value)
-    beside.text(guaranteed(subject, found[subject]))
+    beside.text(sentences.guaranteed(subject, found[subject]))
     for name, reason in reasons.items() if judge is None else ():
         beside.text(f"Left out: {name} has {reason}.")
-    curves = {name: risk_coverage(label_outcomes(decisions[name])) for name in names}
+    curves = {name: selective.risk_coverage(selective.label_outcomes(decisions[name])) for name in names}
     marks = _kept_comparisons(names, decisions, found)
     with drawn:
-        fig = guarantee_figure(
+        fig = plots.guarantee_figure(
             curves,
             {name: found[name] for name in names},
             styles=widgets.current_styles(),
@@ -283,37 +268,41 @@ print(found.to_frame().T)"""
     )
 
 
-def _decisions(selection: Selection, sureness: Sureness) -> tuple[dict[str, Decisions], dict[str, str]]:
+def _decisions(
+    selection: Selection, sureness: selective.Sureness
+) -> tuple[dict[str, selective.Decisions], dict[str, str]]:
     """Labels of each judge that has some to test, and why another has none."""
     votes = cached.single_votes(selection) if sureness == "stated" else {}
-    known: dict[str, Decisions] = {}
+    known: dict[str, selective.Decisions] = {}
     reasons: dict[str, str] = {}
     for name, counts in cached.vote_counts(selection).items():
         try:
             if sureness == "btd":
-                made = by_btd(counts, rng=seeded())
+                made = selective.by_btd(counts, rng=seeded())
             elif sureness == "stated":
-                made = by_stated_confidence(counts, votes[name])
+                made = selective.by_stated_confidence(counts, votes[name])
             else:
-                made = by_share(counts)
+                made = selective.by_share(counts)
         except TooFewLabels:
             reasons[name] = "too few labelled comparisons to fit BTD on half of them (20)"
             continue
         if not ((made.gold != NO_GOLD) & (made.confidence >= 0)).any():
-            reasons[name] = f"no comparison with gold and a {SURENESS_NAMES[sureness]}"
+            reasons[name] = f"no comparison with gold and a {sentences.SURENESS_NAMES[sureness]}"
             continue
         known[name] = made
     return known, reasons
 
 
 def _kept_comparisons(
-    names: Sequence[str], decisions: dict[str, Decisions], found: dict[str, Guarantee]
+    names: Sequence[str],
+    decisions: dict[str, selective.Decisions],
+    found: dict[str, selective.Guarantee],
 ) -> dict[str, Mark]:
     """The surest comparisons that each threshold keeps, as many as a table of votes shows."""
     marks = {}
     for name in names:
         threshold = found[name].threshold
         if threshold is not None:
-            kept = kept_comparisons(decisions[name], found[name])
-            marks[cut_key(name, threshold)] = widgets.first_of(kept, name)
+            kept = selective.kept_comparisons(decisions[name], found[name])
+            marks[plots.cut_key(name, threshold)] = widgets.first_of(kept, name)
     return marks

@@ -67,10 +67,7 @@ def read_endpoint() -> Endpoint | None:
     if not name.strip():
         return None
     judge = Judge(
-        model=f"{provider}/{name.strip()}",
-        base_url=base.strip() if base else None,
-        key_env=key_env,
-        **more,
+        model=f"{provider}/{name.strip()}", base_url=base.strip() if base else None, key_env=key_env, **more
     )
     host = host_of(judge)
     st.text(_key_line(judge))

@@ -214,8 +214,7 @@ def _unfinished(busy: set[str]) -> None:
 def _left(job: Started) -> str:
     def look() -> str:
         return proposed(
-            job.job,
-            plan(job.job, cached.get_store(), confirmed=job.terms.confirmed, keys=secret_keys()),
+            job.job, plan(job.job, cached.get_store(), confirmed=job.terms.confirmed, keys=secret_keys())
         )
 
     return cached.computed("left of a job", (job.id, job.terms.confirmed, prompts_now(job.job)), look)

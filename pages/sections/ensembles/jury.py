@@ -7,19 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from core.consensus.ensembles import (
-    EPSILON,
-    RULES,
-    EnsembleTable,
-    Members,
-    compare,
-    fuser_verdicts,
-    likely_jury,
-    members,
-)
+from core.consensus import ensembles
 from core.errors import InvalidOption
+from core.interpretation import ensembles as sentences
 from core.interpretation import tables
-from core.interpretation.ensembles import WITHOUT, rules_departures, score_columns, without, without_rows
 from core.plots.ensembles import accuracies_figure, without_figure
 from pages.shared import cached, widgets
 
@@ -46,7 +37,7 @@ def read_controls() -> PageState:
     raters = cached.raters(widgets.current_dataset())
     counts = cached.vote_counts(widgets.current_selection())
     judges = [name for name in counts if raters.get(name) != "human"]
-    start = likely_jury({name: counts[name] for name in judges if not name.startswith(DERIVED)})
+    start = ensembles.likely_jury({name: counts[name] for name in judges if not name.startswith(DERIVED)})
     slots = st.columns([4, 3, 2], gap="small", vertical_alignment="bottom")
     jury = slots[0].multiselect("Members", judges, default=list(start), key="jury", bind=widgets.URL)
     others = [name for name in judges if name not in jury]
@@ -59,7 +50,9 @@ def read_controls() -> PageState:
         placeholder="none" if others else "no other judge",
         help="Judges that read the members' verdicts and gave their own (page Collect).",
     )
-    epsilon = slots[2].slider("TH-Score ε", 0.01, 0.3, EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL)
+    epsilon = slots[2].slider(
+        "TH-Score ε", 0.01, 0.3, ensembles.EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL
+    )
     if len(jury) < 2:
         people = sum(raters.get(name) == "human" for name in counts)
         if people and len(judges) < 2:
@@ -72,17 +65,17 @@ def read_controls() -> PageState:
     return PageState(jury=tuple(jury), fusers=tuple(fusers), epsilon=epsilon)
 
 
-def judged(state: PageState) -> tuple[Members, EnsembleTable]:
+def judged(state: PageState) -> tuple[ensembles.Members, ensembles.EnsembleTable]:
     """The jury's verdicts, and everybody's scores."""
     counts, votes = cached.vote_counts(state.selection), cached.single_votes(state.selection)
-    found = members({name: counts[name] for name in state.jury}, votes)
-    fused = {name: fuser_verdicts(found, counts[name], votes[name]) for name in state.fusers}
+    found = ensembles.members({name: counts[name] for name in state.jury}, votes)
+    fused = {name: ensembles.fuser_verdicts(found, counts[name], votes[name]) for name in state.fusers}
     costs = cached.costs(state.selection)
     rng = np.random.default_rng(0)
-    return found, compare(found, rng=rng, fusers=fused, costs=costs, epsilon=state.epsilon)
+    return found, ensembles.compare(found, rng=rng, fusers=fused, costs=costs, epsilon=state.epsilon)
 
 
-def rules_tab(state: PageState, found: EnsembleTable) -> None:
+def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
     """Everybody's accuracy, and the votes where one departs from the majority."""
     by_name = {score.name: score for score in found.scores.values()}
     drawn, aside = st.columns([3, 2], gap="medium")
@@ -91,14 +84,10 @@ def rules_tab(state: PageState, found: EnsembleTable) -> None:
             found, styles=state.styles, theme=state.look, chosen=st.session_state.get("departing")
         )
         chosen = widgets.figure(
-            fig,
-            "departing",
-            alt="Share right of members and rules",
-            marks=by_name,
-            prompt="Departures of",
+            fig, "departing", alt="Share right of members and rules", marks=by_name, prompt="Departures of"
         )
     with aside:
-        for sentence in rules_departures(found):
+        for sentence in sentences.rules_departures(found):
             st.text(sentence)
         widgets.how_to_read(
             "Every row is judged on the same comparisons: those that all members judged and that have a gold "
@@ -112,20 +101,20 @@ def rules_tab(state: PageState, found: EnsembleTable) -> None:
             "by more than the best of that many rules is by chance. Choose a row to see the votes on which "
             "it departs from the majority."
         )
-    frame = tables.frame(score_columns(found), found.scores.values())
+    frame = tables.frame(sentences.score_columns(found), found.scores.values())
     widgets.table(frame.dropna(axis=1, how="all"), "ensembles", alt="Members, rules and fusers")
     if chosen and chosen.differs:
         widgets.votes_table(widgets.first_of(chosen.departures), name="departing")
 
 
-def without_tab(state: PageState, found: EnsembleTable) -> None:
+def without_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
     """What a rule loses or gains when one member leaves."""
     if found.without[0][0] is None:
         widgets.not_applicable("a jury of two has nobody to spare.")
         return
-    names = {RULES[key].name: key for key in found.rules}
+    names = {ensembles.RULES[key].name: key for key in found.rules}
     rule = names[widgets.choice("Rule", list(names), default=next(iter(names)), key="jury-rule")]
-    st.text(without(found, rule))
+    st.text(sentences.without(found, rule))
     fig = without_figure(found, rule, styles=state.styles, theme=state.look)
     widgets.figure(fig, "without", alt="Change of accuracy without each member")
     widgets.how_to_read(
@@ -133,5 +122,5 @@ def without_tab(state: PageState, found: EnsembleTable) -> None:
         "intervals of the paired change, by item. The sentence names a judge as needed only if the change is "
         "more than the worst of that many judges shows by chance."
     )
-    frame = tables.frame(WITHOUT, without_rows(found, rule).items())
+    frame = tables.frame(sentences.WITHOUT, sentences.without_rows(found, rule).items())
     widgets.table(frame, "without", alt="Change of accuracy without each member")

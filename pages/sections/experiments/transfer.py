@@ -13,15 +13,8 @@ from core.errors import NoUsableVotes
 from core.experiments.comparison import parameter_grid
 from core.experiments.parameter_transfer import Transfer, task_distances, transfer, transfer_prediction
 from core.interpretation.experiments import parameters_answer, prediction_answer, transfer_answer
+from core.plots import experiments as plots
 from core.plots.aggregation import MOST_VOTES
-from core.plots.experiments import (
-    MOST_GROUPS,
-    borrowed_figure,
-    distance_figure,
-    parameters_figure,
-    transfer_figure,
-    transfer_key,
-)
 from core.records import VoteCounts
 from pages.sections.experiments.sweeps import PageState
 from pages.shared import cached, widgets
@@ -56,20 +49,18 @@ def parameters_tab(state: PageState) -> None:
         for judge, counts in judges.items()
     } or {("", judge): counts for judge, counts in state.counts.items()}
     found = cached.computed(
-        "parameters",
-        (state.selection,),
-        lambda: parameter_grid(groups, rng=np.random.default_rng(0)),
+        "parameters", (state.selection,), lambda: parameter_grid(groups, rng=np.random.default_rng(0))
     )
     widgets.answer(parameters_answer(found), part="parameters")
     if found.tables:
         everything = len(found.tables) <= SHOWN or st.toggle(
             f"Draw all {len(found.tables)} groups", key="all_groups", bind=widgets.URL
         )
-        drawn = [key for key in found.tables if everything or key[1] == state.judge][:MOST_GROUPS]
-        fig = parameters_figure(found, groups=drawn, styles=state.styles, theme=state.look)
+        drawn = [key for key in found.tables if everything or key[1] == state.judge][: plots.MOST_GROUPS]
+        fig = plots.parameters_figure(found, groups=drawn, styles=state.styles, theme=state.look)
         widgets.figure(fig, "nu", alt="ν by category and judge")
         if len(drawn) < len(found.tables):
-            whose = f"The first {MOST_GROUPS}" if everything else f"Those of {state.judge}"
+            whose = f"The first {plots.MOST_GROUPS}" if everything else f"Those of {state.judge}"
             st.text(f"{whose}; the table has all {len(found.tables)} groups.")
         widgets.how_to_read(
             "ν is the odds of a gold tie against a win of one side where every vote is a tie; β weighs the "
@@ -135,11 +126,11 @@ def transfer_tab(state: PageState) -> None:
     key = (*state.key, between)
     found = cached.computed("transfer", key, lambda: transfer(tasks, rng=np.random.default_rng(0)))
     widgets.answer(transfer_answer(found, between), part="transfer")
-    marks = {transfer_key(a, b): (a, b) for a in found.tasks for b in found.tasks if a != b}
+    marks = {plots.transfer_key(a, b): (a, b) for a in found.tasks for b in found.tasks if a != b}
     chosen = widgets.in_url("pair")
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        fig = transfer_figure(found, theme=state.look, chosen=chosen)
+        fig = plots.transfer_figure(found, theme=state.look, chosen=chosen)
         pair = widgets.figure(fig, "pair", alt="Transfer matrix", marks=marks, prompt="Compare the two fits")
     with measured:
         alt = "Error on each task with the labels of each"
@@ -240,7 +231,7 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], 
         patterns = zip(*(part.tolist() for part in (cells.plus, cells.tie, cells.minus)), strict=True)
         for pattern, weight in zip(patterns, cells.weight.tolist(), strict=True):
             seen[pattern] = seen.get(pattern, 0) + round(weight)
-        fig = borrowed_figure(
+        fig = plots.borrowed_figure(
             decision_map(found.fits[other], n), decision_map(found.fits[one], n), seen=seen, theme=state.look
         )
         widgets.figure(fig, "pair-map", alt="What each fit decides")
@@ -264,14 +255,12 @@ def _prediction(
             "distances", key, lambda: task_distances({name: tasks[name] for name in found.tasks})
         )
         tried = cached.computed(
-            "prediction",
-            key,
-            lambda: transfer_prediction(found, distances, rng=np.random.default_rng(0)),
+            "prediction", key, lambda: transfer_prediction(found, distances, rng=np.random.default_rng(0))
         )
         st.text(prediction_answer(tried))
         drawn, measured = st.columns([3, 2], gap="medium")
         with drawn:
-            fig = distance_figure(found, distances, theme=state.look, chosen=widgets.in_url("pair"))
+            fig = plots.distance_figure(found, distances, theme=state.look, chosen=widgets.in_url("pair"))
             widgets.figure(fig, "distance", alt="Loss against distance", marks=marks, into="pair")
         with measured:
             alt = "What predicts the loss"

@@ -6,15 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.interpretation.leaderboard import (
-    BOARD,
-    BOARD_CORRECTED,
-    OTHER_ANCHORS,
-    TRIANGLES,
-    TriangleSummary,
-    mid_region,
-    triangles_frame,
-)
+from core.interpretation import leaderboard as sentences
 from core.leaderboard.anchored import Board
 from core.leaderboard.anchors import Triangles
 from core.leaderboard.standings import OtherAnchor, Standings, most_reversing
@@ -60,10 +52,10 @@ def board_tab(state: PageState) -> None:
             "own board."
         )
     with measured:
-        columns = BOARD_CORRECTED if state.corrected else BOARD
+        columns = sentences.BOARD_CORRECTED if state.corrected else sentences.BOARD
         # The interval that the figure draws; the downloads have all intervals.
         widgets.results(columns, found.rows, "leaderboard", found.to_frame(), alt="Board")
-        for sentence in (mid_region(found), *found.notes):
+        for sentence in (sentences.mid_region(found), *found.notes):
             st.text(sentence)
         if found.never_met:
             st.text(f"Without a number, as they never met {found.anchor}: {', '.join(found.never_met)}")
@@ -72,7 +64,7 @@ def board_tab(state: PageState) -> None:
 
 
 def swap_tab(
-    state: PageState, found: Standings, known: Triangles, summaries: Sequence[TriangleSummary]
+    state: PageState, found: Standings, known: Triangles, summaries: Sequence[sentences.TriangleSummary]
 ) -> None:
     """Another anchor's board, and triangles of models."""
     _swapped(state, found)
@@ -111,7 +103,7 @@ def _swapped(state: PageState, found: Standings) -> None:
         )
     with measured:
         alt = "Other anchors"
-        widgets.results(OTHER_ANCHORS, found.others, "other-anchors", found.to_frame(), alt=alt)
+        widgets.results(sentences.OTHER_ANCHORS, found.others, "other-anchors", found.to_frame(), alt=alt)
     widgets.votes_table(behind, name="swapped")
 
 
@@ -137,10 +129,10 @@ def _figure(state: PageState, other: OtherAnchor) -> Mark | None:
     return widgets.figure(fig, "swapped", alt=alt, marks=marks)
 
 
-def _triangles(state: PageState, known: Triangles, summaries: Sequence[TriangleSummary]) -> None:
+def _triangles(state: PageState, known: Triangles, summaries: Sequence[sentences.TriangleSummary]) -> None:
     """Triangles of models, worst first, and the votes of the chosen one's three pairs."""
     st.subheader("Do three models' gaps add up?", anchor=False)
-    frame = triangles_frame(known, summaries)
+    frame = sentences.triangles_frame(known, summaries)
     if not len(frame):
         reason = (
             "no three models all met each other."
@@ -158,7 +150,7 @@ def _triangles(state: PageState, known: Triangles, summaries: Sequence[TriangleS
             st.session_state["triangle"] = words[row]
 
     widgets.results(
-        TRIANGLES,
+        sentences.TRIANGLES,
         shown.itertuples(),
         "triangles",
         frame,

@@ -9,8 +9,7 @@ import streamlit as st
 
 from core.agreement.reliability import Repeatability, icc
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard_checks import CUTS as CUT_COLUMNS
-from core.interpretation.leaderboard_checks import JURY_SIZES, judges, pooled_columns, screened
+from core.interpretation import leaderboard_checks as sentences
 from core.interpretation.verdicts import ICC_STRONG
 from core.leaderboard.anchored import board
 from core.leaderboard.judges import CUTS, PooledBoard, Pooling, mean_of_judges, pooling, screening
@@ -50,7 +49,7 @@ def judges_tab(state: PageState) -> None:
         )
     except NoUsableVotes as error:
         reason = str(error)
-    st.text(judges(pooled, found))
+    st.text(sentences.judges(pooled, found))
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         if found is None:
@@ -78,7 +77,7 @@ def _variance(state: PageState, found: Pooling) -> None:
         "a model's Elo moves when other judges of this data set are taken."
     )
     alt = "Standard error by number of judges"
-    widgets.results(JURY_SIZES, found.sizes, "pooling", found.to_frame(), alt=alt)
+    widgets.results(sentences.JURY_SIZES, found.sizes, "pooling", found.to_frame(), alt=alt)
 
 
 def _means(state: PageState, pooled: PooledBoard) -> None:
@@ -87,7 +86,7 @@ def _means(state: PageState, pooled: PooledBoard) -> None:
     elo = {row.model: row.elo.value for row in votes.rows}
     frame = frame.assign(pooled=frame["model"].map(elo))
     alt = "Mean of judges beside pooled votes"
-    widgets.results(pooled_columns(votes), pooled.rows, "mean-of-judges", frame, alt=alt)
+    widgets.results(sentences.pooled_columns(votes), pooled.rows, "mean-of-judges", frame, alt=alt)
     st.caption(
         "Mean of judges: every judge weighs alike. Pooled votes: every vote weighs alike within a prompt, so "
         "a judge that voted more often counts more, and a judge's extreme scores are tempered by the others."
@@ -112,7 +111,7 @@ def _screening(
     except NoUsableVotes as error:
         widgets.not_applicable(f"{error}.")
         return
-    st.text(screened(found, next(row for row in found.rows if row.cut == cut)))
+    st.text(sentences.screened(found, next(row for row in found.rows if row.cut == cut)))
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         fig = screening_figure(found, cut=cut, theme=state.look)
@@ -129,7 +128,7 @@ def _screening(
             for row, last in zip(found.rows, (None, *found.rows), strict=False)
             if last is None or row.judges != last.judges or row.cut == cut
         ]
-        widgets.results(CUT_COLUMNS, changed, "screening", found.to_frame(), alt="Screening")
+        widgets.results(sentences.CUTS, changed, "screening", found.to_frame(), alt="Screening")
         if found.unknown:
             st.text(f"Left out throughout, as they never voted twice alike: {', '.join(found.unknown)}")
 

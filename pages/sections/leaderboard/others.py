@@ -6,17 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.interpretation import leaderboard_checks as sentences
 from core.interpretation import tables
-from core.interpretation.leaderboard_checks import (
-    AGREEMENT,
-    METHOD_NAMES,
-    METHODS,
-    OUTSIDE,
-    other_ratings,
-    outside,
-    outside_agreement,
-    rating_columns,
-)
 from core.leaderboard.judge_dispersion import RatingSpread, rating_spread
 from core.leaderboard.outside import SCALES, OutsideComparison, compare_outside, read_outside
 from core.plots.leaderboard import outside_figure, ratings_figure
@@ -30,7 +21,7 @@ SEED = 0
 def ratings_tab(state: PageState) -> None:
     """The answer in words, every rating of each model as a figure, judges' dispersion and all numbers."""
     found = cached.computed("rating spread", (*state.key, state.anchor, SEED), lambda: _spread(state))
-    st.text(other_ratings(found))
+    st.text(sentences.other_ratings(found))
     drawn, measured = st.columns([3, 2], gap="medium")
     marks = {row.model: state.votes(row.model) for row in state.board.rows}
     shown = how_many(len(marks), SHOWN, key="ratings_all", place=measured)
@@ -54,7 +45,7 @@ def ratings_tab(state: PageState) -> None:
         )
     with measured:
         frame, alt = found.to_frame(), "Ratings side by side"
-        widgets.results(METHODS, found.methods, "rating-methods", frame, alt=alt, known_only=True)
+        widgets.results(sentences.METHODS, found.methods, "rating-methods", frame, alt=alt, known_only=True)
         _all_numbers(state, found)
     widgets.votes_table(chosen, name="rated")
     names = state.judges if state.judge is None else [state.judge]
@@ -71,13 +62,13 @@ def _all_numbers(state: PageState, found: RatingSpread) -> None:
     """Every rating of every model on the board, with reasons for what is missing."""
     rows = state.board.rows
     frame = pd.concat([rated.to_frame() for rated in found.pooled.values()], ignore_index=True)
-    columns = rating_columns(found.pooled)
+    columns = sentences.rating_columns(found.pooled)
     widgets.results(columns, rows, "ratings", frame, alt="Every rating of every model")
     on_board = {row.model for row in rows}
     for method, rated in found.pooled.items():
         for model, reason in zip(rated.models, rated.reason, strict=True):
             if reason and model in on_board:
-                st.text(f"{METHOD_NAMES[method]} has no number of {model}: {reason}.")
+                st.text(f"{sentences.METHOD_NAMES[method]} has no number of {model}: {reason}.")
     rated = found.pooled["glicko2"]
     st.caption(
         f"Glicko-2 and TrueSkill: mean of {rated.orders} random orders of {rated.games_an_order:,} games each"
@@ -139,7 +130,7 @@ def outside_tab(state: PageState) -> None:
 
 
 def _show(state: PageState, found: OutsideComparison, name: str) -> None:
-    st.text(outside(found))
+    st.text(sentences.outside(found))
     drawn, measured = st.columns([3, 2], gap="medium")
     marks = {model: state.votes(model) for model in found.models if model != state.anchor}
     chosen = None
@@ -155,13 +146,13 @@ def _show(state: PageState, found: OutsideComparison, name: str) -> None:
                 "disagreement does not say which is wrong."
             )
     with measured:
-        agreement = tables.frame(AGREEMENT, outside_agreement(found))
+        agreement = tables.frame(sentences.AGREEMENT, sentences.outside_agreement(found))
         widgets.table(agreement, "outside-measures", alt="Agreement of the two boards")
         if found.jaccard is None:
             st.caption(f"The top {found.top} are compared once more than {found.top} models match.")
         frame = found.to_frame()
         alt = "Both boards side by side"
-        widgets.results(OUTSIDE, frame.itertuples(), "outside", frame, alt=alt)
+        widgets.results(sentences.OUTSIDE, frame.itertuples(), "outside", frame, alt=alt)
         for title, names in (("Only here", found.only_here), ("Only there", found.only_outside)):
             if names:
                 st.text(f"{title} ({len(names)}): {', '.join(names)}")

@@ -8,19 +8,12 @@ import numpy as np
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard_checks import (
-    ABSTENTION,
-    SUBSAMPLES,
-    abstained,
-    subsampled,
-    task_columns,
-    tasks,
-)
+from core.interpretation import leaderboard_checks as sentences
 from core.leaderboard.abstaining import THRESHOLDS, Rule, abstention, changes
 from core.leaderboard.anchored import SubsampleErrors, subsample_errors
 from core.leaderboard.task_spread import BetweenTasks, between_tasks, differing
+from core.plots import leaderboard_checks as plots
 from core.plots.leaderboard import task_key, tasks_figure
-from core.plots.leaderboard_checks import abstention_figure, changes_figure, subsample_figure
 from pages.sections.leaderboard.controls import PageState, how_many
 from pages.shared import cached, widgets
 
@@ -71,11 +64,11 @@ def _abstention(state: PageState) -> None:
         "changes", (*key, threshold), lambda: changes(doubts, state.anchor, rule=rule, threshold=threshold)
     )
     row = next(row for row in found.rows if row.threshold == threshold)
-    st.text(abstained(found, row, changed))
+    st.text(sentences.abstained(found, row, changed))
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         if changed:
-            fig = changes_figure(changed[:SHOWN], theme=state.look, chosen=widgets.in_url("abstained"))
+            fig = plots.changes_figure(changed[:SHOWN], theme=state.look, chosen=widgets.in_url("abstained"))
             marks = {one.model: state.votes(one.model) for one in changed}
             alt = "Change of each model's win probability"
             widgets.votes_table(widgets.figure(fig, "abstained", alt=alt, marks=marks), name="abstained")
@@ -88,10 +81,10 @@ def _abstention(state: PageState) -> None:
             "as prompts go."
         )
     with measured:
-        fig = abstention_figure(found, threshold=threshold, theme=state.look)
+        fig = plots.abstention_figure(found, threshold=threshold, theme=state.look)
         widgets.figure(fig, "abstention", alt="Change of Elo and its standard error by share of prompts kept")
         alt = "Abstention by threshold"
-        widgets.results(ABSTENTION, found.rows, "abstention", found.to_frame(), alt=alt)
+        widgets.results(sentences.ABSTENTION, found.rows, "abstention", found.to_frame(), alt=alt)
         if found.n_unknown:
             st.caption(
                 f"{found.n_unknown:,} judged prompts without "
@@ -108,12 +101,12 @@ print(abstention(doubts, {state.anchor!r}, rule={rule!r}, prior={state.prior!r})
 def _subsamples(state: PageState) -> None:
     st.subheader("Does the standard error hold on fewer prompts?", anchor=False)
     found = cached.computed("subsamples", (*state.key, state.anchor, SEED), lambda: _errors(state))
-    st.text(subsampled(found))
+    st.text(sentences.subsampled(found))
     if not len(found.n):
         return
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        fig = subsample_figure(found, theme=state.look)
+        fig = plots.subsample_figure(found, theme=state.look)
         widgets.figure(fig, "subsample", alt="SD over subsamples against the formula's standard error")
         widgets.how_to_read(
             "Each mark is a model and a number of prompts: n of its prompts were drawn many times and the "
@@ -125,7 +118,7 @@ def _subsamples(state: PageState) -> None:
     with measured:
         frame = found.to_frame()
         alt = "Standard errors by formula and on subsamples"
-        widgets.results(SUBSAMPLES, frame.itertuples(), "subsamples", frame, alt=alt)
+        widgets.results(sentences.SUBSAMPLES, frame.itertuples(), "subsamples", frame, alt=alt)
         st.caption(f"{found.draws:,} subsamples of each size")
     widgets.copy_as_python(
         f"""pairs = queries.pair_scores(store, selection, pooled=True)[{state.judge!r}]
@@ -164,7 +157,7 @@ def tasks_tab(state: PageState) -> None:
     except NoUsableVotes as error:
         widgets.not_applicable(f"{error}.")
         return
-    st.text(tasks(found))
+    st.text(sentences.tasks(found))
     drawn, measured = st.columns([3, 2], gap="medium")
     marks = {row.model: state.votes(row.model) for row in found.rows}
     for task, known_board in found.boards.items():
@@ -186,7 +179,7 @@ def tasks_tab(state: PageState) -> None:
         frame = found.to_frame()
         frame = frame.assign(differs=frame["model"].isin(differ))
         alt = "Variance between categories"
-        widgets.results(task_columns(found), found.rows, "between-categories", frame, alt=alt)
+        widgets.results(sentences.task_columns(found), found.rows, "between-categories", frame, alt=alt)
         if len(known) > MOST_CATEGORIES:
             st.text(f"The first {MOST_CATEGORIES} categories by name; filter the votes to see others.")
         if found.left_out:

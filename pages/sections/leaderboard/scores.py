@@ -144,11 +144,7 @@ def _board(found: ScoreBoards, votes: Board | None) -> None:
     shown = how_many(len(found.mean.rows), SHOWN, key="scores_all", place=measured)
     with drawn:
         fig = scores_figure(
-            found,
-            styles=widgets.current_styles(),
-            votes=votes,
-            shown=shown,
-            theme=widgets.current_look(),
+            found, styles=widgets.current_styles(), votes=votes, shown=shown, theme=widgets.current_look()
         )
         widgets.figure(fig, "scores", alt="Chance of each model's score to beat the anchor's")
         widgets.how_to_read(

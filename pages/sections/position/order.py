@@ -12,18 +12,9 @@ from core.bias.position import PositionBias, flips_by, margin_group, order_balan
 from core.errors import NoUsableVotes
 from core.interpretation import position as sentences
 from core.interpretation import verdicts
-from core.interpretation.position import LENGTHS, POSITIONS, POSITIONS_SHOWN
 from core.interpretation.tables import frame_of
 from core.interpretation.verdicts import Verdict
-from core.plots.position import (
-    favoured_slot,
-    flip_key,
-    flips,
-    flips_by_group,
-    order_errors,
-    slot_biases,
-    slot_key,
-)
+from core.plots import position as plots
 from core.records import PositionCounts
 from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
@@ -55,12 +46,7 @@ def read_controls() -> PageState:
     graded = {name: verdicts.position(name, one) for name, one in results.items()}
     worst = min(results, key=lambda name: (GRADES.index(graded[name].verdict), -_flip_rate(results[name])))
     judge = widgets.select("Judge", results, start=worst, key="rater")
-    return PageState(
-        judge=judge,
-        verdict=graded[judge],
-        positions=positions,
-        results=results,
-    )
+    return PageState(judge=judge, verdict=graded[judge], positions=positions, results=results)
 
 
 def _flip_rate(found: PositionBias) -> float:
@@ -81,18 +67,18 @@ def order_section(state: PageState) -> None:
     if warning := sentences.unbalanced(state.results):
         st.text(warning)
     widgets.table(
-        frame_of(POSITIONS, state.results),
+        frame_of(sentences.POSITIONS, state.results),
         "position",
         alt="Position figures of each judge",
-        columns=POSITIONS_SHOWN,
+        columns=sentences.POSITIONS_SHOWN,
     )
     st.caption("The downloads have every interval.")
 
 
 def _slot_biases(state: PageState) -> Mark | None:
-    slots = {name: favoured_slot(one) for name, one in state.results.items()}
-    marks = {slot_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()}
-    fig = slot_biases(
+    slots = {name: plots.favoured_slot(one) for name, one in state.results.items()}
+    marks = {plots.slot_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()}
+    fig = plots.slot_biases(
         state.results, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean")
     )
     chosen = widgets.figure(fig, "lean", alt="Lean to a slot by judge", marks=marks)
@@ -108,11 +94,15 @@ def _slot_biases(state: PageState) -> Mark | None:
 
 def _flips(state: PageState) -> Mark | None:
     results = state.results
-    marks = {flip_key(name, "flip"): Mark(judge=name, flip="flip") for name in results if results[name].flips}
-    marks |= {
-        flip_key(name, "hard"): Mark(judge=name, flip="hard") for name in results if results[name].hard_flips
+    marks = {
+        plots.flip_key(name, "flip"): Mark(judge=name, flip="flip") for name in results if results[name].flips
     }
-    fig = flips(results, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip"))
+    marks |= {
+        plots.flip_key(name, "hard"): Mark(judge=name, flip="hard")
+        for name in results
+        if results[name].hard_flips
+    }
+    fig = plots.flips(results, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip"))
     alt = "Share of verdicts that change with the order"
     chosen = widgets.figure(fig, "flip", alt=alt, marks=marks)
     widgets.how_to_read(
@@ -136,7 +126,7 @@ def balance_section(state: PageState) -> None:
     st.text(sentence)
     drawn, listed = st.columns(2, gap="medium")
     with drawn:
-        fig = order_errors(balance, style=state.styles[state.judge], theme=state.look)
+        fig = plots.order_errors(balance, style=state.styles[state.judge], theme=state.look)
         widgets.figure(fig, "orders", alt="Error by order")
         widgets.how_to_read(
             "Mean absolute error of the majority label against gold, with the number of votes a label is "
@@ -187,7 +177,7 @@ def _by_group(state: PageState, by: Literal["category", "margin"]) -> None:
         return
     names = [name or "(none)" for name in table.groups]
     flipped = {name: name for name, n in zip(names, table.flips.tolist(), strict=True) if n}
-    fig = flips_by_group(
+    fig = plots.flips_by_group(
         table, style=state.styles[state.judge], theme=state.look, chosen=st.session_state.get(key)
     )
     chosen = widgets.figure(fig, key, alt=f"Flips by {by}", marks=flipped)
@@ -207,7 +197,7 @@ def length_section(state: PageState) -> None:
         widgets.not_applicable("no vote has the lengths or the texts of both responses.")
         return
     st.text(sentences.verbosity(state.judge, known.get(state.judge)))
-    widgets.table(frame_of(LENGTHS, known), "verbosity", alt="Preference for the longer response")
+    widgets.table(frame_of(sentences.LENGTHS, known), "verbosity", alt="Preference for the longer response")
     widgets.how_to_read(
         "Prefers longer: share of decided votes that went to the longer response. Longer responses are often "
         "better, so it is held against how often gold prefers the longer one on the same comparisons; the "
