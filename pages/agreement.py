@@ -3,14 +3,8 @@
 import streamlit as st
 
 from core.interpretation.verdicts import ICC_STRONG
+from pages.sections.agreement import raters
 from pages.sections.agreement.controls import read_results
-from pages.sections.agreement.raters import (
-    all_section,
-    itself_section,
-    others_section,
-    pair_tables,
-    people_section,
-)
 from pages.shared import widgets
 
 widgets.title("Agreement", "Does it agree with itself, with others, with people?")
@@ -25,15 +19,15 @@ with answer:
 
 left, right = st.columns(2, gap="medium")
 with left:
-    repeat = itself_section(results, mark)
+    repeat = raters.itself_section(results, mark)
 with right:
-    disagreement = others_section(results)
+    disagreement = raters.others_section(results)
 widgets.votes_table(repeat, name="repeat")
 if disagreement:
     widgets.comparisons_table(*disagreement, name="disagree")
-pair_tables(results, mark)
-all_section(results)
-people_section(results, rater)
+raters.pair_tables(results, mark)
+raters.all_section(results)
+raters.people_section(results, rater)
 widgets.copy_as_python(
     f"""counts = queries.vote_counts(store, selection)
 for pair in agreement_matrix(counts).pairs:

@@ -18,14 +18,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 import streamlit as st
 
 import core
+from core.agreement.confusion_matrix import Confusion
 from core.errors import AppellateError, NoUsableVotes
 from core.installation import API
 from core.interpretation import tables
+from core.interpretation.confusion import cell_key
 from core.interpretation.tables import Column
 from core.interpretation.verdicts import Verdict
 from core.plots.base import Style, Theme
+from core.plots.confusion import confusion_matrix
 from core.records import IntArray
-from core.schema import COLUMN_NAMES, Selection
+from core.schema import COLUMN_NAMES, VOTE_LABELS, Selection
 from core.store import vote_queries as queries
 from core.store.export import write_csv, write_parquet
 from pages.shared import cached
@@ -160,13 +163,28 @@ def select(
 
 
 def choice(
-    label: str, options: Sequence[str], *, default: str, key: str, place: Any = st, help: str | None = None
+    label: str,
+    options: Sequence[str],
+    *,
+    key: str,
+    default: str | None = None,
+    place: Any = st,
+    help: str | None = None,
 ) -> Any:
-    """One of a few options side by side, in the URL as `key`; an empty value there is the default."""
+    """One of a few options side by side, in the URL as `key`; at first `default`, or else the first."""
+    first = default or options[0]
     chosen = place.segmented_control(
-        label, options, default=default, required=True, key=key, bind=URL, help=help
+        label, options, default=first, required=True, key=key, bind=URL, help=help
     )
-    return chosen or default
+    return chosen or first
+
+
+def share_slider(place: Any, key: str, width: int | Literal["stretch"] = 170) -> float:
+    """Share of the items that calibrate, 0 to 1, as the visitor sets it in percent."""
+    percent: int = place.slider(
+        "Calibration share", 1, 50, 5, 1, "%d %%", key=key, help="Share of the items", width=width, bind=URL
+    )
+    return percent / 100
 
 
 def how_to_read(text: str) -> None:
@@ -262,6 +280,21 @@ def figure(
         return None
     chosen = select(prompt, marks, start=None, key=key, placeholder="click a mark, or choose here")
     return marks[chosen] if chosen else None
+
+
+def confusion_figure(
+    table: Confusion, behind: Callable[[int, int], queries.Mark], key: str, *, alt: str
+) -> queries.Mark | None:
+    """Draw gold against labels; `behind` gives the votes of a cell from its gold and its label."""
+    marks = {
+        cell_key(gold, label): behind(gold, label)
+        for gold in VOTE_LABELS
+        for label in VOTE_LABELS
+        if table.counts[gold + 1, label + 1]
+    }
+    return figure(
+        confusion_matrix(table, theme=current_look(), chosen=in_url(key)), key, alt=alt, marks=marks
+    )
 
 
 def _choose_clicked(key: str, marks: tuple[str, ...], into: str) -> None:

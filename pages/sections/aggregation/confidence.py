@@ -10,7 +10,7 @@ from core.interpretation.aggregation import SIMULATED_CONFIDENCE, across_judges
 from core.interpretation.aggregation import confidence_weighted as weighed
 from core.interpretation.tables import Column, frame_of
 from core.plots.aggregation import changes_figure, weights_figure
-from pages.sections.aggregation.controls import PageState, share_slider
+from pages.sections.aggregation.controls import PageState
 from pages.shared import cached, widgets
 
 SPLITS = 100
@@ -28,7 +28,7 @@ JUDGES = (
 
 def confidence_tab(state: PageState) -> None:
     """One judge in words, every judge drawn, the weights and rules of one."""
-    share = share_slider(state.controls, "weights_share")
+    share = widgets.share_slider(state.controls, "weights_share")
     votes = cached.single_votes(state.selection)
     found, failed = cached.of_each_possible(
         "confidence weighted",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import streamlit as st
@@ -91,22 +91,6 @@ def read_controls() -> PageState:
         answer=answer,
         controls=controls,
     )
-
-
-def share_slider(place: Any, key: str, width: int | Literal["stretch"] = 170) -> float:
-    """Share of the items that calibrate, 0 to 1, as the visitor sets it in percent."""
-    percent: int = place.slider(
-        "Calibration share",
-        1,
-        50,
-        5,
-        format="%d %%",
-        key=key,
-        bind=widgets.URL,
-        help="Share of the items",
-        width=width,
-    )
-    return percent / 100
 
 
 def _majority_error(found: VoteCounts) -> float:

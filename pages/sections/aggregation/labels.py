@@ -9,9 +9,7 @@ import streamlit as st
 from core.aggregation.btd import BTDFit, decision_map, held_out_labels
 from core.aggregation.rules import label_shares, label_table, rule_labels
 from core.agreement.confusion_matrix import confusion
-from core.interpretation.confusion import cell_key
 from core.plots.aggregation import MOST_VOTES, Pattern, decision_figure, pattern_key, share_key, shares_figure
-from core.plots.confusion import confusion_matrix
 from core.records import NO_GOLD, IntArray, VoteCounts
 from core.schema import VOTE_LABELS, Selection
 from core.store.vote_queries import Mark
@@ -101,15 +99,14 @@ def _become(state: PageState) -> None:
         ),
     )
     bars = {
-        share_key(source, y): ((counts.gold if source == "gold" else labels[source]) == y) & gold
-        for source in shares
+        share_key(source, y): state.votes_behind((label == y) & gold, counts)
+        for source, label in ({"gold": counts.gold} | labels).items()
         for y in VOTE_LABELS
         if shares[source][y + 1].value
     }
     fig = shares_figure(shares, theme=state.look, chosen=widgets.in_url("share_of"))
     bar = widgets.figure(fig, "share_of", alt="Share of each label by source", marks=bars)
-    if bar is not None:
-        widgets.votes_table(state.votes_behind(bar, counts), name="share_of")
+    widgets.votes_table(bar, name="share_of")
     for place, (name, given) in zip(st.columns(2, gap="medium"), labels.items(), strict=True):
         with place:
             _against_gold(state, name, given)
@@ -125,16 +122,12 @@ def _against_gold(state: PageState, name: str, given: IntArray) -> None:
     table = cached.computed("confusions", (*state.key, name), lambda: confusion(counts, labels=given))
     st.caption(f"{name.capitalize()} against gold")
     mark = f"cell_{name}"
-    found = {
-        cell_key(g, y): (counts.gold == g) & (given == y)
-        for g in VOTE_LABELS
-        for y in VOTE_LABELS
-        if table.counts[g + 1, y + 1]
-    }
-    fig = confusion_matrix(table, theme=state.look, chosen=widgets.in_url(mark))
-    picked = widgets.figure(fig, mark, alt=f"Gold against {name} label", marks=found)
-    if picked is not None:
-        widgets.votes_table(state.votes_behind(picked, counts), name=mark)
+
+    def behind(gold: int, label: int) -> Mark:
+        return state.votes_behind((counts.gold == gold) & (given == label), counts)
+
+    picked = widgets.confusion_figure(table, behind, mark, alt=f"Gold against {name} label")
+    widgets.votes_table(picked, name=mark)
 
 
 def _download(state: PageState) -> pd.DataFrame:

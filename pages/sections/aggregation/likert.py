@@ -11,7 +11,6 @@ from core.errors import NoUsableVotes
 from core.interpretation.aggregation import ordinal as ordinal_answer
 from core.plots.aggregation import levels_figure, rules_figure
 from core.records import DirectScores
-from pages.sections.aggregation.controls import share_slider
 from pages.shared import cached, widgets
 
 SPLITS = 100
@@ -95,4 +94,4 @@ def _controls(scores: dict[str, DirectScores]) -> tuple[str, str, float]:
     judge_first = next(name for name in scores if name != gold_first)
     judge = widgets.select("Judge", scores, start=judge_first, key="likert_judge", place=row, width=260)
     gold = widgets.select("Gold rater", scores, start=gold_first, key="likert_gold", place=row, width=260)
-    return judge, gold, share_slider(row, "likert_share", 200)
+    return judge, gold, widgets.share_slider(row, "likert_share", 200)

@@ -13,7 +13,7 @@ from core.aggregation.rules import RULES, given_labels, rule_labels
 from core.interpretation.aggregation import recommend
 from core.plots.aggregation import errors_figure
 from core.records import IntArray
-from pages.sections.aggregation.controls import GREEK, PageState, share_slider
+from pages.sections.aggregation.controls import GREEK, PageState
 from pages.sections.aggregation.labels import decisions_section, labels_sections
 from pages.shared import cached, widgets
 
@@ -86,7 +86,7 @@ def _evaluated(state: PageState, share: float, seed: int, resamples: int) -> Eva
 def _rules(state: PageState) -> None:
     st.subheader("Which rule errs least", anchor=False)
     controls = st.container(horizontal=True)
-    share = share_slider(controls, "share", "stretch")
+    share = widgets.share_slider(controls, "share", "stretch")
     seed = controls.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind=widgets.URL, width=140)
     shown = st.empty()
     with widgets.errors():

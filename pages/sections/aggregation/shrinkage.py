@@ -24,7 +24,7 @@ from core.interpretation.aggregation import bound, helps, shrinkage_answer, some
 from core.plots.aggregation import errors_figure, prior_weights_figure, priors_figure, strength_name
 from core.records import FloatArray, VoteCounts
 from core.schema import Selection
-from pages.sections.aggregation.controls import GREEK, PageState, share_slider
+from pages.sections.aggregation.controls import GREEK, PageState
 from pages.sections.aggregation.labels import named_labels
 from pages.sections.aggregation.rules import COLUMNS, SPLITS, rules_frame
 from pages.shared import cached, widgets
@@ -77,7 +77,7 @@ def read_task(state: PageState) -> Task:
             placeholder="all categories",
             width=180,
         )
-    share = share_slider(state.controls, "lean_share")
+    share = widgets.share_slider(state.controls, "lean_share")
     if category is None or category not in by_category:
         of_judge = _alike(state, {"": cached.vote_counts(state.selection)})[""]
         selection = state.selection

@@ -65,7 +65,6 @@ def read_controls() -> PageState:
     chosen = widgets.choice(
         "Right or wrong by",
         list(RULES),
-        default="each vote",
         key="rule",
         place=slots[0],
         help="each vote: a vote counts alone. both orders: a comparison is asked in both orders and right "

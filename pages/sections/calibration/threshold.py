@@ -99,7 +99,6 @@ def threshold_tab(state: PageState, tab: Any) -> None:
     unit = widgets.choice(
         "Keep or drop",
         ["votes", "comparisons"],
-        default="votes",
         key="unit",
         place=beside,
         help="votes: each by its stated confidence. comparisons: one label each, made from all of its votes.",

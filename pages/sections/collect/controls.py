@@ -133,7 +133,7 @@ def _items() -> ItemSource | None:
 
     Raises NoUsableVotes, UnreadableFile.
     """
-    kind = widgets.choice("What", [DATASET, FILE], default=DATASET, key="collect-items")
+    kind = widgets.choice("What", [DATASET, FILE], key="collect-items")
     found = _of_dataset() if kind == DATASET else _of_file()
     if found is None:
         return None
@@ -213,7 +213,7 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
     if rules.kind == "votes":
         if not rules.fixed:
             found["orders"] = widgets.choice(
-                "Orders", ["balanced", "ab"], default="balanced", key="collect-orders", help=ORDERS_HELP
+                "Orders", ["balanced", "ab"], key="collect-orders", help=ORDERS_HELP
             )
         found["ties"] = st.toggle("Allow ties", True, key="collect-ties")
     if rules.reads:

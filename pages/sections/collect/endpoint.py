@@ -45,7 +45,7 @@ def read_endpoint() -> Endpoint | None:
 
     Raises InvalidOption for an address or a model that cannot be.
     """
-    kind = widgets.choice("Where to", [SERVER, PROVIDER], default=SERVER, key="collect-where")
+    kind = widgets.choice("Where to", [SERVER, PROVIDER], key="collect-where")
     if kind == SERVER:
         base = st.text_input(
             "Base URL",

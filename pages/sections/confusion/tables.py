@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -11,10 +12,8 @@ import streamlit as st
 from core.aggregation.btd import held_out_labels
 from core.agreement.confusion_matrix import Confusion, TieRule, confusion
 from core.errors import NoUsableVotes, TooFewLabels
-from core.interpretation.confusion import cell_key
-from core.plots.confusion import accuracies, confusion_matrix
+from core.plots.confusion import accuracies
 from core.records import IntArray, VoteCounts
-from core.schema import VOTE_LABELS
 from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
 
@@ -51,7 +50,7 @@ def read_controls() -> PageState:
     if not counts:
         raise NoUsableVotes("Confusion needs comparisons with a gold label; this selection has none.")
     row = st.container(horizontal=True)
-    compared = widgets.choice("Compare with gold", list(COMPARED), default="votes", key="compared", place=row)
+    compared = widgets.choice("Compare with gold", list(COMPARED), key="compared", place=row)
     ties: TieRule = row.selectbox("Ties", get_args(TieRule), key="ties", bind=widgets.URL, width=180)
     labels, tables, reasons = cached.computed(
         "confusion", (selection, compared, ties), lambda: _tables(counts, compared, ties)
@@ -97,14 +96,8 @@ def _accuracy(table: Confusion) -> float:
 
 def matrix_section(state: PageState) -> Mark | None:
     """The matrix of one judge; the votes behind the chosen cell."""
-    cells = {
-        cell_key(gold, label): _behind(state, gold, label)
-        for gold in VOTE_LABELS
-        for label in VOTE_LABELS
-        if state.table.counts[gold + 1, label + 1]
-    }
-    fig = confusion_matrix(state.table, theme=state.look, chosen=st.session_state.get("cell"))
-    chosen = widgets.figure(fig, "cell", alt="Gold against verdict, 3 by 3", marks=cells)
+    alt = "Gold against verdict, 3 by 3"
+    chosen = widgets.confusion_figure(state.table, partial(_behind, state), "cell", alt=alt)
     widgets.how_to_read(
         "Rows are what gold says, columns what was said; each row adds up to 100 %. The diagonal is right. "
         "Each cell gives the count, its share of the row and a 95 % interval that allows for votes of one "

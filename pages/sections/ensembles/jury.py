@@ -113,7 +113,7 @@ def without_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
         widgets.not_applicable("a jury of two has nobody to spare.")
         return
     names = {ensembles.RULES[key].name: key for key in found.rules}
-    rule = names[widgets.choice("Rule", list(names), default=next(iter(names)), key="jury-rule")]
+    rule = names[widgets.choice("Rule", list(names), key="jury-rule")]
     st.text(sentences.without(found, rule))
     fig = without_figure(found, rule, styles=state.styles, theme=state.look)
     widgets.figure(fig, "without", alt="Change of accuracy without each member")

@@ -121,7 +121,7 @@ def transfer_tab(state: PageState) -> None:
             "labels can be carried over between categories, data sets or judges; here there is one of each."
         )
         return
-    between = widgets.choice("Between", offered, default=offered[0], key="between")
+    between = widgets.choice("Between", offered, key="between")
     tasks, code = _tasks(state, between)
     key = (*state.key, between)
     found = cached.computed("transfer", key, lambda: transfer(tasks, rng=np.random.default_rng(0)))

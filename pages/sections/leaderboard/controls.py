@@ -48,6 +48,11 @@ class PageState(widgets.View):
         """What all boards are made from."""
         return self.pairs[self.judge]
 
+    @property
+    def by_judge(self) -> dict[str, PairScores]:
+        """Scores of each judge that met the anchor."""
+        return {name: self.pairs[name] for name in self.judges}
+
     def votes(
         self, model: str, *, anchor: str | None = None, judge: str | None = None, category: str | None = None
     ) -> Mark:
@@ -81,7 +86,6 @@ def read_controls() -> PageState:
     interval = widgets.choice(
         "95 % interval",
         [PUBLISHED, CORRECTED],
-        default=PUBLISHED,
         key="interval",
         place=slots[2],
         help="The one that the board's sentence, figure and table show. Published takes every prompt for won "
@@ -153,7 +157,7 @@ def judged(state: PageState) -> dict[str, Board]:
     return cached.of_each(
         "judged",
         (*state.key, state.anchor),
-        {name: state.pairs[name] for name in state.judges},
+        state.by_judge,
         lambda scores: board(scores, state.anchor, prior=state.prior),
     )
 

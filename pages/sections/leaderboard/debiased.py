@@ -32,7 +32,6 @@ def debiased_tab(state: PageState) -> None:
     weighting: Weighting = widgets.choice(
         "Weight of the judge's votes",
         get_args(Weighting),
-        default="full",
         key="debiased_weight",
         place=measured,
         help="tuned follows the judge only as far as it is worth following.",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 import streamlit as st
 
@@ -14,7 +12,6 @@ from core.interpretation.verdicts import ICC_STRONG
 from core.leaderboard.anchored import board
 from core.leaderboard.judges import CUTS, PooledBoard, Pooling, mean_of_judges, pooling, screening
 from core.plots.leaderboard_checks import pooling_figure, screening_figure
-from core.records import PairScores
 from pages.sections.leaderboard.controls import PageState
 from pages.shared import cached, widgets
 
@@ -27,11 +24,10 @@ def judges_tab(state: PageState) -> None:
         widgets.not_applicable(f"one judge alone ({state.judges[0]}) met {state.anchor}; pooling needs two.")
         return
     key = (state.selection, state.prior, state.anchor)
-    judged = {name: state.pairs[name] for name in state.judges}
     tables = cached.ratings(state.selection, anchors=(state.anchor,))
     repeats = cached.of_each("icc by anchor", key, tables, icc)
     pooled = cached.computed(
-        "mean of judges", key, lambda: mean_of_judges(judged, state.anchor, prior=state.prior)
+        "mean of judges", key, lambda: mean_of_judges(state.by_judge, state.anchor, prior=state.prior)
     )
     found: Pooling | None = None
     reason = ""
@@ -40,7 +36,7 @@ def judges_tab(state: PageState) -> None:
             "pooling",
             (*key, SEED),
             lambda: pooling(
-                judged,
+                state.by_judge,
                 state.anchor,
                 rng=np.random.default_rng(SEED),
                 icc={name: one.icc_3_1.value if one.icc_3_1 else None for name, one in repeats.items()},
@@ -58,7 +54,7 @@ def judges_tab(state: PageState) -> None:
             _variance(state, found)
     with measured:
         _means(state, pooled)
-    _screening(state, key, judged, repeats)
+    _screening(state, repeats)
     _code(state)
 
 
@@ -93,20 +89,15 @@ def _means(state: PageState, pooled: PooledBoard) -> None:
     )
 
 
-def _screening(
-    state: PageState,
-    key: tuple[Hashable, ...],
-    judged: dict[str, PairScores],
-    repeats: dict[str, Repeatability],
-) -> None:
+def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
     st.subheader("Would screening help?", anchor=False)
     cut = st.slider("Least ICC(3,k)", 0.0, 1.0, ICC_STRONG, 0.01, key="screen", bind=widgets.URL)
     cuts = tuple(sorted({*CUTS, cut}))
     try:
         found = cached.computed(
             "screening",
-            (*key, cut),
-            lambda: screening(judged, state.anchor, icc=repeats, cuts=cuts, prior=state.prior),
+            (state.selection, state.prior, state.anchor, cut),
+            lambda: screening(state.by_judge, state.anchor, icc=repeats, cuts=cuts, prior=state.prior),
         )
     except NoUsableVotes as error:
         widgets.not_applicable(f"{error}.")

@@ -19,6 +19,7 @@ from pages.shared import cached, widgets
 
 SEED = 0
 SHOWN = 12
+MOST_CATEGORIES, TASK_MODELS = 30, 10
 DRAWS = 500
 RULE_NAMES: dict[str, Rule] = {"repeats": "run_sd", "confidence": "confidence"}
 
@@ -35,7 +36,6 @@ def _abstention(state: PageState) -> None:
     name = widgets.choice(
         "Doubt by",
         list(RULE_NAMES),
-        default="repeats",
         key="abstain_by",
         place=left,
         help="repeats: SD of the score over runs; confidence: mean of what the judge stated",
@@ -100,7 +100,12 @@ print(abstention(doubts, {state.anchor!r}, rule={rule!r}, prior={state.prior!r})
 
 def _subsamples(state: PageState) -> None:
     st.subheader("Does the standard error hold on fewer prompts?", anchor=False)
-    found = cached.computed("subsamples", (*state.key, state.anchor, SEED), lambda: _errors(state))
+
+    def compute() -> SubsampleErrors:
+        rng = np.random.default_rng(SEED)
+        return subsample_errors(state.scores, state.anchor, sizes=_sizes(state), rng=rng, draws=DRAWS)
+
+    found = cached.computed("subsamples", (*state.key, state.anchor, SEED), compute)
     st.text(sentences.subsampled(found))
     if not len(found.n):
         return
@@ -131,15 +136,6 @@ def _sizes(state: PageState) -> tuple[int, ...]:
     """A quarter, half and three quarters of the prompts that a model typically has."""
     prompts = float(np.median([row.n for row in state.board.rows]))
     return tuple(sorted({max(5, round(prompts * share)) for share in (0.25, 0.5, 0.75)}))
-
-
-def _errors(state: PageState) -> SubsampleErrors:
-    return subsample_errors(
-        state.scores, state.anchor, sizes=_sizes(state), rng=np.random.default_rng(SEED), draws=DRAWS
-    )
-
-
-MOST_CATEGORIES, TASK_MODELS = 30, 10
 
 
 def tasks_tab(state: PageState) -> None:

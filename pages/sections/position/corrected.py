@@ -34,23 +34,12 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
     votes = widgets.choice(
         "Votes",
         (ALL, ONE),
-        default=ALL,
         key="order_votes",
         place=row,
         help="One order each: of every comparison only the votes of one order, drawn at random, as if each "
         "had been asked once",
     )
-    share = row.slider(
-        "Calibration share",
-        1,
-        50,
-        5,
-        format="%d %%",
-        key="order_share",
-        bind=widgets.URL,
-        help="Share of the items",
-        width=240,
-    )
+    share = widgets.share_slider(row, "order_share", 240)
     counts = cached.order_counts(state.selection)
     found, failed = cached.of_each_possible(
         "position aware",
@@ -85,12 +74,12 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
     thinned = "" if votes == ALL else "counts = one_order(counts, rng=default_rng(0))\n"
     widgets.copy_as_python(
         f"""counts = queries.order_counts(store, selection)[{state.judge!r}]
-{thinned}found = position_aware(counts, rng=default_rng(0), n_splits={SPLITS}, share={share / 100})
+{thinned}found = position_aware(counts, rng=default_rng(0), n_splits={SPLITS}, share={share})
 print(found.delta, found.fit.z)
 print(found.to_frame().to_string())"""
     )
 
 
-def _position_aware(counts: OrderCounts, votes: str, share: int) -> PositionAware:
+def _position_aware(counts: OrderCounts, votes: str, share: float) -> PositionAware:
     used = counts if votes == ALL else one_order(counts, rng=np.random.default_rng(0))
-    return position_aware(used, rng=np.random.default_rng(0), n_splits=SPLITS, share=share / 100)
+    return position_aware(used, rng=np.random.default_rng(0), n_splits=SPLITS, share=share)
