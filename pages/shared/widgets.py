@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
+import numpy as np
 import streamlit as st
 
 import core
@@ -118,6 +119,11 @@ class View:
 def simulated() -> bool:
     """Whether the data set is simulated."""
     return any(found.simulated and found.name == current_dataset() for found in cached.datasets())
+
+
+def seeded() -> np.random.Generator:
+    """The audit's seed."""
+    return np.random.default_rng(0)
 
 
 def title(name: str, question: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from core.aggregation.confidence_weights import ConfidenceWeighted, confidence_weighted
@@ -35,7 +34,7 @@ def confidence_tab(state: PageState) -> None:
         (state.selection, state.options, share),
         {name: (counts, votes[name]) for name, counts in state.of_judge.items()},
         lambda of: confidence_weighted(
-            *of, state.options, rng=np.random.default_rng(0), n_splits=SPLITS, share=share
+            *of, state.options, rng=widgets.seeded(), n_splits=SPLITS, share=share
         ),
     )
     one = found.get(state.judge)

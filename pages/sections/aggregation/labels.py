@@ -87,7 +87,7 @@ def _become(state: PageState) -> None:
     gold = counts.gold != NO_GOLD
 
     def held_out() -> dict[str, IntArray]:
-        labels = held_out_labels(counts, state.options, rng=np.random.default_rng(0))
+        labels = held_out_labels(counts, state.options, rng=widgets.seeded())
         return {"majority": counts.label, "calibrated": labels}
 
     labels = cached.computed("held out", state.key, held_out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -41,7 +40,7 @@ def likert_tab() -> None:
     found = cached.computed(
         "ordinal",
         (selection, judge, gold, share),
-        lambda: ordinal(levels, rng=np.random.default_rng(0), n_splits=SPLITS, share=share),
+        lambda: ordinal(levels, rng=widgets.seeded(), n_splits=SPLITS, share=share),
     )
     with answer:
         widgets.answer(ordinal_answer(judge, gold, found), part="-likert")

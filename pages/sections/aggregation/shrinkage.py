@@ -137,7 +137,7 @@ def gain_of(task: Task, candidate: CandidatePrior, share: float) -> ShrinkageGai
         "shrinkage gain",
         (*task.key, candidate.kind, share),
         lambda: shrinkage_gain(
-            task.counts, prior, task.options, rng=np.random.default_rng(0), share=share, n_splits=SPLITS
+            task.counts, prior, task.options, rng=widgets.seeded(), share=share, n_splits=SPLITS
         ),
     )
 
@@ -324,7 +324,7 @@ def _fits(prior: CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunk
 def _both(task: Task, prior: CandidatePrior) -> tuple[BTDFit | None, BTDFit]:
     """Own and shrunken fit on every label; the own one may not exist."""
     assert prior.whole is not None  # only available priors are used
-    shrunken = shrunken_fit(task.counts, prior.whole, options=task.options, rng=np.random.default_rng(0))
+    shrunken = shrunken_fit(task.counts, prior.whole, options=task.options, rng=widgets.seeded())
     try:
         return fit(task.counts.labelled().cells()[0], task.options), shrunken
     except AppellateError:

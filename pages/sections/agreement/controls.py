@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from core.agreement.judge_vs_human import LeaveOneOut, leave_one_out
 from core.agreement.kappa import AgreementMatrix, agreement_matrix
 from core.agreement.reliability import Repeatability, icc
@@ -55,7 +53,7 @@ def read_results() -> Results:
     repeated = cached.of_each("repeatability", (selection, anchors), tables, icc)
     matrix = cached.computed("agreement", (selection,), lambda: agreement_matrix(counts))
     beside_people = cached.computed(
-        "leave one out", (selection,), lambda: leave_one_out(counts, humans, rng=np.random.default_rng(0))
+        "leave one out", (selection,), lambda: leave_one_out(counts, humans, rng=widgets.seeded())
     )
     partners = {name: closest_partner(name, matrix, frozenset(humans)) for name in counts}
     people = people_kappa(matrix, frozenset(humans))

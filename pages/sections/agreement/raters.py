@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from core.agreement.kappa import disagreements
@@ -112,7 +111,7 @@ def _groups(results: Results) -> dict[str, InterRaterReliability]:
     counts = results.counts
     groups = {"all raters": list(counts), "judges alone": results.judges, "people alone": results.humans}
     return {
-        group: inter_rater_reliability({name: counts[name] for name in names}, rng=np.random.default_rng(0))
+        group: inter_rater_reliability({name: counts[name] for name in names}, rng=widgets.seeded())
         for group, names in groups.items()
         if len(names) > 1 and (group == "all raters" or len(names) < len(counts))
     }

@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-import numpy as np
 import streamlit as st
 
 from core.confidence import calibration_error
@@ -145,7 +144,7 @@ def noise_floors(state: PageState) -> dict[str, calibration_error.NoiseFloor]:
     return _with_diagram(
         state,
         "noise floor",
-        lambda *known, **given: calibration_error.noise_floor(*known, rng=seeded(), **given),
+        lambda *known, **given: calibration_error.noise_floor(*known, rng=widgets.seeded(), **given),
     )
 
 
@@ -177,8 +176,3 @@ def bin_marks(
         for low, high, n in edges
         if n
     }
-
-
-def seeded() -> np.random.Generator:
-    """The audit's seed."""
-    return np.random.default_rng(0)

@@ -22,7 +22,6 @@ from pages.sections.calibration.controls import (
     gaps,
     noise_floors,
     of_each,
-    seeded,
     subject,
 )
 from pages.shared import cached, widgets
@@ -109,7 +108,7 @@ def _measures(state: PageState) -> None:
         state,
         "calibration intervals",
         (state.bins,),
-        lambda known: calibration_intervals(known, rng=seeded(), bins=state.bins),
+        lambda known: calibration_intervals(known, rng=widgets.seeded(), bins=state.bins),
     )
     outcomes = cached.outcomes(state.selection, rule=state.rule)
     shown = {
@@ -167,13 +166,13 @@ print(found.to_frame())"""
 
 def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> sentences.Recalibrated:
     """Before and after with their intervals and the noise floor of after."""
-    found = recalibrate(known, method=method, rng=seeded(), bins=bins)
+    found = recalibrate(known, method=method, rng=widgets.seeded(), bins=bins)
     moved = found.recalibrated_outcomes
     return sentences.Recalibrated(
         found=found,
-        intervals_before=calibration_intervals(known, rng=seeded(), bins=bins),
-        intervals_after=calibration_intervals(moved, rng=seeded(), bins=bins),
-        floor=noise_floor(moved, rng=seeded(), bins=bins, diagram=found.after.reliability),
+        intervals_before=calibration_intervals(known, rng=widgets.seeded(), bins=bins),
+        intervals_after=calibration_intervals(moved, rng=widgets.seeded(), bins=bins),
+        floor=noise_floor(moved, rng=widgets.seeded(), bins=bins, diagram=found.after.reliability),
     )
 
 

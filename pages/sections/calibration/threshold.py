@@ -18,7 +18,7 @@ from core.plots import calibration as plots
 from core.records import NO_GOLD
 from core.schema import Selection
 from core.store.vote_queries import Mark
-from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, seeded, subject
+from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, subject
 from pages.shared import cached, widgets
 
 
@@ -221,7 +221,7 @@ def comparisons_section(
         "guarantees",
         (selection, sureness, alpha, delta),
         decisions,
-        lambda one: selective.guarantee(one, alpha=alpha, delta=delta, rng=seeded()),
+        lambda one: selective.guarantee(one, alpha=alpha, delta=delta, rng=widgets.seeded()),
     )
     names: Sequence[str] = [judge] if judge else list(found)
     if judge not in found and (judge or not found):
@@ -277,7 +277,7 @@ def _decisions(
     for name, counts in cached.vote_counts(selection).items():
         try:
             if sureness == "btd":
-                made = selective.by_btd(counts, rng=seeded())
+                made = selective.by_btd(counts, rng=widgets.seeded())
             elif sureness == "stated":
                 made = selective.by_stated_confidence(counts, votes[name])
             else:
@@ -293,9 +293,7 @@ def _decisions(
 
 
 def _kept_comparisons(
-    names: Sequence[str],
-    decisions: dict[str, selective.Decisions],
-    found: dict[str, selective.Guarantee],
+    names: Sequence[str], decisions: dict[str, selective.Decisions], found: dict[str, selective.Guarantee]
 ) -> dict[str, Mark]:
     """The surest comparisons that each threshold keeps, as many as a table of votes shows."""
     marks = {}

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import get_args
 
-import numpy as np
 import streamlit as st
 
 from core.aggregation.btd import held_out_labels
@@ -87,7 +86,7 @@ def _tables(
 def _labels(found: VoteCounts, compared: str) -> IntArray | None:
     if compared == "votes":
         return None
-    return found.label if compared == "majority" else held_out_labels(found, rng=np.random.default_rng(0))
+    return found.label if compared == "majority" else held_out_labels(found, rng=widgets.seeded())
 
 
 def _accuracy(table: Confusion) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
 from core.consensus import ensembles
@@ -71,7 +70,7 @@ def judged(state: PageState) -> tuple[ensembles.Members, ensembles.EnsembleTable
     found = ensembles.members({name: counts[name] for name in state.jury}, votes)
     fused = {name: ensembles.fuser_verdicts(found, counts[name], votes[name]) for name in state.fusers}
     costs = cached.costs(state.selection)
-    rng = np.random.default_rng(0)
+    rng = widgets.seeded()
     return found, ensembles.compare(found, rng=rng, fusers=fused, costs=costs, epsilon=state.epsilon)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -83,7 +82,7 @@ def _results(state: PageState, tolerance: float, step: int) -> tuple[BudgetTrial
     found = cached.computed(
         "budget trial",
         (*state.key, tolerances, step),
-        lambda: trial(counts, rng=np.random.default_rng(0), tolerances=tolerances, step=step),
+        lambda: trial(counts, rng=widgets.seeded(), tolerances=tolerances, step=step),
     )
     pilot = cached.computed("pilot", (*state.key, step), lambda: learn(counts.cells()[0], step=step))
     return found, plan(pilot, tolerance=tolerance)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from core.errors import NoUsableVotes
@@ -57,7 +56,7 @@ def compared_tab(state: PageState) -> None:
     found = cached.computed(
         "comparison",
         (*state.key, column, baseline),
-        lambda: compare(values, rng=np.random.default_rng(0), baseline=baseline),
+        lambda: compare(values, rng=widgets.seeded(), baseline=baseline),
     )
     whose = "" if column == JUDGE else f" ({state.judge})"
     widgets.answer(f"{comparison_answer(found, column)}{whose}", part="compare")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
 from core.errors import NoUsableVotes
@@ -93,7 +92,7 @@ def votes_tab(state: PageState) -> None:
     """How many votes a comparison are enough."""
     state.labelled()
     counts = votes_source(state.counts[state.judge], cached.order_counts(state.selection).get(state.judge))
-    found = cached.computed("vote sweep", state.key, lambda: vote_sweep(counts, rng=np.random.default_rng(0)))
+    found = cached.computed("vote sweep", state.key, lambda: vote_sweep(counts, rng=widgets.seeded()))
     if len(found.sizes) < 2:
         widgets.not_applicable(
             f"{state.judge} has one vote a comparison; fewer votes can be tried where there are two or more."
@@ -125,9 +124,7 @@ print(vote_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
 def labels_tab(state: PageState) -> None:
     """How many labelled comparisons are enough."""
     labelled = state.labelled()
-    found = cached.computed(
-        "label sweep", state.key, lambda: label_sweep(labelled, rng=np.random.default_rng(0))
-    )
+    found = cached.computed("label sweep", state.key, lambda: label_sweep(labelled, rng=widgets.seeded()))
     widgets.answer(labels_answer(state.judge, found), part="labels")
     fig = sweep_figure(found, theme=state.look)
     widgets.figure(fig, "labels-sweep", alt="MAE of each rule by the number of labels")

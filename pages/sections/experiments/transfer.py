@@ -49,7 +49,7 @@ def parameters_tab(state: PageState) -> None:
         for judge, counts in judges.items()
     } or {("", judge): counts for judge, counts in state.counts.items()}
     found = cached.computed(
-        "parameters", (state.selection,), lambda: parameter_grid(groups, rng=np.random.default_rng(0))
+        "parameters", (state.selection,), lambda: parameter_grid(groups, rng=widgets.seeded())
     )
     widgets.answer(parameters_answer(found), part="parameters")
     if found.tables:
@@ -124,7 +124,7 @@ def transfer_tab(state: PageState) -> None:
     between = widgets.choice("Between", offered, key="between")
     tasks, code = _tasks(state, between)
     key = (*state.key, between)
-    found = cached.computed("transfer", key, lambda: transfer(tasks, rng=np.random.default_rng(0)))
+    found = cached.computed("transfer", key, lambda: transfer(tasks, rng=widgets.seeded()))
     widgets.answer(transfer_answer(found, between), part="transfer")
     marks = {plots.transfer_key(a, b): (a, b) for a in found.tasks for b in found.tasks if a != b}
     chosen = widgets.in_url("pair")
@@ -255,7 +255,7 @@ def _prediction(
             "distances", key, lambda: task_distances({name: tasks[name] for name in found.tasks})
         )
         tried = cached.computed(
-            "prediction", key, lambda: transfer_prediction(found, distances, rng=np.random.default_rng(0))
+            "prediction", key, lambda: transfer_prediction(found, distances, rng=widgets.seeded())
         )
         st.text(prediction_answer(tried))
         drawn, measured = st.columns([3, 2], gap="medium")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import get_args
 
-import numpy as np
 import streamlit as st
 
 from core.interpretation.debiased import corrected, debiased
@@ -102,7 +101,7 @@ def _board(state: PageState, weighting: Weighting, used: int) -> DebiasedBoard:
         counts = cached.vote_counts(state.selection)
         names = cached.comparison_names(state.selection)
         votes = counts[state.judge] if state.judge else pooled(counts.values())
-        votes = hide_gold(votes, share=used / 100, rng=np.random.default_rng(0))
+        votes = hide_gold(votes, share=used / 100, rng=widgets.seeded())
         sides = {name: names[name].to_pylist() for name in ("model_a", "model_b")}
         return debiased_board(votes, state.anchor, weighting=weighting, **sides)
 

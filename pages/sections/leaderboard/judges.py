@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from core.agreement.reliability import Repeatability, icc
@@ -14,8 +13,6 @@ from core.leaderboard.judges import CUTS, PooledBoard, Pooling, mean_of_judges, 
 from core.plots.leaderboard_checks import pooling_figure, screening_figure
 from pages.sections.leaderboard.controls import PageState
 from pages.shared import cached, widgets
-
-SEED = 0
 
 
 def judges_tab(state: PageState) -> None:
@@ -34,11 +31,11 @@ def judges_tab(state: PageState) -> None:
     try:
         found = cached.computed(
             "pooling",
-            (*key, SEED),
+            key,
             lambda: pooling(
                 state.by_judge,
                 state.anchor,
-                rng=np.random.default_rng(SEED),
+                rng=widgets.seeded(),
                 icc={name: one.icc_3_1.value if one.icc_3_1 else None for name, one in repeats.items()},
                 prior=state.prior,
             ),
@@ -132,7 +129,7 @@ tables = queries.ratings(store, selection, anchors=({state.anchor!r},))
 repeats = {{name: icc(table) for name, table in tables.items()}}
 within = {{name: one.icc_3_1.value for name, one in repeats.items() if one.icc_3_1}}
 print(mean_of_judges(judged, {state.anchor!r}, prior={state.prior!r}).to_frame())
-print(judge_pooling(judged, {state.anchor!r}, rng=default_rng({SEED}), prior={state.prior!r},
+print(judge_pooling(judged, {state.anchor!r}, rng=default_rng(0), prior={state.prior!r},
               icc=within).to_frame())
 print(judge_screening(judged, {state.anchor!r}, icc=repeats, prior={state.prior!r}).to_frame())"""
     )

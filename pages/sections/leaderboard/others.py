@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -15,12 +14,11 @@ from pages.sections.leaderboard.controls import PageState, how_many
 from pages.shared import cached, widgets
 
 SHOWN = 8
-SEED = 0
 
 
 def ratings_tab(state: PageState) -> None:
     """The answer in words, every rating of each model as a figure, judges' dispersion and all numbers."""
-    found = cached.computed("rating spread", (*state.key, state.anchor, SEED), lambda: _spread(state))
+    found = cached.computed("rating spread", (*state.key, state.anchor), lambda: _spread(state))
     st.text(sentences.other_ratings(found))
     drawn, measured = st.columns([3, 2], gap="medium")
     marks = {row.model: state.votes(row.model) for row in state.board.rows}
@@ -52,7 +50,7 @@ def ratings_tab(state: PageState) -> None:
     widgets.copy_as_python(
         f"""pairs = queries.pair_scores(store, selection, pooled=True)
 judged = {{name: pairs[name] for name in {names!r}}}
-found = rating_spread(judged, {state.anchor!r}, rng=default_rng({SEED}),
+found = rating_spread(judged, {state.anchor!r}, rng=default_rng(0),
                       pooled={_pooled_code(state)}, prior={state.prior!r})
 print(found.to_frame().to_string())"""
     )
@@ -87,7 +85,7 @@ def _spread(state: PageState) -> RatingSpread:
     return rating_spread(
         {name: state.pairs[name] for name in names},
         state.anchor,
-        rng=np.random.default_rng(SEED),
+        rng=widgets.seeded(),
         pooled=state.pairs[names[0]] if len(names) == 1 else state.scores,
         prior=state.prior,
     )
@@ -124,7 +122,7 @@ def outside_tab(state: PageState) -> None:
             file.file_id,
             "compared",
             (*state.key, state.anchor, tuple(state.options.items()), scale),
-            lambda: compare_outside(state.board, read, rng=np.random.default_rng(SEED), scale=scale),
+            lambda: compare_outside(state.board, read, rng=widgets.seeded(), scale=scale),
         )
         _show(state, found, file.name)
 
@@ -163,7 +161,7 @@ def _show(state: PageState, found: OutsideComparison, name: str) -> None:
 file = Path({name!r})
 outside = read_outside(file.read_bytes(), name=file.name)
 found = compare_outside(board(pairs, {state.anchor!r}, {options}), outside, scale={found.scale!r},
-                        rng=default_rng({SEED}))
+                        rng=default_rng(0))
 print(found.kendall, found.spearman, found.mean_abs_elo, found.mean_abs_p, found.jaccard)
 print(found.to_frame().to_string())"""
     )

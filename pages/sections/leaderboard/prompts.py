@@ -17,7 +17,6 @@ from core.plots.leaderboard import task_key, tasks_figure
 from pages.sections.leaderboard.controls import PageState, how_many
 from pages.shared import cached, widgets
 
-SEED = 0
 SHOWN = 12
 MOST_CATEGORIES, TASK_MODELS = 30, 10
 DRAWS = 500
@@ -102,10 +101,10 @@ def _subsamples(state: PageState) -> None:
     st.subheader("Does the standard error hold on fewer prompts?", anchor=False)
 
     def compute() -> SubsampleErrors:
-        rng = np.random.default_rng(SEED)
+        rng = widgets.seeded()
         return subsample_errors(state.scores, state.anchor, sizes=_sizes(state), rng=rng, draws=DRAWS)
 
-    found = cached.computed("subsamples", (*state.key, state.anchor, SEED), compute)
+    found = cached.computed("subsamples", (*state.key, state.anchor), compute)
     st.text(sentences.subsampled(found))
     if not len(found.n):
         return
@@ -128,7 +127,7 @@ def _subsamples(state: PageState) -> None:
     widgets.copy_as_python(
         f"""pairs = queries.pair_scores(store, selection, pooled=True)[{state.judge!r}]
 print(subsample_errors(pairs, {state.anchor!r}, sizes={_sizes(state)!r}, draws={DRAWS},
-                       rng=default_rng({SEED})).to_frame())"""
+                       rng=default_rng(0)).to_frame())"""
     )
 
 

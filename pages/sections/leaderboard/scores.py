@@ -22,7 +22,6 @@ from pages.sections.leaderboard.controls import PageState, how_many
 from pages.shared import cached, widgets
 
 SHOWN = 10
-SEED = 0
 
 
 def scores_tab(state: PageState) -> None:
@@ -123,8 +122,8 @@ def _compared(
         return
     beside = cached.computed(
         "dispersion",
-        (*key, tuple(votes), prior, SEED),
-        lambda: dispersion(found, votes, anchor, rng=np.random.default_rng(SEED)),
+        (*key, tuple(votes), prior),
+        lambda: dispersion(found, votes, anchor, rng=widgets.seeded()),
     )
     answer = f"{sentences.leader(found.mean)} {sentences.beside_votes(beside)}"
     if place is None:
@@ -239,7 +238,7 @@ def _code(
             *lines,
             f"boards = score_boards(scores, {anchor!r})",
             "print(boards.to_frame().to_string())",
-            f"beside = dispersion(boards, {boards}, {anchor!r}, rng=default_rng({SEED}))",
+            f"beside = dispersion(boards, {boards}, {anchor!r}, rng=default_rng(0))",
             "print(beside.to_frame().to_string())",
         ]
     return "\n".join(lines)

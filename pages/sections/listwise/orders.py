@@ -90,7 +90,7 @@ def orders_tab(state: PageState) -> None:
     key = (state.selection, state.judge, state.weights, state.tolerance)
 
     def sweep() -> OrderSweep | None:
-        rng = np.random.default_rng(0)
+        rng = widgets.seeded()
         return known(
             lambda: order_sweep(state.shown, rng=rng, weights=state.weights, tolerance=state.tolerance)
         )

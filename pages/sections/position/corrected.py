@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -81,5 +80,5 @@ print(found.to_frame().to_string())"""
 
 
 def _position_aware(counts: OrderCounts, votes: str, share: float) -> PositionAware:
-    used = counts if votes == ALL else one_order(counts, rng=np.random.default_rng(0))
-    return position_aware(used, rng=np.random.default_rng(0), n_splits=SPLITS, share=share)
+    used = counts if votes == ALL else one_order(counts, rng=widgets.seeded())
+    return position_aware(used, rng=widgets.seeded(), n_splits=SPLITS, share=share)
