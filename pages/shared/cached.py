@@ -130,16 +130,24 @@ def of_each(
 
 
 def of_each_possible(
-    name: str, key: tuple[Hashable, ...], records: Mapping[str, Record], compute: Callable[[Record], Result]
+    name: str,
+    key: tuple[Hashable, ...],
+    records: Mapping[str, Record],
+    compute: Callable[[Record], Result],
+    *,
+    unless: type[AppellateError] = AppellateError,
 ) -> tuple[dict[str, Result], dict[str, str]]:
-    """Result of every judge whose record allows it, `computed` together, and why another has none."""
+    """Result of every judge whose record allows it, `computed` together, and why another has none.
+
+    unless : the error that says so; another one is the whole question's.
+    """
 
     def tried() -> tuple[dict[str, Result], dict[str, str]]:
         found, reasons = {}, {}
         for judge, record in records.items():
             try:
                 found[judge] = compute(record)
-            except AppellateError as error:
+            except unless as error:
                 reasons[judge] = str(error)
         return found, reasons
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import io
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
 import numpy as np
@@ -459,18 +460,25 @@ def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> No
             st.download_button(kind, make, file, mime, key=f"{name}-{kind.lower()}", on_click="ignore")
 
 
+def arguments(record: Any, without: Collection[str] = ()) -> list[str]:
+    """The fields of a record that differ from their defaults, as arguments in Python."""
+    given = []
+    for each in fields(record):
+        value = getattr(record, each.name)
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        if each.name not in without and value != default:
+            text = f"Path({str(value)!r})" if isinstance(value, Path) else repr(value)
+            given.append(f"{each.name}={text}")
+    return given
+
+
 def copy_as_python(code: str, *commented: str) -> None:
     """Show the lines that reproduce the page's number; `store` and `selection` are defined above them.
 
     commented : names that the code uses in comments only.
     """
-    selection = current_selection()
-    given = (
-        f"{field.name}={getattr(selection, field.name)!r}"
-        for field in fields(selection)
-        if getattr(selection, field.name) != field.default
-    )
-    code = f"{OPEN_STORE}\nselection = Selection({', '.join(given)})\n\n{code.strip()}"
+    given = ", ".join(arguments(current_selection()))
+    code = f"{OPEN_STORE}\nselection = Selection({given})\n\n{code.strip()}"
     with st.expander("Copy as Python"):
         st.code(script(code, *commented), language="python")
 

@@ -150,13 +150,11 @@ def noise_floors(state: PageState) -> dict[str, calibration_error.NoiseFloor]:
 
 def _with_diagram(state: PageState, name: str, compute: Callable[..., Result]) -> dict[str, Result]:
     known = diagrams(state)
-    return cached.computed(
+    return cached.of_each(
         name,
         (state.selection, state.rule, state.bins),
-        lambda: {
-            judge: compute(outcomes, bins=state.bins, diagram=known[judge])
-            for judge, outcomes in state.outcomes.items()
-        },
+        {judge: (outcomes, known[judge]) for judge, outcomes in state.outcomes.items()},
+        lambda of: compute(of[0], bins=state.bins, diagram=of[1]),
     )
 
 

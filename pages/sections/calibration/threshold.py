@@ -107,7 +107,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
     if not tab.open:
         return
     if sureness:
-        comparisons_section(state.selection, state.judge, sureness, alpha, delta, drawn=drawn, beside=answer)
+        comparisons_section(state.judge, sureness, alpha, delta, drawn=drawn, beside=answer)
         return
     judge = subject(state)
     curves = of_each(state, "risk", (), selective.risk_coverage)
@@ -189,8 +189,7 @@ def read_sureness(place: Any) -> selective.Sureness:
 def without_confidence(reason: str) -> None:
     """What can be said where no vote states a confidence: a label is as sure as its votes agree."""
     widgets.not_applicable(reason)
-    selection = widgets.current_selection()
-    summary = cached.summary(selection)
+    summary = cached.summary(widgets.current_selection())
     if not any(judge.labelled for judge in summary.judges):
         return  # Without gold no error is known, whatever a label's sureness.
     st.text(
@@ -200,20 +199,14 @@ def without_confidence(reason: str) -> None:
     answer = beside.container()
     alpha, delta = read_target(beside)
     sureness = read_sureness(beside)
-    comparisons_section(selection, None, sureness, alpha, delta, drawn=drawn, beside=answer)
+    comparisons_section(None, sureness, alpha, delta, drawn=drawn, beside=answer)
 
 
 def comparisons_section(
-    selection: Selection,
-    judge: str | None,
-    sureness: selective.Sureness,
-    alpha: float,
-    delta: float,
-    *,
-    drawn: Any,
-    beside: Any,
+    judge: str | None, sureness: selective.Sureness, alpha: float, delta: float, *, drawn: Any, beside: Any
 ) -> None:
     """The guarantee in words, the curve with its cuts, its table; `judge` None shows all."""
+    selection = widgets.current_selection()
     decisions, reasons = cached.computed(
         "decisions", (selection, sureness), lambda: _decisions(selection, sureness)
     )

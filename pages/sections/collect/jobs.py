@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from pathlib import Path
-from typing import Any
-
 import streamlit as st
 
 from core.installation import INSTALLED, ROOT
-from core.judging.job import Budget, Job
+from core.judging.job import Job
 from core.judging.plan import described, outcome, plan, proposed
 from core.judging.prompts import FOLDER
 from core.judging.registry import Started, begin, complete, forget, resume, runs, started
@@ -52,32 +48,21 @@ def prompt(state: PageState) -> None:
 def copy(state: PageState) -> None:
     """The same job in Python."""
     job = state.job
-    given = _arguments(job, {"dataset", "items", "judges", "protocol"})
-    judge = _arguments(job.judges[0], {"model"})
-    terms = _arguments(state.terms, set())
+    given = widgets.arguments(job, ("dataset", "items", "judges", "protocol"))
+    judge = widgets.arguments(job.judges[0], ("model",))
+    terms = widgets.arguments(state.terms)
     widgets.copy_as_python(
         f"""job = Job(
     dataset={job.dataset!r},
     items={state.python},
-    judges=(Judge(model={job.judges[0].model!r}{judge}),),
-    protocol={job.protocol!r}{given},
+    judges=(Judge(model={job.judges[0].model!r}{", ".join(["", *judge])}),),
+    protocol={job.protocol!r}{", ".join(["", *given])},
 )
 print(*plan_job(job, store, confirmed={state.terms.confirmed!r}).sentences, sep="\\n")
 # This sends the texts, and may cost:
-# print(start_job(job, store{terms}).wait().sentence)""",
+# print(start_job(job, store{", ".join(["", *terms])}).wait().sentence)""",
         "start_job",
     )
-
-
-def _arguments(record: Any, without: set[str]) -> str:
-    """The fields of a record that differ from their defaults, as arguments after others."""
-    given = []
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if field.name in without or value in (field.default, Budget()):
-            continue
-        given.append(f", {field.name}={f'Path({str(value)!r})' if isinstance(value, Path) else repr(value)}")
-    return "".join(given)
 
 
 LOOK_SECONDS = 1.0

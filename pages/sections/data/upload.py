@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -203,15 +203,9 @@ def _show(outcome: Outcome, key: str) -> None:
 
 
 def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> None:
-    given = {
-        field.name: getattr(options, field.name)
-        for field in fields(options)
-        if getattr(options, field.name) != field.default
-    }
-    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
     code = (
         f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM format\n"
-        f"options = ReadOptions({arguments})\n"
+        f"options = ReadOptions({', '.join(widgets.arguments(options))})\n"
         f"{widgets.OPEN_STORE}\n"
         "reading = read([(name, Path(name))], options)[-1]\n"
         f"print(store.load(reading, dataset={dataset!r}).sentence)"

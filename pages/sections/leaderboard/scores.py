@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import NoUsableVotes
 from core.interpretation import direct_scores as sentences
@@ -40,7 +41,7 @@ def scores_tab(state: PageState) -> None:
         judged = {state.judge: judged[state.judge]}
     offered = scored_anchors(judged)
     if not offered:
-        _only_statistics(state.selection, judged)
+        _only_statistics(judged)
         return
     anchor = state.anchor
     if anchor not in offered:
@@ -53,7 +54,7 @@ def scores_tab(state: PageState) -> None:
         for name in voters
         if met(state.pairs[name], anchor)
     }
-    _compared(state.selection, judged, anchor, votes, state.boards.get(anchor), state.prior)
+    _compared(judged, anchor, votes, state.boards.get(anchor), state.prior)
 
 
 def only_scores(selection: Selection, *, no_board: bool = False) -> bool:
@@ -68,10 +69,10 @@ def only_scores(selection: Selection, *, no_board: bool = False) -> bool:
     answer = st.container()
     offered = scored_anchors(judged)
     if not offered:
-        _only_statistics(selection, judged, place=answer)
+        _only_statistics(judged, answer)
         return True
     chosen = widgets.select("Anchor", offered, start=_middling(judged, offered), key="scores_anchor")
-    _compared(selection, judged, chosen, {}, None, None, place=answer)
+    _compared(judged, chosen, {}, None, None, place=answer)
     return True
 
 
@@ -88,31 +89,25 @@ def _middling(judged: dict[str, DirectScores], offered: Sequence[str]) -> str:
     return ranked[(len(ranked) - 1) // 2]
 
 
-def _only_statistics(
-    selection: Selection,
-    judged: dict[str, DirectScores],
-    *,
-    place: st.delta_generator.DeltaGenerator | None = None,
-) -> None:
-    found = _statistics(selection, judged)
+def _only_statistics(judged: dict[str, DirectScores], place: DeltaGenerator | None = None) -> None:
+    found = _statistics(judged)
     with place or st.container():
         widgets.answer(sentences.alone(found), "warning", part="-scores")
     _statistics_tables(found)
-    widgets.copy_as_python(_code(selection, judged))
+    widgets.copy_as_python(_code(judged))
 
 
 def _compared(
-    selection: Selection,
     judged: dict[str, DirectScores],
     anchor: str,
     votes: dict[str, Board],
     shown_votes: Board | None,
     prior: str | None,
     *,
-    place: st.delta_generator.DeltaGenerator | None = None,
+    place: DeltaGenerator | None = None,
 ) -> None:
-    key = (selection, tuple(judged), anchor)
-    statistics = _statistics(selection, judged)
+    key = (widgets.current_selection(), tuple(judged), anchor)
+    statistics = _statistics(judged)
     try:
         found = cached.computed("score boards", key, lambda: score_boards(judged, anchor))
     except NoUsableVotes as error:
@@ -135,7 +130,7 @@ def _compared(
     _notes(found, statistics)
     _dispersion_table(beside)
     _statistics_tables(statistics)
-    widgets.copy_as_python(_code(selection, judged, anchor=anchor, votes=tuple(votes), prior=prior))
+    widgets.copy_as_python(_code(judged, anchor=anchor, votes=tuple(votes), prior=prior))
 
 
 def _board(found: ScoreBoards, votes: Board | None) -> None:
@@ -197,8 +192,9 @@ def _dispersion_table(found: Dispersion) -> None:
     )
 
 
-def _statistics(selection: Selection, judged: dict[str, DirectScores]) -> DirectStatistics:
-    return cached.computed("score statistics", (selection, tuple(judged)), lambda: direct_statistics(judged))
+def _statistics(judged: dict[str, DirectScores]) -> DirectStatistics:
+    key = (widgets.current_selection(), tuple(judged))
+    return cached.computed("score statistics", key, lambda: direct_statistics(judged))
 
 
 def _statistics_tables(found: DirectStatistics) -> None:
@@ -216,7 +212,6 @@ def _statistics_tables(found: DirectStatistics) -> None:
 
 
 def _code(
-    selection: Selection,
     judged: dict[str, DirectScores],
     *,
     anchor: str | None = None,

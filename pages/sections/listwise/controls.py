@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import TypeVar
 
 import streamlit as st
@@ -60,35 +59,21 @@ def read_controls() -> PageState:
     return PageState(rankings=rankings, judge=judge, weights=Weights(**chosen), tolerance=tolerance)
 
 
-def known(compute: Callable[[], Result]) -> Result | None:
-    """A result, or None where these rankings do not allow it; the page then says so."""
-    try:
-        return compute()
-    except NoUsableVotes:
-        return None
-
-
 def improvements(state: PageState) -> dict[str, Improvements]:
     """Consensus against the first order, for every judge of items with a known best."""
-
-    def of(rankings: ListRankings) -> Improvements:
-        return improvement(rankings, weights=state.weights, tolerance=state.tolerance)
-
-    return _by_judge(state, "improvements", of, state.weights, state.tolerance)
+    return possible(
+        state,
+        "improvements",
+        lambda found: improvement(found, weights=state.weights, tolerance=state.tolerance),
+    )
 
 
 def sensitivities(state: PageState) -> dict[str, OrderSensitivity]:
     """What order does to every judge that saw an item in two orders."""
-    return _by_judge(state, "sensitivities", order_sensitivity)
+    return possible(state, "sensitivities", order_sensitivity)
 
 
-def _by_judge(
-    state: PageState, name: str, of: Callable[[ListRankings], Result], *key: Hashable
-) -> dict[str, Result]:
+def possible(state: PageState, name: str, compute: Callable[[ListRankings], Result]) -> dict[str, Result]:
     """A result of every judge whose rankings allow it."""
-
-    def all_judges() -> dict[str, Result | None]:
-        return {judge: known(partial(of, one)) for judge, one in state.rankings.items()}
-
-    found = cached.computed(name, (state.selection, *key), all_judges)
-    return {judge: one for judge, one in found.items() if one is not None}
+    key = (state.selection, state.weights, state.tolerance)
+    return cached.of_each_possible(name, key, state.rankings, compute, unless=NoUsableVotes)[0]

@@ -8,11 +8,12 @@ import numpy as np
 import streamlit as st
 
 from core.consensus.listwise import Consensus, Improvements, consensus
-from core.consensus.listwise_orders import OrderSensitivity, OrderSweep, order_sweep
+from core.consensus.listwise_orders import OrderSensitivity, order_sweep
+from core.errors import NoUsableVotes
 from core.interpretation import listwise as sentences
 from core.interpretation import tables
 from core.plots.listwise import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
-from pages.sections.listwise.controls import LABELS, NO_BEST, PageState, known
+from pages.sections.listwise.controls import LABELS, NO_BEST, PageState
 from pages.shared import cached, widgets
 
 DECIMALS = [sentences.CANDIDATES[name] for name in ("consensus", "score", "borda", "top", "uncertainty")]
@@ -87,15 +88,14 @@ def _candidates(state: PageState, pooled: Consensus) -> None:
 
 def orders_tab(state: PageState) -> None:
     """Accuracy against the number of orders."""
-    key = (state.selection, state.judge, state.weights, state.tolerance)
-
-    def sweep() -> OrderSweep | None:
-        rng = widgets.seeded()
-        return known(
-            lambda: order_sweep(state.shown, rng=rng, weights=state.weights, tolerance=state.tolerance)
-        )
-
-    found = cached.computed("orders", key, sweep)
+    swept, _ = cached.of_each_possible(
+        "orders",
+        (state.selection, state.judge, state.weights, state.tolerance),
+        {state.judge: state.shown},
+        lambda one: order_sweep(one, rng=widgets.seeded(), weights=state.weights, tolerance=state.tolerance),
+        unless=NoUsableVotes,
+    )
+    found = swept.get(state.judge)
     if found is None:
         widgets.not_applicable(NO_BEST)
         return
