@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.aggregation.btd import PARAMETERS, BTDFit, BTDOptions, fit
+from core.aggregation.btd import PARAMETERS, BTDFit, fit
 from core.aggregation.shrinkage import (
     CandidatePrior,
     Kind,
@@ -51,10 +51,6 @@ class Task:
     @property
     def key(self) -> tuple[Hashable, ...]:
         return (*self.state.key, self.category)
-
-    @property
-    def options(self) -> BTDOptions:
-        return self.state.options
 
 
 def read_task(state: PageState) -> Task:
@@ -122,7 +118,7 @@ def all_priors(task: Task) -> dict[Kind, CandidatePrior]:
     return candidate_priors(
         judge,
         task.of_judge,
-        task.options,
+        task.state.options,
         category=task.category,
         by_category=task.by_category,
         dataset=widgets.current_dataset(),
@@ -137,7 +133,7 @@ def gain_of(task: Task, candidate: CandidatePrior, share: float) -> ShrinkageGai
         "shrinkage gain",
         (*task.key, candidate.kind, share),
         lambda: shrinkage_gain(
-            task.counts, prior, task.options, rng=widgets.seeded(), share=share, n_splits=SPLITS
+            task.counts, prior, task.state.options, rng=widgets.seeded(), share=share, n_splits=SPLITS
         ),
     )
 
@@ -324,9 +320,9 @@ def _fits(prior: CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunk
 def _both(task: Task, prior: CandidatePrior) -> tuple[BTDFit | None, BTDFit]:
     """Own and shrunken fit on every label; the own one may not exist."""
     assert prior.whole is not None  # only available priors are used
-    shrunken = shrunken_fit(task.counts, prior.whole, options=task.options, rng=widgets.seeded())
+    shrunken = shrunken_fit(task.counts, prior.whole, options=task.state.options, rng=widgets.seeded())
     try:
-        return fit(task.counts.labelled().cells()[0], task.options), shrunken
+        return fit(task.counts.labelled().cells()[0], task.state.options), shrunken
     except AppellateError:
         return None, shrunken
 

@@ -11,12 +11,11 @@ import streamlit as st
 
 from core.confidence import selective
 from core.confidence.th_scores import Scale, th_score, th_sweep
-from core.errors import TooFewLabels
+from core.errors import NoUsableVotes, TooFewLabels
 from core.interpretation import calibration as sentences
 from core.interpretation.tables import frame_of
 from core.plots import calibration as plots
-from core.records import NO_GOLD
-from core.schema import Selection
+from core.records import NO_GOLD, SingleVotes, VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, subject
 from pages.shared import cached, widgets
@@ -207,8 +206,13 @@ def comparisons_section(
 ) -> None:
     """The guarantee in words, the curve with its cuts, its table; `judge` None shows all."""
     selection = widgets.current_selection()
-    decisions, reasons = cached.computed(
-        "decisions", (selection, sureness), lambda: _decisions(selection, sureness)
+    votes = cached.single_votes(selection) if sureness == "stated" else {}
+    decisions, reasons = cached.of_each_possible(
+        "decisions",
+        (selection, sureness),
+        {name: (counts, votes.get(name)) for name, counts in cached.vote_counts(selection).items()},
+        lambda of: _decided(*of, sureness),
+        unless=NoUsableVotes,
     )
     found = cached.of_each(
         "guarantees",
@@ -260,29 +264,22 @@ print(found.to_frame().T)"""
     )
 
 
-def _decisions(
-    selection: Selection, sureness: selective.Sureness
-) -> tuple[dict[str, selective.Decisions], dict[str, str]]:
-    """Labels of each judge that has some to test, and why another has none."""
-    votes = cached.single_votes(selection) if sureness == "stated" else {}
-    known: dict[str, selective.Decisions] = {}
-    reasons: dict[str, str] = {}
-    for name, counts in cached.vote_counts(selection).items():
-        try:
-            if sureness == "btd":
-                made = selective.by_btd(counts, rng=widgets.seeded())
-            elif sureness == "stated":
-                made = selective.by_stated_confidence(counts, votes[name])
-            else:
-                made = selective.by_share(counts)
-        except TooFewLabels:
-            reasons[name] = "too few labelled comparisons to fit BTD on half of them (20)"
-            continue
-        if not ((made.gold != NO_GOLD) & (made.confidence >= 0)).any():
-            reasons[name] = f"no comparison with gold and a {sentences.SURENESS_NAMES[sureness]}"
-            continue
-        known[name] = made
-    return known, reasons
+def _decided(
+    counts: VoteCounts, votes: SingleVotes | None, sureness: selective.Sureness
+) -> selective.Decisions:
+    """A judge's labels. Raises NoUsableVotes, with what it has, if there are none to test."""
+    try:
+        if votes is not None:
+            made = selective.by_stated_confidence(counts, votes)
+        elif sureness == "btd":
+            made = selective.by_btd(counts, rng=widgets.seeded())
+        else:
+            made = selective.by_share(counts)
+    except TooFewLabels:
+        raise NoUsableVotes("too few labelled comparisons to fit BTD on half of them (20)") from None
+    if not ((made.gold != NO_GOLD) & (made.confidence >= 0)).any():
+        raise NoUsableVotes(f"no comparison with gold and a {sentences.SURENESS_NAMES[sureness]}")
+    return made
 
 
 def _kept_comparisons(

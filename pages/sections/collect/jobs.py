@@ -197,9 +197,8 @@ def _unfinished(busy: set[str]) -> None:
 
 
 def _left(job: Started) -> str:
-    def look() -> str:
-        return proposed(
-            job.job, plan(job.job, cached.get_store(), confirmed=job.terms.confirmed, keys=secret_keys())
-        )
-
-    return cached.computed("left of a job", (job.id, job.terms.confirmed, prompts_now(job.job)), look)
+    key = (job.id, job.terms.confirmed, prompts_now(job.job))
+    store, confirmed, keys = cached.get_store(), job.terms.confirmed, secret_keys()
+    return cached.computed(
+        "left of a job", key, lambda: proposed(job.job, plan(job.job, store, confirmed=confirmed, keys=keys))
+    )

@@ -51,9 +51,14 @@ def read_controls() -> PageState:
     row = st.container(horizontal=True)
     compared = widgets.choice("Compare with gold", list(COMPARED), key="compared", place=row)
     ties: TieRule = row.selectbox("Ties", get_args(TieRule), key="ties", bind=widgets.URL, width=180)
-    labels, tables, reasons = cached.computed(
-        "confusion", (selection, compared, ties), lambda: _tables(counts, compared, ties)
+    found, reasons = cached.of_each_possible(
+        "confusion",
+        (selection, compared, ties),
+        counts,
+        lambda one: _compared(one, compared, ties),
+        unless=TooFewLabels,
     )
+    tables = {judge: table for judge, (_, table) in found.items()}
     if not tables:
         raise NoUsableVotes(f"No judge has labels enough. {next(iter(reasons.values()))}")
     hardest = min(tables, key=lambda judge: _accuracy(tables[judge]))
@@ -62,31 +67,19 @@ def read_controls() -> PageState:
         ties=ties,
         judge=widgets.select("Judge", tables, start=hardest, key="rater", place=row),
         counts=counts,
-        labels=labels,
+        labels={judge: labels for judge, (labels, _) in found.items()},
         tables=tables,
         reasons=reasons,
     )
 
 
-def _tables(
-    counts: dict[str, VoteCounts], compared: str, ties: TieRule
-) -> tuple[dict[str, IntArray | None], dict[str, Confusion], dict[str, str]]:
-    """Labels and table of each judge, and why a judge has none."""
-    labels, tables, reasons = {}, {}, {}
-    for judge, found in counts.items():
-        try:
-            labels[judge] = _labels(found, compared)
-        except TooFewLabels as error:
-            reasons[judge] = str(error)
-            continue
-        tables[judge] = confusion(found, labels=labels[judge], ties=ties)
-    return labels, tables, reasons
-
-
-def _labels(found: VoteCounts, compared: str) -> IntArray | None:
-    if compared == "votes":
-        return None
-    return found.label if compared == "majority" else held_out_labels(found, rng=widgets.seeded())
+def _compared(found: VoteCounts, compared: str, ties: TieRule) -> tuple[IntArray | None, Confusion]:
+    """What is compared with gold, and its table."""
+    labels: IntArray | None = None
+    if compared != "votes":
+        majority = compared == "majority"
+        labels = found.label if majority else held_out_labels(found, rng=widgets.seeded())
+    return labels, confusion(found, labels=labels, ties=ties)
 
 
 def _accuracy(table: Confusion) -> float:
