@@ -10,7 +10,7 @@ from pages.shared import widgets
 widgets.title("Agreement", "Does it agree with itself, with others, with people?")
 answer, controls = st.container(), st.container(horizontal=True)
 results = read_results()
-rater = widgets.select("Judge", results.counts, start=results.least_agreeing(), key="rater", place=controls)
+rater = widgets.select("Judge", results.counts, start=results.least_agreeing, key="rater", place=controls)
 mark = controls.slider(
     "Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL
 )

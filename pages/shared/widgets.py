@@ -29,7 +29,7 @@ from core.interpretation.tables import Column
 from core.interpretation.verdicts import Verdict
 from core.plots.base import Style, Theme
 from core.plots.confusion import confusion_matrix
-from core.records import IntArray
+from core.records import IntArray, VoteCells
 from core.schema import COLUMN_NAMES, VOTE_LABELS, Selection
 from core.store import vote_queries as queries
 from core.store.export import write_csv, write_parquet
@@ -38,6 +38,7 @@ from pages.shared import cached
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+    import pyarrow as pa
 
 Chosen = TypeVar("Chosen")
 
@@ -235,14 +236,17 @@ def left_out(reasons: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def errors() -> Iterator[None]:
-    """Show what the user can put right; everything else stays an error of the program."""
+def errors(words: Callable[[object], str] = str, *, elsewhere: bool = True) -> Iterator[None]:
+    """Show what the user can put right; everything else stays an error of the program.
+
+    words : puts an error in the page's words.  elsewhere : without votes, lead to the pages of what there is.
+    """
     try:
         yield
     except AppellateError as error:
         with st.container(border=True):
-            st.text(str(error))
-            if isinstance(error, NoUsableVotes):
+            st.text(words(error))
+            if elsewhere and isinstance(error, NoUsableVotes):
                 _lead_elsewhere()
 
 
@@ -287,6 +291,15 @@ def figure(
         return None
     chosen = select(prompt, marks, start=None, key=key, placeholder="click a mark, or choose here")
     return marks[chosen] if chosen else None
+
+
+def patterns(cells: VoteCells, n: int) -> dict[tuple[int, int, int], int]:
+    """Comparisons with each way (for A, tie, for B) in which n votes fall."""
+    seen: dict[tuple[int, int, int], int] = {}
+    ways = np.stack((cells.plus, cells.tie, cells.minus), axis=1)[cells.n == n].tolist()
+    for way, weight in zip(ways, cells.weight[cells.n == n].tolist(), strict=True):
+        seen[tuple(way)] = seen.get(tuple(way), 0) + round(weight)
+    return seen
 
 
 def confusion_figure(
@@ -448,16 +461,25 @@ def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> No
     """Offer a table, or what makes it on demand, as CSV, safe in a spreadsheet, and as Parquet, exact."""
     import pyarrow as pa
 
-    def written(write: Callable[[pa.Table, BinaryIO], None]) -> bytes:
-        buffer = io.BytesIO()
-        made = frame() if callable(frame) else frame
-        write(pa.Table.from_pandas(made, preserve_index=False), buffer)
-        return buffer.getvalue()
+    def made() -> pa.Table:
+        return pa.Table.from_pandas(frame() if callable(frame) else frame, preserve_index=False)
 
     with st.container(horizontal=True):
-        for kind, write, mime in FILES:
-            make, file = partial(written, write), f"{name}.{kind.lower()}"
-            st.download_button(kind, make, file, mime, key=f"{name}-{kind.lower()}", on_click="ignore")
+        download_buttons(made, name)
+
+
+def download_buttons(make: Callable[[], pa.Table], name: str, *, text: str = "") -> None:
+    """One button per kind of file, which makes the table only when it is clicked."""
+
+    def written(write: Callable[[pa.Table, BinaryIO], None]) -> bytes:
+        buffer = io.BytesIO()
+        write(make(), buffer)
+        return buffer.getvalue()
+
+    for kind, write, mime in FILES:
+        file, key = f"{name}.{kind.lower()}", f"{text}{name}-{kind.lower()}"
+        make_file = partial(written, write)
+        st.download_button(f"{text}{kind}", make_file, file, mime, key=key, on_click="ignore")
 
 
 def arguments(record: Any, without: Collection[str] = ()) -> list[str]:

@@ -53,7 +53,16 @@ def confidence_tab(state: PageState) -> None:
     # The chosen judge has its reason above.
     widgets.without_result({name: why for name, why in failed.items() if name != state.judge})
     if one is not None:
-        _copy(state, share)
+        widgets.copy_as_python(
+            f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
+votes = queries.single_votes(store, selection)[{state.judge!r}]
+options = {state.options!r}
+found = confidence_weighted(
+    counts, votes, options, rng=default_rng(0), n_splits={SPLITS}, share={share}
+)
+print(found.weighing)
+print(found.to_frame().to_string())"""
+        )
 
 
 def _drawn(state: PageState, found: dict[str, ConfidenceWeighted], one: ConfidenceWeighted | None) -> None:
@@ -78,16 +87,3 @@ def _drawn(state: PageState, found: dict[str, ConfidenceWeighted], one: Confiden
             st.caption("Weight by stated confidence")
             fig = weights_figure(one, style=state.styles[state.judge], theme=state.look)
             widgets.figure(fig, "weights", alt="Weight of a vote by its stated confidence")
-
-
-def _copy(state: PageState, share: float) -> None:
-    widgets.copy_as_python(
-        f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
-votes = queries.single_votes(store, selection)[{state.judge!r}]
-options = {state.options!r}
-found = confidence_weighted(
-    counts, votes, options, rng=default_rng(0), n_splits={SPLITS}, share={share}
-)
-print(found.weighing)
-print(found.to_frame().to_string())"""
-    )

@@ -9,7 +9,7 @@ import streamlit as st
 from core.aggregation.btd import BTDFit, decision_map, held_out_labels
 from core.aggregation.rules import label_shares, label_table, rule_labels
 from core.agreement.confusion_matrix import confusion
-from core.plots.aggregation import MOST_VOTES, Pattern, decision_figure, pattern_key, share_key, shares_figure
+from core.plots.aggregation import MOST_VOTES, decision_figure, pattern_key, share_key, shares_figure
 from core.records import NO_GOLD, IntArray, VoteCounts
 from core.schema import VOTE_LABELS, Selection
 from core.store.vote_queries import Mark
@@ -33,7 +33,7 @@ def decisions_section(state: PageState) -> None:
 
 
 def _maps(state: PageState, n: int) -> None:
-    seen = _seen(state, n)
+    seen = widgets.patterns(state.cells, n)
     marks = {pattern_key(*pattern): Mark(judge=state.judge, counts=pattern) for pattern in seen}
     drawn = decision_map(state.fitted, n)
     calibrated, plain = st.columns(2, gap="medium")
@@ -55,17 +55,6 @@ def _maps(state: PageState, n: int) -> None:
     widgets.votes_table(cell, name="cell")
 
 
-def _seen(state: PageState, n: int) -> dict[Pattern, int]:
-    """Comparisons with each way that n votes fall."""
-    cells = state.cells
-    seen: dict[Pattern, int] = {}
-    patterns = zip(*(part.tolist() for part in (cells.plus, cells.tie, cells.minus)), strict=True)
-    for pattern, weight in zip(patterns, cells.weight.tolist(), strict=True):
-        if sum(pattern) == n:
-            seen[pattern] = seen.get(pattern, 0) + round(weight)
-    return seen
-
-
 def labels_sections(state: PageState) -> None:
     """Shares and errors of labels before and after, and the download."""
     st.subheader("What the labels become", anchor=False)
@@ -85,12 +74,10 @@ def _become(state: PageState) -> None:
     """Shares of labels and errors by gold, before and after."""
     counts = state.counts
     gold = counts.gold != NO_GOLD
-
-    def held_out() -> dict[str, IntArray]:
-        labels = held_out_labels(counts, state.options, rng=widgets.seeded())
-        return {"majority": counts.label, "calibrated": labels}
-
-    labels = cached.computed("held out", state.key, held_out)
+    calibrated = cached.computed(
+        "held out", state.key, lambda: held_out_labels(counts, state.options, rng=widgets.seeded())
+    )
+    labels = {"majority": counts.label, "calibrated": calibrated}
     shares = cached.computed(
         "label shares",
         state.key,

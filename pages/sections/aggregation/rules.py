@@ -144,9 +144,7 @@ def _errors(state: PageState, found: Evaluation, *, done: bool) -> str | None:
     """The figure, and the key of the rule that was chosen in it."""
     fig = errors_figure(found, theme=state.look, chosen=widgets.in_url("wrong"))
     if not done:
-        st.plotly_chart(
-            fig, key="wrong-first", theme=None, config=widgets.PLOTLY_CONFIG, alt="MAE of each rule"
-        )
+        widgets.figure(fig, "wrong-first", alt="MAE of each rule")
         return None
     keys = {score.name: score.key for score in found.scores.values() if score.key != "random"}
     wrong = widgets.figure(

@@ -9,15 +9,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.aggregation import shrinkage
 from core.aggregation.btd import PARAMETERS, BTDFit, fit
-from core.aggregation.shrinkage import (
-    CandidatePrior,
-    Kind,
-    Prior,
-    by_item_name,
-    candidate_priors,
-    shrunken_fit,
-)
 from core.aggregation.shrinkage_trial import FEWEST, ShrinkageGain, shrinkage_gain
 from core.errors import AppellateError, NoUsableVotes
 from core.interpretation.aggregation import bound, helps, shrinkage_answer, some, weighed
@@ -105,17 +98,17 @@ def _alike(state: PageState, found: dict[str, dict[str, VoteCounts]]) -> dict[st
     }
 
 
-def all_priors(task: Task) -> dict[Kind, CandidatePrior]:
+def all_priors(task: Task) -> dict[shrinkage.Kind, shrinkage.CandidatePrior]:
     judge = task.state.judge
     by_dataset: dict[str, VoteCounts] = {}
     if len(cached.datasets()) > 1:
         wide = Selection(judges=(judge,), gold=task.selection.gold)
         names = cached.comparison_names(wide)["item_id"].to_pylist()
         by_dataset = {
-            dataset: by_item_name(voters[judge], names)
+            dataset: shrinkage.by_item_name(voters[judge], names)
             for dataset, voters in cached.vote_counts_by(wide, "dataset").items()
         }
-    return candidate_priors(
+    return shrinkage.candidate_priors(
         judge,
         task.of_judge,
         task.state.options,
@@ -126,7 +119,7 @@ def all_priors(task: Task) -> dict[Kind, CandidatePrior]:
     )
 
 
-def gain_of(task: Task, candidate: CandidatePrior, share: float) -> ShrinkageGain:
+def gain_of(task: Task, candidate: shrinkage.CandidatePrior, share: float) -> ShrinkageGain:
     prior = candidate.prior
     assert prior is not None  # only available priors are used
     return cached.computed(
@@ -138,14 +131,14 @@ def gain_of(task: Task, candidate: CandidatePrior, share: float) -> ShrinkageGai
     )
 
 
-def gain_of_few(task: Task, candidate: CandidatePrior) -> ShrinkageGain | None:
+def gain_of_few(task: Task, candidate: shrinkage.CandidatePrior) -> ShrinkageGain | None:
     """Calibrated on the fewest comparisons; None if the chosen share is no more."""
     few = gain_of(task, candidate, FEWEST)
     chosen = gain_of(task, candidate, task.share)
     return few if few.evaluation.calibration < chosen.evaluation.calibration else None
 
 
-def code_of(task: Task, candidate: CandidatePrior) -> str:
+def code_of(task: Task, candidate: shrinkage.CandidatePrior) -> str:
     """Lines of Python that make the prior and give the page's numbers."""
     state = task.state
     judge, dataset = state.judge, widgets.current_dataset()
@@ -250,7 +243,7 @@ def shrinkage_tab(state: PageState) -> None:
         _compared(task, at_hand, name)
 
 
-def _compared(task: Task, at_hand: dict[str, CandidatePrior], chosen: str) -> None:
+def _compared(task: Task, at_hand: dict[str, shrinkage.CandidatePrior], chosen: str) -> None:
     """Every prior at both sizes, one click from being chosen."""
     sizes: dict[str, dict[str, ShrinkageGain]] = {}
     for name, prior in at_hand.items():
@@ -281,14 +274,14 @@ def _numbers(gain: ShrinkageGain, few: ShrinkageGain | None) -> None:
     widgets.table(changes, "shrinkage-changes", alt=alt, heads=CHANGES)
 
 
-def _fits(prior: CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunken: BTDFit) -> None:
+def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunken: BTDFit) -> None:
     """θ of the own fit, the prior and the shrunken fit, and how the prior was weighed."""
     fits, whole = gain.evaluation.shrunken, prior.whole
     assert fits is not None  # a gain has always compared it
     assert whole is not None  # only available priors are used
     donors = f", the mean of {len(prior.donors)} fits ({some(prior.donors)})" if prior.donors else ""
     st.text(f"The prior: {prior.name}{donors}.")
-    widgets.table(_theta(gain, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit")
+    widgets.table(_theta(gain, fits, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit")
     for note in shrunken.notes[1:]:
         st.text(f"On all {shrunken.n_items:,} labels: {note}")
     st.text(weighed(gain))
@@ -317,20 +310,26 @@ def _fits(prior: CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunk
     )
 
 
-def _both(task: Task, prior: CandidatePrior) -> tuple[BTDFit | None, BTDFit]:
+def _both(task: Task, prior: shrinkage.CandidatePrior) -> tuple[BTDFit | None, BTDFit]:
     """Own and shrunken fit on every label; the own one may not exist."""
     assert prior.whole is not None  # only available priors are used
-    shrunken = shrunken_fit(task.counts, prior.whole, options=task.state.options, rng=widgets.seeded())
+    shrunken = shrinkage.shrunken_fit(
+        task.counts, prior.whole, options=task.state.options, rng=widgets.seeded()
+    )
     try:
         return fit(task.counts.labelled().cells()[0], task.state.options), shrunken
     except AppellateError:
         return None, shrunken
 
 
-def _theta(gain: ShrinkageGain, own: BTDFit | None, whole: Prior, shrunken: BTDFit) -> pd.DataFrame:
+def _theta(
+    gain: ShrinkageGain,
+    fits: shrinkage.ShrunkenFits,
+    own: BTDFit | None,
+    whole: shrinkage.Prior,
+    shrunken: BTDFit,
+) -> pd.DataFrame:
     """β, ν, γ; medians over the splits, as a mean of ν says little when some end on the bound."""
-    fits = gain.evaluation.shrunken
-    assert fits is not None  # a gain has always compared it
 
     def natural(theta: FloatArray) -> list[float]:
         return [float(theta[0]), float(np.exp(theta[1])), float(theta[2])]

@@ -19,8 +19,8 @@ from pages.shared import cached, widgets
 class Results(widgets.View):
     """Agreement of every rater of the selection.
 
-    own_gold : raters of whose votes gold is made.  kappas : κ of each rater with its closest partner.
-    anchors : models that repeated votes are oriented by.
+    own_gold : raters of whose votes gold is made.  anchors : models that repeated votes are oriented by.
+    least_agreeing : the judge with the worst grade, and of several the one with the lowest κ.
     """
 
     counts: dict[str, VoteCounts]
@@ -31,15 +31,8 @@ class Results(widgets.View):
     repeated: dict[str, Repeatability]
     matrix: AgreementMatrix
     beside_people: LeaveOneOut
-    kappas: dict[str, float]
     verdicts: dict[str, Verdict]
-
-    def least_agreeing(self) -> str:
-        """The judge with the worst grade, and of several the one with the lowest κ."""
-        return max(
-            self.judges or self.humans,
-            key=lambda name: (GRADES.index(self.verdicts[name].verdict), -self.kappas[name]),
-        )
+    least_agreeing: str
 
 
 def read_results() -> Results:
@@ -57,25 +50,30 @@ def read_results() -> Results:
     )
     partners = {name: closest_partner(name, matrix, frozenset(humans)) for name in counts}
     people = people_kappa(matrix, frozenset(humans))
+    kappas = {name: one.kappa.value if one and one.kappa else 0.0 for name, one in partners.items()}
+    verdicts = {
+        name: agreement(
+            name,
+            repeated.get(name),
+            partners[name],
+            others=len(counts) - 1,
+            people=people,
+            beside_people=[one for one in beside_people.judges if one.judge == name],
+        )
+        for name in counts
+    }
+    judges = [name for name in counts if name not in humans]
     return Results(
         counts=counts,
-        judges=[name for name in counts if name not in humans],
+        judges=judges,
         humans=humans,
         own_gold=humans if selection.gold == "humans" else [selection.gold],
         anchors=anchors,
         repeated=repeated,
         matrix=matrix,
         beside_people=beside_people,
-        kappas={name: one.kappa.value if one and one.kappa else 0.0 for name, one in partners.items()},
-        verdicts={
-            name: agreement(
-                name,
-                repeated.get(name),
-                partners[name],
-                others=len(counts) - 1,
-                people=people,
-                beside_people=[one for one in beside_people.judges if one.judge == name],
-            )
-            for name in counts
-        },
+        verdicts=verdicts,
+        least_agreeing=max(
+            judges or humans, key=lambda name: (GRADES.index(verdicts[name].verdict), -kappas[name])
+        ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.agreement.kappa import disagreements
-from core.agreement.reliability import InterRaterReliability, inter_rater_reliability, split_comparisons
+from core.agreement.reliability import inter_rater_reliability, split_comparisons
 from core.interpretation import agreement as sentences
 from core.interpretation.tables import frame, frame_of
 from core.plots import agreement as plots
@@ -83,7 +83,19 @@ def pair_tables(results: Results, mark: float) -> None:
 def all_section(results: Results) -> None:
     """α and Fleiss κ of all raters, of judges and of people, with the comparisons that split them."""
     st.subheader("All at once", anchor=False)
-    groups = cached.computed("inter-rater", (results.selection,), lambda: _groups(results))
+    counts = results.counts
+    everybody = {"all raters": list(counts), "judges alone": results.judges, "people alone": results.humans}
+    groups = cached.of_each(
+        "inter-rater",
+        (results.selection,),
+        # Of judges or people alone only where there are both.
+        {
+            group: {name: counts[name] for name in names}
+            for group, names in everybody.items()
+            if len(names) > 1 and (group == "all raters" or len(names) < len(counts))
+        },
+        lambda members: inter_rater_reliability(members, rng=widgets.seeded()),
+    )
     if not groups:
         widgets.not_applicable("Krippendorff α and Fleiss κ need at least two raters.")
         return
@@ -100,21 +112,11 @@ def all_section(results: Results) -> None:
         "intervals by item."
     )
     if group:
-        raters = {name: results.counts[name] for name in group.raters}
+        raters = {name: counts[name] for name in group.raters}
         widgets.comparisons_table(split_comparisons(raters), name="group")
     widgets.table(
         frame_of(sentences.GROUPS, groups, heading="group"), "concord", alt="Agreement of all raters"
     )
-
-
-def _groups(results: Results) -> dict[str, InterRaterReliability]:
-    counts = results.counts
-    groups = {"all raters": list(counts), "judges alone": results.judges, "people alone": results.humans}
-    return {
-        group: inter_rater_reliability({name: counts[name] for name in names}, rng=widgets.seeded())
-        for group, names in groups.items()
-        if len(names) > 1 and (group == "all raters" or len(names) < len(counts))
-    }
 
 
 def people_section(results: Results, rater: str) -> None:

@@ -91,24 +91,19 @@ def read_controls() -> PageState:
 
 
 def _known(selection: Selection, rule: CorrectnessRule) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
-    return cached.computed("with confidence", (selection, rule), lambda: _with_confidence(selection, rule))
-
-
-def _with_confidence(
-    selection: Selection, rule: CorrectnessRule
-) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
     """Verdicts that can be measured by judge, and why a judge has none."""
     found = cached.outcomes(selection, rule=rule)
     pairs = " judged in both orders" if rule == "both_orders" else ""
-    known, reasons = {}, {}
-    for judge in (about.name for about in cached.summary(selection).judges):
-        if judge not in found or not found[judge].n.any():
-            reasons[judge] = f"no comparison{pairs} that has gold"
-        elif not len(measured := found[judge].with_confidence()):
-            reasons[judge] = f"no confidence with any of their {NOUNS[rule]} on gold"
-        else:
-            known[judge] = measured
-    return known, reasons
+
+    def measured(one: OutcomeCounts | None) -> OutcomeCounts:
+        if one is None or not one.n.any():
+            raise NoUsableVotes(f"no comparison{pairs} that has gold")
+        if not len(known := one.with_confidence()):
+            raise NoUsableVotes(f"no confidence with any of their {NOUNS[rule]} on gold")
+        return known
+
+    judges = {about.name: found.get(about.name) for about in cached.summary(selection).judges}
+    return cached.of_each_possible("with confidence", (selection, rule), judges, measured)
 
 
 def of_each(

@@ -14,20 +14,11 @@ from core.plots import calibration as plots
 from core.plots.forest import ForestMark, Series, forest
 from core.records import OutcomeCounts
 from core.store.vote_queries import Mark
-from pages.sections.calibration.controls import (
-    PageState,
-    bin_marks,
-    calibrations,
-    diagrams,
-    gaps,
-    noise_floors,
-    of_each,
-    subject,
-)
+from pages.sections.calibration import controls
 from pages.shared import cached, widgets
 
 
-def reliability_tab(state: PageState) -> None:
+def reliability_tab(state: controls.PageState) -> None:
     """Accuracy against stated confidence, the gap beside it, and the table of measures."""
     left, right = st.columns([1, 1], gap="medium")
     with left:
@@ -64,18 +55,20 @@ def reliability_tab(state: PageState) -> None:
     )
 
 
-def _diagram(state: PageState) -> Mark | None:
-    every = diagrams(state)
+def _diagram(state: controls.PageState) -> Mark | None:
+    every = controls.diagrams(state)
     shown = {name: every[name] for name in state.shown}
-    marks = {key: mark for name, one in shown.items() for key, mark in bin_marks(state, name, one).items()}
+    marks = {
+        key: mark for name, one in shown.items() for key, mark in controls.bin_marks(state, name, one).items()
+    }
     fig = plots.reliability_diagram(
         shown, styles=state.styles, theme=state.look, chosen=st.session_state.get("bin")
     )
     return widgets.figure(fig, "bin", alt="Accuracy against stated confidence", marks=marks)
 
 
-def _gaps(state: PageState) -> Mark | None:
-    found = gaps(state)
+def _gaps(state: controls.PageState) -> Mark | None:
+    found = controls.gaps(state)
     marks = [
         ForestMark.of(
             found[name].gap,
@@ -102,9 +95,9 @@ def _gaps(state: PageState) -> Mark | None:
     return widgets.figure(fig, "wrong", alt=alt, marks=wrong_of, prompt="Wrong votes of")
 
 
-def _measures(state: PageState) -> None:
-    results, floors, gap = calibrations(state), noise_floors(state), gaps(state)
-    intervals = of_each(
+def _measures(state: controls.PageState) -> None:
+    results, floors, gap = controls.calibrations(state), controls.noise_floors(state), controls.gaps(state)
+    intervals = controls.of_each(
         state,
         "calibration intervals",
         (state.bins,),
@@ -131,7 +124,7 @@ def _measures(state: PageState) -> None:
         )
 
 
-def recalibration_tab(state: PageState, tab: Any) -> None:
+def recalibration_tab(state: controls.PageState, tab: Any) -> None:
     """What the chosen map does to one judge, and to all."""
     drawn, beside = st.columns([1, 1], gap="medium")
     # Isotonic by default: maps of log odds do badly where 0 or 1 is stated often.
@@ -144,7 +137,7 @@ def recalibration_tab(state: PageState, tab: Any) -> None:
         state.outcomes,
         lambda known: _recalibrated(known, method, state.bins),
     )
-    judge = subject(state)
+    judge = controls.subject(state)
     if judge in done:
         _one(state, judge, done[judge], drawn, beside)
     for name in state.shown:
@@ -176,10 +169,12 @@ def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> sentences.
     )
 
 
-def _one(state: PageState, judge: str, result: sentences.Recalibrated, drawn: Any, beside: Any) -> None:
+def _one(
+    state: controls.PageState, judge: str, result: sentences.Recalibrated, drawn: Any, beside: Any
+) -> None:
     """Sentence, diagram and measures of one judge, before and after."""
     beside.text(sentences.recalibrated(judge, result))
-    marks = bin_marks(state, judge, result.found.before.reliability, shown_as="as stated")
+    marks = controls.bin_marks(state, judge, result.found.before.reliability, shown_as="as stated")
     with drawn:
         fig = plots.before_and_after(
             result.found, style=state.styles[judge], theme=state.look, chosen=st.session_state.get("stated")

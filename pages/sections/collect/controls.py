@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,9 @@ def in_words(message: object) -> str:
     return render(message, OPTIONS)
 
 
+errors = partial(widgets.errors, in_words, elsewhere=False)
+
+
 def read_controls() -> PageState | None:
     """The job that the fields describe, and its estimate in words; None while there is none."""
     answer = st.container()
@@ -116,16 +120,6 @@ def read_controls() -> PageState | None:
             return None
         widgets.answer(proposed(state.job, state.plan))
     return state
-
-
-@contextmanager
-def errors() -> Iterator[None]:
-    """Show what the user can put right."""
-    try:
-        yield
-    except AppellateError as error:
-        with st.container(border=True):
-            st.text(in_words(error))
 
 
 def _items() -> ItemSource | None:

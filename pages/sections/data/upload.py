@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import streamlit as st
 
 from core.errors import AppellateError, render
@@ -17,7 +18,6 @@ from pages.sections.data.columns import OPTIONS, look_at, row_options, table_opt
 from pages.shared import cached, widgets
 
 if TYPE_CHECKING:
-    import pandas as pd
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 

@@ -160,14 +160,12 @@ def _offered(state: PageState) -> list[str]:
     """What there are two or more of."""
     category_chosen = any(column == "category" for column, _ in state.selection.where)
     whole = cached.summary(state.selection)
-    offered = []
-    if not category_chosen and sum(bool(name) for name in whole.categories) > 1:
-        offered.append(CATEGORIES)
-    if len(state.counts) > 1:
-        offered.append(JUDGES)
-    if len(cached.datasets()) > 1:
-        offered.append(DATASETS)
-    return offered
+    of_each = {
+        CATEGORIES: 0 if category_chosen else sum(bool(name) for name in whole.categories),
+        JUDGES: len(state.counts),
+        DATASETS: len(cached.datasets()),
+    }
+    return [between for between, n in of_each.items() if n > 1]
 
 
 def _tasks(state: PageState, between: str) -> tuple[dict[str, VoteCounts], str]:
@@ -227,12 +225,11 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], 
             )
             return
         n = int(sizes.argmax())
-        seen: dict[tuple[int, int, int], int] = {}
-        patterns = zip(*(part.tolist() for part in (cells.plus, cells.tie, cells.minus)), strict=True)
-        for pattern, weight in zip(patterns, cells.weight.tolist(), strict=True):
-            seen[pattern] = seen.get(pattern, 0) + round(weight)
         fig = plots.borrowed_figure(
-            decision_map(found.fits[other], n), decision_map(found.fits[one], n), seen=seen, theme=state.look
+            decision_map(found.fits[other], n),
+            decision_map(found.fits[one], n),
+            seen=widgets.patterns(cells, n),
+            theme=state.look,
         )
         widgets.figure(fig, "pair-map", alt="What each fit decides")
         widgets.how_to_read(

@@ -12,7 +12,7 @@ from core.agreement.kappa import agreement_matrix, reliability_factor
 from core.errors import NoUsableVotes
 from core.interpretation.leaderboard import TriangleSummary, no_board, triangle_summaries
 from core.leaderboard.anchored import Board, Prior, board
-from core.leaderboard.anchors import AnchorSwap, Triangles, anchor_swap, anchors, triangles
+from core.leaderboard.anchors import Triangles, anchor_swap, anchors, triangles
 from core.leaderboard.rating_methods import met
 from core.leaderboard.standings import Standings, standings
 from core.records import PairScores
@@ -164,11 +164,11 @@ def judged(state: PageState) -> dict[str, Board]:
 
 def standing(state: PageState) -> Standings:
     """The board beside those of the other anchors."""
-
-    def swapped() -> AnchorSwap:
-        return anchor_swap(state.scores, anchors=state.compared, prior=state.prior)
-
-    swap = cached.computed("swap", (*state.key, state.anchor), swapped)
+    swap = cached.computed(
+        "swap",
+        (*state.key, state.anchor),
+        lambda: anchor_swap(state.scores, anchors=state.compared, prior=state.prior),
+    )
     return cached.computed(
         "standings",
         (*state.key, state.anchor, *state.options.items()),

@@ -6,16 +6,9 @@ from typing import get_args
 
 import streamlit as st
 
-from core.interpretation.debiased import corrected, debiased
+from core.interpretation import debiased as sentences
 from core.interpretation.leaderboard_checks import DEBIASED
-from core.leaderboard.debiased import (
-    DebiasedBoard,
-    Weighting,
-    debiased_board,
-    hide_gold,
-    most_misjudged,
-    pooled,
-)
+from core.leaderboard import debiased
 from core.plots.base import COLOURS, Style
 from core.plots.leaderboard_checks import debiased_figure
 from pages.sections.leaderboard.controls import PageState
@@ -28,9 +21,9 @@ def debiased_tab(state: PageState) -> None:
     """The debiased rate of the chosen or most misjudged model in words, all in a figure and a table."""
     drawn, measured = st.columns([3, 2], gap="medium")
     answer = measured.container()
-    weighting: Weighting = widgets.choice(
+    weighting: debiased.Weighting = widgets.choice(
         "Weight of the judge's votes",
-        get_args(Weighting),
+        get_args(debiased.Weighting),
         key="debiased_weight",
         place=measured,
         help="tuned follows the judge only as far as it is worth following.",
@@ -45,9 +38,10 @@ def debiased_tab(state: PageState) -> None:
         bind=widgets.URL,
         help="Hides the gold of a random part, to see what fewer labels would have told.",
     )
-    found = _board(state, weighting, used)
+    key = (*state.key, state.anchor, weighting, used)
+    found = cached.computed("debiased", key, lambda: _board(state, weighting, used))
     by_name = {row.model: row for row in found.rows}
-    worst = most_misjudged(found)
+    worst = debiased.most_misjudged(found)
     if worst is None:
         model, reason = next(iter(found.reasons.items()))
         with drawn:
@@ -55,8 +49,8 @@ def debiased_tab(state: PageState) -> None:
         return
     chosen = widgets.in_url("debiased_model")
     subject = by_name.get(chosen or "", worst)
-    answer.text(debiased(subject.model, state.anchor, state.judge, subject.rate))
-    answer.text(corrected(subject.two_class))
+    answer.text(sentences.debiased(subject.model, state.anchor, state.judge, subject.rate))
+    answer.text(sentences.corrected(subject.two_class))
     style = Style(colour=COLOURS[state.look].accent, symbol="circle")
     if state.judge:
         style = state.styles[state.judge]
@@ -96,13 +90,10 @@ print(found.to_frame().to_string())"""
     )
 
 
-def _board(state: PageState, weighting: Weighting, used: int) -> DebiasedBoard:
-    def compute() -> DebiasedBoard:
-        counts = cached.vote_counts(state.selection)
-        names = cached.comparison_names(state.selection)
-        votes = counts[state.judge] if state.judge else pooled(counts.values())
-        votes = hide_gold(votes, share=used / 100, rng=widgets.seeded())
-        sides = {name: names[name].to_pylist() for name in ("model_a", "model_b")}
-        return debiased_board(votes, state.anchor, weighting=weighting, **sides)
-
-    return cached.computed("debiased", (*state.key, state.anchor, weighting, used), compute)
+def _board(state: PageState, weighting: debiased.Weighting, used: int) -> debiased.DebiasedBoard:
+    counts = cached.vote_counts(state.selection)
+    names = cached.comparison_names(state.selection)
+    votes = counts[state.judge] if state.judge else debiased.pooled(counts.values())
+    votes = debiased.hide_gold(votes, share=used / 100, rng=widgets.seeded())
+    sides = {name: names[name].to_pylist() for name in ("model_a", "model_b")}
+    return debiased.debiased_board(votes, state.anchor, weighting=weighting, **sides)

@@ -52,7 +52,17 @@ def judges_tab(state: PageState) -> None:
     with measured:
         _means(state, pooled)
     _screening(state, repeats)
-    _code(state)
+    widgets.copy_as_python(
+        f"""pairs = queries.pair_scores(store, selection, pooled=True)
+judged = {{name: pairs[name] for name in {state.judges!r}}}
+tables = queries.ratings(store, selection, anchors=({state.anchor!r},))
+repeats = {{name: icc(table) for name, table in tables.items()}}
+within = {{name: one.icc_3_1.value for name, one in repeats.items() if one.icc_3_1}}
+print(mean_of_judges(judged, {state.anchor!r}, prior={state.prior!r}).to_frame())
+print(judge_pooling(judged, {state.anchor!r}, rng=default_rng(0), prior={state.prior!r},
+              icc=within).to_frame())
+print(judge_screening(judged, {state.anchor!r}, icc=repeats, prior={state.prior!r}).to_frame())"""
+    )
 
 
 def _variance(state: PageState, found: Pooling) -> None:
@@ -119,17 +129,3 @@ def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
         widgets.results(sentences.CUTS, changed, "screening", found.to_frame(), alt="Screening")
         if found.unknown:
             st.text(f"Left out throughout, as they never voted twice alike: {', '.join(found.unknown)}")
-
-
-def _code(state: PageState) -> None:
-    widgets.copy_as_python(
-        f"""pairs = queries.pair_scores(store, selection, pooled=True)
-judged = {{name: pairs[name] for name in {state.judges!r}}}
-tables = queries.ratings(store, selection, anchors=({state.anchor!r},))
-repeats = {{name: icc(table) for name, table in tables.items()}}
-within = {{name: one.icc_3_1.value for name, one in repeats.items() if one.icc_3_1}}
-print(mean_of_judges(judged, {state.anchor!r}, prior={state.prior!r}).to_frame())
-print(judge_pooling(judged, {state.anchor!r}, rng=default_rng(0), prior={state.prior!r},
-              icc=within).to_frame())
-print(judge_screening(judged, {state.anchor!r}, icc=repeats, prior={state.prior!r}).to_frame())"""
-    )

@@ -10,7 +10,7 @@ import streamlit as st
 from core.errors import NoUsableVotes
 from core.interpretation import leaderboard_checks as sentences
 from core.leaderboard.abstaining import THRESHOLDS, Rule, abstention, changes
-from core.leaderboard.anchored import SubsampleErrors, subsample_errors
+from core.leaderboard.anchored import subsample_errors
 from core.leaderboard.task_spread import BetweenTasks, between_tasks, differing
 from core.plots import leaderboard_checks as plots
 from core.plots.leaderboard import task_key, tasks_figure
@@ -99,12 +99,13 @@ print(abstention(doubts, {state.anchor!r}, rule={rule!r}, prior={state.prior!r})
 
 def _subsamples(state: PageState) -> None:
     st.subheader("Does the standard error hold on fewer prompts?", anchor=False)
-
-    def compute() -> SubsampleErrors:
-        rng = widgets.seeded()
-        return subsample_errors(state.scores, state.anchor, sizes=_sizes(state), rng=rng, draws=DRAWS)
-
-    found = cached.computed("subsamples", (*state.key, state.anchor), compute)
+    found = cached.computed(
+        "subsamples",
+        (*state.key, state.anchor),
+        lambda: subsample_errors(
+            state.scores, state.anchor, sizes=_sizes(state), rng=widgets.seeded(), draws=DRAWS
+        ),
+    )
     st.text(sentences.subsampled(found))
     if not len(found.n):
         return

@@ -199,8 +199,7 @@ def _statistics(judged: dict[str, DirectScores]) -> DirectStatistics:
 
 def _statistics_tables(found: DirectStatistics) -> None:
     st.subheader("Scores as given", anchor=False)
-    frame = tables.frame(sentences.STATISTICS, found.rows)
-    widgets.table(frame, "direct-scores", alt="Score statistics")
+    widgets.table(tables.frame(sentences.STATISTICS, found.rows), "direct-scores", alt="Score statistics")
     if found.pairs:
         st.subheader("Agreement of judges", anchor=False)
         frame = tables.frame(sentences.PAIRS, found.pairs)

@@ -44,13 +44,10 @@ def read_controls() -> PageState:
         )
     results = cached.of_each("position", (selection,), positions, position_bias)
     graded = {name: verdicts.position(name, one) for name, one in results.items()}
-    worst = min(results, key=lambda name: (GRADES.index(graded[name].verdict), -_flip_rate(results[name])))
+    flipped = {name: one.flip_rate.value if one.flip_rate else 0.0 for name, one in results.items()}
+    worst = min(results, key=lambda name: (GRADES.index(graded[name].verdict), -flipped[name]))
     judge = widgets.select("Judge", results, start=worst, key="rater")
     return PageState(judge=judge, verdict=graded[judge], positions=positions, results=results)
-
-
-def _flip_rate(found: PositionBias) -> float:
-    return found.flip_rate.value if found.flip_rate else 0.0
 
 
 def order_section(state: PageState) -> None:
