@@ -22,6 +22,19 @@ from pages.sections.aggregation.labels import named_labels
 from pages.sections.aggregation.rules import COLUMNS, SPLITS, rules_frame
 from pages.shared import cached, widgets
 
+CHANGES = {
+    "key": "rule",
+    "beside": "beside",
+    "calibration": "to calibrate on",
+    "mae": "MAE change",
+    "mae_low": "low",
+    "mae_high": "high",
+    "pa": "PA change",
+    "pa_low": "PA low",
+    "pa_high": "PA high",
+    "n": "n",
+}
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Task:
@@ -176,20 +189,6 @@ prior = priors[{candidate.kind!r}].prior
 gain = shrinkage_gain(task[judge], prior, options, rng=default_rng(0), share={task.share})
 print(gain.evaluation.to_frame().to_string())
 print(gain.to_frame().to_string())"""
-
-
-CHANGES = {
-    "key": "rule",
-    "beside": "beside",
-    "calibration": "to calibrate on",
-    "mae": "MAE change",
-    "mae_low": "low",
-    "mae_high": "high",
-    "pa": "PA change",
-    "pa_low": "PA low",
-    "pa_high": "PA high",
-    "n": "n",
-}
 
 
 def shrinkage_tab(state: PageState) -> None:

@@ -20,6 +20,12 @@ from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, subject
 from pages.shared import cached, widgets
 
+MADE_BY = {
+    "share": "by_share(counts)",
+    "stated": "by_stated_confidence(counts, queries.single_votes(store, selection)[judge])",
+    "btd": "by_btd(counts, rng=default_rng(0))",
+}
+
 
 def near_certain_tab(state: PageState, tab: Any) -> None:
     """The score at the chosen ε in words, its sweep, its table."""
@@ -81,13 +87,6 @@ def _nearly_certain(state: PageState, epsilon: float) -> dict[str, Mark]:
             under = (0.0, epsilon - JUST_BELOW)
             marks[f"{name}: under {epsilon:g}"] = Mark(judge=name, confidence=under, rule=state.rule)
     return marks
-
-
-MADE_BY = {
-    "share": "by_share(counts)",
-    "stated": "by_stated_confidence(counts, queries.single_votes(store, selection)[judge])",
-    "btd": "by_btd(counts, rng=default_rng(0))",
-}
 
 
 def threshold_tab(state: PageState, tab: Any) -> None:

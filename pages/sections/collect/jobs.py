@@ -15,6 +15,9 @@ from pages.sections.collect.controls import PageState, errors, in_words, prompts
 from pages.sections.collect.endpoint import secret_keys
 from pages.shared import cached, widgets
 
+LOOK_SECONDS = 1.0
+SEEN = "runs whose end was read"
+
 
 def start(state: PageState) -> None:
     """Say what the job would take, and start it."""
@@ -63,10 +66,6 @@ print(*plan_job(job, store, confirmed={state.terms.confirmed!r}).sentences, sep=
 # print(start_job(job, store{", ".join(["", *terms])}).wait().sentence)""",
         "start_job",
     )
-
-
-LOOK_SECONDS = 1.0
-SEEN = "runs whose end was read"
 
 
 def all_runs() -> None:

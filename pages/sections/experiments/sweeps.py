@@ -15,6 +15,31 @@ from core.plots.experiments import sweep_figure
 from core.records import NO_GOLD, VoteCounts
 from pages.shared import cached, widgets
 
+COLUMNS = {
+    "votes": "votes",
+    "labels": "labels",
+    "rule": "rule",
+    "n": "n",
+    "mae": "MAE",
+    "mae_item_low": "low",
+    "mae_item_high": "high",
+    "mae_low": "draws low",
+    "mae_high": "draws high",
+    "more": "added error",
+    "more_low": "added low",
+    "more_high": "added high",
+    "pa": "PA",
+    "pa_item_low": "PA low",
+    "pa_item_high": "PA high",
+    "mae_all_labels": "BTD, all labels",
+}
+MARKS = (
+    "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the opposite. "
+    "*Majority* takes the commonest vote; *threshold* and *BTD* are calibrated on labels. The dotted line "
+    "is BTD fitted on every label. Thin bars are sampling error (95 %, by item). Thick bars are "
+    "how far the mean varies over "
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PageState(widgets.View):
@@ -60,32 +85,6 @@ def read_controls() -> PageState:
     most = cached.computed("most labelled votes", (selection,), lambda: max(counts, key=votes))
     judge = widgets.select("Judge", counts, start=most, key="rater", width=320)
     return PageState(judge=judge, counts=counts)
-
-
-COLUMNS = {
-    "votes": "votes",
-    "labels": "labels",
-    "rule": "rule",
-    "n": "n",
-    "mae": "MAE",
-    "mae_item_low": "low",
-    "mae_item_high": "high",
-    "mae_low": "draws low",
-    "mae_high": "draws high",
-    "more": "added error",
-    "more_low": "added low",
-    "more_high": "added high",
-    "pa": "PA",
-    "pa_item_low": "PA low",
-    "pa_item_high": "PA high",
-    "mae_all_labels": "BTD, all labels",
-}
-MARKS = (
-    "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the opposite. "
-    "*Majority* takes the commonest vote; *threshold* and *BTD* are calibrated on labels. The dotted line "
-    "is BTD fitted on every label. Thin bars are sampling error (95 %, by item). Thick bars are "
-    "how far the mean varies over "
-)
 
 
 def votes_tab(state: PageState) -> None:

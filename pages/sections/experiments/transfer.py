@@ -38,6 +38,26 @@ GRID = {
     "gamma_q3": "γ Q3",
     "calibration": "calibrated on",
 }
+CATEGORIES, DATASETS, JUDGES = "categories", "data sets", "judges"
+GREEK = dict(zip(PARAMETERS, "βνγ", strict=True))
+COLUMNS = {
+    "fitted_on": "fitted on",
+    "evaluated_on": "used on",
+    "n": "n",
+    "mae": "MAE",
+    "change": "change",
+    "change_low": "low",
+    "change_high": "high",
+}
+PREDICTED = {
+    "target": "predicted",
+    "distance": "distance of",
+    "n": "pairs",
+    "rho": "ρ",
+    "p_value": "p",
+    "error": "off by",
+    "constant_error": "mean off by",
+}
 
 
 def parameters_tab(state: PageState) -> None:
@@ -89,28 +109,6 @@ groups = {make}
 groups = groups or {{("", judge): one for judge, one in queries.vote_counts(store, selection).items()}}
 print(parameter_grid(groups, rng=default_rng(0)).to_frame().to_string())"""
     )
-
-
-CATEGORIES, DATASETS, JUDGES = "categories", "data sets", "judges"
-GREEK = dict(zip(PARAMETERS, "βνγ", strict=True))
-COLUMNS = {
-    "fitted_on": "fitted on",
-    "evaluated_on": "used on",
-    "n": "n",
-    "mae": "MAE",
-    "change": "change",
-    "change_low": "low",
-    "change_high": "high",
-}
-PREDICTED = {
-    "target": "predicted",
-    "distance": "distance of",
-    "n": "pairs",
-    "rho": "ρ",
-    "p_value": "p",
-    "error": "off by",
-    "constant_error": "mean off by",
-}
 
 
 def transfer_tab(state: PageState) -> None:
