@@ -430,16 +430,16 @@ def results(
     config: dict[str, Any] = {}
     for column in columns:
         low, high = column.interval_names()
-        for name, about in ((column.name, column.help), (low, column.ends_help), (high, column.ends_help)):
-            if name not in shown or name in config:
+        for head, about in ((column.name, column.help), (low, column.ends_help), (high, column.ends_help)):
+            if head not in shown or head in config:
                 continue
             if not column.form:
-                config[name] = st.column_config.Column(help=about or None, width=WIDTHS.get(name))
+                config[head] = st.column_config.Column(help=about or None, width=WIDTHS.get(head))
                 continue
-            config[name] = st.column_config.NumberColumn(format=f"%{column.form}", help=about or None)
+            config[head] = st.column_config.NumberColumn(format=f"%{column.form}", help=about or None)
             if column.form == "+.0f":
                 # No minus before a rounded 0.
-                shown[name] = shown[name].astype(float).round() + 0.0
+                shown[head] = shown[head].astype(float).round() + 0.0
     if known_only:
         shown = shown.dropna(axis=1, how="all")
     st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=alt, **options)
