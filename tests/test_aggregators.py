@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.random_votes import as_reading, random_votes
 from core.aggregation.btd import BTDOptions
 from core.aggregation.evaluation import evaluate
 from core.aggregation.rules import (
@@ -24,7 +25,6 @@ from core.aggregation.rules import (
 from core.errors import InvalidOption
 from core.records import NO_SIDE, SingleVotes, VoteCells, VoteCounts
 from core.schema import Selection
-from core.simulate.columns import as_reading, random_votes
 from core.store import Store
 from core.store import vote_queries as queries
 from tests.test_evaluation import simulated

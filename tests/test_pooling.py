@@ -262,7 +262,8 @@ def test_doubts_of_the_demo_are_plain_means_and_deviations(demo):
 
 
 def test_orders_are_never_taken_for_runs():
-    from core.simulate.columns import as_reading, coded_words, vote_table
+    from benchmarks.random_votes import as_reading
+    from core.simulate.votes import coded_words, vote_table
 
     votes = [  # item, run, position, vote
         *(("both", run, "ab", 1) for run in range(2)), *(("both", run, "ba", -1) for run in range(2)),
