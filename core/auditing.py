@@ -19,7 +19,7 @@ from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import Confusion, confusion
 from .agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
 from .agreement.reliability import Repeatability, icc
-from .bias.position import PositionBias, position_bias
+from .bias import PositionBias, position_bias
 from .confidence.calibration_error import (
     Calibration,
     ConfidenceGap,

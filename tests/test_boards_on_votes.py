@@ -9,7 +9,7 @@ from core.leaderboard.anchored import board
 from core.leaderboard.anchors import anchors, triangles
 from core.leaderboard.judge_dispersion import rating_spread
 from core.leaderboard.judges import mean_of_judges
-from core.leaderboard.rating_methods import met
+from core.leaderboard.ratings import met
 from core.schema import Selection
 from core.simulate.columns import as_reading
 from core.simulate.votes import demo_world, simulate

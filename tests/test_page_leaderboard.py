@@ -19,7 +19,7 @@ from core.interpretation.leaderboard import (
 )
 from core.leaderboard.anchored import board
 from core.leaderboard.anchors import anchor_swap, anchors, triangles
-from core.leaderboard.rating_methods import met
+from core.leaderboard.ratings import met
 from core.leaderboard.standings import Standings, lead, most_reversing, standings
 from core.plots.base import rater_styles
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key

@@ -7,9 +7,9 @@ import pytest
 
 from core.agreement.reliability import icc
 from core.errors import InvalidOption, NoUsableVotes
-from core.leaderboard.abstaining import RULES, abstention, changes
 from core.leaderboard.anchored import board
 from core.leaderboard.judges import mean_of_judges, pooling, predicted_variance, screening
+from core.leaderboard.robustness import RULES, abstention, changes
 from core.records import PairDoubt, PairScores, RatingTable
 from core.schema import Selection
 from core.store import Store

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, SingleVotes, VoteCounts
+from ..stats.estimate import DataFrame
 from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
 from .btd import (
     DEFAULTS,
@@ -26,13 +26,8 @@ from .btd import (
     natural,
     not_identified,
 )
-from .newton import minimise
 from .rules import confidence_labels
-from .solver import FIXED_START, Objective, probabilities
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from .solver import FIXED_START, Objective, minimise, probabilities
 
 CLIP = 0.01
 """Confidences within this of 0 or 1 count as it: a stated certainty is no infinite evidence (ours)."""
@@ -192,7 +187,7 @@ class ConfidenceWeighted:
     votes_per_comparison: float
     unanimous: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per rule, as `scores`."""
         return self.scores.to_frame()
 
@@ -270,7 +265,6 @@ def confidence_weighted(
     scores = held_out_scores(
         held_out_losses(rows.item, chosen, map(losses, weighings, base.theta, theta)),
         NAMES,
-        n_splits=n_splits,
         calibration=float(np.mean([len(part) for part in chosen])),
         level=level,
     )

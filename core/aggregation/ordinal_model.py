@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts, VoteCounts
+from ..stats.estimate import DataFrame, data_frame
 from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
 from .btd import MINIMUM_LABELS, check_smoothing
-from .newton import minimise
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from .solver import minimise
 
 MAX_LEVELS = 21
 """More whole numbers than this between the least and the greatest score are no Likert scale (ours)."""
@@ -256,12 +252,7 @@ def fit_sets(sets: Sets) -> FloatArray:
 
 
 def _derivatives(
-    theta: FloatArray,
-    tau: FloatArray,
-    s: FloatArray,
-    t: FloatArray,
-    weight: FloatArray,
-    reached: FloatArray,
+    theta: FloatArray, tau: FloatArray, s: FloatArray, t: FloatArray, weight: FloatArray, reached: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weighted mean DRPS, gradient and Hessian; the log odds a are linear but for τ·e^{γt}."""
     from scipy.special import expit
@@ -312,11 +303,9 @@ class OrdinalFit:
     alpha: float
     kappa: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per threshold."""
-        import pandas as pd
-
-        frame = pd.DataFrame({"level": self.scale[:-1], "threshold": self.cuts + self.location})
+        frame = data_frame({"level": self.scale[:-1], "threshold": self.cuts + self.location})
         return frame.assign(beta=self.beta, gamma=self.gamma, n_items=self.n_items)
 
 
@@ -333,7 +322,7 @@ class Ordinal:
     gold_share: FloatArray
     said_share: FloatArray
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per rule, as `scores`."""
         return self.scores.to_frame()
 
@@ -490,7 +479,6 @@ def ordinal(
             held_out_losses(known.item, chosen, map(losses, fits)),
             NAMES,
             highest=k - 1,
-            n_splits=n_splits,
             calibration=float(np.mean([len(part) for part in chosen])),
             level=level,
         ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -25,15 +25,11 @@ from ..records import (
     VoteCounts,
 )
 from ..schema import VOTE_LABELS
-from ..stats.estimate import Estimate
-from ..stats.intervals import clustered_proportion
+from ..stats.estimate import DataFrame, Estimate
+from ..stats.intervals import clustered_share
 from ..stats.splits import sets_of_weights
 from .btd import CHANCES, Bounds, BTDFit, BTDOptions, apply, decide, fit_many
 from .shrinkage import WEAK, shrunken, shrunken_fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Needs = Literal["votes", "labels", "orders", "derived", "lengths", "confidence"]
 REASONS: dict[str, str] = {
@@ -233,18 +229,13 @@ def dummies(
         return {}
     commonest = max(VOTE_LABELS, key=lambda label: int((gold == label).sum()))
     found = {
-        "constant": _accuracy(item, gold == commonest, level),
+        "constant": clustered_share(item, gold == commonest, level=level),
         "random": Estimate(1 / len(VOTE_LABELS), n=len(gold), level=level),
     }
     item, longer_is = _distinct([(c.comparison, c.item, c.gold) for c in lengths.values()])
     if len(longer_is):
-        found["longest"] = _accuracy(item, longer_is == 1, level)
+        found["longest"] = clustered_share(item, longer_is == 1, level=level)
     return {RULES[key].name: accuracy for key, accuracy in found.items()}
-
-
-def _accuracy(item: IntArray, correct: BoolArray, level: float) -> Estimate:
-    one = np.ones(len(item), np.int64)
-    return clustered_proportion(item, one, correct.astype(np.int64), level=level)
 
 
 def _distinct(columns: list[tuple[IntArray, IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
@@ -265,7 +256,7 @@ class LabelTable:
     calibrated: IntArray
     p: FloatArray
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per comparison; gold is missing where it is unknown."""
         import pandas as pd
 
@@ -406,8 +397,7 @@ def _label_by_derived(
 
 def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Estimate, ...]]:
     """Share of -1, 0, +1 among the labels of each source, with Wilson intervals clustered by item (ours)."""
-    one = np.ones(len(item), dtype=np.int64)
     return {
-        source: tuple(clustered_proportion(item, one, (label == y).astype(np.int64)) for y in VOTE_LABELS)
+        source: tuple(clustered_share(item, label == y) for y in VOTE_LABELS)
         for source, label in labels.items()
     }

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..errors import AppellateError, InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCells, VoteCounts
+from ..stats.estimate import DataFrame, data_frame
 from ..stats.splits import CalibrationSets, Splits, everything
 from .btd import (
     DEFAULTS,
@@ -32,10 +33,6 @@ from .btd import (
     single_fit,
 )
 from .solver import FIXED_START, label_losses, probabilities
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 STRENGTHS = (0.0, 0.1, 30.0, 100.0, float("inf"))
 """λ that cross-validation weighs: the plain fit and close to it, the prior itself and close to it.
@@ -110,14 +107,12 @@ class ShrunkenFits:
         """p(-1), p(0), p(+1) of each row of votes by each fit, (sets, rows, 3)."""
         return probabilities(self.theta, *features(votes, self.options))
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per calibration set, with the weight of the plain fit and of the prior itself."""
-        import pandas as pd
-
         columns = dict(zip(PARAMETERS, natural(self.theta).T, strict=True))
         columns["own_fit"] = self.weight[:, self.strengths == 0].sum(axis=1)
         columns["prior_alone"] = self.weight[:, np.isinf(self.strengths)].sum(axis=1)
-        return pd.DataFrame(columns)
+        return data_frame(columns)
 
 
 def pool(fits: Sequence[BTDFit], *, source: str) -> Prior:

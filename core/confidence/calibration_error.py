@@ -8,8 +8,8 @@ are left out and counted. docs/methods.md §5.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +23,7 @@ from ..stats.binning import (
     rank_values,
     usable,
 )
-from ..stats.ece_interval import absolute_sum_interval
-from ..stats.estimate import Estimate, Estimates, flat
+from ..stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, flat
 from ..stats.intervals import (
     check_level,
     design_effect_of_sums,
@@ -32,12 +31,9 @@ from ..stats.intervals import (
     mean_interval,
     proportion,
     resample_items,
+    t_quantile,
     wilson,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 NLL_CLIP = 1e-12
 """The logarithmic loss sees confidences within [1e−12, 1 − 1e−12]: failed certainty would cost infinity."""
@@ -60,13 +56,10 @@ class Reliability:
     confidence: FloatArray
     accuracy: Estimates
     deff: FloatArray
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per bin."""
-        import pandas as pd
-
-        return pd.DataFrame(flat(self, without=("level",)))
+        return data_frame(flat(self, without=("level",)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -89,7 +82,6 @@ class Calibration:
     brier: float
     nll: float
     nll_clipped: int
-    level: float
     reliability: Reliability
 
     @property
@@ -99,13 +91,11 @@ class Calibration:
         what = f"confidence and accuracy in {empty} of {bins} bins"
         return {what: "no verdict has such a confidence"} if empty else {}
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per measure."""
-        import pandas as pd
-
         names = ("mean_confidence", "ece", "ace", "mce", "brier", "nll")
         values = [self.accuracy.value, *(getattr(self, name) for name in names)]
-        return pd.DataFrame({"measure": ["accuracy", *names], "value": values, "n": self.n})
+        return data_frame({"measure": ["accuracy", *names], "value": values, "n": self.n})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -119,16 +109,12 @@ class CalibrationIntervals:
     ace: Estimate
     brier: Estimate
     nll: Estimate
-    level: float
-    iterations: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per measure."""
-        import pandas as pd
-
         found = {"ece": self.ece, "ace": self.ace, "brier": self.brier, "nll": self.nll}
         rows = [(name, one.low, one.high) for name, one in found.items()]
-        return pd.DataFrame(rows, columns=["measure", "low", "high"])
+        return data_frame(rows, columns=["measure", "low", "high"])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -142,15 +128,11 @@ class NoiseFloor:
     ece_high_clustered: float
     ace: Estimate
     n: int
-    level: float
-    draws: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per measure."""
-        import pandas as pd
-
         rows = [(name, one.value, one.low, one.high) for name, one in (("ece", self.ece), ("ace", self.ace))]
-        return pd.DataFrame(rows, columns=["measure", "mean", "low", "high"])
+        return data_frame(rows, columns=["measure", "mean", "low", "high"])
 
 
 def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95) -> Reliability:
@@ -191,7 +173,6 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
         confidence=confidence,
         accuracy=Estimates(accuracy, low, high, n=n.astype(np.int64), level=level),
         deff=deff,
-        level=level,
     )
 
 
@@ -249,7 +230,6 @@ def calibration(
         brier=float(brier.sum() / total),
         nll=float(nll.sum() / total),
         nll_clipped=int(stated.n[outside].sum()),
-        level=level,
         reliability=diagram,
     )
 
@@ -268,7 +248,7 @@ def calibration_intervals(
     confidence stated: a judge whose certain verdicts happen to be all right so far still errs one day, and
     that costs much. Simulated 95 % intervals hold .94 to 1, from 20 verdicts on. ECE and ACE count
     noise as miscalibration, so that a bootstrap of them misleads near 0: theirs are the true errors that
-    agree with the one seen (`ece_interval.absolute_sum_interval`), the noise of each bin drawn by resampling
+    agree with the one seen (`absolute_sum_interval`), the noise of each bin drawn by resampling
     items. Where a bin's outcomes hardly differ, its noise is that of an accuracy with two right and two wrong
     verdicts more at n/deff (Agresti–Coull), so that a bin without an error is not taken for certain.
 
@@ -310,8 +290,6 @@ def calibration_intervals(
         ace=absolute(equal_mass_index(known.confidence, known.n, bins)),
         brier=brier,
         nll=nll,
-        level=level,
-        iterations=iterations,
     )
 
 
@@ -365,8 +343,6 @@ def noise_floor(
         ece_high_clustered=summary(drawn // bins % bins, alike).high,
         ace=summary(drawn % bins, alone),
         n=int(n.sum()),
-        level=level,
-        draws=draws,
     )
 
 
@@ -396,7 +372,7 @@ def _row_losses(known: OutcomeCounts) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ConfidenceGap:
+class ConfidenceGap(OneRow):
     """Mean confidence minus accuracy, -1 to 1; above 0 is overconfident. No interval for a single item."""
 
     mean_confidence: float
@@ -405,12 +381,6 @@ class ConfidenceGap:
     n: int
     items: int
     level: float
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row."""
-        import pandas as pd
-
-        return pd.DataFrame([flat(self)])
 
 
 def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> ConfidenceGap | None:
@@ -426,8 +396,6 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
 
     Source: signed form of ECE with one bin, [TH] §3; interval ours.
     """
-    from scipy.special import stdtrit
-
     check_level(level)
     known = outcomes.with_confidence()
     n = int(known.n.sum())
@@ -443,7 +411,7 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     half = math.nan
     if items > 1:
         squares = items / (items - 1) * float(((difference - gap * weight) ** 2).sum()) + kish_effect(weight)
-        half = float(stdtrit(items - 1, (1 + level) / 2)) * math.sqrt(squares) / n
+        half = t_quantile(items - 1, level) * math.sqrt(squares) / n
     return ConfidenceGap(
         mean_confidence=mean_confidence,
         accuracy=accuracy,
@@ -452,3 +420,74 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
         items=items,
         level=level,
     )
+
+
+STEPS = 30
+"""Halvings of a search: to 1e-9 of its range, far below what the noise draws tell apart."""
+
+
+def absolute_sum_interval(gap: FloatArray, noise: FloatArray, *, level: float = 0.95) -> tuple[float, float]:
+    """Sums t of absolute true gaps under which the one that was seen, T = Σ_b|gap_b|, is no surprise (ours).
+
+    For each t the true gaps are taken as γ(t), of all with Σ_b|γ_b| = t those nearest to the gaps seen, by
+    Σ_b(γ_b − gap_b)²/var(noise_b). The interval holds the t for which P(Σ|γ(t) + noise| ≥ T) and
+    P(Σ|γ(t) + noise| ≤ T) are both at least (1 − level)/2. It holds T, and its upper end is never below the
+    (1 + level)/2 quantile of Σ|noise|: a T below what noise alone shows is luck, or fitted to the same
+    verdicts, and no evidence that the true gaps are smaller than noise.
+
+    Parameters
+    ----------
+    gap : (bins,) gaps seen.
+    noise : (draws, bins) draws of what sampling adds to true gaps, of mean near 0.
+
+    A bootstrap of T itself would treat the noise in T as truth and add to it once more. Source: hybrid
+    resampling, Chuang & Lai (2000).
+    """
+    check_level(level)
+    tail = (1 - level) / 2
+    seen, variance = float(np.abs(gap).sum()), noise.var(axis=0)
+    alone = np.abs(noise).sum(axis=1)
+    if not variance.any():
+        return seen, seen
+
+    def sums(total: float) -> FloatArray:
+        drawn: FloatArray = np.abs(_nearest(gap, variance, total) + noise).sum(axis=1)
+        return drawn
+
+    def surprisingly_high(total: float) -> bool:
+        return bool((sums(total) >= seen).mean() < tail)
+
+    def not_surprisingly_low(total: float) -> bool:
+        return bool((sums(total) <= seen).mean() >= tail)
+
+    low = _last(surprisingly_high, 0.0, seen)
+    high = _last(not_surprisingly_low, seen, seen + 2 * float(alone.max()))
+    return low, max(high, float(np.quantile(alone, 1 - tail)))
+
+
+def _last(holds: Callable[[float], bool], start: float, end: float) -> float:
+    """Where from start to end a condition ceases to hold; start if it does not hold there."""
+    if not holds(start):
+        return start
+    for _ in range(STEPS):
+        middle = (start + end) / 2
+        start, end = (middle, end) if holds(middle) else (start, middle)
+    return start
+
+
+def _nearest(gap: FloatArray, variance: FloatArray, total: float) -> FloatArray:
+    """Gaps whose absolute values add up to `total`, nearest in units of the noise, with the signs of `gap`.
+
+    Σ(γ − gap)²/variance is least where every size moves by m·variance, but not below 0.
+    """
+    size = np.abs(gap)
+    if total >= size.sum():
+        size = size + (total - size.sum()) * variance / variance.sum()
+    else:
+        noisy = variance > 0
+        # What is left of the sum is linear in m between the values at which a size falls to 0.
+        knots = np.sort(np.append(size[noisy] / variance[noisy], 0.0))[::-1]
+        left = np.maximum(size - knots[:, None] * variance, 0).sum(axis=1)
+        size = np.maximum(size - np.interp(total, left, knots) * variance, 0)
+    moved: FloatArray = np.copysign(size, gap)
+    return moved

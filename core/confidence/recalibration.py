@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..errors import AppellateError, InvalidOption, TooFewLabels
 from ..records import FloatArray, OutcomeCounts
 from ..stats.binning import bin_index, usable
+from ..stats.estimate import DataFrame
 from ..stats.intervals import dense_codes
 from .calibration_error import NLL_CLIP, Calibration, calibration
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Method = Literal["temperature", "platt", "isotonic", "histogram"]
 Map = Callable[[FloatArray], FloatArray]
@@ -64,7 +62,7 @@ class Recalibration:
     folds: int
     items: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per measure, before and after."""
         frame = self.before.to_frame().rename(columns={"value": "before"})
         frame.insert(2, "after", self.after.to_frame()["value"])

@@ -1,4 +1,4 @@
-"""What can be left to a judge: risk against coverage, and thresholds on confidence with a guarantee.
+"""What can be left to a judge: risk against coverage, AUROC, and thresholds on confidence with a guarantee.
 
 `threshold_for_risk` keeps or drops single verdicts by their stated confidence, `guarantee` whole comparisons
 by how sure their label is. docs/methods.md §5 and §9.
@@ -6,9 +6,10 @@ by how sure their label is. docs/methods.md §5 and §9.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from math import ceil, log
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -16,12 +17,16 @@ from ..aggregation.btd import CHANCES, apply, fit
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
 from ..stats.binning import EDGE_TOLERANCE, rank_values, usable
-from ..stats.estimate import Estimate, Estimates, flat
-from ..stats.intervals import clopper_pearson, clustered_proportion, dense_codes, design_effect, wilson
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
+from ..stats.intervals import (
+    check_level,
+    clopper_pearson,
+    clustered_share,
+    dense_codes,
+    design_effect,
+    t_quantile,
+    wilson,
+)
 
 GRID_CUTS = 20
 
@@ -43,13 +48,10 @@ class RiskCoverage:
     aurc: float
     error_rate: float
     deff: float
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per cut."""
-        import pandas as pd
-
-        return pd.DataFrame(flat(self, names=("threshold", "coverage", "risk", "n", "errors")))
+        return data_frame(flat(self, names=("threshold", "coverage", "risk", "n", "errors")))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -76,11 +78,9 @@ class RiskThreshold:
     cut_bound: FloatArray
     passed: BoolArray
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per cut of the grid."""
-        import pandas as pd
-
-        return pd.DataFrame(flat(self, names=("cut", "cut_n", "cut_errors", "cut_bound", "passed")))
+        return data_frame(flat(self, names=("cut", "cut_n", "cut_errors", "cut_bound", "passed")))
 
 
 def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCoverage:
@@ -111,7 +111,6 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
         aurc=float(area.sum() / total[-1]),
         error_rate=float(wrong[-1] / total[-1]),
         deff=deff,
-        level=level,
     )
 
 
@@ -227,7 +226,7 @@ class Decisions:
     def __len__(self) -> int:
         return len(self.label)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per comparison; gold is missing where it is unknown or was used up by a fit."""
         import pandas as pd
 
@@ -260,17 +259,15 @@ class Guarantee:
     note: str
     test: RiskThreshold
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row; shares with their intervals."""
-        import pandas as pd
-
         row: dict[str, object] = {"sureness": self.sureness, "threshold": self.threshold}
         shares = {"kept": self.kept, "wrong": self.wrong, "wrong without threshold": self.everything}
         for name, share in shares.items():
             for end, field in (("", "value"), (" low", "low"), (" high", "high")):
                 row[name + end] = None if share is None else getattr(share, field)
         names = ("alpha", "delta", "n", "n_labelled", "n_items")
-        return pd.DataFrame([row | {name: getattr(self, name) for name in names}])
+        return data_frame([row | {name: getattr(self, name) for name in names}])
 
 
 def by_share(counts: VoteCounts) -> Decisions:
@@ -326,12 +323,7 @@ def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
 
 
 def guarantee(
-    decisions: Decisions,
-    *,
-    alpha: float,
-    delta: float,
-    rng: np.random.Generator,
-    level: float = 0.95,
+    decisions: Decisions, *, alpha: float, delta: float, rng: np.random.Generator, level: float = 0.95
 ) -> Guarantee:
     """Lowest sureness from which on at most `alpha` of the labels are wrong, with probability ≥ 1 − `delta`.
 
@@ -374,8 +366,7 @@ def guarantee(
     kept = wrong = None
 
     def share(rows: np.ndarray, hit: np.ndarray) -> Estimate:
-        item, one = decisions.item[rows], np.ones(int(rows.sum()), dtype=np.int64)
-        return clustered_proportion(item, one, hit[rows].astype(np.int64), level=level)
+        return clustered_share(decisions.item[rows], hit[rows], level=level)
 
     if test.threshold is not None:
         above = sure & (decisions.confidence >= test.threshold - 1e-9)
@@ -443,3 +434,78 @@ def _votes(counts: VoteCounts) -> IntArray:
 
 def _votes_for(counts: VoteCounts, label: IntArray) -> IntArray:
     return np.where(label == 1, counts.plus, np.where(label == -1, counts.minus, counts.tie))
+
+
+LEAST = 5
+"""Items with a right verdict, and items with a wrong one, below which there is no interval."""
+
+
+def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
+    """P(a right verdict is surer than a wrong one) + ½·P(both equally sure), with an interval by item.
+
+    With M right verdicts and W wrong ones, V(r) the share of wrong verdicts less sure than right verdict r
+    (equal: ½) and V(w) the share of right ones surer than wrong verdict w: AUROC θ = ΣV(r)/M = ΣV(w)/W. With
+    aᵢ = Σ(V(r) − θ) and bᵢ = Σ(V(w) − θ) over item i's right and wrong verdicts,
+    var = I_M/(I_M − 1)·Σaᵢ²/M² + I_W/(I_W − 1)·Σbᵢ²/W² + 2·I/(I − 1)·Σaᵢbᵢ/(M·W), where I_M items have a
+    right verdict, I_W a wrong one and I are all of them. The interval is logit θ ± t·√var/(θ(1 − θ)), t with
+    min(I_M, I_W) − 1 degrees of freedom.
+
+    Parameters
+    ----------
+    outcomes : verdicts with gold; those without a confidence are left out.
+
+    Returns
+    -------
+    θ, its n the number of items. NaN without a right or without a wrong verdict; ends are NaN with fewer than
+    5 items of either. A constant confidence has θ = ½ exactly. At θ = 0 or 1, where the variance is 0, the
+    ends are Wilson's at min(I_M, I_W) (ours).
+
+    Raises
+    ------
+    NoUsableVotes : no verdict has a confidence.
+    InvalidOption : level outside (0, 1).
+
+    Source: DeLong, DeLong & Clarke-Pearson (1988); Obuchowski (1997) for clusters; logit by Pepe (2003) §5.2.
+    """
+    check_level(level)
+    known = usable(outcomes)
+    item = dense_codes(known.item)
+    items = int(item.max()) + 1
+    right, wrong = known.correct.astype(np.float64), (known.n - known.correct).astype(np.float64)
+    rights, wrongs = float(right.sum()), float(wrong.sum())
+    if not rights or not wrongs:
+        return Estimate(math.nan, n=items, level=level)
+    of_right, of_wrong = _placements(known.confidence, right, wrong)
+    theta = float(right @ of_right) / rights
+    fewest = min(len(np.unique(item[right > 0])), len(np.unique(item[wrong > 0])))
+    if fewest < LEAST:
+        return Estimate(theta, n=items, level=level)
+    if theta in (0.0, 1.0):
+        ends = wilson(theta * fewest, fewest, level=level)
+        return Estimate(theta, float(ends[0]), float(ends[1]), n=items, level=level)
+    a = np.bincount(item, right * (of_right - theta)) / rights
+    b = np.bincount(item, wrong * (of_wrong - theta)) / wrongs
+    with_right, with_wrong = (len(np.unique(item[column > 0])) for column in (right, wrong))
+    variance = _spread(a, a, with_right) + _spread(b, b, with_wrong) + 2 * _spread(a, b, items)
+    from scipy.special import expit, logit
+
+    error = math.sqrt(max(variance, 0.0)) / (theta * (1 - theta))
+    half = t_quantile(fewest - 1, level) * error
+    low, high = (float(expit(logit(theta) + sign * half)) for sign in (-1, 1))
+    return Estimate(theta, min(low, theta), max(high, theta), n=items, level=level)
+
+
+def _placements(
+    confidence: FloatArray, right: FloatArray, wrong: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Of each row, the share of wrong verdicts that are less sure and of right ones that are surer."""
+    # Means of two orders may differ in their last bit: nine decimals are enough to tell confidences apart.
+    _, value = np.unique(np.rint(confidence * 1e9), return_inverse=True)
+    wrong_at, right_at = np.bincount(value, wrong), np.bincount(value, right)
+    below = (np.cumsum(wrong_at) - wrong_at / 2) / wrong_at.sum()
+    above = 1 - (np.cumsum(right_at) - right_at / 2) / right_at.sum()
+    return below[value], above[value]
+
+
+def _spread(a: FloatArray, b: FloatArray, items: int) -> float:
+    return items / (items - 1) * float(a @ b)

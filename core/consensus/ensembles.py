@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +17,8 @@ from ..confidence.calibration_error import Calibration, calibration
 from ..confidence.th_scores import ThScore, th_score
 from ..errors import AppellateError, InvalidOption, NoUsableVotes, UnknownName
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
-from ..stats.estimate import Estimate, flat
-from ..stats.intervals import clustered_proportion, mean_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
+from ..stats.intervals import clustered_share, mean_interval
 
 ENTROPY_FLOOR = 1e-6
 """Keeps the weight of a judge that is certain finite (docs/methods.md §2)."""
@@ -97,12 +92,10 @@ class Members:
             confidence=None if self.confidence is None else self.confidence[keep],
         )
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per comparison, a column of labels per member."""
-        import pandas as pd
-
         columns = {"comparison": self.comparison, "gold": np.where(self.gold == NO_GOLD, np.nan, self.gold)}
-        return pd.DataFrame(columns | dict(zip(self.names, self.label, strict=True)))
+        return data_frame(columns | dict(zip(self.names, self.label, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -355,10 +348,8 @@ class EnsembleTable:
     left_out: int
     unlabelled: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per member, rule or fuser."""
-        import pandas as pd
-
         rows = []
         for score in self.scores.values():
             row = flat(score) | {"against_best_value": getattr(score.against_best, "value", None)}
@@ -368,7 +359,7 @@ class EnsembleTable:
             row["th"] = getattr(score.th, "th", None)
             row["against"] = score.against and self.scores[score.against].name
             rows.append(row)
-        return pd.DataFrame(rows)[list(COLUMNS)]
+        return data_frame(rows)[list(COLUMNS)]
 
 
 def compare(
@@ -447,7 +438,7 @@ def compare(
             member=by_btd.get(key),
             fitted=fitted,
             n=len(at),
-            accuracy=_share_right(item, right, level),
+            accuracy=clustered_share(item, right, level=level),
             calibration=None if outcomes is None else calibration(outcomes, level=level),
             th=None if outcomes is None else th_score(outcomes, epsilon, level=level),
             against=None if key == against else against,
@@ -481,7 +472,7 @@ def paired(item: IntArray, one: BoolArray, two: BoolArray, *, level: float = 0.9
     difference = one.astype(np.float64) - two
     mean, rate = (
         mean_interval(item, difference, ends=(-1.0, 1.0), level=level),
-        _share_right(item, two, level),
+        clustered_share(item, two, level=level),
     )
     low, high = np.clip((mean.low, mean.high), -rate.high, 1 - rate.low).tolist()
     n = len(difference)
@@ -500,10 +491,6 @@ def _without(
         paired(item, combine(jury.without(name), key).label[rows] == gold, full, level=level)
         for name in jury.names
     )
-
-
-def _share_right(item: IntArray, right: BoolArray, level: float) -> Estimate:
-    return clustered_proportion(item, np.ones(len(right), np.int64), right.astype(np.int64), level=level)
 
 
 def _outcomes(item: IntArray, confidence: FloatArray, right: BoolArray) -> OutcomeCounts | None:

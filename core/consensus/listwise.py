@@ -8,19 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bias.position import sign_test
+from ..bias import sign_test
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, InvalidCounts, ListRankings
-from ..stats.estimate import Estimate, rows_frame
+from ..stats.estimate import DataFrame, Estimate, data_frame, rows_frame
 from ..stats.intervals import dense_codes, mean_interval, wilson
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 COMPONENTS = ("score", "borda", "top", "uncertainty")
 TOLERANCE = 1e-9
@@ -103,12 +98,10 @@ class Consensus:
     weights: Weights
     missing: tuple[str, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per (item, candidate)."""
-        import pandas as pd
-
         names = [field.name for field in fields(self) if field.name not in ("weights", "missing")]
-        return pd.DataFrame({name: getattr(self, name) for name in names})
+        return data_frame({name: getattr(self, name) for name in names})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -150,7 +143,7 @@ class Improvements:
     macro_direct: float
     macro_consensus: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per category, then all of them."""
         return rows_frame(Improvement, (*self.by_category, self.overall))
 

@@ -14,21 +14,16 @@ first votes are so and so. All of it is ours; `core.experiments.budget` says wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..aggregation.btd import DEFAULTS, BTDFit, BTDOptions, decide, fit, risks
 from ..errors import InvalidOption, TooFewLabels
-from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells, VoteCounts
+from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells
+from ..stats.estimate import DataFrame, data_frame
 from .protocol import chances
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 MAX_VOTES = 20
 """More votes per comparison than this are not planned for: the ways they can fall grow with their cube."""
@@ -160,8 +155,6 @@ KEPT = 0.9
 TOLERANCE = 0.002
 """Mean absolute error that may be added by asking for fewer votes, unless a price is given."""
 
-PRICES = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05)
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Pilot:
@@ -169,7 +162,7 @@ class Pilot:
 
     lattice : the ways votes can have fallen at each checkpoint, up to n votes.  step : votes between two.
     joint : (states, 3) chance of a state and gold -1, 0, +1; over a checkpoint it sums to 1.
-    fit : BTD at n votes, where gold's chances come from.  prior : comparisons' worth of prior.
+    fit : BTD at n votes, where gold's chances come from.
     n_comparisons : with n votes or more.  left_out : comparisons with fewer.
     """
 
@@ -177,7 +170,6 @@ class Pilot:
     step: int
     joint: FloatArray
     fit: BTDFit
-    prior: float
     n_comparisons: int
     left_out: int
 
@@ -186,9 +178,8 @@ class Pilot:
 class BudgetPlan:
     """When to stop asking, and which label to give then; arrays have one entry a state: votes so far.
 
-    votes : n, the most per comparison.  step : votes collected at a time.
+    votes : n, the most per comparison.
     price : absolute error (0 to 2) that a vote must be expected to save.
-    tolerance : the added error that the price was chosen for; None if the price was given.
     stop : whether to stop there.  decision : the label then.
     p : (states, 3) chance that gold is -1, 0, +1.  risk : expected absolute error of the decision.
     reached : share of comparisons that come there.
@@ -199,9 +190,7 @@ class BudgetPlan:
     """
 
     votes: int
-    step: int
     price: float
-    tolerance: float | None
     plus: IntArray
     tie: IntArray
     minus: IntArray
@@ -216,40 +205,10 @@ class BudgetPlan:
     saved: float
     n_comparisons: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per state, fewest votes first."""
-        import pandas as pd
-
         names = ("plus", "tie", "minus", "stop", "decision", "risk", "reached")
-        return pd.DataFrame({name: getattr(self, name) for name in names})
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PriceTable:
-    """What each price of a vote leads to, beside fixed numbers of votes; all as the pilot's model expects.
-
-    price, expected_votes, expected_mae : one entry a price, cheapest first.
-    fixed_votes, fixed_mae : one entry a checkpoint: so many votes on every comparison.
-    votes : n.  n_comparisons : of the pilot.
-    """
-
-    votes: int
-    step: int
-    price: FloatArray
-    expected_votes: FloatArray
-    expected_mae: FloatArray
-    fixed_votes: IntArray
-    fixed_mae: FloatArray
-    n_comparisons: int
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per price; `saved` is the share of n votes, `added` the error above that of n votes."""
-        import pandas as pd
-
-        names = ("price", "expected_votes", "expected_mae")
-        columns = {name: getattr(self, name) for name in names}
-        columns["saved"] = 1 - self.expected_votes / self.votes
-        return pd.DataFrame(columns | {"added": self.expected_mae - self.fixed_mae[-1]})
+        return data_frame({name: getattr(self, name) for name in names})
 
 
 def learn(
@@ -296,7 +255,6 @@ def learn(
         step=step,
         joint=posterior(lattice, drawn.sum(axis=0)[None], p[None], prior=prior)[0],
         fit=known,
-        prior=prior,
         n_comparisons=round(float(drawn.sum())),
         left_out=round(float(cells.weight[~enough].sum())),
     )
@@ -330,9 +288,7 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
     p = joint / mass[:, None]
     return BudgetPlan(
         votes=lattice.levels[-1],
-        step=pilot.step,
         price=float(chosen[0]),
-        tolerance=tolerance if price is None else None,
         plus=lattice.votes[:, 2],
         tie=lattice.votes[:, 1],
         minus=lattice.votes[:, 0],
@@ -347,45 +303,6 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
         saved=1 - expected / lattice.levels[-1],
         n_comparisons=pilot.n_comparisons,
     )
-
-
-def price_table(pilot: Pilot, *, prices: Sequence[float] = PRICES) -> PriceTable:
-    """Expected votes and error at each price, and with a fixed number of votes, as `plan` for each price."""
-    for price in prices:
-        _check_price(price)
-    lattice, joint = pilot.lattice, pilot.joint
-    chosen = np.array(sorted(set(prices)), dtype=np.float64)
-    stop = stopping(lattice, np.broadcast_to(joint, (len(chosen), *joint.shape)), chosen, step=pilot.step)
-    at_end = still_open(lattice, stop) * stop
-    least = least_risk(joint)
-    return PriceTable(
-        votes=lattice.levels[-1],
-        step=pilot.step,
-        price=chosen,
-        expected_votes=at_end @ (joint.sum(axis=1) * lattice.n),
-        expected_mae=at_end @ least,
-        fixed_votes=np.array(lattice.levels, dtype=np.int64),
-        fixed_mae=np.array([least[lattice.level(i)].sum() for i in range(len(lattice.levels))]),
-        n_comparisons=pilot.n_comparisons,
-    )
-
-
-def advise(budget: BudgetPlan, counts: VoteCounts) -> tuple[BoolArray, IntArray]:
-    """For each comparison whether to stop asking, and the label if so; (rows,) each.
-
-    Raises InvalidOption for a comparison whose number of votes is no checkpoint of the plan.
-    """
-    state = {votes: i for i, votes in enumerate(zip(budget.plus, budget.tie, budget.minus, strict=True))}
-    cells, cell = counts.cells()
-    found = [state.get(votes, -1) for votes in zip(cells.plus, cells.tie, cells.minus, strict=True)]
-    if -1 in found:
-        levels = sorted(set((budget.plus + budget.tie + budget.minus).tolist()))
-        raise InvalidOption(
-            f"A comparison has {cells.n[found.index(-1)]} votes; the plan decides after "
-            f"{', '.join(map(str, levels))}."
-        )
-    row = np.array(found, dtype=np.int64)[cell]
-    return budget.stop[row], budget.decision[row]
 
 
 def state_cells(votes: IntArray) -> VoteCells:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..aggregation.btd import DEFAULTS, BTDOptions, decide, fit_many
 from ..errors import InvalidOption, TooFewLabels
 from ..records import BoolArray, FloatArray, IntArray, VoteCounts, majority
-from ..stats.estimate import Estimate, flat
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
 from ..stats.intervals import check_level
 from ..stats.splits import change_intervals, item_losses, mean_losses, splits
 from .budget import (
@@ -33,9 +32,6 @@ from .budget import (
     usual_votes,
 )
 from .protocol import chances
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TOLERANCES = (0.0, 0.002, 0.003)
 UNANIMOUS = (2, 3, 4)
@@ -76,16 +72,11 @@ class BudgetTrial:
     n: int
     n_items: int
     left_out: int
-    n_splits: int
     calibration: float
-    share: float
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per rule."""
-        import pandas as pd
-
-        return pd.DataFrame([flat(row) for row in self.rows.values()])
+        return data_frame([flat(row) for row in self.rows.values()])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -180,10 +171,7 @@ def trial(
         n=drawn.n,
         n_items=drawn.n_items,
         left_out=int((~enough).sum()),
-        n_splits=n_splits,
         calibration=float(drawn.calibration.sum(axis=1).mean()),
-        share=share,
-        level=level,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -24,13 +24,10 @@ from ..aggregation.rules import one_hot
 from ..aggregation.solver import probabilities
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 from ..records import NO_GOLD, FloatArray, IntArray, VoteCells, VoteCounts
-from ..stats.estimate import Estimates, flat
-from ..stats.intervals import check_level
+from ..stats.estimate import DataFrame, Estimates, data_frame, flat
+from ..stats.intervals import check_level, t_quantile
 from ..stats.splits import change_intervals, splits
 from .protocol import losses_by_item, seen_items
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -58,18 +55,14 @@ class Transfer:
     n: IntArray
     n_items: IntArray
     n_splits: int
-    share: float
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per pair of tasks."""
-        import pandas as pd
-
         k = len(self.tasks)
         names = ("mae", "change", "change_low", "change_high")
         columns = {name: values.ravel() for name, values in flat(self).items() if name in names}
         pairs = {"fitted_on": np.repeat(self.tasks, k), "evaluated_on": np.tile(self.tasks, k)}
-        return pd.DataFrame(pairs | columns | {"n": np.tile(self.n, k)})
+        return data_frame(pairs | columns | {"n": np.tile(self.n, k)})
 
 
 def transfer(
@@ -156,16 +149,12 @@ def transfer(
         n=np.array([one.n for one in drawn.values()]),
         n_items=np.array([one.n_items for one in drawn.values()]),
         n_splits=n_splits,
-        share=share,
-        level=level,
     )
 
 
 def _with_variance(estimates: Estimates, variance: FloatArray, items: int) -> Estimates:
     """Intervals over items with another variance added to their own."""
-    from scipy.special import stdtrit
-
-    squared = float(stdtrit(items - 1, (1 + estimates.level) / 2)) ** 2 * variance
+    squared = t_quantile(items - 1, estimates.level) ** 2 * variance
     value = estimates.value
     low = value - np.sqrt((value - estimates.low) ** 2 + squared)
     return replace(estimates, low=low, high=value + np.sqrt((estimates.high - value) ** 2 + squared))
@@ -175,10 +164,7 @@ Kind = Literal["votes", "labels", "joint"]
 KINDS: dict[Kind, str] = {"votes": "votes", "labels": "gold", "joint": "votes and gold"}
 
 Target = Literal["mae", "drps"]
-TARGETS: dict[Target, str] = {
-    "mae": "MAE change",
-    "drps": "DRPS change",
-}
+TARGETS: dict[Target, str] = {"mae": "MAE change", "drps": "DRPS change"}
 
 LEAST_TASKS = 4
 """With three tasks no permutation p-value is below 1/6."""
@@ -196,14 +182,12 @@ class TaskDistances:
     labels: FloatArray
     joint: FloatArray
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per unordered pair of tasks."""
-        import pandas as pd
-
         one, other = np.triu_indices(len(self.tasks), 1)
         names = np.array(self.tasks, dtype=object)
         columns = {kind: getattr(self, kind)[one, other] for kind in KINDS}
-        return pd.DataFrame({"task": names[one], "other": names[other]} | columns)
+        return data_frame({"task": names[one], "other": names[other]} | columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -230,17 +214,15 @@ class TransferPrediction:
     n_tasks: int
     n_pairs: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per target and kind of distance."""
-        import pandas as pd
-
         names = ("rho", "p_value", "error", "constant_error")
         columns = {name: getattr(self, name).ravel() for name in names}
         first = {
             "target": np.repeat([TARGETS[target] for target in self.targets], len(self.kinds)),
             "distance": [KINDS[kind] for kind in self.kinds] * len(self.targets),
         }
-        return pd.DataFrame(first | columns | {"n": self.n_pairs})
+        return data_frame(first | columns | {"n": self.n_pairs})
 
 
 def task_distances(tasks: Mapping[str, VoteCounts]) -> TaskDistances:

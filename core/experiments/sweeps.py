@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from ..aggregation.btd import DEFAULTS, MINIMUM_LABELS, BTDOptions
 from ..aggregation.rules import RULES
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, VoteCounts
-from ..stats.intervals import check_level
+from ..stats.estimate import DataFrame, data_frame
+from ..stats.intervals import check_level, t_quantile, z_quantile
 from ..stats.splits import change_intervals, error_intervals, mean_losses, splits
 from .protocol import (
     COMPARED,
@@ -24,10 +25,6 @@ from .protocol import (
     nested_splits,
     seen_items,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 KEPT = 0.9
 """By default the most votes are the largest number that this share of the labelled comparisons has."""
@@ -153,12 +150,9 @@ class Sweep:
     calibration: float
     draws: int
     n_splits: int
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per size and rule."""
-        import pandas as pd
-
         names = [f"{name}{end}" for name in ("mae", "pa") for end in ("", "_item_low", "_item_high")]
         names += [f"{name}{end}" for name in ("mae", "pa") for end in ("_low", "_high")]
         columns = {name: getattr(self, name).ravel() for name in (*names, "more", "more_low", "more_high")}
@@ -167,7 +161,7 @@ class Sweep:
             "rule": [RULES[key].name for key in self.methods] * len(self.sizes),
         }
         known = np.repeat(self.mae_all_labels, len(self.methods))
-        return pd.DataFrame(first | columns | {"mae_all_labels": known, "n": self.n})
+        return data_frame(first | columns | {"mae_all_labels": known, "n": self.n})
 
 
 def vote_sweep(
@@ -334,9 +328,7 @@ def _mean_seen(tables: list[FloatArray]) -> FloatArray:
 
 def _half(values: FloatArray, level: float, *, exact: bool) -> FloatArray:
     """Half-width of the mean over rows: t·SE over few independent draws, z·SE over splits."""
-    from scipy.special import ndtri, stdtrit
-
-    quantile = stdtrit(len(values) - 1, (1 + level) / 2) if exact else ndtri((1 + level) / 2)
+    quantile = t_quantile(len(values) - 1, level) if exact else z_quantile(level)
     return np.asarray(quantile * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
@@ -411,5 +403,4 @@ def _sweep(
         calibration=calibration,
         draws=draws,
         n_splits=n_splits,
-        level=level,
     )

@@ -9,19 +9,15 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
 from ..records import FloatArray, IntArray, PairScores
-from ..stats.estimate import Estimate, Estimates, flat
+from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
 from ..stats.intervals import beta_interval, check_level
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 ELO_PER_NAT = 400 / math.log(10)
 """Elo points of one unit of log odds."""
@@ -95,11 +91,9 @@ class Board:
         """Elo of each model, with the dispersion-corrected interval; n counts prompts."""
         return {row.model: row.elo_corrected for row in self.rows}
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model."""
-        import pandas as pd
-
-        return pd.DataFrame([row.columns() for row in self.rows])
+        return data_frame([row.columns() for row in self.rows])
 
 
 def elo_of_p(p: FloatArray | float) -> FloatArray:
@@ -217,10 +211,7 @@ def board(
     tier = _tiers(order, row_of, item, score, p, np.sqrt(p * (1 - p) / (mass + 1) * dispersion))
     rows = tuple(
         BoardRow(
-            model=pairs.models[codes[row]],
-            n=int(n[row]),
-            tier=tier[row],
-            **_at(row, numbers, estimates),
+            model=pairs.models[codes[row]], n=int(n[row]), tier=tier[row], **_at(row, numbers, estimates)
         )
         for row in order
     )
@@ -361,11 +352,9 @@ class SubsampleErrors:
     se_empirical: FloatArray
     draws: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model and number of prompts."""
-        import pandas as pd
-
-        return pd.DataFrame(flat(self)).drop(columns="draws")
+        return data_frame(flat(self)).drop(columns="draws")
 
 
 def subsample_errors(

@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCounts
-from ..stats.estimate import Estimate, flat
-from ..stats.intervals import check_level, dense_codes, design_effect, influence_values
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
+from ..stats.intervals import (
+    check_level,
+    dense_codes,
+    design_effect,
+    influence_values,
+    t_quantile,
+    z_quantile,
+)
 
 Weighting = Literal["full", "tuned"]
 
@@ -149,14 +152,9 @@ def _by_item(item: IntArray, value: FloatArray, size: int) -> tuple[FloatArray, 
 
 
 def _estimate(
-    labelled: tuple[FloatArray, FloatArray],
-    rest: tuple[FloatArray, FloatArray],
-    weight: float,
-    level: float,
+    labelled: tuple[FloatArray, FloatArray], rest: tuple[FloatArray, FloatArray], weight: float, level: float
 ) -> Estimate:
     """weight·(mean of rest) + (mean of labelled), a ratio estimator by item."""
-    from scipy.special import stdtrit
-
     (total, n), groups = labelled, int((labelled[1] > 0).sum())
     estimate = float(total.sum() / n.sum())
     centre, influence = influence_values(total, n, (-weight, 1.0))
@@ -170,7 +168,7 @@ def _estimate(
         # An item may have comparisons of both kinds; without one this is 0.
         variance += 2 * float((influence[: len(rest_influence)] * rest_influence).sum())
         estimate, centre = estimate + weight * rest_mean, centre + weight * rest_mean
-    half = float(stdtrit(groups - 1, (1 + level) / 2)) * math.sqrt(max(variance, 0.0))
+    half = t_quantile(groups - 1, level) * math.sqrt(max(variance, 0.0))
     estimate = min(max(estimate, 0.0), 1.0)
     low, high = (min(max(end, 0.0), 1.0) for end in (centre - half, centre + half))
     return Estimate(estimate, min(low, estimate), max(high, estimate), level=level)
@@ -210,8 +208,6 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
 
     Source: Rogan & Gladen (1978); Lang & Reiczigel (2014); design effects by item ours.
     """
-    from scipy.special import ndtri
-
     check_level(level)
     label, known = counts.label, counts.gold != NO_GOLD
     parts = {
@@ -236,7 +232,7 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
     else:
         value = min(max((q + sp - 1) / (se + sp - 1), 0.0), 1.0)
         rate = Estimate(value, n=n["rest"], level=level)
-        z = float(ndtri((1 + level) / 2))
+        z = z_quantile(level)
         q_, v_q = _plus(counts.item, *parts["rest"], z**2 / 2)
         se_, v_se = _plus(counts.item, *parts["a"], 1.0)
         sp_, v_sp = _plus(counts.item, *parts["b"], 1.0)
@@ -305,16 +301,11 @@ class DebiasedBoard:
     reasons : why another model that met the anchor has no rate.
     """
 
-    anchor: str
     rows: tuple[DebiasedRow, ...]
     reasons: dict[str, str]
-    weighting: Weighting
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model."""
-        import pandas as pd
-
         rows = []
         for row in self.rows:
             two = row.two_class
@@ -322,7 +313,7 @@ class DebiasedBoard:
             found |= {"sensitivity": two.sensitivity, "specificity": two.specificity}
             own = {"model": row.model, "gain": row.rate.gain} | flat(row.rate)
             rows.append(own | {f"rogan_gladen_{name}": value for name, value in found.items()})
-        return pd.DataFrame(rows, columns=list(COLUMNS))
+        return data_frame(rows, columns=list(COLUMNS))
 
 
 def pooled(judges: Iterable[VoteCounts]) -> VoteCounts:
@@ -384,7 +375,7 @@ def debiased_board(
             continue
         rows.append(DebiasedRow(model=model, rate=rate, two_class=rogan_gladen(votes, level=level)))
     rows.sort(key=lambda row: (-row.rate.value, row.model))
-    return DebiasedBoard(anchor=anchor, rows=tuple(rows), reasons=reasons, weighting=weighting, level=level)
+    return DebiasedBoard(rows=tuple(rows), reasons=reasons)
 
 
 def most_misjudged(found: DebiasedBoard) -> DebiasedRow | None:

@@ -10,22 +10,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..agreement.reliability import Repeatability
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import FloatArray, PairScores
-from ..stats.estimate import Estimate, Estimates, rows_frame
-from ..stats.intervals import check_level
+from ..stats.estimate import DataFrame, Estimate, Estimates, rows_frame
+from ..stats.intervals import check_level, z_quantile
 from .anchored import ELO_PER_NAT, Prior, against, board
 from .anchors import kendall_tau
-from .rating_methods import met
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from .ratings import met
 
 JURIES = 200
 """Juries of one size that are evaluated: all of them, or so many drawn at random (ours)."""
@@ -59,13 +54,10 @@ class PooledBoard:
     """
 
     anchor: str
-    judges: tuple[str, ...]
     rows: tuple[PooledRow, ...]
     covariance: FloatArray
-    prior: Prior
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model."""
         return rows_frame(PooledRow, self.rows)
 
@@ -97,7 +89,6 @@ class Pooling:
     rho_runs : the paper's ρ, mean ICC(3,1) within judges; None unknown.  n_judges_icc : judges behind it.
     """
 
-    anchor: str
     judges: tuple[str, ...]
     models: tuple[str, ...]
     sizes: tuple[JurySize, ...]
@@ -106,7 +97,7 @@ class Pooling:
     rho_runs: float | None
     n_judges_icc: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per number of judges."""
         return rows_frame(JurySize, self.sizes)
 
@@ -134,16 +125,14 @@ def mean_of_judges(
     Source: [RAEE] App. C; docs/methods.md §6.
     """
     check_level(level)
-    from scipy.special import ndtri
-
-    gap, covariance, judges, models, prompts = _gaps(judged, anchor, prior)
+    gap, covariance, _, models, prompts = _gaps(judged, anchor, prior)
     known = ~np.isnan(gap)
     n = known.sum(axis=1)
     elo = np.nansum(gap, axis=1) / n
     # Two judges that always contradict each other cancel; rounding must not take that below 0.
     error = np.sqrt(np.maximum(np.nansum(covariance, axis=(1, 2)), 0.0)) / n
     sd = np.sqrt(np.nansum((gap - elo[:, None]) ** 2, axis=1) / np.maximum(n - 1, 1))
-    z = float(ndtri((1 + level) / 2))
+    z = z_quantile(level)
     gaps = Estimates(elo, elo - z * error, elo + z * error, n, level)
     order = sorted(range(len(models)), key=lambda m: (-round(float(elo[m]), 9), models[m]))
     rows = tuple(
@@ -158,9 +147,7 @@ def mean_of_judges(
         )
         for m in order
     )
-    return PooledBoard(
-        anchor=anchor, judges=judges, rows=rows, covariance=covariance[order], prior=prior, level=level
-    )
+    return PooledBoard(anchor=anchor, rows=rows, covariance=covariance[order])
 
 
 def pooling(
@@ -228,7 +215,6 @@ def pooling(
             )
         )
     return Pooling(
-        anchor=anchor,
         judges=judges,
         models=tuple(models[m] for m in np.flatnonzero(every)),
         sizes=tuple(sizes),
@@ -328,13 +314,11 @@ class Screening:
     icc : ICC(3,k) of each judge.  unknown : judges without one, which no cut can judge: they are left out.
     """
 
-    anchor: str
     rows: tuple[Screened, ...]
     icc: dict[str, float]
     unknown: tuple[str, ...]
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """`judges` is their number; `left` names them."""
         frame = rows_frame(Screened, self.rows)
         return frame.assign(left=frame["judges"].map("; ".join), judges=frame["judges"].map(len))
@@ -381,11 +365,9 @@ def screening(
             )
     common = set.intersection(*({row.model for row in found.rows} for found in boards.values()))
     return Screening(
-        anchor=anchor,
         rows=tuple(_screened(cut, left, boards.get(left), common, boards[kept[0][1]]) for cut, left in kept),
         icc=known,
         unknown=tuple(name for name in seen if name not in known),
-        level=level,
     )
 
 

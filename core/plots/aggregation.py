@@ -15,10 +15,9 @@ from .forest import ForestMark, Series, forest, forest_mark
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
     from ..aggregation.confidence_weights import ConfidenceWeighted
-    from ..aggregation.evaluation import Evaluation
+    from ..aggregation.evaluation import Evaluation, ShrinkageGain
     from ..aggregation.ordinal_model import Ordinal
     from ..aggregation.shrinkage import ShrunkenFits
-    from ..aggregation.shrinkage_trial import ShrinkageGain
     from ..stats.estimate import Estimate
     from ..stats.splits import HeldOutScores
     from .base import Figure

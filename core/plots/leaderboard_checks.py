@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..leaderboard.abstaining import Abstention, Changed
 from ..leaderboard.anchored import SubsampleErrors
 from ..leaderboard.debiased import DebiasedBoard
 from ..leaderboard.judges import Pooling, Screening
+from ..leaderboard.robustness import Abstention, Changed
 from .base import (
     COLOURS,
     MARKERS,

@@ -10,7 +10,7 @@ from .base import Style, Theme
 from .forest import ForestMark, Series, forest
 
 if TYPE_CHECKING:
-    from ..bias.position import FlipTable, OrderBalance, PositionBias
+    from ..bias import FlipTable, OrderBalance, PositionBias
     from ..records import IntArray
     from ..stats.estimate import Estimates
     from .base import Figure

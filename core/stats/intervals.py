@@ -26,6 +26,20 @@ def check_level(level: float) -> None:
         raise InvalidOption(f"level: {level} is not between 0 and 1; 0.95 is usual")
 
 
+def z_quantile(level: float) -> float:
+    """z of a two-sided normal interval: the (1 + level)/2 quantile."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
+def t_quantile(df: int, level: float) -> float:
+    """t of a two-sided interval with `df` degrees of freedom: the (1 + level)/2 quantile."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + level) / 2))
+
+
 def _checked_counts(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
     hits, total = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
     if np.any(hits < 0) or np.any(hits > total):
@@ -56,11 +70,9 @@ def wilson(
 
     Source: Wilson (1927); at n/deff (ours, docs/methods.md §5).
     """
-    from scipy.special import ndtri
-
     check_level(level)
     hits, total = _checked_counts(k, n)
-    z2 = float(ndtri((1 + level) / 2)) ** 2
+    z2 = z_quantile(level) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         p = hits / total
         shrink = z2 * np.asarray(deff, dtype=np.float64) / total
@@ -218,6 +230,12 @@ def clustered_proportion(item: IntArray, n: IntArray, correct: IntArray, *, leve
     return proportion(int(np.sum(correct)), int(np.sum(n)), level=level, deff=design_effect(item, n, correct))
 
 
+def clustered_share(item: IntArray, hit: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """`clustered_proportion` of rows that count once each: the share of them that is a hit."""
+    hits = np.asarray(hit).astype(np.int64)
+    return clustered_proportion(item, np.ones(len(hits), dtype=np.int64), hits, level=level)
+
+
 def item_means(item: IntArray, value: ArrayLike, n: ArrayLike = 1.0) -> FloatArray:
     """Σnᵢᵥvᵢᵥ/Σnᵢᵥ of each item, (items,) in the order of their codes; rows with n = 0 are left out."""
     seen = np.asarray(value, dtype=np.float64)
@@ -253,8 +271,6 @@ def wilson_by_item(
 
     Source: ours; Wilson (1927), one added item as in Agresti & Coull (1998).
     """
-    from scipy.special import stdtrit
-
     check_level(level)
     total, hits = np.asarray(n, dtype=np.float64), np.asarray(correct, dtype=np.float64)
     with np.errstate(invalid="ignore"):
@@ -266,7 +282,7 @@ def wilson_by_item(
     squares = float(((share - centre) ** 2).sum()) + 0.5 * centre**2 + 0.5 * (1 - centre) ** 2
     most = float(total.sum()) * (4 if half_credit else 1)
     effective = min(centre * (1 - centre) * items * (items + 1) / squares, most)
-    t2 = float(stdtrit(items - 1, (1 + level) / 2)) ** 2
+    t2 = t_quantile(items - 1, level) ** 2
     low, high = _score_interval(p, t2 / effective)
     return Estimate(p, low, high, n=items, level=level)
 
@@ -324,8 +340,6 @@ def mean_interval(
 
     Source: ours; Agresti & Caffo (2000) for the added ends, Cochran (1977) §11 for the ratio of sums.
     """
-    from scipy.special import stdtrit
-
     check_level(level)
     seen = np.asarray(value, dtype=np.float64)
     weight = np.broadcast_to(np.asarray(n, dtype=np.float64), seen.shape)
@@ -337,7 +351,7 @@ def mean_interval(
     if items < 2 or math.isnan(mean):
         return Estimate(mean, n=items, level=level)
     centre, influence = influence_values(total, size, ends)
-    half = float(stdtrit(items - 1, (1 + level) / 2)) * math.sqrt(float((influence**2).sum()))
+    half = t_quantile(items - 1, level) * math.sqrt(float((influence**2).sum()))
     lowest, highest = (ends[0], ends[-1]) if within is None else within
     low, high = max(min(centre - half, mean), lowest), min(max(centre + half, mean), highest)
     return Estimate(mean, low, high, n=items, level=level)
@@ -366,14 +380,12 @@ def linearised_interval(value: float, influence: ArrayLike, *, n: int = 0, level
 
     Source: Cochran (1977) §11.
     """
-    from scipy.special import stdtrit
-
     pulls = np.asarray(influence, dtype=np.float64)
     items = len(pulls)
     if items < 2 or not pulls.any():
         return Estimate(value, n=n, level=level)
     error = math.sqrt(items / (items - 1) * float((pulls**2).sum()))
-    half = float(stdtrit(items - 1, (1 + level) / 2)) * error
+    half = t_quantile(items - 1, level) * error
     return Estimate(value, max(value - half, -1.0), min(value + half, 1.0), n=n, level=level)
 
 

@@ -10,18 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCells, VoteCounts
-from .estimate import Estimate, Estimates, flat
+from .estimate import DataFrame, Estimate, Estimates, data_frame, flat
 from .intervals import check_level, dense_codes, mean_error_interval, mean_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -435,23 +431,18 @@ class HeldOutScores:
     drps_change: Estimates
     n: int
     items: int
-    n_splits: int
     calibration: float
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per rule."""
-        import pandas as pd
-
         columns = {name: value for name, value in flat(self).items() if name.startswith(("mae", "drps"))}
-        return pd.DataFrame({"rule": self.names} | columns).assign(n=self.n, items=self.items)
+        return data_frame({"rule": self.names} | columns).assign(n=self.n, items=self.items)
 
 
 def held_out_scores(
     losses: ItemLosses,
     names: tuple[str, ...],
     *,
-    n_splits: int,
     calibration: float,
     highest: float = 2.0,
     level: float = 0.95,
@@ -485,9 +476,7 @@ def held_out_scores(
         drps_change=changes[1],
         n=int(weight.sum()),
         items=int(losses.items.sum()),
-        n_splits=n_splits,
         calibration=calibration,
-        level=level,
     )
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from core.aggregation.btd import PARAMETERS, BTDFit, fit
+from core.aggregation.evaluation import ShrinkageGain
 from core.aggregation.rules import label_table
 from core.aggregation.shrinkage import CandidatePrior, Prior, shrunken_fit
-from core.aggregation.shrinkage_trial import ShrinkageGain
 from core.errors import AppellateError
 from core.interpretation.aggregation import bound, helps, shrinkage_answer, some, weighed
 from core.plots.aggregation import errors_figure, prior_weights_figure, priors_figure, strength_name

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.aggregation.btd import BTDOptions
+from core.aggregation.evaluation import FEWEST, ShrinkageGain, shrinkage_gain
 from core.aggregation.shrinkage import CandidatePrior, Kind, by_item_name, candidate_priors
-from core.aggregation.shrinkage_trial import FEWEST, ShrinkageGain, shrinkage_gain
 from core.errors import NoUsableVotes
 from core.records import VoteCounts
 from core.schema import Selection

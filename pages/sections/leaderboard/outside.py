@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.interpretation import tables
 from core.interpretation.leaderboard_checks import AGREEMENT, OUTSIDE, outside, outside_agreement
-from core.leaderboard.outside import SCALES, OutsideComparison, compare_outside, read_outside
+from core.leaderboard.standings import SCALES, OutsideComparison, compare_outside, read_outside
 from core.plots.leaderboard import outside_figure
 from pages.sections.leaderboard.controls import PageState, in_url
 from pages.shared import cached, theme, widgets

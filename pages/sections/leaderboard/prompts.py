@@ -7,8 +7,8 @@ import streamlit as st
 
 from core.errors import NoUsableVotes
 from core.interpretation.leaderboard_checks import ABSTENTION, SUBSAMPLES, abstained, subsampled
-from core.leaderboard.abstaining import THRESHOLDS, Rule, abstention, changes
 from core.leaderboard.anchored import SubsampleErrors, subsample_errors
+from core.leaderboard.robustness import THRESHOLDS, Rule, abstention, changes
 from core.plots.leaderboard_checks import abstention_figure, changes_figure, subsample_figure
 from core.store.model_queries import pair_doubts
 from pages.sections.leaderboard.controls import PageState, in_url

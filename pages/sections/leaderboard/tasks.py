@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.errors import NoUsableVotes
 from core.interpretation.leaderboard_checks import task_columns, tasks
-from core.leaderboard.task_spread import BetweenTasks, between_tasks, differing
+from core.leaderboard.robustness import BetweenTasks, between_tasks, differing
 from core.plots.leaderboard import task_key, tasks_figure
 from core.store import vote_queries as queries
 from pages.sections.leaderboard.controls import PageState, how_many, in_url

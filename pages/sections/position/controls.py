@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.bias.position import PositionBias, position_bias
+from core.bias import PositionBias, position_bias
 from core.errors import NoUsableVotes
 from core.interpretation import verdicts
 from core.interpretation.verdicts import Verdict

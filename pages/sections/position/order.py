@@ -6,8 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
-from core.bias.length import verbosity
-from core.bias.position import flips_by, margin_group, order_balance
+from core.bias import flips_by, margin_group, order_balance, verbosity
 from core.interpretation import position as sentences
 from core.interpretation.position import LENGTHS, POSITIONS, POSITIONS_SHOWN
 from core.interpretation.tables import frame_of

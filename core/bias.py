@@ -1,22 +1,32 @@
-"""Does the order in which two responses are shown decide the verdict, and do votes in both orders pay?
+"""What decides a verdict beside the answers: the order in which they are shown, and their length.
 
-`position_bias` and `flips_by` measure the bias, `order_balance` the error of majority labels from votes of
-one order, of the other, and of half each. docs/methods.md §4.
+`position_bias` and `flips_by` measure the bias of order, `order_balance` the error of majority labels from
+votes of one order, of the other, and of half each, `verbosity` the pull of the longer answer.
+docs/methods.md §4.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from ..errors import InvalidOption
-from ..experiments.protocol import chances
-from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, PositionCounts, majority
-from ..stats.estimate import Estimate, Estimates, flat
-from ..stats.intervals import (
+from .errors import InvalidOption
+from .experiments.protocol import chances
+from .records import (
+    NO_GOLD,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LengthCounts,
+    OrderCounts,
+    PositionCounts,
+    majority,
+)
+from .stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, flat
+from .stats.intervals import (
     clustered_proportion,
     kish_effect,
     linearised_interval,
@@ -25,12 +35,9 @@ from ..stats.intervals import (
     wilson,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PositionBias:
+class PositionBias(OneRow):
     """Position figures of one judge; None where the votes cannot tell, never 0.
 
     first, second, tie : votes for the response shown first, shown second, ties (votes with known position).
@@ -84,12 +91,6 @@ class PositionBias:
         }
         return {what: why for what, (found, why) in reasons.items() if found is None}
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row."""
-        import pandas as pd
-
-        return pd.DataFrame([flat(self)])
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FlipTable:
@@ -109,14 +110,11 @@ class FlipTable:
     rate: Estimates
     hard_flips: IntArray
     hard_rate: Estimates
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per group."""
-        import pandas as pd
-
         columns = flat(self, without=("by", "groups", "level"))
-        return pd.DataFrame({self.by: list(self.groups)} | columns)
+        return data_frame({self.by: list(self.groups)} | columns)
 
 
 def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBias:
@@ -250,7 +248,6 @@ def flips_by(
         rate=_rates(counts, rows, counts.flips, level),
         hard_flips=total(counts.hard_flips),
         hard_rate=_rates(counts, rows, counts.hard_flips, level),
-        level=level,
     )
 
 
@@ -345,14 +342,11 @@ class OrderBalance:
     n: int
     items: int
     left_out: int
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per order."""
-        import pandas as pd
-
         columns = flat(self, names=("votes", "mae", "n"))
-        return pd.DataFrame({"orders": list(self.orders)} | columns)
+        return data_frame({"orders": list(self.orders)} | columns)
 
 
 def order_balance(
@@ -412,7 +406,6 @@ def order_balance(
         n=int(usable.sum()),
         items=len(np.unique(item)),
         left_out=int((labelled & ~usable).sum()),
-        level=level,
     )
 
 
@@ -449,3 +442,69 @@ def _expected_error_of_both(ab: IntArray, ba: IntArray, gold: IntArray, n: int) 
         rows = gold == label
         found[rows] = ((chance_ab[rows] @ error[k]) * chance_ba[rows]).sum(axis=1)
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Verbosity(OneRow):
+    """How often one judge prefers the longer response, and how often gold does.
+
+    longer_rate : P(longer preferred) among its `n` decided votes on responses of different length.
+    judge_rate, gold_rate : the same on comparisons with gold, and gold's own rate there, among the `n_gold`
+        votes on comparisons that gold decides; excess : their difference, positive towards the longer.
+        None without gold.
+    items : with responses of different length.  level : of the intervals.
+    """
+
+    n: int
+    longer: int
+    longer_rate: Estimate
+    n_gold: int
+    judge_rate: float | None
+    gold_rate: float | None
+    excess: Estimate | None
+    items: int
+    level: float
+
+
+def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
+    """P(longer preferred) of one judge, minus gold's own rate where there is gold.
+
+    Longer responses are often better, so the rate alone is no bias. On comparisons with gold, excess = Σ
+    longer/Σ decided of the judge's votes − the same of gold, which counts once for each vote (ours: each side
+    is taken among what it decides, on the same comparisons). The rate's interval is Wilson clustered by item;
+    that of the excess is `linearised_interval` (ours).
+
+    Returns
+    -------
+    Verbosity, or None without a decided vote on responses of known, different length.
+
+    Source: docs/methods.md §4.
+    """
+    decided = counts.longer + counts.shorter
+    n = int(decided.sum())
+    if not n:
+        return None
+    rate = clustered_proportion(counts.item, decided, counts.longer, level=level)
+    known = counts.gold != NO_GOLD
+    item, longer, decided = counts.item[known], counts.longer[known], decided[known]
+    by_gold = (decided + counts.tie[known]) * (counts.gold[known] != 0)
+    gold_longer = by_gold * (counts.gold[known] == 1)
+    n_gold = int(by_gold.sum())
+    judge_rate = gold_rate = excess = None
+    if n_gold and decided.sum():
+        judge_rate, gold_rate = float(longer.sum() / decided.sum()), float(gold_longer.sum() / n_gold)
+        _, code = np.unique(item, return_inverse=True)
+        influence = np.bincount(code, (longer - judge_rate * decided) / decided.sum())
+        influence -= np.bincount(code, (gold_longer - gold_rate * by_gold) / n_gold)
+        excess = linearised_interval(judge_rate - gold_rate, influence, n=n_gold, level=level)
+    return Verbosity(
+        n=n,
+        longer=int(counts.longer.sum()),
+        longer_rate=rate,
+        n_gold=n_gold,
+        judge_rate=judge_rate,
+        gold_rate=gold_rate,
+        excess=excess,
+        items=len(np.unique(counts.item)),
+        level=level,
+    )
