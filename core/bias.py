@@ -113,7 +113,7 @@ class FlipTable:
 
     def to_frame(self) -> DataFrame:
         """One row per group."""
-        columns = flat(self, without=("by", "groups", "level"))
+        columns = flat(self, without=("by", "groups"))
         return data_frame({self.by: list(self.groups)} | columns)
 
 

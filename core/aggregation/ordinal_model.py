@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
-from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts, VoteCounts
+from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts
 from ..stats.estimate import DataFrame, data_frame
 from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
 from .btd import MINIMUM_LABELS, check_smoothing
@@ -55,16 +55,6 @@ class LevelCounts:
     def rows(self, keep: BoolArray | IntArray) -> LevelCounts:
         kept = {f.name: getattr(self, f.name)[keep] for f in fields(self) if f.name != "scale"}
         return LevelCounts(**kept, scale=self.scale)
-
-
-def of_votes(counts: VoteCounts) -> LevelCounts:
-    """Votes -1, 0, +1 as three levels."""
-    return LevelCounts(
-        item=counts.item,
-        levels=np.column_stack([counts.minus, counts.tie, counts.plus]),
-        gold=np.where(counts.gold == NO_GOLD, NO_GOLD, counts.gold + 1),
-        scale=(-1.0, 0.0, 1.0),
-    )
 
 
 def of_scores(

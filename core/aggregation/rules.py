@@ -147,12 +147,6 @@ def derived_name(rule: str, judge: str) -> str:
     return f"{rule}({judge})"
 
 
-def longest(length_a: IntArray, length_b: IntArray) -> IntArray:
-    """Label of the longest-answer dummy: the longer answer wins, equal lengths tie (ours)."""
-    label: IntArray = np.sign(length_a - length_b).astype(np.int64)
-    return label
-
-
 def confidence_labels(
     row: IntArray, vote: IntArray, confidence: FloatArray, *, rows: int, weigh: str
 ) -> IntArray:
@@ -320,79 +314,59 @@ def given_labels(
     row[row == len(counts)] = 0
     kept = counts.comparison[row] == votes.comparison
     row, vote, confidence, side = row[kept], votes.vote[kept], votes.confidence[kept], votes.side[kept]
-    labels: dict[str, IntArray] = {}
-    reasons: dict[str, str] = {}
-    without = int(np.isnan(confidence).sum())
+    found: dict[str, IntArray | str] = {}
+    without = _lacking(np.isnan(confidence), "none of its votes has one", "votes have none")
     for key, weigh in WEIGHINGS.items():
-        if without:
-            some = "none of its votes has one" if without == len(vote) else f"{without:,} votes have none"
-            reasons[key] = f"needs the confidence of each vote; {some}"
-        else:
-            labels[key] = confidence_labels(row, vote, confidence, rows=len(counts), weigh=weigh)
-    _label_by_orders(votes, kept, row, counts, labels, reasons)
+        found[key] = f"needs the confidence of each vote; {without}"
+        if not without:
+            found[key] = confidence_labels(row, vote, confidence, rows=len(counts), weigh=weigh)
+    if votes.shown is not None and votes.run is not None:
+        found["greedy_pair"] = _by_orders(row, votes.shown[kept], votes.run[kept], vote, len(counts))
     if judge is not None and judges is not None:
-        _label_by_derived(judge, judges, counts, labels, reasons)
+        found |= {rule: _by_derived(derived_name(rule, judge), judges, counts) for rule in DERIVED}
     longest = np.full(len(counts), NO_SIDE)
     known = side != NO_SIDE
     # The first vote with known lengths decides for the comparison: later writes win, so in reverse.
     longest[row[known][::-1]] = side[known][::-1]
-    missing = int((longest == NO_SIDE).sum())
-    if missing:
-        some = "none is known" if missing == len(counts) else f"{missing:,} comparisons lack them"
-        reasons["longest"] = f"needs the lengths of both answers; {some}"
-    else:
-        labels["longest"] = longest
-    return labels, reasons
+    missing = _lacking(longest == NO_SIDE, "none is known", "comparisons lack them")
+    found["longest"] = f"needs the lengths of both answers; {missing}" if missing else longest
+    labels = {key: value for key, value in found.items() if not isinstance(value, str)}
+    return labels, {key: value for key, value in found.items() if isinstance(value, str)}
 
 
-def _label_by_orders(
-    votes: SingleVotes,
-    kept: BoolArray,
-    row: IntArray,
-    counts: VoteCounts,
-    labels: dict[str, IntArray],
-    reasons: dict[str, str],
-) -> None:
+def _lacking(absent: BoolArray, all_of_them: str, some: str) -> str:
+    """How many lack something, in words; empty if none does."""
+    missing = int(absent.sum())
+    return (all_of_them if missing == len(absent) else f"{missing:,} {some}") if missing else ""
+
+
+def _by_orders(row: IntArray, shown: IntArray, run: IntArray, vote: IntArray, rows: int) -> IntArray | str:
     """Greedy pair: the first run in each order; equal runs of one order: the vote stored first."""
-    if votes.shown is None or votes.run is None:
-        return
-    shown, run, vote = votes.shown[kept], votes.run[kept], votes.vote[kept]
     first = {}
     for order in (1, -1):
-        rows = np.flatnonzero(shown == order)
-        rows = rows[np.lexsort([rows, run[rows], row[rows]])]
-        seen, start = np.unique(row[rows], return_index=True)
-        first[order] = np.full(len(counts), NO_VOTE)
-        first[order][seen] = vote[rows[start]]
-    missing = int(((first[1] == NO_VOTE) | (first[-1] == NO_VOTE)).sum())
+        own = np.flatnonzero(shown == order)
+        own = own[np.lexsort([own, run[own], row[own]])]
+        seen, start = np.unique(row[own], return_index=True)
+        first[order] = np.full(rows, NO_VOTE)
+        first[order][seen] = vote[own[start]]
+    absent = (first[1] == NO_VOTE) | (first[-1] == NO_VOTE)
+    missing = _lacking(absent, "none has both", "comparisons lack one")
     if missing:
-        some = "none has both" if missing == len(counts) else f"{missing:,} comparisons lack one"
-        reasons["greedy_pair"] = f"needs a vote in each order (column position); {some}"
-    else:
-        labels["greedy_pair"] = greedy_pair(first[1], first[-1])
+        return f"needs a vote in each order (column position); {missing}"
+    return greedy_pair(first[1], first[-1])
 
 
-def _label_by_derived(
-    judge: str,
-    judges: Mapping[str, VoteCounts],
-    counts: VoteCounts,
-    labels: dict[str, IntArray],
-    reasons: dict[str, str],
-) -> None:
+def _by_derived(name: str, judges: Mapping[str, VoteCounts], counts: VoteCounts) -> IntArray | str:
     """USC and GSA: what the judge derived from this one says; of several votes the majority."""
-    for rule in DERIVED:
-        name = derived_name(rule, judge)
-        if name not in judges:
-            reasons[rule] = f"needs votes of the judge {name}, which another model call makes; there are none"
-            continue
-        derived = judges[name]
-        row = np.searchsorted(derived.comparison, counts.comparison)
-        row[row == len(derived)] = 0
-        missing = int((derived.comparison[row] != counts.comparison).sum()) if len(derived) else len(counts)
-        if missing:
-            reasons[rule] = f"needs a vote of {name} on every comparison; {missing:,} have none"
-        else:
-            labels[rule] = derived.label[row]
+    if name not in judges:
+        return f"needs votes of the judge {name}, which another model call makes; there are none"
+    derived = judges[name]
+    row = np.searchsorted(derived.comparison, counts.comparison)
+    row[row == len(derived)] = 0
+    missing = int((derived.comparison[row] != counts.comparison).sum()) if len(derived) else len(counts)
+    if missing:
+        return f"needs a vote of {name} on every comparison; {missing:,} have none"
+    return derived.label[row]
 
 
 def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Estimate, ...]]:

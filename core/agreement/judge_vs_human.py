@@ -12,7 +12,7 @@ from ..aggregation.btd import BTDOptions, held_out_labels
 from ..errors import TooFewLabels, UnknownName
 from ..records import NO_GOLD, IntArray, VoteCounts, majority
 from ..stats.estimate import DataFrame, Estimate, rows_frame
-from ..stats.intervals import check_level, clustered_share, mean_interval
+from ..stats.intervals import check_level, clustered_share, common_places, mean_interval
 
 Rule = Literal["majority", "BTD"]
 RULES: tuple[Rule, ...] = ("majority", "BTD")
@@ -140,9 +140,7 @@ def _paired(
     human: VoteCounts, judge: VoteCounts, labels: IntArray, reason: str | None, level: float
 ) -> dict[str, Any]:
     """Fields of `JudgeVsHuman` beyond its names, with `labels` in place of the judge's majority labels."""
-    _, in_human, in_judge = np.intersect1d(
-        human.comparison, judge.comparison, assume_unique=True, return_indices=True
-    )
+    in_human, in_judge = common_places(human.comparison, judge.comparison)
     n = len(in_human)
     if not n:
         reason = "no comparison that it, this person and another one labelled."

@@ -12,7 +12,7 @@ from ..errors import InvalidOption
 from ..records import IntArray, VoteCounts
 from ..schema import VOTE_LABELS
 from ..stats.estimate import DataFrame, Estimate, rows_frame
-from ..stats.intervals import clustered_share, t_quantile
+from ..stats.intervals import clustered_share, common_places, t_quantile
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -103,10 +103,8 @@ def disagreements(one: VoteCounts, two: VoteCounts | None = None) -> IntArray:
         labelled = one.labelled()
         comparison, differ = labelled.comparison, labelled.label != labelled.gold
     else:
-        comparison, in_one, in_two = np.intersect1d(
-            one.comparison, two.comparison, assume_unique=True, return_indices=True
-        )
-        differ = one.label[in_one] != two.label[in_two]
+        in_one, in_two = common_places(one.comparison, two.comparison)
+        comparison, differ = one.comparison[in_one], one.label[in_one] != two.label[in_two]
     codes: IntArray = comparison[differ]
     return codes
 
@@ -125,9 +123,7 @@ def reliability_factor(agreement: AgreementMatrix) -> float | None:
 
 
 def _matched(one: VoteCounts, two: VoteCounts) -> tuple[IntArray, IntArray, IntArray]:
-    _, in_one, in_two = np.intersect1d(
-        one.comparison, two.comparison, assume_unique=True, return_indices=True
-    )
+    in_one, in_two = common_places(one.comparison, two.comparison)
     return one.label[in_one], two.label[in_two], one.item[in_one]
 
 

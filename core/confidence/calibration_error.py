@@ -59,7 +59,7 @@ class Reliability:
 
     def to_frame(self) -> DataFrame:
         """One row per bin."""
-        return data_frame(flat(self, without=("level",)))
+        return data_frame(flat(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

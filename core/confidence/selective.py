@@ -151,7 +151,7 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
         few = len(cut) - first <= GRID_CUTS
         grid = np.arange(first, len(cut)) if few else np.unique(np.searchsorted(n, steps - EDGE_TOLERANCE))
     scaled = np.ceil(errors[grid] * effective[grid] / n[grid] - EDGE_TOLERANCE)
-    _, bound = clopper_pearson(scaled, effective[grid], level=1 - delta, side="upper")
+    bound = clopper_pearson(scaled, effective[grid], level=1 - delta)
     passed = np.logical_and.accumulate(bound <= alpha + 1e-12)
     last = int(passed.sum()) - 1
     if not len(grid):
@@ -270,13 +270,35 @@ class Guarantee:
         return data_frame([row | {name: getattr(self, name) for name in names}])
 
 
+def share_behind(counts: VoteCounts) -> FloatArray:
+    """Share of the votes of each comparison that say what their majority says."""
+    label = counts.label
+    behind = np.where(label == 1, counts.plus, np.where(label == -1, counts.minus, counts.tie))
+    return np.asarray(behind / (counts.plus + counts.tie + counts.minus))
+
+
+def stated_behind(counts: VoteCounts, votes: SingleVotes) -> tuple[FloatArray, IntArray]:
+    """Mean stated confidence of the votes behind each majority (NaN where none does), and their number."""
+    rows = len(counts)
+    if not rows:
+        return np.zeros(0), np.zeros(0, dtype=np.int64)
+    order = np.argsort(counts.comparison, kind="stable")
+    row = order[np.minimum(np.searchsorted(counts.comparison, votes.comparison, sorter=order), rows - 1)]
+    behind = (counts.comparison[row] == votes.comparison) & (votes.vote == counts.label[row])
+    stating = behind & ~np.isnan(votes.confidence)
+    n = np.bincount(row[stating], minlength=rows)
+    total = np.bincount(row[stating], weights=votes.confidence[stating], minlength=rows)
+    mean = np.divide(total, n, out=np.full(rows, np.nan), where=n > 0)
+    return mean, np.bincount(row[behind], minlength=rows)
+
+
 def by_share(counts: VoteCounts) -> Decisions:
     """Majority label of each comparison, as sure as the share of votes for it.
 
     Without a unique mode the label is 0, and its share is that of the votes for 0, which may be none.
     """
     label = counts.label
-    return _decisions(counts, label, _votes_for(counts, label) / _votes(counts), "share")
+    return _decisions(counts, label, share_behind(counts), "share")
 
 
 def by_stated_confidence(counts: VoteCounts, votes: SingleVotes) -> Decisions:
@@ -285,16 +307,7 @@ def by_stated_confidence(counts: VoteCounts, votes: SingleVotes) -> Decisions:
     NaN where no vote for the label states a confidence; such a comparison can be neither kept nor tested.
     votes : of the same judge and selection; votes on other comparisons are left out.
     """
-    label = counts.label
-    order = np.argsort(counts.comparison, kind="stable")
-    place = np.searchsorted(counts.comparison, votes.comparison, sorter=order)
-    row = order[np.minimum(place, len(counts) - 1)] if len(counts) else place
-    use = (counts.comparison[row] == votes.comparison) & ~np.isnan(votes.confidence)
-    use &= votes.vote == label[row]
-    n = np.bincount(row[use], minlength=len(counts))
-    total = np.bincount(row[use], weights=votes.confidence[use], minlength=len(counts))
-    stated = np.divide(total, n, out=np.full(len(counts), np.nan), where=n > 0)
-    return _decisions(counts, label, stated, "stated")
+    return _decisions(counts, counts.label, stated_behind(counts, votes)[0], "stated")
 
 
 def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
@@ -356,13 +369,7 @@ def guarantee(
         )
     right = (decisions.label == decisions.gold).astype(np.int64)
     drawn = _one_of_each_item(decisions, tested, rng)
-    verdicts = OutcomeCounts(
-        item=decisions.item[drawn],
-        confidence=decisions.confidence[drawn],
-        n=np.ones(len(drawn), dtype=np.int64),
-        correct=right[drawn],
-    )
-    test = threshold_for_risk(verdicts, alpha=alpha, delta=delta)
+    test = threshold_for_risk(_outcomes(decisions, drawn), alpha=alpha, delta=delta)
     kept = wrong = None
 
     def share(rows: np.ndarray, hit: np.ndarray) -> Estimate:
@@ -390,7 +397,10 @@ def guarantee(
 
 def label_outcomes(decisions: Decisions) -> OutcomeCounts:
     """Right and wrong labels of all comparisons with gold, for a risk–coverage curve beside the threshold."""
-    rows = np.flatnonzero(decisions.gold != NO_GOLD)
+    return _outcomes(decisions, np.flatnonzero(decisions.gold != NO_GOLD))
+
+
+def _outcomes(decisions: Decisions, rows: IntArray) -> OutcomeCounts:
     return OutcomeCounts(
         item=decisions.item[rows],
         confidence=decisions.confidence[rows],
@@ -426,14 +436,6 @@ def _decisions(counts: VoteCounts, label: IntArray, sure: FloatArray, sureness: 
         gold=counts.gold,
         sureness=sureness,
     )
-
-
-def _votes(counts: VoteCounts) -> IntArray:
-    return counts.plus + counts.tie + counts.minus
-
-
-def _votes_for(counts: VoteCounts, label: IntArray) -> IntArray:
-    return np.where(label == 1, counts.plus, np.where(label == -1, counts.minus, counts.tie))
 
 
 LEAST = 5

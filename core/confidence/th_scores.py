@@ -60,7 +60,7 @@ class ThSweep:
 
     def to_frame(self) -> DataFrame:
         """One row per epsilon."""
-        return data_frame(flat(self, without=("scale", "level")))
+        return data_frame(flat(self))
 
 
 def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "formula") -> FloatArray:

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..confidence.calibration_error import Calibration, calibration
+from ..confidence.selective import share_behind, stated_behind
 from ..confidence.th_scores import ThScore, th_score
 from ..errors import AppellateError, InvalidOption, NoUsableVotes, UnknownName
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat
-from ..stats.intervals import clustered_share, mean_interval
+from ..stats.intervals import clustered_share, common_places, mean_interval
 
 ENTROPY_FLOOR = 1e-6
 """Keeps the weight of a judge that is certain finite (docs/methods.md §2)."""
@@ -162,7 +163,7 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, SingleVotes]) 
     if not len(common):
         raise NoUsableVotes(f"No comparison was judged by all of {', '.join(names)}.")
     rows = {name: one.rows(np.searchsorted(one.comparison, common)) for name, one in counts.items()}
-    share = np.stack([_share(one) for one in rows.values()])
+    share = np.stack([share_behind(one) for one in rows.values()])
     stated = [_stated(rows[name], votes[name]) for name in names]
     confidence, kind = None, "none"
     if not any(np.isnan(one).any() for one in stated):
@@ -250,31 +251,15 @@ def fuser_verdicts(jury: Members, counts: VoteCounts, votes: SingleVotes) -> tup
 
     Its confidence is as in `members`, NaN on rows where it states none. Source: [TH] §5.
     """
-    _, rows, place = np.intersect1d(
-        jury.comparison, counts.comparison, assume_unique=True, return_indices=True
-    )
+    rows, place = common_places(jury.comparison, counts.comparison)
     one = counts.rows(place)
-    return Verdicts(label=one.label, confidence=_stated(one, votes) * _share(one)), rows
-
-
-def _share(one: VoteCounts) -> FloatArray:
-    """Share of the votes of each comparison that gave its majority label."""
-    agreeing = np.where(one.label > 0, one.plus, np.where(one.label < 0, one.minus, one.tie))
-    return np.asarray(agreeing / (one.plus + one.tie + one.minus))
+    return Verdicts(label=one.label, confidence=_stated(one, votes) * share_behind(one)), rows
 
 
 def _stated(one: VoteCounts, votes: SingleVotes) -> FloatArray:
-    """Mean confidence of votes for the majority label that state one; 1 if no vote gave it, else NaN."""
-    if not len(one):
-        return np.zeros(0)
-    place = np.searchsorted(one.comparison, votes.comparison)
-    place[place == len(one)] = 0
-    behind = (one.comparison[place] == votes.comparison) & (one.label[place] == votes.vote)
-    stating = behind & ~np.isnan(votes.confidence)
-    total = np.bincount(place[stating], weights=votes.confidence[stating], minlength=len(one))
-    n = np.bincount(place[stating], minlength=len(one))
-    nobody = np.bincount(place[behind], minlength=len(one)) == 0
-    return np.where(n > 0, total / np.maximum(n, 1), np.where(nobody, 1.0, np.nan))
+    """Mean stated confidence behind each label; 1 where no vote is behind it, NaN where none states any."""
+    mean, behind = stated_behind(one, votes)
+    return np.where(behind > 0, mean, 1.0)
 
 
 EPSILON = 0.05

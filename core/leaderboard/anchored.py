@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
-from ..records import FloatArray, IntArray, PairScores
+from ..records import BoolArray, FloatArray, IntArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
-from ..stats.intervals import beta_interval, check_level
+from ..stats.intervals import beta_interval, check_level, common_places
 
 ELO_PER_NAT = 400 / math.log(10)
 """Elo points of one unit of log odds."""
@@ -242,18 +242,40 @@ def _at(row: int, numbers: Mapping[str, FloatArray], estimates: Mapping[str, Est
     return found | {name: values[row] for name, values in estimates.items()}
 
 
-def against(pairs: PairScores, anchor: str) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Candidate code, item, candidate's score and tied share of every row that has the anchor."""
+def anchor_rows(pairs: PairScores, anchor: str) -> BoolArray:
+    """Rows in which the anchor takes part; none if no model is called so."""
+    code = pairs.models.index(anchor) if anchor in pairs.models else -1
+    return np.asarray((pairs.model_1 == code) | (pairs.model_2 == code))
+
+
+def met(pairs: PairScores, anchor: str) -> bool:
+    """Whether some other model has votes against the anchor."""
+    return bool(anchor_rows(pairs, anchor).any())
+
+
+def judges_that_met(judged: Mapping[str, PairScores], anchor: str) -> dict[str, PairScores]:
+    """Those of the judges under whom the anchor met another model, or NoUsableVotes without any."""
+    seen = {name: pairs for name, pairs in judged.items() if met(pairs, anchor)}
+    if not seen:
+        raise NoUsableVotes(f"anchor {anchor!r} met no other model under any judge of this selection")
+    return seen
+
+
+def anchor_code(pairs: PairScores, anchor: str) -> int:
+    """Place of an anchor that met somebody."""
     if anchor not in pairs.models:
         raise UnknownName(
             f"anchor {anchor!r} is no model of this selection; there are: {', '.join(pairs.models)}"
         )
-    code = pairs.models.index(anchor)
-    is_first, is_second = pairs.model_1 == code, pairs.model_2 == code
-    rows = is_first | is_second
-    if not rows.any():
+    if not met(pairs, anchor):
         raise NoUsableVotes(f"anchor {anchor!r} met no other model in this selection")
-    flip = is_first[rows]
+    return pairs.models.index(anchor)
+
+
+def against(pairs: PairScores, anchor: str) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Candidate code, item, candidate's score and tied share of every row that has the anchor."""
+    code, rows = anchor_code(pairs, anchor), anchor_rows(pairs, anchor)
+    flip = pairs.model_1[rows] == code
     score = np.where(flip, 1 - pairs.score[rows], pairs.score[rows])
     tie = 1 - np.abs(2 * score - 1) if pairs.tie is None else pairs.tie[rows]
     return np.where(flip, pairs.model_2[rows], pairs.model_1[rows]), pairs.item[rows], score, tie
@@ -324,7 +346,7 @@ def score_difference(
     whatever n is: with the sd alone, one pair of equal models in six would be told apart on five prompts.
     With fewer than two of them, or without variance, that of two independent p̄.
     """
-    _, in_one, in_two = np.intersect1d(one[0], two[0], assume_unique=True, return_indices=True)
+    in_one, in_two = common_places(one[0], two[0])
     return _difference(one[1][in_one] - two[1][in_two], min(len(one[0]), len(two[0])), p, se)
 
 

@@ -92,7 +92,7 @@ class Triangles:
 
     def to_frame(self) -> DataFrame:
         """One row per triangle."""
-        return data_frame(flat(self)).drop(columns=["prior", "level"])
+        return data_frame(flat(self))
 
 
 def anchors(pairs: PairScores, *, minimum: int = 3) -> tuple[str, ...]:

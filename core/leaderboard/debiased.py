@@ -267,20 +267,8 @@ def _plus(item: IntArray, chosen: BoolArray, hit: BoolArray, more: float) -> tup
 
 
 COLUMNS = (
-    *(
-        "model",
-        "value",
-        "low",
-        "high",
-        "judge",
-        "bias",
-        "labels",
-        "labels_low",
-        "labels_high",
-        "gain",
-        "weight",
-    ),
-    *("n_labelled", "n_unlabelled", "items_labelled", "items_unlabelled", "rogan_gladen_value"),
+    *("model", "value", "low", "high", "judge", "bias", "labels", "labels_low", "labels_high", "gain"),
+    *("weight", "n_labelled", "n_unlabelled", "items_labelled", "items_unlabelled", "rogan_gladen_value"),
     *("rogan_gladen_low", "rogan_gladen_high", "rogan_gladen_sensitivity", "rogan_gladen_specificity"),
 )
 

@@ -13,13 +13,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import NoUsableVotes
 from ..records import BoolArray, FloatArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, rows_frame
 from ..stats.intervals import t_quantile
-from .anchored import Board, Prior
+from .anchored import Board, Prior, judges_that_met
 from .anchors import kendall_tau
-from .ratings import ALGORITHMS, ORDERS, RAEE, Ratings, Result, Settings, met
+from .ratings import ALGORITHMS, ORDERS, RAEE, Ratings, Result, Settings
 from .score_board import ScoreBoards
 from .standings import rank_agreement
 
@@ -95,9 +94,7 @@ def rating_spread(
 
     Source: docs/methods.md §6; [RAEE] compares dispersion across judges.
     """
-    seen = {name: pairs for name, pairs in judged.items() if met(pairs, anchor)}
-    if not seen:
-        raise NoUsableVotes(f"anchor {anchor!r} met no other model under any judge of this selection")
+    seen = judges_that_met(judged, anchor)
     settings = Settings(rng=rng, orders=orders, prior=prior)
     models = tuple(name for name in next(iter(seen.values())).models if name != anchor)
     elo = {method: np.full((len(seen), len(models)), np.nan) for method in ALGORITHMS}

@@ -18,9 +18,8 @@ from ..errors import InvalidOption, NoUsableVotes
 from ..records import FloatArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, Estimates, rows_frame
 from ..stats.intervals import check_level, z_quantile
-from .anchored import ELO_PER_NAT, Prior, against, board
+from .anchored import ELO_PER_NAT, Prior, against, board, judges_that_met, met
 from .anchors import kendall_tau
-from .ratings import met
 
 JURIES = 200
 """Juries of one size that are evaluated: all of them, or so many drawn at random (ours)."""
@@ -237,9 +236,7 @@ def _gaps(
     judged: Mapping[str, PairScores], anchor: str, prior: Prior
 ) -> tuple[FloatArray, FloatArray, tuple[str, ...], tuple[str, ...], list[int]]:
     """Elo gaps (models, judges), their covariance (models, judges, judges), names, distinct prompts."""
-    seen = {name: against(pairs, anchor)[:3] for name, pairs in judged.items() if met(pairs, anchor)}
-    if not seen:
-        raise NoUsableVotes(f"anchor {anchor!r} met no other model under any judge of this selection")
+    seen = {name: against(pairs, anchor)[:3] for name, pairs in judges_that_met(judged, anchor).items()}
     names = judged[next(iter(seen))].models
     used = np.unique(np.concatenate([model for model, _, _ in seen.values()]))
     gap, error = np.full((2, len(used), len(seen)), np.nan)

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import InvalidOption, NoUsableVotes, UnknownName
+from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
 from ..stats.intervals import check_level, z_quantile
-from .anchored import ELO_PER_NAT, Prior, board
+from .anchored import ELO_PER_NAT, Prior, anchor_code, board
 
 
 class DidNotConverge(NoUsableVotes):
@@ -95,25 +95,6 @@ def bradley_terry(pairs: PairScores, anchor: str, *, level: float = 0.95) -> Rat
     half[code] = 0.0
     found = Estimates(elo, elo - half, elo + half, level=level)
     return in_rank_order(pairs, "bradley_terry", found, _beyond(wins, code, rated))
-
-
-def met(pairs: PairScores, anchor: str) -> bool:
-    """Whether some other model has votes against the anchor."""
-    if anchor not in pairs.models:
-        return False
-    code = pairs.models.index(anchor)
-    return bool(((pairs.model_1 == code) | (pairs.model_2 == code)).any())
-
-
-def anchor_code(pairs: PairScores, anchor: str) -> int:
-    """Place of an anchor that met somebody."""
-    if anchor not in pairs.models:
-        raise UnknownName(
-            f"anchor {anchor!r} is no model of this selection; there are: {', '.join(pairs.models)}"
-        )
-    if not met(pairs, anchor):
-        raise NoUsableVotes(f"anchor {anchor!r} met no other model in this selection")
-    return pairs.models.index(anchor)
 
 
 def win_matrix(pairs: PairScores) -> FloatArray:

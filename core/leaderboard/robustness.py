@@ -12,10 +12,9 @@ from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, PairDoubt, PairScores, kept_rows
 from ..stats.estimate import DataFrame, Estimate, rows_frame
 from ..stats.intervals import check_level, t_quantile, z_quantile
-from .anchored import Board, Prior, against, board, elo_of_p, win_probability
+from .anchored import Board, Prior, against, anchor_rows, board, elo_of_p, met, win_probability
 from .anchors import kendall_tau
 from .judges import PooledBoard, mean_of_judges
-from .ratings import met
 
 Rule = Literal["run_sd", "confidence"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -209,10 +208,7 @@ def _known(doubts: Mapping[str, PairDoubt], anchor: str, rule: Rule) -> tuple[di
         raise InvalidOption(f"rule = {rule!r}: must be 'run_sd' or 'confidence'")
     known, n_unknown = {}, 0
     for name, one in doubts.items():
-        if not met(one.pairs, anchor):
-            continue
-        code = one.pairs.models.index(anchor)
-        rows = (one.pairs.model_1 == code) | (one.pairs.model_2 == code)
+        rows = anchor_rows(one.pairs, anchor)
         usable = rows & ~np.isnan(getattr(one, rule))
         n_unknown += int(rows.sum() - usable.sum())
         if usable.any():

@@ -12,7 +12,14 @@ import numpy as np
 from ..errors import NoUsableVotes
 from ..records import BoolArray, DirectScores, FloatArray, IntArray, kept_rows
 from ..stats.estimate import DataFrame, Estimate, rows_frame
-from ..stats.intervals import check_level, clustered_share, dense_codes, mean_interval, t_quantile
+from ..stats.intervals import (
+    check_level,
+    clustered_share,
+    common_places,
+    dense_codes,
+    mean_interval,
+    t_quantile,
+)
 
 KENDALL_ROWS = 1_500
 """With more responses Kendall τ_b has no interval: its cost grows with their square."""
@@ -166,7 +173,7 @@ def _pair(
     two: tuple[IntArray, IntArray, FloatArray],
     level: float,
 ) -> ScorePair:
-    _, in_one, in_two = np.intersect1d(one[0], two[0], assume_unique=True, return_indices=True)
+    in_one, in_two = common_places(one[0], two[0])
     x, y = one[2][in_one], two[2][in_two]
     item = np.unique(one[1][in_one], return_inverse=True)[1]
     whole_x, whole_y = np.floor(x + 0.5), np.floor(y + 0.5)

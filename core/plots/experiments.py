@@ -70,7 +70,7 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
     for m, key in enumerate(found.methods):
         symbol, dash = LOOKS.get(key, ("x", "dashdot"))
         colour = colours.accent if key.startswith("btd") else colours.text
-        mae, low, high = found.mae[:, m], found.mae_item_low[:, m], found.mae_item_high[:, m]
+        mae, low, high = (getattr(found.mae_item, end)[:, m] for end in ("value", "low", "high"))
         place = x + step * 0.12 * (m - (len(found.methods) - 1) / 2)
         hovers = [
             f"<b>{label(RULES[key].name)}</b>, {size} {found.over}"
@@ -81,9 +81,9 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
                 mae.tolist(),
                 low.tolist(),
                 high.tolist(),
-                found.mae_low[:, m].tolist(),
-                found.mae_high[:, m].tolist(),
-                found.pa[:, m].tolist(),
+                found.mae.low[:, m].tolist(),
+                found.mae.high[:, m].tolist(),
+                found.pa.value[:, m].tolist(),
                 strict=True,
             )
         ]
@@ -111,7 +111,7 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
                 "hoverinfo": "skip",
                 "marker": {"size": 1, "color": colour, "opacity": 0},
                 "error_y": error_bars(
-                    mae, found.mae_low[:, m], found.mae_high[:, m], colour, width=0, thickness=4
+                    mae, found.mae.low[:, m], found.mae.high[:, m], colour, width=0, thickness=4
                 ),
             }
         )

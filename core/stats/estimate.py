@@ -98,13 +98,8 @@ class Estimates:
 
     def __getitem__(self, place: int | tuple[int, ...]) -> Estimate:
         n = self.n[place] if isinstance(self.n, np.ndarray) else self.n
-        return Estimate(
-            float(self.value[place]),
-            float(self.low[place]),
-            float(self.high[place]),
-            n=int(n),
-            level=self.level,
-        )
+        value, low, high = (float(part[place]) for part in (self.value, self.low, self.high))
+        return Estimate(value, low, high, n=int(n), level=self.level)
 
     def __iter__(self) -> Iterator[Estimate]:
         return (self[place] for place in range(len(self)))
@@ -131,7 +126,7 @@ def flat(result: Any, *, names: Sequence[str] | None = None, without: Sequence[s
     return columns
 
 
-def data_frame(data: Any, *, columns: Sequence[str] | None = None) -> DataFrame:
+def data_frame(data: Any, *, columns: list[str] | None = None) -> DataFrame:
     """`pandas.DataFrame(data, columns)`; pandas is loaded only here."""
     import pandas as pd
 

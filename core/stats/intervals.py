@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +13,6 @@ from .estimate import Estimate
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Side = Literal["two-sided", "lower", "upper"]
 
 MAX_RESAMPLED_GROUPS = 2000
 """More items than this are resampled in random groups, so that a bootstrap costs the same at any size."""
@@ -122,23 +120,10 @@ def beta_interval(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> tuple[F
     return low, high
 
 
-def jeffreys(k: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-    """Quantiles of Beta(k + ½, n − k + ½), elementwise; k may be a fraction (ties count ½).
+def clopper_pearson(k: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> FloatArray:
+    """Exact one-sided upper limit of a binomial share, elementwise: above it with 1 − level at most.
 
-    No special case at k = 0 or n: the interval holds the posterior mean (k + ½)/(n + 1), not k/n.
-    """
-    hits, total = _checked_counts(k, n)
-    return beta_interval(hits + 0.5, total - hits + 0.5, level=level)
-
-
-def clopper_pearson(
-    k: ArrayLike, n: ArrayLike, *, level: float = 0.95, side: Side = "two-sided"
-) -> tuple[FloatArray, FloatArray]:
-    """Exact binomial interval, elementwise: its coverage is never below `level`.
-
-    `side` two-sided puts (1 − level)/2 beyond each end; `upper` puts 1 − level beyond the high end and has
-    low = 0; `lower` puts 1 − level below the low end and has high = 1. low = 0 at k = 0, high = 1 at k = n,
-    so n = 0 gives 0 to 1: nothing is excluded.
+    1 at k = n, so n = 0 gives 1: nothing is excluded.
 
     Source: Clopper & Pearson (1934).
     """
@@ -146,15 +131,9 @@ def clopper_pearson(
 
     check_level(level)
     hits, total = _checked_counts(k, n)
-    tail = (1 - level) / 2 if side == "two-sided" else 1 - level
-    misses = total - hits
-    low, high = np.zeros(np.broadcast(hits, total).shape), np.ones(np.broadcast(hits, total).shape)
+    misses, tail = total - hits, 1 - level
     # A shape parameter of 0 is the point mass of the edge rule; 1 only stands in so that scipy does not warn.
-    if side != "upper":
-        low = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1.0), misses + 1, tail), low)
-    if side != "lower":
-        high = np.where(misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), high)
-    return low, high
+    return np.where(misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), 1.0)
 
 
 def kish_effect(n: ArrayLike) -> float:
@@ -196,6 +175,12 @@ def dense_codes(item: IntArray) -> IntArray:
     # Codes of a selection are small numbers already: counting them costs a tenth of sorting them.
     code: IntArray = np.cumsum(np.bincount(item) > 0, dtype=np.int64) - 1
     return code[item]
+
+
+def common_places(one: IntArray, two: IntArray) -> tuple[IntArray, IntArray]:
+    """Places in `one` and in `two` of the values that both have, ascending; neither repeats a value."""
+    _, in_one, in_two = np.intersect1d(one, two, assume_unique=True, return_indices=True)
+    return in_one, in_two
 
 
 def design_effect_of_sums(
