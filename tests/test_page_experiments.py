@@ -114,7 +114,11 @@ def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):
         ([0.05] * 10, None),
     ):
         mae[:, column] = everything + np.array(gaps)
-        found = dataclasses.replace(labels_found, mae=dataclasses.replace(labels_found.mae, value=mae.copy()))
+        ends = {
+            name: dataclasses.replace(getattr(labels_found, name), value=mae.copy())
+            for name in ("mae", "mae_item")
+        }
+        found = dataclasses.replace(labels_found, **ends)
         assert enough_labels(found) == expected
         said = labels_answer("j", found)
         start = f"{expected} labelled comparisons bring BTD within 0.01" if expected else "even 200"

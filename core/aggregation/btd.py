@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InvalidOption, TooFewLabels
 from ..records import NO_GOLD, FloatArray, IntArray, VoteCells, VoteCounts, majority
-from ..stats.estimate import DataFrame, data_frame
+from ..stats.estimate import DataFrame, data_frame, flat
 from ..stats.intervals import dense_codes
 from .solver import LOSSES, Loss, NotConverged, Objective, probabilities, solve
 
@@ -128,7 +128,7 @@ class BTDFit:
 
     def to_frame(self) -> DataFrame:
         """One row."""
-        row = {name: getattr(self, name) for name in (*PARAMETERS, "drps", "n_items")}
+        row = flat(self, names=(*PARAMETERS, "drps", "n_items"))
         return data_frame([row | {"at_bounds": ", ".join(self.at_bounds), "notes": " ".join(self.notes)}])
 
 

@@ -12,13 +12,14 @@ import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import NO_GOLD, FloatArray, IntArray, OrderCounts, VoteCells, VoteCounts
-from ..stats.estimate import DataFrame, Estimate, data_frame
-from ..stats.intervals import check_level, dense_codes, resample_items, z_quantile
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
+from ..stats.intervals import check_level, resample_items, z_quantile
 from ..stats.splits import (
     CalibrationSets,
     HeldOutScores,
     Splits,
     calibration_sets,
+    everything,
     held_out_scores,
     item_losses,
     splits,
@@ -78,8 +79,7 @@ class PositionAwareFit:
     def to_frame(self) -> DataFrame:
         """One row."""
         names = ("beta", "nu", "gamma", "delta", "z", "drps", "n_items", "unbalanced")
-        row: dict[str, object] = {name: getattr(self, name) for name in names}
-        return data_frame([row | {"notes": " ".join(self.notes)}])
+        return data_frame([flat(self, names=names) | {"notes": " ".join(self.notes)}])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -294,15 +294,8 @@ def _everything(ab: IntArray, votes: VoteCounts) -> tuple[CalibrationSets, Float
     distinct, cell, weight = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
     plus, tie, minus, gold, ab = distinct.T
     cells = VoteCells(plus=plus, tie=tie, minus=minus, gold=gold, weight=weight.astype(np.float64))
-    item = dense_codes(votes.item)
-    everything = CalibrationSets(
-        cells=cells,
-        set=np.zeros(len(votes), dtype=np.int64),
-        cell=cell.reshape(-1),
-        item=item,
-        n_items=np.array([int(item.max(initial=-1)) + 1]),
-    )
-    return everything, ab / np.maximum(cells.n, 1) - 0.5
+    sets = replace(everything(votes), cells=cells, cell=cell.reshape(-1))
+    return sets, ab / np.maximum(cells.n, 1) - 0.5
 
 
 def _scores(drawn: Splits, level: float, options: BTDOptions) -> HeldOutScores:

@@ -94,7 +94,7 @@ class Calibration:
     def to_frame(self) -> DataFrame:
         """One row per measure."""
         names = ("mean_confidence", "ece", "ace", "mce", "brier", "nll")
-        values = [self.accuracy.value, *(getattr(self, name) for name in names)]
+        values = [self.accuracy.value, *flat(self, names=names).values()]
         return data_frame({"measure": ["accuracy", *names], "value": values, "n": self.n})
 
 

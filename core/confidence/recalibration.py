@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from ..errors import AppellateError, InvalidOption, TooFewLabels
-from ..records import FloatArray, OutcomeCounts
+from ..records import FloatArray, OutcomeCounts, kept_rows
 from ..stats.binning import bin_index, usable
 from ..stats.estimate import DataFrame
 from ..stats.intervals import dense_codes
@@ -110,7 +111,7 @@ def recalibrate(
     mapped = known.confidence.copy()
     for number in range(folds):
         held_out = fold == number
-        training = OutcomeCounts(**{f.name: getattr(known, f.name)[~held_out] for f in fields(known)})
+        training = replace(known, **kept_rows(known, ~held_out))
         mapped[held_out] = _FITS[method](training, bins)(known.confidence[held_out])
     whole = _FITS[method](known, bins)
     grid = np.linspace(0, 1, GRID_POINTS)
@@ -144,7 +145,7 @@ def _distinct(training: OutcomeCounts) -> tuple[FloatArray, FloatArray, FloatArr
     return value, n, k
 
 
-def _logistic(training: OutcomeCounts, *, free_intercept: bool) -> LogisticMap:
+def _logistic(training: OutcomeCounts, bins: int, *, free_intercept: bool) -> LogisticMap:
     from scipy.optimize import minimize
     from scipy.special import expit
 
@@ -185,14 +186,6 @@ def _logistic(training: OutcomeCounts, *, free_intercept: bool) -> LogisticMap:
     return LogisticMap(slope=float(fit.x[0] / scale), intercept=float(fit.x[1]))
 
 
-def _temperature(training: OutcomeCounts, bins: int) -> Map:
-    return _logistic(training, free_intercept=False)
-
-
-def _platt(training: OutcomeCounts, bins: int) -> Map:
-    return _logistic(training, free_intercept=True)
-
-
 def _isotonic(training: OutcomeCounts, bins: int) -> Map:
     from scipy.optimize import isotonic_regression
 
@@ -215,8 +208,8 @@ def _histogram(training: OutcomeCounts, bins: int) -> Map:
 
 
 _FITS: dict[str, Callable[[OutcomeCounts, int], Map]] = {
-    "temperature": _temperature,
-    "platt": _platt,
+    "temperature": partial(_logistic, free_intercept=False),
+    "platt": partial(_logistic, free_intercept=True),
     "isotonic": _isotonic,
     "histogram": _histogram,
 }

@@ -34,14 +34,12 @@ class Members:
     votes : of each member, in the same rows.
     label : (members, rows) majority label of the member's votes.
     confidence : (members, rows) in [0, 1], that the label is right; None if some member states none.
-    kind : what the confidence is: `stated`, `share` or `none`.
     left_out : comparisons that some member judged and another did not.
     """
 
     votes: dict[str, VoteCounts]
     label: IntArray
     confidence: FloatArray | None
-    kind: str
     left_out: int
 
     def __len__(self) -> int:
@@ -165,16 +163,15 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, SingleVotes]) 
     rows = {name: one.rows(np.searchsorted(one.comparison, common)) for name, one in counts.items()}
     share = np.stack([share_behind(one) for one in rows.values()])
     stated = [_stated(rows[name], votes[name]) for name in names]
-    confidence, kind = None, "none"
+    confidence = None
     if not any(np.isnan(one).any() for one in stated):
-        confidence, kind = np.stack(stated) * share, "stated"
+        confidence = np.stack(stated) * share
     elif all(int((one.plus + one.tie + one.minus).max()) > 1 for one in rows.values()):
-        confidence, kind = share, "share"
+        confidence = share
     return Members(
         votes=rows,
         label=np.stack([one.label for one in rows.values()]),
         confidence=confidence,
-        kind=kind,
         left_out=len(anyone) - len(common),
     )
 
@@ -410,8 +407,8 @@ def compare(
         kept = known[rows]
         at = rows[kept]
         label, gold, item = verdicts.label[kept], jury.gold[at], jury.item[at]
-        fitted = best_fitted is not None and (key == "btd" or key in by_btd)
-        against = best_fitted if fitted and best_fitted is not None else best
+        fitted = key == "btd" or key in by_btd
+        against = best_fitted if fitted and best_fitted else best
         right, best_right = label == gold, found[against][2].label[at] == gold
         majority = voted["majority"].label[at]
         outcomes = _outcomes(item, verdicts.confidence[kept], right)
@@ -455,13 +452,10 @@ def paired(item: IntArray, one: BoolArray, two: BoolArray, *, level: float = 0.9
     no room: with its interval [a, b], a difference lies between −b and 1 − a (ours).
     """
     difference = one.astype(np.float64) - two
-    mean, rate = (
-        mean_interval(item, difference, ends=(-1.0, 1.0), level=level),
-        clustered_share(item, two, level=level),
-    )
+    mean = mean_interval(item, difference, ends=(-1.0, 1.0), level=level)
+    rate = clustered_share(item, two, level=level)
     low, high = np.clip((mean.low, mean.high), -rate.high, 1 - rate.low).tolist()
-    n = len(difference)
-    return Difference(value=mean.value, low=low, high=high, n=n, items=mean.n, level=level)
+    return Difference(value=mean.value, low=low, high=high, n=len(difference), items=mean.n, level=level)
 
 
 def _without(

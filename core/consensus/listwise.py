@@ -7,14 +7,14 @@ A run of an item shows all its candidates in one order. Values of a run are put 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from ..bias import sign_test
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, InvalidCounts, ListRankings
-from ..stats.estimate import DataFrame, Estimate, data_frame, rows_frame
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat, rows_frame
 from ..stats.intervals import dense_codes, mean_interval, wilson
 
 COMPONENTS = ("score", "borda", "top", "uncertainty")
@@ -100,8 +100,7 @@ class Consensus:
 
     def to_frame(self) -> DataFrame:
         """One row per (item, candidate)."""
-        names = [field.name for field in fields(self) if field.name not in ("weights", "missing")]
-        return data_frame({name: getattr(self, name) for name in names})
+        return data_frame(flat(self, without=("weights", "missing")))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -22,7 +22,7 @@ import numpy as np
 from ..aggregation.btd import DEFAULTS, BTDFit, BTDOptions, decide, fit, risks
 from ..errors import InvalidOption, TooFewLabels
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells
-from ..stats.estimate import DataFrame, data_frame
+from ..stats.estimate import DataFrame, data_frame, flat
 from .protocol import chances
 
 MAX_VOTES = 20
@@ -208,7 +208,7 @@ class BudgetPlan:
     def to_frame(self) -> DataFrame:
         """One row per state, fewest votes first."""
         names = ("plus", "tie", "minus", "stop", "decision", "risk", "reached")
-        return data_frame({name: getattr(self, name) for name in names})
+        return data_frame(flat(self, names=names))
 
 
 def learn(

@@ -61,7 +61,7 @@ class TrialRow:
 class BudgetTrial:
     """The planner beside fixed numbers of votes and simple rules, on the same splits.
 
-    rows : by key.  votes : n.  step : votes collected at a time.  n, n_items : labelled comparisons with n
+    rows : by key.  votes : n.  step : votes collected at a time.  n : labelled comparisons with n
     votes or more, and their items.  left_out : labelled comparisons with fewer.
     calibration : mean comparisons of a calibration set.
     """
@@ -70,7 +70,6 @@ class BudgetTrial:
     votes: int
     step: int
     n: int
-    n_items: int
     left_out: int
     calibration: float
 
@@ -169,7 +168,6 @@ def trial(
         votes=n,
         step=step,
         n=drawn.n,
-        n_items=drawn.n_items,
         left_out=int((~enough).sum()),
         calibration=float(drawn.calibration.sum(axis=1).mean()),
     )

@@ -39,21 +39,18 @@ class Transfer:
         have and the column's items; `level` is the chance that those of all pairs hold at once.
     loss_change : DRPS of the row's fit on every label, on all labelled comparisons of the column, minus that
         of the column's own fit: what differs between the tasks, without the luck of a small calibration set.
-    mae_majority : (tasks,), MAE of the majority label on the same evaluation sets.
     theta : (tasks, splits, 3), fits as β, η₀, γ.  fits : on every label of each task.
-    n, n_items : (tasks,), labelled comparisons and their items.  not_possible : task → why it is left out.
+    n : (tasks,), labelled comparisons.  not_possible : task → why it is left out.
     """
 
     tasks: tuple[str, ...]
     mae: FloatArray
     change: Estimates
     loss_change: FloatArray
-    mae_majority: FloatArray
     theta: FloatArray
     fits: dict[str, BTDFit]
     not_possible: dict[str, str]
     n: IntArray
-    n_items: IntArray
     n_splits: int
 
     def to_frame(self) -> DataFrame:
@@ -119,7 +116,6 @@ def transfer(
     calibrated = np.array([one.calibration.sum(axis=1).mean() for one in drawn.values()])
     total = np.array([one.n for one in drawn.values()])
     luck = 1 / n_splits + calibrated / (total - calibrated)
-    majority = np.empty(k)
     for column, one in enumerate(drawn.values()):
         s, t = features(one.cells, options)
         off = np.abs(np.arange(-1, 2) - one.cells.gold[:, None])
@@ -128,7 +124,6 @@ def transfer(
         size = one.evaluation.sum(axis=1)
         by_split = (one.evaluation * errors).sum(axis=2) / size
         mae[:, column] = by_split.mean(axis=1)
-        majority[column] = (one.evaluation @ np.abs(one.cells.label - one.cells.gold) / size).mean()
         change = (by_split - by_split[column]).mean(axis=1)
         by_item = losses_by_item(one, list(errors - errors[column]))
         seen = seen_items(by_item, np.bincount(one.item).astype(np.float64))
@@ -142,12 +137,10 @@ def transfer(
         mae=mae,
         change=Estimates(mae - np.diag(mae), low, high, level=level),
         loss_change=loss - np.diag(loss),
-        mae_majority=majority,
         theta=theta,
         fits=fits,
         not_possible=not_possible,
         n=np.array([one.n for one in drawn.values()]),
-        n_items=np.array([one.n_items for one in drawn.values()]),
         n_splits=n_splits,
     )
 
@@ -290,10 +283,7 @@ def transfer_prediction(
     return TransferPrediction(
         targets=tuple(matrices),
         kinds=tuple(KINDS),
-        rho=table[..., 0],
-        p_value=table[..., 1],
-        error=table[..., 2],
-        constant_error=table[..., 3],
+        **dict(zip(("rho", "p_value", "error", "constant_error"), np.moveaxis(table, -1, 0), strict=True)),
         permutations=len(orders),
         exact=exact,
         n_tasks=k,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from ..aggregation.btd import DEFAULTS, MINIMUM_LABELS, BTDOptions
 from ..aggregation.rules import RULES
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
-from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, VoteCounts
+from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, VoteCounts, kept_rows
 from ..stats.estimate import DataFrame, Estimates, data_frame, flat
 from ..stats.intervals import check_level, t_quantile, z_quantile
 from ..stats.splits import ItemLosses, Splits, change_intervals, error_intervals, mean_losses, splits
@@ -73,14 +73,6 @@ def votes_to_draw(counts: VoteCounts | OrderCounts) -> IntArray:
     if isinstance(counts, VoteCounts):
         return np.asarray(counts.plus + counts.tie + counts.minus)
     return np.asarray(2 * np.minimum(counts.ab.sum(axis=1), counts.ba.sum(axis=1)))
-
-
-def rows_of(counts: VoteCounts | OrderCounts, keep: IntArray) -> VoteCounts | OrderCounts:
-    """Some rows of either record."""
-    if isinstance(counts, VoteCounts):
-        return counts.rows(keep)
-    names = OrderCounts.__dataclass_fields__
-    return OrderCounts(**{name: getattr(counts, name)[keep] for name in names})
 
 
 def votes_source(counts: VoteCounts, orders: OrderCounts | None) -> VoteCounts | OrderCounts:
@@ -194,7 +186,7 @@ def vote_sweep(
     wanted = doubling(capacity) if sizes is None else tuple(sorted(set(sizes)))
     if not wanted or wanted[0] < 1 or wanted[-1] > capacity.max():
         raise InvalidOption(f"Sizes {wanted}: use numbers of votes from 1 to {capacity.max()}.")
-    kept = rows_of(counts, known[capacity >= wanted[-1]])
+    kept = replace(counts, **kept_rows(counts, known[capacity >= wanted[-1]]))
 
     votes_rng, splits_rng = rng.spawn(2)
     each = splits_rng.spawn(subsamples)

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -191,11 +191,11 @@ def board(
         raise InvalidOption(
             f"pool = {pool}: smaller than the {n[worst]} prompts of {met_most} against {anchor}"
         )
-    total = _sum_by(row_of, score)
-    ties = _sum_by(row_of, tie)
+    total = np.bincount(row_of, score)
+    ties = np.bincount(row_of, tie)
     p, mass = win_probability(n, total, prior=prior)
     shrink = np.broadcast_to(_pool_factor(n, pool) * (kappa_factor or 1.0) ** 2, p.shape)
-    dispersion = dispersion_factor(n, total, _sum_by(row_of, score**2))
+    dispersion = dispersion_factor(n, total, np.bincount(row_of, score**2))
     elo = elo_of_p(p)
     numbers: dict[str, FloatArray] = {"wins": total - ties / 2, "ties": ties, "losses": n - total - ties / 2}
     estimates: dict[str, Estimates] = {}
@@ -211,7 +211,11 @@ def board(
     tier = _tiers(order, row_of, item, score, p, np.sqrt(p * (1 - p) / (mass + 1) * dispersion))
     rows = tuple(
         BoardRow(
-            model=pairs.models[codes[row]], n=int(n[row]), tier=tier[row], **_at(row, numbers, estimates)
+            model=pairs.models[codes[row]],
+            n=int(n[row]),
+            tier=tier[row],
+            **{name: float(values[row]) for name, values in numbers.items()},
+            **{name: values[row] for name, values in estimates.items()},
         )
         for row in order
     )
@@ -234,12 +238,6 @@ def board(
         level=level,
         notes=tuple(notes),
     )
-
-
-def _at(row: int, numbers: Mapping[str, FloatArray], estimates: Mapping[str, Estimates]) -> dict[str, Any]:
-    """The fields of one row."""
-    found: dict[str, Any] = {name: float(values[row]) for name, values in numbers.items()}
-    return found | {name: values[row] for name, values in estimates.items()}
 
 
 def anchor_rows(pairs: PairScores, anchor: str) -> BoolArray:
@@ -299,10 +297,6 @@ def _pool_factor(n: FloatArray | IntArray | None, pool: int | None) -> FloatArra
     if n is None or pool is None:
         return np.ones(1)
     return np.asarray((pool - n) / max(pool - 1, 1), dtype=np.float64)
-
-
-def _sum_by(row_of: IntArray, values: FloatArray) -> FloatArray:
-    return np.asarray(np.bincount(row_of, values), dtype=np.float64)
 
 
 def dispersion_factor(n: IntArray, total: FloatArray, squares: FloatArray) -> FloatArray:

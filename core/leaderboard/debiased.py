@@ -180,7 +180,7 @@ class RoganGladen:
 
     rate : None where undefined, without an interval where that is, with the reason in `reason`.
     sensitivity : share of gold A that the judge calls A, of n_a; specificity : share of gold B that it calls
-    B, of n_b; None without such labels.  judge : share of A by the judge on the n_unlabelled other ones.
+    B, of n_b; None without such labels.
     """
 
     rate: Estimate | None
@@ -188,8 +188,6 @@ class RoganGladen:
     specificity: float | None
     n_a: int
     n_b: int
-    judge: float | None
-    n_unlabelled: int
     reason: str | None
 
 
@@ -245,16 +243,7 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
             half = z / youden * math.sqrt(v_q + p**2 * v_se + (1 - p) ** 2 * v_sp)
             low, high = (min(max(end, 0.0), 1.0) for end in (centre - half, centre + half))
             rate = replace(rate, low=min(low, value), high=max(high, value))
-    return RoganGladen(
-        rate=rate,
-        sensitivity=se,
-        specificity=sp,
-        n_a=n["a"],
-        n_b=n["b"],
-        judge=q,
-        n_unlabelled=n["rest"],
-        reason=reason,
-    )
+    return RoganGladen(rate=rate, sensitivity=se, specificity=sp, n_a=n["a"], n_b=n["b"], reason=reason)
 
 
 def _plus(item: IntArray, chosen: BoolArray, hit: BoolArray, more: float) -> tuple[float, float]:

@@ -51,14 +51,10 @@ class RatingSpread:
     """RAEE first, then the other methods.
 
     pooled : rating of each other method on the pooled votes, where they were given.
-    models : that met the anchor.  elo : of each method, (judges, models); NaN where it has no number.
     """
 
     methods: tuple[MethodSpread, ...]
     pooled: dict[str, Ratings]
-    models: tuple[str, ...]
-    judges: tuple[str, ...]
-    elo: dict[str, FloatArray]
 
     def to_frame(self) -> DataFrame:
         """One row per method."""
@@ -114,9 +110,6 @@ def rating_spread(
     return RatingSpread(
         methods=tuple(_method_spread(method, elo, usable, level) for method in elo),
         pooled={method: found for method, found in together.items() if isinstance(found, Ratings)},
-        models=tuple(name for name, kept in zip(models, on_board.tolist(), strict=True) if kept),
-        judges=tuple(seen),
-        elo=elo,
     )
 
 

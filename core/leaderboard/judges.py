@@ -46,15 +46,10 @@ class PooledRow:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PooledBoard:
-    """The variant "mean of judges": best first; "pooled votes" is `anchored.board` of all votes together.
-
-    covariance : (models in the order of `rows`, judges, judges) of the Elo gaps over prompts; NaN where a
-    judge did not rate the model.
-    """
+    """The variant "mean of judges": best first; "pooled votes" is `anchored.board` of all votes together."""
 
     anchor: str
     rows: tuple[PooledRow, ...]
-    covariance: FloatArray
 
     def to_frame(self) -> DataFrame:
         """One row per model."""
@@ -85,16 +80,13 @@ class Pooling:
     """Variance of the pooled board as judges are added, on the models that every judge rated.
 
     sigma2 : mean variance of one judge's Elo gap over prompts.  rho : mean correlation of two judges' errors.
-    rho_runs : the paper's ρ, mean ICC(3,1) within judges; None unknown.  n_judges_icc : judges behind it.
+    rho_runs : the paper's ρ, mean ICC(3,1) within judges; None unknown.
     """
 
-    judges: tuple[str, ...]
-    models: tuple[str, ...]
     sizes: tuple[JurySize, ...]
     sigma2: float
     rho: float
     rho_runs: float | None
-    n_judges_icc: int
 
     def to_frame(self) -> DataFrame:
         """One row per number of judges."""
@@ -146,7 +138,7 @@ def mean_of_judges(
         )
         for m in order
     )
-    return PooledBoard(anchor=anchor, rows=rows, covariance=covariance[order])
+    return PooledBoard(anchor=anchor, rows=rows)
 
 
 def pooling(
@@ -178,7 +170,7 @@ def pooling(
     """
     if juries < 2:
         raise InvalidOption(f"juries = {juries}: needs at least 2")
-    gap, covariance, judges, models, _ = _gaps(judged, anchor, prior)
+    gap, covariance, judges, _, _ = _gaps(judged, anchor, prior)
     every = ~np.isnan(gap).any(axis=1)
     if len(judges) < 2 or not every.any():
         raise NoUsableVotes(
@@ -213,15 +205,7 @@ def pooling(
                 juries=len(member),
             )
         )
-    return Pooling(
-        judges=judges,
-        models=tuple(models[m] for m in np.flatnonzero(every)),
-        sizes=tuple(sizes),
-        sigma2=sigma2,
-        rho=rho,
-        rho_runs=rho_runs,
-        n_judges_icc=len(known),
-    )
+    return Pooling(sizes=tuple(sizes), sigma2=sigma2, rho=rho, rho_runs=rho_runs)
 
 
 def predicted_variance(sigma2: float, rho: float, judges: int) -> float:

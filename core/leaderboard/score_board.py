@@ -331,7 +331,6 @@ class ScoreBoards:
 
     mean: ScoreBoard
     judges: dict[str, ScoreBoard]
-    fits: dict[str, OddsFit]
     left_out: dict[str, str]
 
     def to_frame(self) -> DataFrame:
@@ -397,7 +396,6 @@ def score_boards(
     return ScoreBoards(
         mean=_board(parts, anchor, level),
         judges={name: _board({name: part}, anchor, level) for name, part in parts.items()},
-        fits={name: part.fit for name, part in parts.items()},
         left_out=left_out,
     )
 
@@ -493,15 +491,10 @@ def _board(parts: Mapping[str, _Part], anchor: str, level: float) -> ScoreBoard:
     if len(ranked) > 1:
         one, two = ranked[:2]
         ahead = float(p[one] - p[two])
-        known = min(fewest[one], fewest[two]) > 1
-        off = (
-            float(
-                max(t[one], t[two])
-                * _error(by_item[:, one] - by_item[:, two], by_prior[:, one] - by_prior[:, two])
-            )
-            if known
-            else np.nan
-        )
+        off = np.nan
+        if min(fewest[one], fewest[two]) > 1:
+            error = _error(by_item[:, one] - by_item[:, two], by_prior[:, one] - by_prior[:, two])
+            off = float(max(t[one], t[two]) * error)
         lead = Estimate(ahead, ahead - off, ahead + off, n=int(min(n[one], n[two])), level=level)
     return ScoreBoard(
         anchor=anchor,

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import InvalidOption, UnreadableFile
 from ..records import FloatArray, IntArray, PairScores
-from ..stats.estimate import DataFrame, Estimate, data_frame, rows_frame
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat, rows_frame
 from .anchored import ELO_PER_NAT, TIER_Z, Board, against, board, elo_of_p, score_difference
 from .anchors import AnchorSwap
 
@@ -263,7 +263,7 @@ class OutsideComparison:
     def to_frame(self) -> DataFrame:
         """One row per model on both boards."""
         names = ("outside_score", "elo", "outside_elo", "p", "outside_p")
-        frame = data_frame({"model": self.models} | {name: getattr(self, name) for name in names})
+        frame = data_frame({"model": self.models} | flat(self, names=names))
         return frame.assign(difference=frame["outside_elo"] - frame["elo"])
 
 
