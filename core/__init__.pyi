@@ -41,7 +41,7 @@ from .consensus.listwise import improvement as listwise_improvement
 from .consensus.listwise_orders import order_sensitivity, order_sweep
 from .experiments.budget import learn as learn_budget
 from .experiments.budget import plan as plan_budget
-from .experiments.budget_trial import trial as trial_budget
+from .experiments.budget import trial as trial_budget
 from .experiments.comparison import compare as compare_settings
 from .experiments.comparison import parameter_grid
 from .experiments.parameter_transfer import task_distances, transfer, transfer_prediction

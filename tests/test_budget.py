@@ -16,6 +16,7 @@ from core.aggregation.btd import BTDFit, BTDOptions, decide, features, fit, prob
 from core.errors import InvalidOption, TooFewLabels
 from core.experiments.budget import (
     BudgetPlan,
+    BudgetTrial,
     Pilot,
     chances,
     lattice_of,
@@ -27,8 +28,8 @@ from core.experiments.budget import (
     state_cells,
     still_open,
     stopping,
+    trial,
 )
-from core.experiments.budget_trial import BudgetTrial, trial
 from core.interpretation.experiments import budget_answer, not_kept, outlook, saving, simpler
 from core.interpretation.format import signed, signed_span
 from core.plots.base import Style

@@ -170,11 +170,10 @@ def shrunken(
     options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator | None = None,
-    folds: int = FOLDS,
 ) -> ShrunkenFits:
     """Fit (β, η₀, γ) on each calibration set, shrunk towards the prior.
 
-    A fixed λ: the penalised fit. Else every λ of STRENGTHS is fitted with each of `folds` parts of the items
+    A fixed λ: the penalised fit. Else every λ of STRENGTHS is fitted with each of FOLDS parts of the items
     left out, and the answer is Σ_λ w_λ·θ_λ over the fits on the whole set, w_λ ∝ exp(−H_λ), H_λ the sum of
     DRPS over the comparisons when left out. Averaging over λ loses less than picking one: with a few dozen
     labels the best λ is mostly chance. A set of one item cannot be divided, and each λ weighs the same.
@@ -199,12 +198,10 @@ def shrunken(
         )
     if rng is None:
         raise InvalidOption("Cross-validation of λ deals items to folds and needs an rng.")
-    if folds < 2:
-        raise InvalidOption(f"{folds} folds: use at least 2.")
 
     fits = [_penalised(sets.cells, weights, prior, strength, options) for strength in STRENGTHS]
     theta = np.stack(fits, axis=1)
-    held_out = _cross_validated(sets, prior, theta, folds, rng, options)
+    held_out = _cross_validated(sets, prior, theta, rng, options)
     held_out[sets.n_items == 1] = np.nan
     weight = np.exp(np.nan_to_num(held_out.min(axis=1, keepdims=True) - held_out))
     weight /= weight.sum(axis=1, keepdims=True)
@@ -224,14 +221,13 @@ def shrunken_fit(
     options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator | None = None,
-    folds: int = FOLDS,
 ) -> BTDFit:
     """Shrunken BTD on every labelled comparison, as a fit to apply; `drps` is its loss without the penalty.
 
     Errors and edge rules as `shrunken`. Source: ours, docs/methods.md §9.
     """
     sets = everything(counts)
-    found = shrunken(sets, prior, options, rng=rng, folds=folds)
+    found = shrunken(sets, prior, options, rng=rng)
     theta, weight = found.theta[0], sets.cells.weight
     losses = label_losses(options.loss, *found.probabilities(sets.cells)[0].T)
     notes = [f"Shrunken towards {found.source}."]
@@ -269,12 +265,7 @@ def _penalised(
 
 
 def _cross_validated(
-    sets: CalibrationSets,
-    prior: Prior,
-    theta: FloatArray,
-    folds: int,
-    rng: np.random.Generator,
-    options: BTDOptions,
+    sets: CalibrationSets, prior: Prior, theta: FloatArray, rng: np.random.Generator, options: BTDOptions
 ) -> FloatArray:
     """Sum of DRPS over the comparisons of each set, each forecast by fits without its item's fold.
 
@@ -282,22 +273,22 @@ def _cross_validated(
     Returns (sets, strengths).
     """
     n_sets, n_cells = len(theta), len(sets.cells)
-    fold = sets.folds(folds, rng=rng)
-    part = sets.set * folds + fold
-    out = np.bincount(part * n_cells + sets.cell, minlength=n_sets * folds * n_cells)
-    out = out.reshape(n_sets, folds, n_cells).astype(np.float64)
+    fold = sets.folds(FOLDS, rng=rng)
+    part = sets.set * FOLDS + fold
+    out = np.bincount(part * n_cells + sets.cell, minlength=n_sets * FOLDS * n_cells)
+    out = out.reshape(n_sets, FOLDS, n_cells).astype(np.float64)
     train = (sets.weights[:, None] - out).reshape(-1, n_cells)
     of_fold = Prior(
-        theta0=np.repeat(np.broadcast_to(prior.theta0, (n_sets, 3)), folds, axis=0),
-        precision=np.repeat(np.broadcast_to(prior.precision, (n_sets, 3, 3)), folds, axis=0),
+        theta0=np.repeat(np.broadcast_to(prior.theta0, (n_sets, 3)), FOLDS, axis=0),
+        precision=np.repeat(np.broadcast_to(prior.precision, (n_sets, 3, 3)), FOLDS, axis=0),
         source=prior.source,
     )
     s, t = features(sets.cells, options)
     held_out = np.empty((n_sets, len(STRENGTHS)))
     for place, strength in enumerate(STRENGTHS):
-        starts = np.repeat(theta[:, [place]], folds, axis=0)
+        starts = np.repeat(theta[:, [place]], FOLDS, axis=0)
         fitted = _penalised(sets.cells, train, of_fold, strength, options, starts)
-        error = drps(probabilities(fitted, s, t), sets.cells.gold).reshape(n_sets, folds, n_cells)
+        error = drps(probabilities(fitted, s, t), sets.cells.gold).reshape(n_sets, FOLDS, n_cells)
         held_out[:, place] = (out * error).sum(axis=(1, 2))
     return held_out
 

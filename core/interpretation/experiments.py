@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..aggregation.rules import RULES
-from ..experiments.budget import BudgetPlan
-from ..experiments.budget_trial import BudgetTrial, TrialRow
+from ..experiments.budget import BudgetPlan, BudgetTrial, TrialRow
 from ..experiments.comparison import Comparison, PairedDifference, ParameterGrid
 from ..experiments.parameter_transfer import Transfer, TransferPrediction
 from ..experiments.sweeps import Sweep

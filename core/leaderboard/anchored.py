@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
 from ..records import BoolArray, FloatArray, IntArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
-from ..stats.intervals import beta_interval, check_level, common_places
+from ..stats.intervals import beta_interval, common_places
 
 ELO_PER_NAT = 400 / math.log(10)
 """Elo points of one unit of log odds."""
@@ -179,7 +179,6 @@ def board(
 
     Source: [RAEE] §2, App. B, C; docs/methods.md §6.
     """
-    check_level(level)
     if kappa_factor is not None and not 0 < kappa_factor <= 1:
         raise InvalidOption(f"kappa_factor = {kappa_factor}: must be above 0 and at most 1")
     model, item, score, tie = against(pairs, anchor)

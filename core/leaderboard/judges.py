@@ -17,7 +17,7 @@ from ..agreement.reliability import Repeatability
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import FloatArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, Estimates, rows_frame
-from ..stats.intervals import check_level, z_quantile
+from ..stats.intervals import z_quantile
 from .anchored import ELO_PER_NAT, Prior, against, board, judges_that_met, met
 from .anchors import kendall_tau
 
@@ -115,7 +115,6 @@ def mean_of_judges(
 
     Source: [RAEE] App. C; docs/methods.md §6.
     """
-    check_level(level)
     gap, covariance, _, models, prompts = _gaps(judged, anchor, prior)
     known = ~np.isnan(gap)
     n = known.sum(axis=1)

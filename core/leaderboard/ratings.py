@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
-from ..stats.intervals import check_level, z_quantile
+from ..stats.intervals import z_quantile
 from .anchored import ELO_PER_NAT, Prior, anchor_code, board
 
 
@@ -82,7 +82,6 @@ def bradley_terry(pairs: PairScores, anchor: str, *, level: float = 0.95) -> Rat
 
     Source: docs/methods.md §6; Bradley & Terry (1952); Ford (1957).
     """
-    check_level(level)
     from scipy.sparse.csgraph import connected_components
 
     code = anchor_code(pairs, anchor)
@@ -275,7 +274,6 @@ def _in_orders(
     level: float,
 ) -> Ratings:
     """Play the prompts in random orders and average (rating, deviation) of each model over them."""
-    check_level(level)
     if orders < 1:
         raise InvalidOption(f"orders = {orders}: needs at least 1")
     from scipy.sparse.csgraph import connected_components

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, PairDoubt, PairScores, kept_rows
 from ..stats.estimate import DataFrame, Estimate, rows_frame
-from ..stats.intervals import check_level, t_quantile, z_quantile
+from ..stats.intervals import t_quantile, z_quantile
 from .anchored import Board, Prior, against, anchor_rows, board, elo_of_p, met, win_probability
 from .anchors import kendall_tau
 from .judges import PooledBoard, mean_of_judges
@@ -344,7 +344,6 @@ def between_tasks(
     Source: docs/methods.md §6; DerSimonian & Laird (1986); Hartung & Knapp (2001), modified by Röver et al.
     (2015); Viechtbauer (2007).
     """
-    check_level(level)
     boards = {
         task: board(pairs, anchor, prior=prior, level=level)
         for task, pairs in by_task.items()

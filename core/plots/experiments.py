@@ -27,7 +27,7 @@ from .forest import ForestMark, Series, forest, forest_mark
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
-    from ..experiments.budget_trial import BudgetTrial, TrialRow
+    from ..experiments.budget import BudgetTrial, TrialRow
     from ..experiments.comparison import Comparison, ParameterGrid
     from ..experiments.parameter_transfer import TaskDistances, Transfer
     from ..experiments.sweeps import Sweep

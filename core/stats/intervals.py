@@ -28,6 +28,7 @@ def z_quantile(level: float) -> float:
     """z of a two-sided normal interval: the (1 + level)/2 quantile."""
     from scipy.special import ndtri
 
+    check_level(level)
     return float(ndtri((1 + level) / 2))
 
 
@@ -35,6 +36,7 @@ def t_quantile(df: int, level: float) -> float:
     """t of a two-sided interval with `df` degrees of freedom: the (1 + level)/2 quantile."""
     from scipy.special import stdtrit
 
+    check_level(level)
     return float(stdtrit(df, (1 + level) / 2))
 
 
@@ -68,7 +70,6 @@ def wilson(
 
     Source: Wilson (1927); at n/deff (ours, docs/methods.md §5).
     """
-    check_level(level)
     hits, total = _checked_counts(k, n)
     z2 = z_quantile(level) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
