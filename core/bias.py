@@ -25,15 +25,8 @@ from .records import (
     PositionCounts,
     majority,
 )
+from .stats import intervals
 from .stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, flat
-from .stats.intervals import (
-    clustered_proportion,
-    kish_effect,
-    linearised_interval,
-    mean_error_interval,
-    mean_interval,
-    wilson,
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -165,34 +158,28 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
     >>> round(found.flip_rate.value, 3), round(found.bias_pairs.value, 3), found.p_value
     (0.667, 0.667, 0.5)
     """
-    first, second, tie = (int(values.sum()) for values in (counts.first, counts.second, counts.tie))
-    pairs = int(counts.pairs.sum())
+    names = ("first", "second", "tie", "pairs", "flips", "hard_flips", "same_order_pairs")
+    totals = {name: int(getattr(counts, name).sum()) for name in names}
     slots = counts.first - counts.second
     has_pairs = counts.pairs > 0
     towards_first = int((counts.slot_sum[has_pairs] > 0).sum())
     towards_second = int((counts.slot_sum[has_pairs] < 0).sum())
     difference = towards_first - towards_second
     return PositionBias(
-        first=first,
-        second=second,
-        tie=tie,
+        **totals,
         bias_decided=_mean_bias(counts.item, counts.first + counts.second, slots, level),
         bias_all=_mean_bias(counts.item, counts.first + counts.second + counts.tie, slots, level),
         bias_pairs=_mean_bias(counts.item, 2 * counts.pairs, counts.slot_sum, level),
-        unpaired=first + second + tie - 2 * pairs,
-        pairs=pairs,
-        flips=int(counts.flips.sum()),
+        unpaired=sum(totals[name] for name in names[:3]) - 2 * totals["pairs"],
         flip_rate=_rate(counts.item, counts.pairs, counts.flips, level),
-        hard_flips=int(counts.hard_flips.sum()),
         hard_flip_rate=_rate(counts.item, counts.pairs, counts.hard_flips, level),
-        same_order_pairs=int(counts.same_order_pairs.sum()),
         same_order_disagreement=_rate(
             counts.item, counts.same_order_pairs, counts.same_order_disagreements, level
         ),
         excess=_excess(counts, level),
         towards_first=towards_first,
         towards_second=towards_second,
-        p_value=sign_test(towards_first, towards_second) if pairs else None,
+        p_value=sign_test(towards_first, towards_second) if totals["pairs"] else None,
         direction=None if difference == 0 else "first" if difference > 0 else "second",
         comparisons=len(counts),
         pair_comparisons=int(has_pairs.sum()),
@@ -260,13 +247,13 @@ def margin_group(counts: PositionCounts, *, bins: int = 5) -> IntArray:
 
 
 def _rate(item: IntArray, n: IntArray, k: IntArray, level: float) -> Estimate | None:
-    return clustered_proportion(item, n, k, level=level) if n.sum() else None
+    return intervals.clustered_proportion(item, n, k, level=level) if n.sum() else None
 
 
 def _rates(counts: PositionCounts, rows: list[BoolArray], k: IntArray, level: float) -> Estimates:
     """Rate of k among the pairs of each group; NaN without a pair."""
     return Estimates.of(
-        [clustered_proportion(counts.item[r], counts.pairs[r], k[r], level=level) for r in rows]
+        [intervals.clustered_proportion(counts.item[r], counts.pairs[r], k[r], level=level) for r in rows]
     )
 
 
@@ -286,10 +273,10 @@ def _mean_bias(item: IntArray, votes: IntArray, slots: IntArray, level: float) -
     items, score = int((n > 0).sum()), float(x.sum()) / total
     if items > 1:
         clustered = items / (items - 1) * float(((x - score * n) ** 2).sum())
-        deff = (clustered + 0.25 * kish_effect(n)) / (total * score * (1 - score) + 0.25)
+        deff = (clustered + 0.25 * intervals.kish_effect(n)) / (total * score * (1 - score) + 0.25)
     else:
         deff = total
-    low, high = (2 * float(end) - 1 for end in wilson(score * total, total, level=level, deff=deff))
+    low, high = (2 * float(end) - 1 for end in intervals.wilson(score * total, total, level=level, deff=deff))
     bias = int(slots.sum()) / int(total)
     # Rounding must not push an end past the estimate.
     return Estimate(bias, min(low, bias), max(high, bias), n=int(total), level=level, deff=deff)
@@ -305,7 +292,7 @@ def _excess(counts: PositionCounts, level: float) -> Estimate | None:
     influence = (counts.flips - flip * counts.pairs) / pairs
     influence = influence - (counts.same_order_disagreements - noise * counts.same_order_pairs) / repeats
     by_item = np.bincount(row_item, influence)
-    return linearised_interval(float(flip - noise), by_item, n=int(pairs), level=level)
+    return intervals.linearised_interval(float(flip - noise), by_item, n=int(pairs), level=level)
 
 
 def sign_test(k: int, m: int) -> float:
@@ -394,13 +381,13 @@ def order_balance(
     reason = "one vote in each order cannot be halved; it needs two or more" if n == 1 else None
     if n > 1:
         change = (loss[0] + loss[1]) / 2 - loss[2]
-        gain = mean_interval(item, change, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
+        gain = intervals.mean_interval(item, change, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
         if not gain.has_interval:
             reason = "all comparisons are of one item, which says nothing of others"
     return OrderBalance(
         orders=ORDERS,
         votes=np.array([n, n, n if n > 1 else 0, 2 * n]),
-        mae=Estimates.of([mean_error_interval(item, one, level=level) for one in loss]),
+        mae=Estimates.of([intervals.mean_error_interval(item, one, level=level) for one in loss]),
         gain=gain,
         reason=reason,
         n=int(usable.sum()),
@@ -484,7 +471,7 @@ def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
     n = int(decided.sum())
     if not n:
         return None
-    rate = clustered_proportion(counts.item, decided, counts.longer, level=level)
+    rate = intervals.clustered_proportion(counts.item, decided, counts.longer, level=level)
     known = counts.gold != NO_GOLD
     item, longer, decided = counts.item[known], counts.longer[known], decided[known]
     by_gold = (decided + counts.tie[known]) * (counts.gold[known] != 0)
@@ -496,7 +483,7 @@ def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
         _, code = np.unique(item, return_inverse=True)
         influence = np.bincount(code, (longer - judge_rate * decided) / decided.sum())
         influence -= np.bincount(code, (gold_longer - gold_rate * by_gold) / n_gold)
-        excess = linearised_interval(judge_rate - gold_rate, influence, n=n_gold, level=level)
+        excess = intervals.linearised_interval(judge_rate - gold_rate, influence, n=n_gold, level=level)
     return Verbosity(
         n=n,
         longer=int(counts.longer.sum()),

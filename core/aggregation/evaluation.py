@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InvalidOption, UnknownName
 from ..records import FloatArray, IntArray, VoteCounts
-from ..stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame
+from ..stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, rows_frame
 from ..stats.intervals import check_level, z_quantile
 from ..stats.splits import (
     ItemLosses,
@@ -111,8 +111,7 @@ class Evaluation:
 
     def to_frame(self) -> DataFrame:
         """One row per method, best MAE first."""
-        names = MethodScore.__dataclass_fields__
-        return data_frame([{name: getattr(score, name) for name in names} for score in self.scores.values()])
+        return rows_frame(MethodScore, self.scores.values())
 
 
 def evaluate(

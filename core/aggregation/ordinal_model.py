@@ -7,12 +7,12 @@ thresholds, and the share of them in its middle spreads the thresholds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
-from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts
+from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts, kept_rows
 from ..stats.estimate import DataFrame, data_frame
 from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
 from .btd import MINIMUM_LABELS, check_smoothing
@@ -53,8 +53,7 @@ class LevelCounts:
         return len(self.item)
 
     def rows(self, keep: BoolArray | IntArray) -> LevelCounts:
-        kept = {f.name: getattr(self, f.name)[keep] for f in fields(self) if f.name != "scale"}
-        return LevelCounts(**kept, scale=self.scale)
+        return replace(self, **kept_rows(self, keep))
 
 
 def of_scores(

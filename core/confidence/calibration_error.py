@@ -14,26 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..records import FloatArray, IntArray, OutcomeCounts
-from ..stats.binning import (
-    bin_index,
-    bin_sums,
-    by_confidence,
-    equal_mass_index,
-    item_sums,
-    rank_values,
-    usable,
-)
+from ..stats import binning, intervals
 from ..stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, flat
-from ..stats.intervals import (
-    check_level,
-    design_effect_of_sums,
-    kish_effect,
-    mean_interval,
-    proportion,
-    resample_items,
-    t_quantile,
-    wilson,
-)
 
 NLL_CLIP = 1e-12
 """The logarithmic loss sees confidences within [1e−12, 1 − 1e−12]: failed certainty would cost infinity."""
@@ -158,10 +140,10 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     >>> diagram.n.tolist(), diagram.confidence.tolist(), diagram.accuracy.value.tolist()
     ([0, 4], [nan, 0.75], [nan, 0.75])
     """
-    known = usable(outcomes)
-    n, correct, stated, *squares = item_sums(known, bins)
-    deff = design_effect_of_sums(n, correct, *squares)
-    low, high = wilson(correct, n, level=level, deff=deff)
+    known = binning.usable(outcomes)
+    n, correct, stated, *squares = binning.item_sums(known, bins)
+    deff = intervals.design_effect_of_sums(n, correct, *squares)
+    low, high = intervals.wilson(correct, n, level=level, deff=deff)
     with np.errstate(invalid="ignore"):
         confidence, accuracy = stated / n, correct / n
     edges = np.arange(bins + 1) / bins
@@ -205,24 +187,24 @@ def calibration(
     >>> found.accuracy.value, round(found.ece, 3), round(found.mce, 3), round(found.brier, 3)
     (0.75, 0.1, 0.1, 0.135)
     """
-    known = usable(outcomes)
+    known = binning.usable(outcomes)
     diagram = diagram or reliability(known, bins=bins, level=level)
     total = int(diagram.n.sum())
     filled = diagram.n > 0
     gap = np.abs(diagram.accuracy.value - diagram.confidence)[filled]
-    stated = by_confidence(known)
-    mass_n, mass_correct, mass_stated = bin_sums(
-        stated, equal_mass_index(stated.confidence, stated.n, bins), bins
+    stated = binning.by_confidence(known)
+    mass_n, mass_correct, mass_stated = binning.bin_sums(
+        stated, binning.equal_mass_index(stated.confidence, stated.n, bins), bins
     )
     brier, nll = _row_losses(stated)
     outside = (stated.confidence < NLL_CLIP) | (stated.confidence > 1 - NLL_CLIP)
-    n, correct, _, items, *squares = (float(column[0]) for column in item_sums(known, 1))
-    deff = float(design_effect_of_sums(n, correct, items, *squares))
+    n, correct, _, items, *squares = (float(column[0]) for column in binning.item_sums(known, 1))
+    deff = float(intervals.design_effect_of_sums(n, correct, items, *squares))
     return Calibration(
         n=total,
         items=int(items),
         without_confidence=int(outcomes.n.sum()) - total,
-        accuracy=proportion(int(correct), total, level=level, deff=deff),
+        accuracy=intervals.proportion(int(correct), total, level=level, deff=deff),
         mean_confidence=float(mass_stated.sum() / total),
         ece=float(np.dot(diagram.n[filled] / total, gap)),
         ace=float(np.abs(mass_correct - mass_stated).sum() / mass_n.sum()),
@@ -257,8 +239,8 @@ def calibration_intervals(
     draws, from 50 verdicts on. The equal-mass bins stay as they are in the data. MCE has no interval: a
     maximum has no useful bootstrap.
     """
-    known = usable(outcomes)
-    group, weights = resample_items(known.item, rng=rng, iterations=iterations)
+    known = binning.usable(outcomes)
+    group, weights = intervals.resample_items(known.item, rng=rng, iterations=iterations)
     groups, total = weights.shape[1], float(known.n.sum())
     drawn_n = weights @ np.bincount(group, weights=known.n, minlength=groups)
     signed = known.correct - known.n * known.confidence
@@ -282,12 +264,14 @@ def calibration_intervals(
 
     def mean(loss: FloatArray, ends: FloatArray) -> Estimate:
         value, added = loss / np.maximum(known.n, 1), (float(ends[0]), float(ends[1]))
-        return mean_interval(known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level)
+        return intervals.mean_interval(
+            known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level
+        )
 
     brier, nll = map(mean, _row_losses(known), _row_losses(either))
     return CalibrationIntervals(
-        ece=absolute(bin_index(known.confidence, bins)),
-        ace=absolute(equal_mass_index(known.confidence, known.n, bins)),
+        ece=absolute(binning.bin_index(known.confidence, bins)),
+        ace=absolute(binning.equal_mass_index(known.confidence, known.n, bins)),
         brier=brier,
         nll=nll,
     )
@@ -315,10 +299,10 @@ def noise_floor(
 
     Source: docs/methods.md §5 (ours).
     """
-    known = usable(outcomes)
-    wide = bin_index(known.confidence, bins)
-    mass = equal_mass_index(known.confidence, known.n, bins)
-    value = rank_values(known.confidence)
+    known = binning.usable(outcomes)
+    wide = binning.bin_index(known.confidence, bins)
+    mass = binning.equal_mass_index(known.confidence, known.n, bins)
+    value = binning.rank_values(known.confidence)
     if np.count_nonzero(np.bincount(value)) > FLOOR_GRID:
         value = np.rint(known.confidence * FLOOR_GRID).astype(np.int64)
     key = (value * bins + wide) * bins + mass
@@ -358,7 +342,7 @@ def _least_variance(n: FloatArray, correct: FloatArray) -> FloatArray:
     """
     total, right = n.sum(axis=0), correct.sum(axis=0)
     squares = ((n * n).sum(axis=0), (n * correct).sum(axis=0), (correct * correct).sum(axis=0))
-    effective = total / design_effect_of_sums(total, right, (n > 0).sum(axis=0), *squares)
+    effective = total / intervals.design_effect_of_sums(total, right, (n > 0).sum(axis=0), *squares)
     share = (right / np.maximum(total, 1) * effective + 2) / (effective + 4)
     variance: FloatArray = total**2 * share * (1 - share) / (effective + 4)
     return variance
@@ -396,7 +380,7 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
 
     Source: signed form of ECE with one bin, [TH] §3; interval ours.
     """
-    check_level(level)
+    intervals.check_level(level)
     known = outcomes.with_confidence()
     n = int(known.n.sum())
     if not n:
@@ -410,8 +394,10 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     items = len(weight)
     half = math.nan
     if items > 1:
-        squares = items / (items - 1) * float(((difference - gap * weight) ** 2).sum()) + kish_effect(weight)
-        half = t_quantile(items - 1, level) * math.sqrt(squares) / n
+        squares = items / (items - 1) * float(
+            ((difference - gap * weight) ** 2).sum()
+        ) + intervals.kish_effect(weight)
+        half = intervals.t_quantile(items - 1, level) * math.sqrt(squares) / n
     return ConfidenceGap(
         mean_confidence=mean_confidence,
         accuracy=accuracy,
@@ -443,7 +429,7 @@ def absolute_sum_interval(gap: FloatArray, noise: FloatArray, *, level: float = 
     A bootstrap of T itself would treat the noise in T as truth and add to it once more. Source: hybrid
     resampling, Chuang & Lai (2000).
     """
-    check_level(level)
+    intervals.check_level(level)
     tail = (1 - level) / 2
     seen, variance = float(np.abs(gap).sum()), noise.var(axis=0)
     alone = np.abs(noise).sum(axis=1)

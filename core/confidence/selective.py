@@ -16,17 +16,9 @@ import numpy as np
 from ..aggregation.btd import CHANCES, apply, fit
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
+from ..stats import intervals
 from ..stats.binning import EDGE_TOLERANCE, rank_values, usable
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
-from ..stats.intervals import (
-    check_level,
-    clopper_pearson,
-    clustered_share,
-    dense_codes,
-    design_effect,
-    t_quantile,
-    wilson,
-)
 
 GRID_CUTS = 20
 
@@ -100,8 +92,8 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
     # Σ_{j=1..m} (E + j·r)/(A + j) = m·r + (E − A·r)·(H(A + m) − H(A)), with H the harmonic numbers.
     harmonic = digamma(total + 1.0) - digamma(before + 1.0)
     area = n * rate + (wrong - errors - before * rate) * harmonic
-    deff = design_effect(known.item, known.n, known.n - known.correct)
-    low, high = wilson(wrong, total, level=level, deff=deff)
+    deff = intervals.design_effect(known.item, known.n, known.n - known.correct)
+    low, high = intervals.wilson(wrong, total, level=level, deff=deff)
     return RiskCoverage(
         threshold=cut,
         n=total,
@@ -151,7 +143,7 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
         few = len(cut) - first <= GRID_CUTS
         grid = np.arange(first, len(cut)) if few else np.unique(np.searchsorted(n, steps - EDGE_TOLERANCE))
     scaled = np.ceil(errors[grid] * effective[grid] / n[grid] - EDGE_TOLERANCE)
-    bound = clopper_pearson(scaled, effective[grid], level=1 - delta)
+    bound = intervals.clopper_pearson(scaled, effective[grid], level=1 - delta)
     passed = np.logical_and.accumulate(bound <= alpha + 1e-12)
     last = int(passed.sum()) - 1
     if not len(grid):
@@ -373,7 +365,7 @@ def guarantee(
     kept = wrong = None
 
     def share(rows: np.ndarray, hit: np.ndarray) -> Estimate:
-        return clustered_share(decisions.item[rows], hit[rows], level=level)
+        return intervals.clustered_share(decisions.item[rows], hit[rows], level=level)
 
     if test.threshold is not None:
         above = sure & (decisions.confidence >= test.threshold - 1e-9)
@@ -422,7 +414,7 @@ def _one_of_each_item(decisions: Decisions, tested: np.ndarray, rng: np.random.G
     """A random row of each item among those to test; the order of rows does not matter."""
     rows = np.flatnonzero(tested)
     rows = rows[np.lexsort((decisions.comparison[rows], decisions.item[rows]))]
-    each = np.bincount(dense_codes(decisions.item[rows]))
+    each = np.bincount(intervals.dense_codes(decisions.item[rows]))
     first = each.cumsum() - each
     return rows[first + np.floor(rng.random(len(each)) * each).astype(np.int64)]
 
@@ -469,9 +461,9 @@ def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
 
     Source: DeLong, DeLong & Clarke-Pearson (1988); Obuchowski (1997) for clusters; logit by Pepe (2003) §5.2.
     """
-    check_level(level)
+    intervals.check_level(level)
     known = usable(outcomes)
-    item = dense_codes(known.item)
+    item = intervals.dense_codes(known.item)
     items = int(item.max()) + 1
     right, wrong = known.correct.astype(np.float64), (known.n - known.correct).astype(np.float64)
     rights, wrongs = float(right.sum()), float(wrong.sum())
@@ -483,7 +475,7 @@ def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
     if fewest < LEAST:
         return Estimate(theta, n=items, level=level)
     if theta in (0.0, 1.0):
-        ends = wilson(theta * fewest, fewest, level=level)
+        ends = intervals.wilson(theta * fewest, fewest, level=level)
         return Estimate(theta, float(ends[0]), float(ends[1]), n=items, level=level)
     a = np.bincount(item, right * (of_right - theta)) / rights
     b = np.bincount(item, wrong * (of_wrong - theta)) / wrongs
@@ -492,7 +484,7 @@ def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
     from scipy.special import expit, logit
 
     error = math.sqrt(max(variance, 0.0)) / (theta * (1 - theta))
-    half = t_quantile(fewest - 1, level) * error
+    half = intervals.t_quantile(fewest - 1, level) * error
     low, high = (float(expit(logit(theta) + sign * half)) for sign in (-1, 1))
     return Estimate(theta, min(low, theta), max(high, theta), n=items, level=level)
 

@@ -64,11 +64,15 @@ class Blocks:
     def top(self) -> FloatArray:
         return self.values["top"] / 100
 
-    @property
     def labelled(self) -> BoolArray:
-        """Items whose best candidate is known."""
+        """Items whose best candidate is known, or NoUsableVotes without any."""
         known = np.logical_and.reduceat(self.best >= 0, self.start)
-        return np.asarray(known & (np.maximum.reduceat(self.best, self.start) == 1))
+        known &= np.maximum.reduceat(self.best, self.start) == 1
+        if not known.any():
+            raise NoUsableVotes(
+                "No item says which candidate is best (column is_best), so accuracy is unknown."
+            )
+        return np.asarray(known)
 
     @property
     def of_entry(self) -> IntArray:
@@ -298,9 +302,7 @@ def improvement(
     Raises NoUsableVotes if no item has a known best candidate, else as `blocks`. Source: [PCF] §3.
     """
     laid, weights = blocks(rankings), weights or Weights()
-    known = laid.labelled
-    if not known.any():
-        raise NoUsableVotes("No item says which candidate is best (column is_best), so accuracy is unknown.")
+    known = laid.labelled()
     runs = laid.shown.shape[1]
     orders = np.stack([np.eye(runs)[0], np.ones(runs)])
     with np.errstate(invalid="ignore"):

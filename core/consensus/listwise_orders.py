@@ -113,9 +113,7 @@ def order_sweep(
     if max_subsets < 1:
         raise InvalidOption(f"max_subsets {max_subsets}: use 1 or more.")
     laid, weights = blocks(rankings), weights or Weights()
-    known = laid.labelled
-    if not known.any():
-        raise NoUsableVotes("No item says which candidate is best (column is_best), so accuracy is unknown.")
+    known = laid.labelled()
     runs = laid.shown[laid.start].sum(axis=1)
     orders = int(np.bincount(runs[known])[::-1].argmax())
     orders = len(np.bincount(runs[known])) - 1 - orders

@@ -268,10 +268,10 @@ def parameter_grid(
     Every group starts from the same state of `rng`, so its numbers are those of `evaluate` on it alone. A
     group too small to split is listed with the reason. Source: [BTD] Table 9.
     """
-    tables, calibration, n, not_possible = {}, {}, {}, {}
+    found, not_possible = {}, {}
     for key, counts in groups.items():
         try:
-            found = evaluate(
+            found[key] = evaluate(
                 counts,
                 options,
                 rng=copy.deepcopy(rng),
@@ -283,9 +283,10 @@ def parameter_grid(
             )
         except TooFewLabels as error:
             not_possible[key] = str(error)
-            continue
-        assert found.parameters is not None  # BTD is among the methods
-        tables[key], calibration[key], n[key] = found.parameters, found.calibration, found.n
     return ParameterGrid(
-        tables=tables, calibration=calibration, n=n, not_possible=not_possible, n_splits=n_splits
+        tables={key: one.parameters for key, one in found.items() if one.parameters},
+        calibration={key: one.calibration for key, one in found.items()},
+        n={key: one.n for key, one in found.items()},
+        not_possible=not_possible,
+        n_splits=n_splits,
     )

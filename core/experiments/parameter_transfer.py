@@ -9,17 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..aggregation.btd import (
-    DEFAULTS,
-    MINIMUM_LABELS,
-    BTDFit,
-    BTDOptions,
-    decide,
-    drps,
-    features,
-    fit,
-    fit_many,
-)
+from ..aggregation import btd
 from ..aggregation.rules import one_hot
 from ..aggregation.solver import probabilities
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
@@ -48,7 +38,7 @@ class Transfer:
     change: Estimates
     loss_change: FloatArray
     theta: FloatArray
-    fits: dict[str, BTDFit]
+    fits: dict[str, btd.BTDFit]
     not_possible: dict[str, str]
     n: IntArray
     n_splits: int
@@ -64,12 +54,12 @@ class Transfer:
 
 def transfer(
     tasks: Mapping[str, VoteCounts],
-    options: BTDOptions = DEFAULTS,
+    options: btd.BTDOptions = btd.DEFAULTS,
     *,
     rng: np.random.Generator,
     n_splits: int = 100,
     share: float = 0.05,
-    minimum: int = MINIMUM_LABELS,
+    minimum: int = btd.MINIMUM_LABELS,
     level: float = 0.95,
 ) -> Transfer:
     """Fit BTD on the calibration sets of each task, and evaluate each fit on every task.
@@ -105,8 +95,8 @@ def transfer(
             f"A transfer needs two tasks with {minimum} labelled comparisons to calibrate on and others to "
             f"evaluate on; {len(drawn)} of {len(tasks)} have them."
         )
-    theta = np.stack([fit_many(one.cells, one.calibration, options).theta for one in drawn.values()])
-    fits = {name: fit(one.cells, options) for name, one in drawn.items()}
+    theta = np.stack([btd.fit_many(one.cells, one.calibration, options).theta for one in drawn.values()])
+    fits = {name: btd.fit(one.cells, options) for name, one in drawn.items()}
     whole = np.stack([one.theta for one in fits.values()])
     k = len(drawn)
     loss = np.empty((k, k))
@@ -117,10 +107,10 @@ def transfer(
     total = np.array([one.n for one in drawn.values()])
     luck = 1 / n_splits + calibrated / (total - calibrated)
     for column, one in enumerate(drawn.values()):
-        s, t = features(one.cells, options)
+        s, t = btd.features(one.cells, options)
         off = np.abs(np.arange(-1, 2) - one.cells.gold[:, None])
-        loss[:, column] = drps(probabilities(whole, s, t), one.cells.gold) @ one.cells.weight / one.n
-        errors = (one_hot(decide(probabilities(theta, s, t))) * off).sum(axis=3)
+        loss[:, column] = btd.drps(probabilities(whole, s, t), one.cells.gold) @ one.cells.weight / one.n
+        errors = (one_hot(btd.decide(probabilities(theta, s, t))) * off).sum(axis=3)
         size = one.evaluation.sum(axis=1)
         by_split = (one.evaluation * errors).sum(axis=2) / size
         mae[:, column] = by_split.mean(axis=1)

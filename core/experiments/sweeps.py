@@ -16,15 +16,7 @@ from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, Vot
 from ..stats.estimate import DataFrame, Estimates, data_frame, flat
 from ..stats.intervals import check_level, t_quantile, z_quantile
 from ..stats.splits import ItemLosses, Splits, change_intervals, error_intervals, mean_losses, splits
-from .protocol import (
-    COMPARED,
-    check_rules,
-    errors_and_hits,
-    largest_draw,
-    losses_by_item,
-    nested_splits,
-    seen_items,
-)
+from . import protocol
 
 KEPT = 0.9
 """By default the most votes are the largest number that this share of the labelled comparisons has."""
@@ -155,7 +147,7 @@ def vote_sweep(
     *,
     rng: np.random.Generator,
     sizes: Sequence[int] | None = None,
-    methods: Sequence[str] = COMPARED,
+    methods: Sequence[str] = protocol.COMPARED,
     subsamples: int = 10,
     n_splits: int = 20,
     share: float = 0.05,
@@ -174,7 +166,7 @@ def vote_sweep(
     comparison has, else as `splits` and `fit_many`. Source: [BTD] §5; intervals by item ours.
     """
     check_level(level)
-    keys = check_rules(methods)
+    keys = protocol.check_rules(methods)
     if subsamples < 1:
         raise InvalidOption(f"{subsamples} subsamples: use at least 1.")
     # Draws go by row, so the order of rows must not be the caller's.
@@ -203,14 +195,14 @@ def vote_sweep(
                 minimum=minimum,
             )
             together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
-            errors, hits = errors_and_hits(drawn, together, keys, options)
+            errors, hits = protocol.errors_and_hits(drawn, together, keys, options)
             if "btd" in keys:
                 best = errors[keys.index("btd")][-1:]
             else:
-                best = errors_and_hits(drawn, together[-1:], ["btd"], options)[0][0]
+                best = protocol.errors_and_hits(drawn, together[-1:], ["btd"], options)[0][0]
             losses = [values[:-1] if len(values) > 1 else values for values in errors + hits]
             per_draw.append(mean_losses(drawn, losses))
-            per_item.append(losses_by_item(drawn, losses))
+            per_item.append(protocol.losses_by_item(drawn, losses))
             reference.append(mean_losses(drawn, [best]).mean())
         by_draw.append(np.stack([one.mean(axis=0) for one in per_draw]))
         spread.append(by_draw[-1] if subsamples > 1 else per_draw[0])
@@ -246,7 +238,7 @@ def label_sweep(
     *,
     rng: np.random.Generator,
     sizes: Sequence[int] = CALIBRATION_SIZES,
-    methods: Sequence[str] = COMPARED,
+    methods: Sequence[str] = protocol.COMPARED,
     n_splits: int = 100,
     level: float = 0.95,
 ) -> Sweep:
@@ -260,22 +252,22 @@ def label_sweep(
     Source: [BTD] §5; intervals by item ours.
     """
     check_level(level)
-    keys = check_rules(methods)
+    keys = protocol.check_rules(methods)
     wanted = tuple(sorted(set(sizes)))
     if n_splits < 2:
         raise InvalidOption(f"{n_splits} splits: use at least 2, so that their spread is known.")
     if not wanted or wanted[0] < MINIMUM_LABELS:
         raise InvalidOption(f"Calibration sizes {wanted}: use numbers from {MINIMUM_LABELS} up.")
-    possible, labels = largest_draw(counts), int((counts.gold != NO_GOLD).sum())
+    possible, labels = protocol.largest_draw(counts), int((counts.gold != NO_GOLD).sum())
     reason = f"{labels} labelled comparisons leave fewer than {MINIMUM_LABELS} of other items to evaluate on"
     used = tuple(size for size in wanted if size <= possible)
     if not used:
         raise TooFewLabels(f"Calibration on {wanted[0]} comparisons is not possible: {reason}.")
 
-    drawn, nested = nested_splits(counts, used, rng=rng, n_splits=n_splits)
+    drawn, nested = protocol.nested_splits(counts, used, rng=rng, n_splits=n_splits)
     stacked = np.concatenate([nested.reshape(-1, len(drawn.cells)), drawn.cells.weight[None]])
     with_btd = keys if "btd" in keys else (*keys, "btd")
-    errors, hits = errors_and_hits(drawn, stacked, with_btd, options)
+    errors, hits = protocol.errors_and_hits(drawn, stacked, with_btd, options)
     best = mean_losses(drawn, [errors[with_btd.index("btd")][-1:]]).mean()
 
     def at(values: FloatArray, place: int) -> FloatArray:
@@ -284,7 +276,7 @@ def label_sweep(
     chosen = errors[: len(keys)] + hits[: len(keys)]
     losses = [at(values, place) for place in range(len(used)) for values in chosen]
     per_split = mean_losses(drawn, losses).reshape(n_splits, len(used), -1)
-    by_item = losses_by_item(drawn, losses).reshape(drawn.n_items, len(used), -1)
+    by_item = protocol.losses_by_item(drawn, losses).reshape(drawn.n_items, len(used), -1)
     return Sweep(
         over="labels",
         sizes=np.array(used, dtype=np.int64),
@@ -336,7 +328,7 @@ def _intervals(
     more = mean[:, :m] - mean[-1, :m]
 
     def wide(table: FloatArray) -> ItemLosses:
-        return seen_items(np.moveaxis(table, 0, 1).reshape(table.shape[1], -1), size)
+        return protocol.seen_items(np.moveaxis(table, 0, 1).reshape(table.shape[1], -1), size)
 
     def shaped(found: Estimates, shape: tuple[int, ...]) -> list[FloatArray]:
         return [values.reshape(shape) for values in (found.value, found.low, found.high)]

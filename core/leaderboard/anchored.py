@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -190,20 +190,20 @@ def board(
         raise InvalidOption(
             f"pool = {pool}: smaller than the {n[worst]} prompts of {met_most} against {anchor}"
         )
-    total = np.bincount(row_of, score)
-    ties = np.bincount(row_of, tie)
+    total, ties, squares = (np.bincount(row_of, x).astype(np.float64) for x in (score, tie, score**2))
     p, mass = win_probability(n, total, prior=prior)
     shrink = np.broadcast_to(_pool_factor(n, pool) * (kappa_factor or 1.0) ** 2, p.shape)
-    dispersion = dispersion_factor(n, total, np.bincount(row_of, score**2))
+    dispersion = dispersion_factor(n, total, squares)
     elo = elo_of_p(p)
-    numbers: dict[str, FloatArray] = {"wins": total - ties / 2, "ties": ties, "losses": n - total - ties / 2}
-    estimates: dict[str, Estimates] = {}
+    wins, losses = total - ties / 2, n - total - ties / 2
+    columns: dict[str, Any] = {"wins": wins.tolist(), "ties": ties.tolist(), "losses": losses.tolist()}
     for suffix, factor in (("", shrink), ("_corrected", shrink * dispersion)):
-        numbers[f"se_p{suffix}"] = error = np.sqrt(p * (1 - p) / (mass + 1) * factor)
-        numbers[f"se_elo{suffix}"] = ELO_PER_NAT / (p * (1 - p)) * error
+        error = np.sqrt(p * (1 - p) / (mass + 1) * factor)
         low, high = limits(p, error, level=level)
-        estimates[f"p{suffix}"] = Estimates(p, low, high, n, level)
-        estimates[f"elo{suffix}"] = Estimates(elo, elo_of_p(low), elo_of_p(high), n, level)
+        columns[f"se_p{suffix}"] = error.tolist()
+        columns[f"se_elo{suffix}"] = (ELO_PER_NAT / (p * (1 - p)) * error).tolist()
+        columns[f"p{suffix}"] = Estimates(p, low, high, n, level)
+        columns[f"elo{suffix}"] = Estimates(elo, elo_of_p(low), elo_of_p(high), n, level)
     # Equal scores stand in alphabetical order, so that the board never depends on the order of rows.
     order = sorted(range(len(codes)), key=lambda row: (-round(float(elo[row]), 9), pairs.models[codes[row]]))
     # Tiers rank models, whatever the pool and κ: they use the observed variance alone.
@@ -213,8 +213,7 @@ def board(
             model=pairs.models[codes[row]],
             n=int(n[row]),
             tier=tier[row],
-            **{name: float(values[row]) for name, values in numbers.items()},
-            **{name: values[row] for name, values in estimates.items()},
+            **{name: values[row] for name, values in columns.items()},
         )
         for row in order
     )

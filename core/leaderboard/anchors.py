@@ -193,20 +193,14 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
     residual = gaps[0] + gaps[1] + gaps[2]
     # Triples without a z go last.
     order = np.lexsort((np.arange(len(z)), -np.abs(np.where(np.isnan(z), 0, z)), p_value))
+    columns = dict(zip(("gap_ab", "gap_bc", "gap_ca"), gaps, strict=True)) | {"residual": residual, "n": n}
+    columns |= {"residual_common": residual_common, "z": z, "p_value": p_value, "p_holm": p_holm}
     first, second, third = (tuple(pairs.models[m] for m in column) for column in triples[order].T)
     return Triangles(
         a=first,
         b=second,
         c=third,
-        gap_ab=gaps[0, order],
-        gap_bc=gaps[1, order],
-        gap_ca=gaps[2, order],
-        residual=residual[order],
-        n=n[order],
-        residual_common=residual_common[order],
-        z=z[order],
-        p_value=p_value[order],
-        p_holm=p_holm[order],
+        **{name: values[order] for name, values in columns.items()},
         broken=p_holm[order] < 1 - level,
     )
 

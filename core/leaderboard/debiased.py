@@ -11,15 +11,8 @@ import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCounts
+from ..stats import intervals
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat
-from ..stats.intervals import (
-    check_level,
-    dense_codes,
-    design_effect,
-    influence_values,
-    t_quantile,
-    z_quantile,
-)
 
 Weighting = Literal["full", "tuned"]
 
@@ -97,10 +90,10 @@ def debiased_rate(counts: VoteCounts, *, weighting: Weighting = "full", level: f
     Duchi & Zrnic (2023) for λ; the two added ends, the clustering by item and their labels-only counterpart
     ours.
     """
-    check_level(level)
+    intervals.check_level(level)
     if weighting not in get_args(Weighting):
         raise InvalidOption(f"weighting = {weighting!r}: must be 'full' or 'tuned'")
-    item = dense_codes(counts.item)
+    item = intervals.dense_codes(counts.item)
     known = counts.gold != NO_GOLD
     f = (1 + (counts.plus - counts.minus) / (counts.plus + counts.tie + counts.minus)) / 2
     y, f_known, f_rest = (counts.gold[known] + 1) / 2, f[known], f[~known]
@@ -157,7 +150,7 @@ def _estimate(
     """weight·(mean of rest) + (mean of labelled), a ratio estimator by item."""
     (total, n), groups = labelled, int((labelled[1] > 0).sum())
     estimate = float(total.sum() / n.sum())
-    centre, influence = influence_values(total, n, (-weight, 1.0))
+    centre, influence = intervals.influence_values(total, n, (-weight, 1.0))
     variance = float((influence**2).sum())
     if weight:
         rest_total, rest_n = rest
@@ -168,7 +161,7 @@ def _estimate(
         # An item may have comparisons of both kinds; without one this is 0.
         variance += 2 * float((influence[: len(rest_influence)] * rest_influence).sum())
         estimate, centre = estimate + weight * rest_mean, centre + weight * rest_mean
-    half = t_quantile(groups - 1, level) * math.sqrt(max(variance, 0.0))
+    half = intervals.t_quantile(groups - 1, level) * math.sqrt(max(variance, 0.0))
     estimate = min(max(estimate, 0.0), 1.0)
     low, high = (min(max(end, 0.0), 1.0) for end in (centre - half, centre + half))
     return Estimate(estimate, min(low, estimate), max(high, estimate), level=level)
@@ -206,7 +199,7 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
 
     Source: Rogan & Gladen (1978); Lang & Reiczigel (2014); design effects by item ours.
     """
-    check_level(level)
+    intervals.check_level(level)
     label, known = counts.label, counts.gold != NO_GOLD
     parts = {
         "a": (counts.gold == 1, label == 1),
@@ -230,7 +223,7 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
     else:
         value = min(max((q + sp - 1) / (se + sp - 1), 0.0), 1.0)
         rate = Estimate(value, n=n["rest"], level=level)
-        z = z_quantile(level)
+        z = intervals.z_quantile(level)
         q_, v_q = _plus(counts.item, *parts["rest"], z**2 / 2)
         se_, v_se = _plus(counts.item, *parts["a"], 1.0)
         sp_, v_sp = _plus(counts.item, *parts["b"], 1.0)
@@ -250,7 +243,7 @@ def _plus(item: IntArray, chosen: BoolArray, hit: BoolArray, more: float) -> tup
     """Rate with `more` hits and misses added to n/deff verdicts, and its variance rate·(1 − rate)/n."""
     one = np.ones(int(chosen.sum()), dtype=np.int64)
     hits = hit[chosen].astype(np.int64)
-    n = len(one) / design_effect(item[chosen], one, hits)
+    n = len(one) / intervals.design_effect(item[chosen], one, hits)
     rate = (n * float(hits.mean()) + more) / (n + 2 * more)
     return rate, rate * (1 - rate) / (n + 2 * more)
 
