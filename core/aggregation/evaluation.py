@@ -377,11 +377,10 @@ def shrinkage_gain(
         prior=prior,
     )
     assert found.shrunken is not None  # it is among COMPARED
-    beside = [paired_change(found, "btd_shrunk", key) for key in ("btd", "threshold")]
     return ShrinkageGain(
         evaluation=found,
-        beside_btd=beside[0],
-        beside_threshold=beside[1],
+        beside_btd=paired_change(found, "btd_shrunk", "btd"),
+        beside_threshold=paired_change(found, "btd_shrunk", "threshold"),
         on_bound=_on_bound(found.theta, options.bounds),
         on_bound_shrunken=_on_bound(found.shrunken.theta, options.bounds),
     )

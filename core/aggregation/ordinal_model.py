@@ -169,8 +169,7 @@ def chances_below(theta: FloatArray, s: FloatArray, t: FloatArray) -> FloatArray
     """P(level ≤ k) = σ(location + τ_k·e^{γ·t} − β·s), (rows, K − 1), from (β, γ, location, gaps)."""
     from scipy.special import expit
 
-    below: FloatArray = expit(_log_odds(theta[None], _design(len(theta) - 3), s[None], t[None])[0])
-    return below
+    return np.asarray(expit(_log_odds(theta[None], _design(len(theta) - 3), s[None], t[None])[0]))
 
 
 def _design(gaps: int) -> FloatArray:
@@ -351,10 +350,8 @@ def fit(
             f"The ordinal fit needs at least {MINIMUM_LABELS} labelled rows; there are {len(known)}."
         )
     s, t = features(known.levels, alpha=alpha, kappa=kappa)
-    found = fit_sets(
-        Sets.of(s, t, known.gold, [np.arange(len(known))], len(known.scale), symmetric=symmetric)
-    )
-    theta = found[0]
+    chosen = [np.arange(len(known))]
+    theta = fit_sets(Sets.of(s, t, known.gold, chosen, len(known.scale), symmetric=symmetric))[0]
     below = chances_below(theta, s, t)
     missing = [f"{x:g}" for k, x in enumerate(known.scale) if not (known.gold == k).any()]
     notes = []

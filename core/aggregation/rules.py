@@ -133,8 +133,7 @@ def greedy_pair(first_ab: IntArray, first_ba: IntArray) -> IntArray:
     (0, +1) → +1, (+1, −1) → 0: the sign of the sum. Votes are canonical, whatever order was shown.
     Source: [BTD] §5 (GD, FS).
     """
-    label: IntArray = np.sign(first_ab + first_ba).astype(np.int64)
-    return label
+    return np.asarray(np.sign(first_ab + first_ba).astype(np.int64))
 
 
 DERIVED = ("usc", "gsa")

@@ -66,8 +66,7 @@ def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
     >>> cohen_kappa(np.array([1, 1, 0, -1]), np.array([1, 0, 0, -1]))
     0.6363636363636364
     """
-    kappa, _ = _kappa(_label_table(label_1, label_2))
-    return kappa
+    return _kappa(_label_table(label_1, label_2))[0]
 
 
 def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95) -> AgreementMatrix:
@@ -105,8 +104,7 @@ def disagreements(one: VoteCounts, two: VoteCounts | None = None) -> IntArray:
     else:
         in_one, in_two = common_places(one.comparison, two.comparison)
         comparison, differ = one.comparison[in_one], one.label[in_one] != two.label[in_two]
-    codes: IntArray = comparison[differ]
-    return codes
+    return np.asarray(comparison[differ])
 
 
 def reliability_factor(agreement: AgreementMatrix) -> float | None:

@@ -225,8 +225,7 @@ def label_table(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, IntArr
 def split_comparisons(vote_counts: Mapping[str, VoteCounts]) -> IntArray:
     """Codes of the comparisons on which at least two of the raters have different labels."""
     comparison, table, _ = label_table(vote_counts)
-    split: IntArray = comparison[(table > 0).sum(axis=1) > 1]
-    return split
+    return np.asarray(comparison[(table > 0).sum(axis=1) > 1])
 
 
 def inter_rater_reliability(
@@ -334,8 +333,7 @@ def _alpha(coincidence: FloatArray, ordinal: bool) -> FloatArray:
 def _ordinal(n_c: FloatArray) -> FloatArray:
     """Squared distances of the ordinal scale: how many labels lie between two, each end counted half."""
     middle = np.cumsum(n_c, axis=-1) - n_c / 2
-    squared: FloatArray = (middle[..., :, None] - middle[..., None, :]) ** 2
-    return squared
+    return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
 
 
 def _fleiss(sums: FloatArray) -> FloatArray:

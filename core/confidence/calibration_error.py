@@ -344,8 +344,7 @@ def _least_variance(n: FloatArray, correct: FloatArray) -> FloatArray:
     squares = ((n * n).sum(axis=0), (n * correct).sum(axis=0), (correct * correct).sum(axis=0))
     effective = total / intervals.design_effect_of_sums(total, right, (n > 0).sum(axis=0), *squares)
     share = (right / np.maximum(total, 1) * effective + 2) / (effective + 4)
-    variance: FloatArray = total**2 * share * (1 - share) / (effective + 4)
-    return variance
+    return np.asarray(total**2 * share * (1 - share) / (effective + 4))
 
 
 def _row_losses(known: OutcomeCounts) -> tuple[FloatArray, FloatArray]:
@@ -437,8 +436,7 @@ def absolute_sum_interval(gap: FloatArray, noise: FloatArray, *, level: float = 
         return seen, seen
 
     def sums(total: float) -> FloatArray:
-        drawn: FloatArray = np.abs(_nearest(gap, variance, total) + noise).sum(axis=1)
-        return drawn
+        return np.asarray(np.abs(_nearest(gap, variance, total) + noise).sum(axis=1))
 
     def surprisingly_high(total: float) -> bool:
         return bool((sums(total) >= seen).mean() < tail)
@@ -475,5 +473,4 @@ def _nearest(gap: FloatArray, variance: FloatArray, total: float) -> FloatArray:
         knots = np.sort(np.append(size[noisy] / variance[noisy], 0.0))[::-1]
         left = np.maximum(size - knots[:, None] * variance, 0).sum(axis=1)
         size = np.maximum(size - np.interp(total, left, knots) * variance, 0)
-    moved: FloatArray = np.copysign(size, gap)
-    return moved
+    return np.asarray(np.copysign(size, gap))

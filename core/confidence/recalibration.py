@@ -38,8 +38,7 @@ class LogisticMap:
     def __call__(self, confidence: FloatArray) -> FloatArray:
         from scipy.special import expit
 
-        mapped: FloatArray = expit(self.slope * _logit(confidence) + self.intercept)
-        return mapped
+        return np.asarray(expit(self.slope * _logit(confidence) + self.intercept))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -133,8 +132,7 @@ def recalibrate(
 
 def _logit(confidence: FloatArray) -> FloatArray:
     clipped = np.clip(confidence, NLL_CLIP, 1 - NLL_CLIP)
-    odds: FloatArray = np.log(clipped) - np.log1p(-clipped)
-    return odds
+    return np.asarray(np.log(clipped) - np.log1p(-clipped))
 
 
 def _distinct(training: OutcomeCounts) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -196,8 +196,7 @@ def _squared_item_totals(known: OutcomeCounts) -> FloatArray:
     before = running - n - offset
     growth = np.bincount(code[order], weights=(2 * before + n) * n)
     seen = np.flatnonzero(np.bincount(code, weights=known.n))[::-1]
-    total: FloatArray = growth[seen].cumsum()
-    return total
+    return np.asarray(growth[seen].cumsum())
 
 
 Sureness = Literal["share", "stated", "btd"]
@@ -289,8 +288,7 @@ def by_share(counts: VoteCounts) -> Decisions:
 
     Without a unique mode the label is 0, and its share is that of the votes for 0, which may be none.
     """
-    label = counts.label
-    return _decisions(counts, label, share_behind(counts), "share")
+    return _decisions(counts, counts.label, share_behind(counts), "share")
 
 
 def by_stated_confidence(counts: VoteCounts, votes: SingleVotes) -> Decisions:

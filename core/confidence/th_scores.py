@@ -72,8 +72,7 @@ def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "form
         raise InvalidOption(f"scale: {scale!r} is not one of {', '.join(SCALES)}")
     gain = np.expm1(np.asarray(accuracy, dtype=np.float64) - 0.5)
     percent = 100 * np.asarray(share, dtype=np.float64)
-    score: FloatArray = SCALES[scale] * np.nan_to_num(gain, nan=0.0) * percent
-    return score
+    return np.asarray(SCALES[scale] * np.nan_to_num(gain, nan=0.0) * percent)
 
 
 def th_score(
