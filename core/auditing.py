@@ -19,7 +19,7 @@ from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import Confusion, confusion
 from .agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
 from .agreement.reliability import Repeatability, icc
-from .bias.position import PositionBias, position_bias
+from .bias import PositionBias, position_bias
 from .confidence.calibration_error import calibration, confidence_gap, noise_floor
 from .confidence.th_scores import ThScore, th_score
 from .errors import InvalidOption, TooFewLabels

@@ -18,7 +18,6 @@ from core.aggregation.rules import (
     derived_name,
     given_labels,
     greedy_pair,
-    longest,
     one_hot,
     thresholds,
 )
@@ -130,10 +129,6 @@ def test_random_is_uniform():
     assert RULES["random"].forecast(cells, cells.weight[None], BTDOptions()) == pytest.approx(
         np.full((1, 2, 3), 1 / 3)
     )
-
-
-def test_longest_answer_wins():
-    assert longest(np.array([10, 3, 5]), np.array([4, 9, 5])).tolist() == [1, -1, 0]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from hypothesis import strategies as some
 from patience import LONG
 from streamlit.testing.v1 import AppTest
 
-from core.bias.length import verbosity
-from core.bias.position import flips_by, order_balance, position_bias
+from core.bias import flips_by, order_balance, position_bias, verbosity
 from core.errors import InvalidOption
 from core.interpretation import position as sentences
 from core.interpretation import verdicts

@@ -468,7 +468,7 @@ def test_anchor_swap_of_the_product_flags_the_cycle_first(loaded):
 
 
 def test_position_verdict_finds_the_biased_judge_and_not_the_careful_one(loaded):
-    from core.bias.position import position_bias
+    from core.bias import position_bias
     from core.interpretation import verdicts
     from core.schema import Selection
     from core.store.vote_queries import positions

@@ -10,7 +10,7 @@ import pytest
 
 from core.agreement.kappa import agreement_matrix
 from core.agreement.reliability import icc
-from core.bias.position import position_bias
+from core.bias import position_bias
 from core.confidence.calibration_error import ConfidenceGap, calibration, confidence_gap, noise_floor
 from core.interpretation import verdicts
 from core.interpretation.format import interval, percent

@@ -10,12 +10,11 @@ import numpy as np
 
 from ..aggregation.btd import Bounds, BTDFit
 from ..aggregation.confidence_weights import ConfidenceWeighted
-from ..aggregation.evaluation import SIGNIFICANCE, Evaluation, MethodScore
+from ..aggregation.evaluation import SIGNIFICANCE, Evaluation, MethodScore, PairedChange, ShrinkageGain
 from ..aggregation.ordinal_model import Ordinal
 from ..aggregation.position_aware_btd import PositionAware
 from ..aggregation.shrinkage import CandidatePrior
-from ..aggregation.shrinkage_trial import PairedChange, ShrinkageGain
-from ..bias.position import PositionBias
+from ..bias import PositionBias
 from ..stats.estimate import Estimates
 from ..stats.splits import HeldOutScores
 from .format import minus, number, percent, signed, signed_ends, span

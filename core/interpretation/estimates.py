@@ -14,8 +14,8 @@ import numpy as np
 
 from ..agreement.reliability import Repeatability
 from ..confidence.calibration_error import by_chance, calibration, calibration_intervals, noise_floor
+from ..confidence.selective import auroc
 from ..records import NO_GOLD, OutcomeCounts, VoteCounts, majority
-from ..stats.auroc import auroc
 from ..stats.estimate import Estimate
 from ..stats.intervals import dense_codes, item_means, mean_interval, wilson_by_item
 

@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..aggregation.rules import RULES
-from ..experiments.budget import BudgetPlan
-from ..experiments.budget_trial import BudgetTrial, TrialRow
+from ..experiments.budget import BudgetPlan, BudgetTrial, TrialRow
 from ..experiments.comparison import Comparison, PairedDifference, ParameterGrid
 from ..experiments.parameter_transfer import Transfer, TransferPrediction
 from ..experiments.sweeps import Sweep
@@ -28,7 +27,7 @@ def enough_votes(found: Sweep, rule: str = "btd") -> int:
     Shown: by the upper end of the interval by item of the paired difference.
     """
     # Written so that an unknown end counts as far.
-    far = ~(found.more_high[:, found.methods.index(rule)] <= ERROR_NEAR)
+    far = ~(found.more.high[:, found.methods.index(rule)] <= ERROR_NEAR)
     return int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
 
 
@@ -57,7 +56,7 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     few = "" if len(found.sizes) == 2 else f", with {found.sizes[0]} it errs {_more(found, 0, column)}"
     verdict = (
         f"more votes pay up to all {most}"
-        if found.more_low[-2, column] > 0
+        if found.more.low[-2, column] > 0
         else f"whether fewer than {most} votes would do is not known"
     )
     return f"{judge}: {verdict}: {name} errs {whole}, {before}{few}, {on}."
@@ -65,7 +64,7 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
 
 def enough_labels(found: Sweep, rule: str = "btd") -> int | None:
     """Fewest labels that bring a rule within ERROR_NEAR of BTD fitted on every label, and keep it there."""
-    far = found.mae[:, found.methods.index(rule)] - found.mae_all_labels > ERROR_NEAR
+    far = found.mae.value[:, found.methods.index(rule)] - found.mae_all_labels > ERROR_NEAR
     if far[-1]:
         return None
     return int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
@@ -79,7 +78,7 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     if enough is None:
         sentence = (
             f"{judge}: even {last:,} labelled comparisons leave {name} "
-            f"{found.mae[-1, column] - everything:.3f} above its error with all {found.n:,} labels: "
+            f"{found.mae.value[-1, column] - everything:.3f} above its error with all {found.n:,} labels: "
             f"{_over_splits(found, -1, column)} against {everything:.3f}."
         )
     else:
@@ -92,8 +91,8 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         [] if enough == first or first == last else [f"With {first} it errs {_over_splits(found, 0, column)}"]
     )
     if "majority" in found.methods:
-        error = float(found.mae[0, found.methods.index("majority")])
-        never = f", and {name} with labels never less" if found.mae[:, column].min() >= error else ""
+        error = float(found.mae.value[0, found.methods.index("majority")])
+        never = f", and {name} with labels never less" if found.mae.value[:, column].min() >= error else ""
         parts.append(f"{'m' if parts else 'M'}ajority, which needs no labels, errs {error:.3f}{never}")
     return f"{sentence} {'; '.join(parts)}." if parts else sentence
 
@@ -199,17 +198,18 @@ def parameters_answer(found: ParameterGrid) -> str:
 
 
 def _error(found: Sweep, place: int, column: int) -> str:
-    low, high = found.mae_item_low[place, column], found.mae_item_high[place, column]
-    return f"{found.mae[place, column]:.3f} ({span(low, high)})"
+    error = found.mae_item[place, column]
+    return f"{error.value:.3f} ({ends(error)})"
 
 
 def _over_splits(found: Sweep, place: int, column: int) -> str:
-    low, high = found.mae_low[place, column], found.mae_high[place, column]
-    return f"{found.mae[place, column]:.3f} ({low:.3f} to {high:.3f} over splits)"
+    error = found.mae[place, column]
+    return f"{error.value:.3f} ({error.low:.3f} to {error.high:.3f} over splits)"
 
 
 def _more(found: Sweep, place: int, column: int) -> str:
-    more, low, high = (float(part[place, column]) for part in (found.more, found.more_low, found.more_high))
+    change = found.more[place, column]
+    more, low, high = change.value, change.low, change.high
     if low >= 0 or more > -0.0005:
         more, low, high = (round(value, 3) + 0.0 for value in (more, low, high))
         return f"{more:.3f} more ({minus(span(low, high))})"

@@ -8,15 +8,13 @@ from operator import attrgetter
 
 import numpy as np
 
-from ..leaderboard.abstaining import Abstained, Abstention, Changed
 from ..leaderboard.anchored import Board, BoardRow, SubsampleErrors
 from ..leaderboard.debiased import DebiasedRate, RoganGladen
 from ..leaderboard.judge_dispersion import MethodSpread, RatingSpread
 from ..leaderboard.judges import JurySize, PooledBoard, Pooling, Screened, Screening
-from ..leaderboard.order_ratings import RAEE
-from ..leaderboard.outside import LEAST_FOR_INTERVAL, OutsideComparison
-from ..leaderboard.rating_methods import Result
-from ..leaderboard.task_spread import BetweenTasks, differing
+from ..leaderboard.ratings import RAEE, Result
+from ..leaderboard.robustness import Abstained, Abstention, BetweenTasks, Changed, differing
+from ..leaderboard.standings import LEAST_FOR_INTERVAL, OutsideComparison
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
 from .format import elo_ends, number, percent, points, points_ends, signed_elo

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..bias.length import Verbosity
-from ..bias.position import OrderBalance, PositionBias
+from ..bias import OrderBalance, PositionBias, Verbosity
 from .format import percent, percent_span, signed, signed_span
 from .tables import TEXT, Column, frame
 from .verdicts import UNPAIRED

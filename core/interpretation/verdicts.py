@@ -16,7 +16,7 @@ from typing import Literal
 
 from ..agreement.kappa import JudgePair
 from ..agreement.reliability import Repeatability
-from ..bias.position import PositionBias
+from ..bias import PositionBias
 from ..confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor, by_chance
 from ..records import NO_GOLD, VoteCounts
 from ..stats.estimate import Estimate

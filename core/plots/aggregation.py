@@ -17,10 +17,9 @@ from .forest import Look, Shown, forest, series
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
     from ..aggregation.confidence_weights import ConfidenceWeighted
-    from ..aggregation.evaluation import Evaluation, MethodScore
+    from ..aggregation.evaluation import Evaluation, MethodScore, ShrinkageGain
     from ..aggregation.ordinal_model import Ordinal
     from ..aggregation.shrinkage import ShrunkenFits
-    from ..aggregation.shrinkage_trial import ShrinkageGain
     from ..stats.splits import HeldOutScores
     from .base import Figure, Theme, Trace
 

@@ -31,7 +31,7 @@ from .forest import forest, series
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
-    from ..experiments.budget_trial import BudgetTrial
+    from ..experiments.budget import BudgetTrial
     from ..experiments.comparison import ComparedValue, Comparison, ParameterGrid
     from ..experiments.parameter_transfer import TaskDistances, Transfer
     from ..experiments.sweeps import Sweep
@@ -63,14 +63,16 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
     for m, key in enumerate(found.methods):
         symbol, dash = LOOKS.get(key, ("x", "dashdot"))
         colour = colours.accent if key.startswith("btd") else colours.text
-        by_item = Estimates(found.mae[:, m], found.mae_item_low[:, m], found.mae_item_high[:, m])
-        over_draws = Estimates(by_item.value, found.mae_low[:, m], found.mae_high[:, m])
+        by_item, over_draws = (
+            Estimates(one.value[:, m], one.low[:, m], one.high[:, m]) for one in (found.mae_item, found.mae)
+        )
         place = x + step * 0.12 * (m - (len(found.methods) - 1) / 2)
+        accuracy = found.pa.value[:, m]
         said = (
             f"<b>{label(RULES[key].name)}</b>, {size} {found.over}"
             f"<br>MAE {one.value:.3f} ({ends(one)})<br>over draws {draws.low:.3f} to {draws.high:.3f}"
             f"<br>PA {pa:.3f}<br>n {found.n:,} comparisons"
-            for size, one, draws, pa in zip(found.sizes, by_item, over_draws, found.pa[:, m], strict=True)
+            for size, one, draws, pa in zip(found.sizes, by_item, over_draws, accuracy, strict=True)
         )
         curve = trace(place, by_item.value, label(RULES[key].name), colour, dash=dash, **hover(said))
         spread = {

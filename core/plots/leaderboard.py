@@ -10,11 +10,10 @@ import numpy as np
 from ..interpretation.format import elo_ends, signed_elo
 from ..interpretation.leaderboard_checks import METHOD_NAMES
 from ..leaderboard.anchored import ELO_PER_NAT, Board, BoardRow
-from ..leaderboard.order_ratings import RAEE
-from ..leaderboard.outside import OutsideComparison
-from ..leaderboard.rating_methods import Result
+from ..leaderboard.ratings import RAEE, Result
+from ..leaderboard.robustness import BetweenTasks
 from ..leaderboard.score_board import ScoreBoards, ScoreRow
-from ..leaderboard.task_spread import BetweenTasks
+from ..leaderboard.standings import OutsideComparison
 from ..stats.estimate import Estimate, Estimates
 from .base import (
     COLOURS,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from ..leaderboard.abstaining import Abstention, Changed
 from ..leaderboard.anchored import SubsampleErrors
 from ..leaderboard.debiased import DebiasedBoard
 from ..leaderboard.judges import Pooling, Screening
+from ..leaderboard.robustness import Abstention, Changed
 from ..stats.estimate import Estimates
 from .base import COLOURS, MARKERS, MAX_POINTS, error_bars, figure, hover, ideal_trace, label, trace, undimmed
 from .forest import Look, Shown, forest, series

@@ -10,7 +10,7 @@ from ..interpretation.position import ORDER_NAMES
 from .forest import Look, Series, Shown, forest, series
 
 if TYPE_CHECKING:
-    from ..bias.position import FlipTable, OrderBalance, PositionBias
+    from ..bias import FlipTable, OrderBalance, PositionBias
     from ..records import IntArray
     from ..stats.estimate import Estimates
     from .base import Figure, Style

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.aggregation import shrinkage
 from core.aggregation.btd import PARAMETERS, BTDFit, fit
-from core.aggregation.shrinkage_trial import FEWEST, ShrinkageGain, shrinkage_gain
+from core.aggregation.evaluation import FEWEST, ShrinkageGain, shrinkage_gain
 from core.errors import AppellateError, NoUsableVotes
 from core.interpretation.aggregation import bound, helps, shrinkage_answer, some, weighed
 from core.plots.aggregation import errors_figure, prior_weights_figure, priors_figure, strength_name

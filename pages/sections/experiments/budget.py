@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.experiments.budget import TOLERANCE, BudgetPlan, learn, plan
-from core.experiments.budget_trial import BudgetTrial, trial
+from core.experiments.budget import TOLERANCE, BudgetPlan, BudgetTrial, learn, plan, trial
 from core.interpretation.experiments import budget_answer, outlook
 from core.interpretation.format import SAYS
 from core.plots.experiments import budget_figure

@@ -11,9 +11,8 @@ import streamlit as st
 from core.agreement.kappa import agreement_matrix, reliability_factor
 from core.errors import NoUsableVotes
 from core.interpretation.leaderboard import TriangleSummary, no_board, triangle_summaries
-from core.leaderboard.anchored import Board, Prior, board
+from core.leaderboard.anchored import Board, Prior, board, met
 from core.leaderboard.anchors import Triangles, anchor_swap, anchors, triangles
-from core.leaderboard.rating_methods import met
 from core.leaderboard.standings import Standings, standings
 from core.records import PairScores
 from core.schema import Selection

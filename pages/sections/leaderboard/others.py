@@ -8,7 +8,7 @@ import streamlit as st
 from core.interpretation import leaderboard_checks as sentences
 from core.interpretation import tables
 from core.leaderboard.judge_dispersion import RatingSpread, rating_spread
-from core.leaderboard.outside import SCALES, OutsideComparison, compare_outside, read_outside
+from core.leaderboard.standings import SCALES, OutsideComparison, compare_outside, read_outside
 from core.plots.leaderboard import outside_figure, ratings_figure
 from pages.sections.leaderboard.controls import PageState, how_many
 from pages.shared import cached, widgets

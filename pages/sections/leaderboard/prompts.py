@@ -9,9 +9,16 @@ import streamlit as st
 
 from core.errors import NoUsableVotes
 from core.interpretation import leaderboard_checks as sentences
-from core.leaderboard.abstaining import THRESHOLDS, Rule, abstention, changes
 from core.leaderboard.anchored import subsample_errors
-from core.leaderboard.task_spread import BetweenTasks, between_tasks, differing
+from core.leaderboard.robustness import (
+    THRESHOLDS,
+    BetweenTasks,
+    Rule,
+    abstention,
+    between_tasks,
+    changes,
+    differing,
+)
 from core.plots import leaderboard_checks as plots
 from core.plots.leaderboard import task_key, tasks_figure
 from pages.sections.leaderboard.controls import PageState, how_many

@@ -11,9 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from core.errors import NoUsableVotes
 from core.interpretation import direct_scores as sentences
 from core.interpretation import tables
-from core.leaderboard.anchored import Board, board
+from core.leaderboard.anchored import Board, board, met
 from core.leaderboard.judge_dispersion import Dispersion, dispersion
-from core.leaderboard.rating_methods import met
 from core.leaderboard.score_board import ScoreBoards, score_boards, scored_anchors
 from core.leaderboard.scores import DirectStatistics, direct_statistics
 from core.plots.leaderboard import scores_figure

@@ -7,8 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from core.bias.length import verbosity
-from core.bias.position import PositionBias, flips_by, margin_group, order_balance, position_bias
+from core.bias import PositionBias, flips_by, margin_group, order_balance, position_bias, verbosity
 from core.errors import NoUsableVotes
 from core.interpretation import position as sentences
 from core.interpretation import verdicts
