@@ -47,7 +47,7 @@ def trials(path: Path) -> dict[tuple[str, str], BudgetTrial]:
 
 
 def table(found: Found) -> str:
-    """Markdown: one row a judge and category."""
+    """Markdown: one row per judge and category."""
     lines = [
         "| judge | category | n | MAE, 8 votes | same labels: saved | ≤ .002: saved | added MAE [95 %] "
         "| ≤ .003: saved | added MAE [95 %] | BTD, 6 votes: added MAE |",

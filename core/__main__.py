@@ -323,7 +323,7 @@ def _parser() -> argparse.ArgumentParser:
     more = "further settings of Streamlit, such as -- --server.allowedHosts judges.example.org"
     app.add_argument("settings", nargs="*", metavar="-- SETTING", help=more)
 
-    gather = commands.add_parser("collect", help="ask models for votes and keep them in a store")
+    gather = commands.add_parser("collect", help="collect votes from models into a store")
     gather.set_defaults(command=collect)
     add_arguments(gather)
     return parser

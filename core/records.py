@@ -69,7 +69,7 @@ def distinct(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     if not len(key) or key.max() > 4 * len(key) + 1000:
         value, place, rows = np.unique(key, return_inverse=True, return_counts=True)
         return value, place.reshape(-1), rows
-    # Few votes a comparison make small keys: counting them costs a tenth of sorting them.
+    # Few votes per comparison make small keys: counting them costs a tenth of sorting them.
     count = np.bincount(key)
     seen = count > 0
     place = np.cumsum(seen) - 1
@@ -90,7 +90,7 @@ def _check_range(what: str, values: FloatArray, most: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class VoteCounts(_Rows):
-    """Votes of one judge, one row a comparison: how many +1, 0 and -1, and the gold label if known."""
+    """Votes of one judge, one row per comparison: how many +1, 0 and -1, and the gold label if known."""
 
     comparison: IntArray
     item: IntArray
@@ -194,7 +194,7 @@ class OutcomeCounts(_Rows):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PositionCounts(_Rows):
-    """Votes of one judge by the slot shown first, one row a comparison that has a vote with known position.
+    """Votes of one judge by the slot shown first, one row per comparison that has a vote with known position.
 
     first, second, tie : votes for the response shown first, shown second, ties.
     pairs : runs of the comparison voted in both orders; `flips` of them differ in canonical verdict,
@@ -229,7 +229,7 @@ class PositionCounts(_Rows):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OrderCounts(_Rows):
-    """Votes of one judge in each shown order, one row a comparison that has a vote with known position.
+    """Votes of one judge in each shown order, one row per comparison that has a vote with known position.
 
     ab, ba : (rows, 3) votes -1, 0, +1 given when model_a, respectively model_b, was shown first.
     """
@@ -243,7 +243,7 @@ class OrderCounts(_Rows):
     def _check(self) -> None:
         for votes in (self.ab, self.ba):
             if votes.ndim != 2 or votes.shape[1] != 3 or (votes < 0).any():
-                raise InvalidCounts("OrderCounts: each order needs three counts from 0 up a comparison")
+                raise InvalidCounts("OrderCounts: each order needs three counts from 0 up per comparison")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

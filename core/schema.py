@@ -176,8 +176,9 @@ class Selection:
 class ImportResult:
     """What one file said, typed and checked, before anything is loaded.
 
-    kind : what its rows are.  votes : Arrow table with `FORMS[kind].schema()`: one row a vote, a direct score
-        or a candidate of a ranking (or of a failed one: `status` not ok, no vote, score, rank or choice).
+    kind : what its rows are.
+    votes : Arrow table with `FORMS[kind].schema()`: one row per vote, per direct score or per candidate of a
+        ranking (or of a failed one: `status` not ok, no vote, score, rank or choice).
     rejects : Arrow table with `REJECT_SCHEMA_NAMES`: row (1 = first data row), column, value (cut), reason.
     rows : data rows in the file; a wide row or a two-order record can give several votes, so it need not be
         votes + rejects.

@@ -110,7 +110,7 @@ def say_what_is_absent(asked: str | None, datasets: list[str]) -> None:
 
 
 def say_which_judges_are_absent(asked: list[str], chosen: tuple[str, ...] | None) -> None:
-    """Say that a link asked for judges whom the data set has not; the sidebar drops them."""
+    """Say that a link names judges that the data set does not have; the sidebar drops them."""
     dataset = widgets.current_dataset()
     raters = cached.raters(dataset) if dataset else {}
     if gone := [name for name in asked if name not in raters]:

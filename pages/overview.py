@@ -32,7 +32,7 @@ widgets.how_to_read(
     "*ECE* (expected calibration error) is how far stated confidence is from the share right, 0 to 1. "
     "*Flips* is the share of verdicts that change when the two responses swap places. The baselines "
     "judge without looking: always the commonest gold label, at random, or for the longest answer.\n\n"
-    "Accuracy is held against the best constant answer, calibration against what chance alone would show, "
+    "Accuracy is compared with the best constant answer, calibration against what chance alone would show, "
     "position only against comparisons judged in both orders. *Repeatability* is ICC(3,k): how much of the "
     "differences between comparisons the mean of k runs repeats. *Agreement* is Cohen's κ between majority "
     "labels: 0 is chance, 1 is perfect."

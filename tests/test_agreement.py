@@ -20,7 +20,7 @@ SHROUT_FLEISS = np.array(
 
 
 def votes(labels: dict[int, int], gold: dict[int, int] | None = None) -> VoteCounts:
-    """One vote a comparison: comparison code → label."""
+    """One vote per comparison: comparison code → label."""
     code = np.array(list(labels), dtype=np.int64)
     label = np.array(list(labels.values()))
     known = gold or {}

@@ -26,7 +26,7 @@ PATTERNS = st.lists(
 
 
 def rater(labels: np.ndarray, items: np.ndarray | None = None) -> VoteCounts:
-    """One vote a comparison; `MISSING` is none."""
+    """One vote per comparison; `MISSING` is none."""
     seen = np.flatnonzero(labels != MISSING)
     label = labels[seen]
     return VoteCounts(
@@ -185,7 +185,7 @@ def test_interval_covers_with_several_comparisons_an_item() -> None:
 
 
 def check_raters_of_wmt23(shared_data: Path) -> None:
-    """Ten raters, three a comparison: the package has the votes as they are."""
+    """Ten raters, three per comparison: the package has the votes as they are."""
     frame = pd.read_csv(shared_data / "votes" / "wmt23_ende_humans.csv.gz")
     wide = frame.pivot_table(index=["item_id", "model_a", "model_b"], columns="judge", values="vote")
     matrix = wide.fillna(MISSING).to_numpy().astype(np.int64)

@@ -482,7 +482,7 @@ def tried() -> BudgetTrial:
 def test_the_saving_in_words(tried: BudgetTrial) -> None:
     same, chosen = tried.rows["planner-0"], tried.rows["planner-0.004"]
     told = saving("j", tried, 0.004)
-    assert f"{same.votes:.1f} of 8 votes a comparison give the same labels as all 8" in told
+    assert f"{same.votes:.1f} of 8 votes per comparison give the same labels as all 8" in told
     assert f"With up to 0.004 more error allowed {chosen.votes:.1f} do" in told
     assert f"{'rose' if chosen.added.value > 0 else 'fell'} by {abs(chosen.added.value):.4f}" in told
     assert told.startswith(saving("j", tried, 0.0))
@@ -538,8 +538,8 @@ def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
     told, kind = budget_answer("j", better, 0.004)
     assert kind == "warning"
     assert told.endswith(
-        "A simpler rule (Stop if the first 2 agree) does no worse for no more votes: it asks 2.00 where the "
-        f"planner asks {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the error where the "
+        "A simpler rule (Stop if the first 2 agree) has no higher error with no more votes: it uses 2.00 where "
+        f"the planner uses {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the error where the "
         f"planner adds {signed(chosen.added.value, 4)}."
     )
     plain = with_row(alone, "majority-8", added=Estimate(-0.0071, -0.009, -0.005))

@@ -41,7 +41,7 @@ def records(vote, confidence, gold, *, per_item: int = 1) -> tuple[VoteCounts, S
 def judged(seed: int, rows: int, n: int, *, informative: float, same: bool = False, per_item: int = 1):
     """A judge that is right more often where a hidden z is high, and states σ(1.2 + informative·z + noise).
 
-    same : one hidden z a comparison and all n votes and confidences alike, as at temperature 0.
+    same : one hidden z per comparison and all n votes and confidences alike, as at temperature 0.
     """
     rng = np.random.default_rng(seed)
     gold = np.where(rng.random(rows) < 0.35, 0, np.where(rng.random(rows) < 0.5, 1, -1))
@@ -236,7 +236,7 @@ def test_what_cannot_be_done_is_said():
 
 
 def check_reward_models(shared_data):
-    """JudgeBench, two votes a comparison, gold without ties: better forecasts (DRPS), the same labels."""
+    """JudgeBench, two votes per comparison, gold without ties: better forecasts (DRPS), the same labels."""
     frame = pd.read_csv(shared_data / "votes" / "judgebench.csv.gz")
     frame = frame[frame["judge"] == "internlm_internlm2-20b-reward [reward_model]"]
     frame = frame[frame["vote"].notna()].sort_values("item_id", kind="stable")

@@ -160,7 +160,7 @@ def test_rogan_gladen_says_why_it_is_undefined() -> None:
     rng = np.random.default_rng(5)
     worse = rogan_gladen(binary(rng, 200, 500, sensitivity=0.4, specificity=0.4))
     assert worse.rate is None
-    assert "no better than a coin" in worse.reason
+    assert "no better than chance" in worse.reason
     ties = single([1, 0, -1, 1] * 10, [1, 1, -1, NO_GOLD] * 10)
     assert "10 ties" in rogan_gladen(ties).reason
     assert "labels of both classes" in corrected(rogan_gladen(single([1] * 20, [1] * 10 + [NO_GOLD] * 10)))

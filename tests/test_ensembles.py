@@ -33,7 +33,7 @@ from core.store import vote_queries as queries
 
 
 def judge(labels, confidence=None, gold=None, comparison=None):
-    """One vote a comparison, and its counts."""
+    """One vote per comparison, and its counts."""
     labels = np.asarray(labels)
     comparison = np.arange(len(labels)) if comparison is None else np.asarray(comparison)
     stated = np.full(len(labels), np.nan) if confidence is None else np.asarray(confidence, dtype=float)

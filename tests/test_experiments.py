@@ -366,7 +366,7 @@ def test_energy_distance_of_labels_by_hand():
 
 
 def test_energy_distance_of_votes_is_that_of_scipy():
-    """One vote a comparison and no ties: the clouds lie on a line, √2 long."""
+    """One vote per comparison and no ties: the clouds lie on a line, √2 long."""
     from scipy.stats import energy_distance
 
     rng = np.random.default_rng(0)
@@ -620,7 +620,7 @@ def check_transfer_between_categories(by_category):
 
 
 def test_sentences_at_the_edges():
-    """One vote a comparison, one group, no difference: no crash, no minus before 0.000, no `0.3 to 0`."""
+    """One vote per comparison, one group, no difference: no crash, no minus before 0.000, no `0.3 to 0`."""
     rng = np.random.default_rng(0)
     gold = rng.choice([-1, 0, 1], 60)
     one, none = np.arange(60), np.zeros(60, dtype=np.int64)
@@ -628,9 +628,7 @@ def test_sentences_at_the_edges():
     by_label = {name: (vote == y).astype(np.int64) for name, y in (("plus", 1), ("tie", 0), ("minus", -1))}
     single = VoteCounts(comparison=one, item=one, gold=gold, **by_label)
     found = vote_sweep(single, rng=rng, subsamples=2, n_splits=3)
-    assert votes_answer("j", found).startswith(
-        "j: only 1 vote a comparison was looked at, so nothing is known"
-    )
+    assert votes_answer("j", found).startswith("j: only 1 vote per comparison was tried, so nothing is known")
     constant = VoteCounts(comparison=one, item=one, gold=np.ones(60, dtype=np.int64), plus=none + 8, tie=none,
                           minus=none)  # fmt: skip
     flat = vote_sweep(constant, rng=rng, subsamples=2, n_splits=3)

@@ -255,7 +255,7 @@ def test_repeated_rows_are_said_and_their_order_costs_nothing(items, capsys):
     with Server() as server:
         items.write_text("\n".join([*nameless, nameless[1]]), encoding="utf-8")
         assert main(arguments(items, server)) == 0
-        assert "1 row repeats an earlier one and is asked once: row 21 (as 1)" in capsys.readouterr().err
+        assert "1 row repeats an earlier one and is judged once: row 21 (as 1)" in capsys.readouterr().err
         assert server.calls == 40
         for dataset in ("items", "again"):
             items.write_text("\n".join([nameless[0], *nameless[:0:-1]]), encoding="utf-8")

@@ -67,7 +67,7 @@ def test_repeated_rows_are_asked_once_and_said(tmp_path, named):
     rows = [f"i{row[1]},{row}" if named else row for row in [*ROWS, ROWS[1], ROWS[2]]]
     found = read_file(file(tmp_path, ("item_id," if named else "") + HEAD + "".join(rows)))
     assert [item.prompt for item in found.items] == ["p0", "p1", "p2", "p3"]
-    said = "items.csv: 2 rows repeat earlier ones and are asked once: row 5 (as 2), row 6 (as 3)"
+    said = "items.csv: 2 rows repeat earlier ones and are judged once: row 5 (as 2), row 6 (as 3)"
     assert found.notes == (said,)
 
 

@@ -319,7 +319,7 @@ def test_a_slot_that_decides_is_found_and_no_other(items, runs, candidates, pull
     rng = np.random.default_rng(25)
     found = {
         size: np.mean([
-            "itself decides" in slots_said(order_sensitivity(
+            "effect of its own" in slots_said(order_sensitivity(
                 placed(rng, items=items, runs=runs, candidates=candidates, pull=size)
             ))
             for _ in range(100)

@@ -328,8 +328,8 @@ def test_recommendation_where_calibration_pays() -> None:
     assert said.sentence == (
         "BTD labels better than majority: average error 0.000 (0.000 to 0.047) against "
         f"{found.scores['majority'].mae:.3f} ({found.scores['majority'].mae_item_low:.3f} to "
-        f"{found.scores['majority'].mae_item_high:.3f}), 100 % less; not told apart from it: Shrunken BTD, "
-        "Threshold (0 is always right, 2 always the opposite; n 160 labelled comparisons, 20 of them to "
+        f"{found.scores['majority'].mae_item_high:.3f}), 100 % less; not significantly different: "
+        "Shrunken BTD, Threshold (0 is always right, 2 always the opposite; n 160 labelled comparisons, 20 of them to "
         "calibrate on)."
     )
     assert found.majority_p_value is not None
@@ -359,7 +359,7 @@ def test_recommendation_without_resamples_names_no_cluster() -> None:
         "any", evaluate(random_counts(10), rng=np.random.default_rng(0), resamples=0), most_votes=8
     )
     assert said.verdict == "unknown"
-    assert "not told apart" not in said.sentence
+    assert "not significantly different" not in said.sentence
 
 
 def check_recommendation_on_rewardbench_2(shared_data: Path) -> None:

@@ -136,8 +136,8 @@ def test_another_host_is_asked_for_by_name(page):
     ("url", "said"),
     [
         ("ftp://localhost/v1", "http://HOST:PORT/v1"),
-        ("https://user:secret@localhost/v1", "a key does not belong into the address"),
-        ("http://localhost/v1?api_key=secret", "a key does not belong into the address"),
+        ("https://user:secret@localhost/v1", "a key does not belong in the address"),
+        ("http://localhost/v1?api_key=secret", "a key does not belong in the address"),
     ],
 )
 def test_an_address_that_cannot_be(page, url, said):
@@ -237,7 +237,7 @@ def test_an_edited_prompt_is_shown_and_estimated_at_once(page, server, tmp_path)
 
 def test_repeated_rows_are_said(page):
     dropped(page, f"{CSV}{CSV.splitlines()[1]}\n")
-    assert "mine.csv: 1 row repeats an earlier one and is asked once: row 7 (as 1)" in texts(page)
+    assert "mine.csv: 1 row repeats an earlier one and is judged once: row 7 (as 1)" in texts(page)
 
 
 def test_copied_python_plans_the_same(page, server, capsys):

@@ -170,7 +170,7 @@ def test_the_best_of_equal_models_rarely_leads():
 def test_a_crowded_top_is_said():
     generous = {"kind": scored(np.where(np.random.default_rng(3).random((60, 2, 1)) < 0.8, 10.0, 9.0))}
     said = score_sentences.crowded(direct_statistics(generous))
-    assert said.startswith("Little room at the top: share of scores at the highest given, 10: kind ")
+    assert said.startswith("Ceiling effect: share of scores at the highest given, 10: kind ")
     assert score_sentences.scores_kind(score_boards(generous, "m0"), direct_statistics(generous)) == "warning"
     spread = {"judge": drawn(np.random.default_rng(4), items=60, beta=(0.0, 0.5))}
     assert score_sentences.crowded(direct_statistics(spread)) is None
@@ -274,4 +274,4 @@ def test_mt_bench_grades_of_one_model_are_told_plainly(own_path, native):
     page = opened(app, dataset="MT-Bench")
     said = next(text for text in texts(page) if text.startswith("judge-1 gave model-x a mean of 6.92"))
     assert "on 6 items; 17 % " in said
-    assert said.endswith("One model has nothing to be compared with: score another one on the same items.")
+    assert said.endswith("A single model cannot be compared: score another one on the same items.")

@@ -46,7 +46,7 @@ def test_a_jury_of_people_is_told_that_people_are_no_members(page):
     page.segmented_control(key="raters").set_value("human").run()
     assert not page.exception
     (said,) = (text.value for text in page.text if "members" in text.value)
-    assert "People are no members here, and 3 human raters and 0 of the judges are selected" in said
+    assert "People cannot be members here, and 3 human raters and 0 of the judges are selected" in said
 
 
 def test_the_table_says_who_used_gold_labels_and_who_is_compared_with_whom(page):

@@ -24,7 +24,6 @@ from core.interpretation.experiments import (
 )
 from core.plots.base import rater_styles
 from core.plots.experiments import (
-    borrowed_figure,
     compared_figure,
     distance_figure,
     parameters_figure,
@@ -32,6 +31,7 @@ from core.plots.experiments import (
     ties_figure,
     transfer_figure,
     transfer_key,
+    transferred_figure,
 )
 from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
@@ -93,12 +93,12 @@ def test_votes_are_said_to_pay_to_be_enough_or_not_to_be_known(votes_found):
     unknown = votes_answer("j", with_ends(votes_found, high, [0.05, 0.03, -0.01, 0.0]))
     assert "whether fewer than 8 votes would do is not known" in unknown
     enough = votes_answer("j", with_ends(votes_found, [0.1, 0.05, 0.009, 0.0]))
-    assert enough.startswith("j: 4 votes a comparison do nearly as well as 8: BTD errs ")
+    assert enough.startswith("j: 4 votes per comparison do nearly as well as 8: BTD errs ")
     assert f"{votes_found.more.value[2, column]:.3f} more" in enough
     fewer = dataclasses.replace(votes_found.more, value=-np.abs(votes_found.more.value))
     less = dataclasses.replace(votes_found, more=fewer)
     one = votes_answer("j", with_ends(less, [0.009, 0.009, 0.009, 0.0], [-0.3, -0.2, -0.1, 0.0]))
-    assert one.startswith("j: 1 vote a comparison does nearly as well as 8")
+    assert one.startswith("j: 1 vote per comparison does nearly as well as 8")
     assert f"{votes_found.more.value[0, column]:.3f} less (−0.009 to 0.300) with 1" in one
 
 
@@ -136,7 +136,7 @@ def test_transfer_says_how_often_and_where_worst(moved):
     worse = moved.change.low > 0
     assert not worse.diagonal().any()
     assert said.startswith(
-        f"In {12 - worse.sum()} of 12 pairs of categories a borrowed fit is not shown to cost more: "
+        f"In {12 - worse.sum()} of 12 pairs of categories a transferred fit is not shown to cost more: "
     )
     worst = np.where(worse, moved.change.value, 0).max()
     row, column = np.unravel_index(np.where(worse, moved.change.value, -1).argmax(), (4, 4))
@@ -250,7 +250,7 @@ def test_matrix_plots_each_cell_and_escapes_names(tasks):
 def test_borrowed_map_outlines_where_fits_differ(moved):
     names = moved.tasks
     own, borrowed = (decision_map(moved.fits[names[i]], 8) for i in (0, 3))
-    fig = borrowed_figure(own, borrowed, seen={(8, 0, 0): 5})
+    fig = transferred_figure(own, borrowed, seen={(8, 0, 0): 5})
     squares = fig.data[0]
     differ = own.decision != borrowed.decision
     assert differ.any()

@@ -105,7 +105,7 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
     found = position_aware(counts, rng=np.random.default_rng(0))
     assert order_words(BIASED, found) in texts(page)
     assert found.delta.high < 0
-    assert "it leans to the response shown first" in order_words(BIASED, found)
+    assert "it favours the response shown first" in order_words(BIASED, found)
     row = table(page, "judge").set_index("judge").loc[BIASED]
     assert (row["δ"], row["low"], row["high"]) == (found.delta.value, found.delta.low, found.delta.high)
     rules = table(page, "rule").set_index("rule")
@@ -287,9 +287,9 @@ def test_no_change_at_all_is_said_in_words(made) -> None:
 
 
 def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
-    assert "it leans to the response shown first (δ −" in order_words("j", made[0])
+    assert "it favours the response shown first (δ −" in order_words("j", made[0])
     unsure = replace(made[0], delta=Estimate(0.1, -0.2, 0.4))
-    assert "no lean to either slot is shown (δ 0.10 (−0.20 to 0.40))" in order_words("j", unsure)
+    assert "no position bias is shown (δ 0.10 (−0.20 to 0.40))" in order_words("j", unsure)
     # Pairs of both orders are other votes: what they show is not taken back by an unsure δ.
     once = np.ones(40, dtype=np.int64)
     within = position_bias(
@@ -317,7 +317,7 @@ def test_a_lean_is_named_only_where_the_interval_shows_it(made) -> None:
     calm = replace(within, p_value=0.3)
     assert order_words("j", unsure, calm) == order_words("j", unsure)
     second = replace(made[0], delta=Estimate(1.0, 0.5, 1.5))
-    assert "it leans to the response shown second" in order_words("j", second)
+    assert "it favours the response shown second" in order_words("j", second)
 
 
 def test_weighing_across_judges_names_how_often_votes_agree(made) -> None:
@@ -354,9 +354,9 @@ def test_levels_figure_draws_both_shares() -> None:
     assert list(fig.data[0].x) == ["0", "1", "2", "3", "4"]
     assert sum(found.said_share) == pytest.approx(1)
     for mae, words in (
-        (GOOD, "come nearer to g than"),
+        (GOOD, "are closer to g than"),
         (BAD, "comes nearer to g than"),
-        (UNSURE, "not told"),
+        (UNSURE, "not significantly different"),
     ):
         said = ordinal_words("j", "g", replace(found, scores=scores_with(mae, UNSURE)))
         assert words in said

@@ -103,7 +103,7 @@ def test_words_follow_from_numbers():
     said, kind = list_sentences.answer("judge", improvement(same), order_sensitivity(same))
     assert "on 0 % of items" in said
     assert kind == "finding"
-    assert "no slot stands out" in list_sentences.slots(order_sensitivity(gains))
+    assert "no slot effect is shown" in list_sentences.slots(order_sensitivity(gains))
     assert "in it the best stands" not in list_sentences.gained(found)
     fields = {name: getattr(gains, name) for name in gains.__dataclass_fields__}
     first = gains.run == 0

@@ -256,7 +256,7 @@ def test_what_is_missing_says_why() -> None:
     assert alone["own"].reason == "the votes have fewer than two categories"
     by_category = judges_by_category()
     whole = candidate_priors("one", {"one": counts}, by_category=by_category)
-    assert whole["all"].reason == "choose one category as the task, so that the others can lend"
+    assert whole["all"].reason == "choose one category as the task, so that the others can serve as priors"
     few = {"x": {"one": counts}, "y": {"one": shifted(simulated(1, 19), 500, 500)}}
     told = candidate_priors("one", few["x"], category="x", by_category=few)["own"]
     assert told.prior is None
@@ -295,7 +295,8 @@ def test_words_follow_the_numbers() -> None:
         f"any: with 30 % of the items labelled ({gain.evaluation.calibration:.0f} comparisons), "
     )
     assert (
-        "leaning on a fixed weak prior lowers the error beside its own fit by 0.020 (0.010 to 0.030)" in text
+        "shrinking towards a fixed weak prior lowers the error beside its own fit by 0.020 (0.010 to 0.030)"
+        in text
     )
     assert f"from {scores['btd'].mae:.3f} to {scores['btd_shrunk'].mae:.3f}" in text
     assert f"n {gain.evaluation.n:,}" in text
@@ -306,7 +307,7 @@ def test_words_follow_the_numbers() -> None:
         "is not shown to change the error beside its own fit (−0.010, −0.030 to +0.010)"
         in shrinkage_answer("any", offer, level)
     )
-    assert f"Beside the plain threshold ({scores['threshold'].mae:.3f}) it " in text
+    assert f"Compared with the threshold rule ({scores['threshold'].mae:.3f}) it " in text
     assert [helps(one) for one in (better, worse, level)] == [True, False, False]
     few = small_gain(share=FEWEST)
     told = shrinkage_answer("any", offer, worse, with_change(few, mae=Estimate(-0.02, -0.03, -0.01)))
@@ -397,7 +398,7 @@ def test_sidebar_category_is_the_task(app: AppTest) -> None:
     assert not [box for box in page.selectbox if box.key == "lean_task"]
     _, counts = demo_offers("Math")
     assert table(page, "rule")["n"].iloc[0] == len(counts.labelled())
-    assert any("leaning on a fixed weak prior" in text for text in texts(page))
+    assert any("shrinking towards a fixed weak prior" in text for text in texts(page))
 
 
 def test_hostile_names_lend_without_markup(

@@ -53,7 +53,7 @@ def thin(counts: OrderCounts, share: FloatArray, *, votes: int, rng: np.random.G
 def judged(seed: int, items: int, *, bias: float, ab: str, n: int = 8, per_item: int = 1) -> OrderCounts:
     """Votes of a judge that adds `bias` to the response shown first; gold ties where |quality| < 0.7.
 
-    ab : of n votes a comparison, those in `ab` are `balanced` n/2, `mixed` 0 … n at random, `one` 0 or n.
+    ab : of n votes per comparison, those in `ab` are `balanced` n/2, `mixed` 0 … n at random, `one` 0 or n.
     """
     rng = np.random.default_rng(seed)
     m = items * per_item

@@ -316,7 +316,7 @@ def test_errors_by_order_cover_even_where_few_are_wrong(n: int, accuracy: float,
 
 
 def paired_slots(rng: np.random.Generator, n: int) -> PositionCounts:
-    """One pair a comparison; a vote is pushed to the first shown one time in ten, and noise one in four."""
+    """One pair per comparison; a vote is pushed to the first shown one time in ten, and noise one in four."""
     better = rng.choice([-1, 1], n)
     votes = []
     for shown in (1, -1):

@@ -198,7 +198,7 @@ def test_data(failed: int, labelled: int, grade: str) -> None:
 
 
 def people(*labels: list[int]) -> dict[str, VoteCounts]:
-    """One vote a comparison by each rater."""
+    """One vote per comparison by each rater."""
     found = {}
     for i, label in enumerate(labels):
         votes = np.array(label)

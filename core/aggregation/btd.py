@@ -392,7 +392,8 @@ def _notes(fits: BTDFits) -> tuple[str, ...]:
     gamma = fits.theta[0, 2]
     if fits.gamma_fixed[0]:
         notes.append(
-            f"Every comparison has the same share of ties, so ν and γ cannot be told apart: γ = {gamma:g}."
+            "Every comparison has the same share of ties, so ν and γ are not identified separately: "
+            f"γ = {gamma:g}."
         )
     if fits.beta_fixed[0]:
         notes.append("Every comparison has as many votes for A as for B, so β cannot be learned.")

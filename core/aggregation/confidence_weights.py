@@ -269,7 +269,7 @@ def confidence_weighted(
 def _rows(counts: VoteCounts, votes: SingleVotes) -> _Rows:
     known = counts.labelled()
     if not len(known):
-        raise NoUsableVotes("No comparison has a gold label, so no confidence can be held against it.")
+        raise NoUsableVotes("No comparison has a gold label, so the confidence cannot be compared with it.")
     row = np.minimum(np.searchsorted(known.comparison, votes.comparison), len(known) - 1)
     labelled = known.comparison[row] == votes.comparison
     stated = labelled & ~np.isnan(votes.confidence)

@@ -316,7 +316,7 @@ class Ordinal:
 
 
 def features(levels: IntArray, *, alpha: float = 1.0, kappa: float = 1.0) -> tuple[FloatArray, FloatArray]:
-    """Lean and middle share of each row: s = ½·ln((U + α)/(L + α)), t = ln((M + κ)/(n + κ)) ≤ 0.
+    """Direction and middle share of each row: s = ½·ln((U + α)/(L + α)), t = ln((M + κ)/(n + κ)) ≤ 0.
 
     A vote on level k lies at x_k = −1 + 2k/(K − 1) and counts max(x, 0) in U, max(−x, 0) in L and 1 − |x| in
     M; n = U + L + M. With K = 3 these are c⁺, c⁻ and c⁰, so s and t are those of BTD. Reversing the scale

@@ -400,7 +400,7 @@ def _missing(
     if len(by_category) < 2:
         return "the votes have fewer than two categories"
     if category is None:
-        return "choose one category as the task, so that the others can lend"
+        return "choose one category as the task, so that the others can serve as priors"
     return "the judge has votes in no other category"
 
 

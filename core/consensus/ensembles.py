@@ -193,7 +193,7 @@ def applicable(jury: Members) -> tuple[dict[str, Rule], dict[str, str]]:
     """Rules that this jury can use, and why it cannot use the others."""
     if jury.confidence is not None:
         return dict(RULES), {}
-    reason = "needs the confidence of every member; some state none, and some vote only once a comparison"
+    reason = "needs the confidence of every member; some state none, and some vote only once per comparison"
     usable = {key: rule for key, rule in RULES.items() if rule.weigh is None}
     return usable, {key: reason for key in RULES if key not in usable}
 

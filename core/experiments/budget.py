@@ -264,8 +264,8 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
     The value of a state is the lesser of its least expected absolute error and price·step plus the expected
     value of the next state; where both are equal it stops. Solved backwards from n votes.
 
-    price : absolute error a vote; None chooses the highest whose expected error is at most `tolerance` above
-    that of n votes. 0 stops only where no further vote can change the label, so labels are those of n votes;
+    price : absolute error per vote; None chooses the highest whose expected error is at most `tolerance`
+    above that of n votes. 0 stops only where no further vote can change the label, so labels are those of n votes;
     infinity stops at once.
 
     Raises InvalidOption for a price or tolerance below 0. Source: ours, docs/methods.md §9.6.
@@ -409,7 +409,7 @@ def trial(
 
     Rules: the planner at each of `tolerances` (rows `planner-0.002` …; 0 gives the labels of n votes);
     `btd-k`, `majority-k`, `posterior-k`: k votes always, with BTD fitted on k votes, the majority, or the
-    planner's own label; `unanimous-m`: stop if the first m votes agree, else ask all n, planner's label.
+    planner's own label; `unanimous-m`: stop if the first m votes agree, else use all n, planner's label.
     votes, step, minimum, prior : as `learn`; the others as `splits.splits`.
 
     Raises InvalidOption and TooFewLabels as those. Source: ours, docs/methods.md §9.6.

@@ -95,7 +95,7 @@ CALIBRATION_SIZES = tuple(range(20, 201, 20))
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sweep:
-    """Error of each rule at each number of `over`: votes a comparison, or labelled comparisons.
+    """Error of each rule at each number of `over`: votes per comparison, or labelled comparisons.
 
     sizes : (sizes,).  methods : keys.  Everything else is (sizes, methods):
     mae, pa : 0 to 2 and 0 to 1; the intervals say how far the mean varies over draws (of votes, and of
@@ -154,7 +154,7 @@ def vote_sweep(
     minimum: int = MINIMUM_LABELS,
     level: float = 0.95,
 ) -> Sweep:
-    """MAE and PA of each rule with n votes a comparison, n = 1, 2, 4, … up to what nine tenths have.
+    """MAE and PA of each rule with n votes per comparison, n = 1, 2, 4, … up to what nine tenths have.
 
     Each of `subsamples` draws of n votes (`subsample`) is evaluated on `n_splits` calibration splits, whose
     generators are the same for every n. Comparisons with fewer votes than the largest n are left out at

@@ -47,7 +47,9 @@ _NATIVE = {format.name: format for format in (*FORMATS, pandalm.FORMAT)}
 
 def formats() -> dict[str, str]:
     """Names of the formats that `ReadOptions.format` takes, with a line on each."""
-    tabular = "CSV, TSV, JSON Lines, JSON or Parquet: one row a vote, a column a judge, or two scores a row"
+    tabular = (
+        "CSV, TSV, JSON Lines, JSON or Parquet: one row per vote, one column per judge, or two scores per row"
+    )
     others = {name: shape.line for name, shape in SHAPES.items()}
     return {CANONICAL: tabular} | others | {name: native.line for name, native in _NATIVE.items()}
 

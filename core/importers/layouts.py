@@ -39,7 +39,7 @@ class Shape:
 
 DIRECT = Shape(
     format="direct_scores",
-    line="a table of direct scores, one row a response: item_id, model, judge, score",
+    line="a table of direct scores, one row per response: item_id, model, judge, score",
     form=SCORES,
     columns=SCORES.names,
     required=("item_id", "judge", "model", "score"),

@@ -254,7 +254,7 @@ def plan(table: TextTable, name: str, options: ReadOptions) -> Plan:
     how.judges, how.gold_only = judges, gold_only
     how.unguard &= {"item_id", "judge", "vote"} <= mapping.keys()
     if layout == "wide":
-        how.notes.append(f"One column a judge: {', '.join(judges)}. Blank cells there are no votes.")
+        how.notes.append(f"One column per judge: {', '.join(judges)}. Blank cells there are no votes.")
     if how.missing:
         _ask_for_columns(how, table)
         return how

@@ -1,4 +1,4 @@
-"""Say in words what was read, so that it can be held against the file; and a template to start from."""
+"""Say in words what was read, so that it can be compared with the file; and a template to start from."""
 
 from __future__ import annotations
 

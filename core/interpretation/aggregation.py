@@ -36,9 +36,8 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
         f"n {value.n:,} labelled comparisons, {value.calibration:,.0f} of them to calibrate on"
     )
 
-    alone = (
-        "" if most_votes > 1 else " No comparison has a second vote: a rule can only keep one or call a tie."
-    )
+    alone = " No comparison has a second vote, so a rule can only keep it or call a tie."
+    alone = "" if most_votes > 1 else alone
 
     def verdict(grade: Grade, sentence: str) -> Verdict:
         return Verdict(judge=judge, check="aggregation", verdict=grade, sentence=sentence + alone)
@@ -62,8 +61,8 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
             found = f"Majority is enough: no rule errs less than its average error of {_error(majority)}"
         else:
             found = (
-                f"Majority is enough: its average error {_error(majority)} is not told apart from the least, "
-                f"{best.mae:.3f} of {best.name}"
+                f"Majority is enough: its average error {_error(majority)} is not significantly different "
+                f"from the least, {best.mae:.3f} of {best.name}"
             )
         return verdict("ok", f"{found}{_btd(value, best)} ({calibration}).")
     less = 1 - best.mae / majority.mae
@@ -73,7 +72,7 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
     )
     level = [score.name for score in top if score is not best and score.key != "btd"]
     if level:
-        found += f"; not told apart from it: {', '.join(level)}"
+        found += f"; not significantly different: {', '.join(level)}"
     return verdict("warn", f"{found}{_btd(value, best)} ({calibration}).")
 
 
@@ -103,13 +102,14 @@ def shrinkage_answer(
     own, shrunk, rule = (value.scores[key].mae for key in ("btd", "btd_shrunk", "threshold"))
     parts = [
         f"{judge}: with {percent(value.share)} of the items labelled ({value.calibration:,.0f} comparisons), "
-        f"leaning on {prior.name} {_effect(gain.beside_btd, 'the error beside its own fit')}, from {own:.3f} "
-        f"to {shrunk:.3f} (n {value.n:,})."
+        f"shrinking towards {prior.name} {_effect(gain.beside_btd, 'the error beside its own fit')}, "
+        f"from {own:.3f} to {shrunk:.3f} (n {value.n:,})."
     ]
     if few is not None:
         size = f"{few.evaluation.calibration:,.0f} labelled comparisons"
         parts.append(f"With {size} it {_effect(few.beside_btd, 'that error')}.")
-    parts.append(f"Beside the plain threshold ({rule:.3f}) it {_effect(gain.beside_threshold, 'the error')}.")
+    change = _effect(gain.beside_threshold, "the error")
+    parts.append(f"Compared with the threshold rule ({rule:.3f}) it {change}.")
     return " ".join(parts)
 
 
@@ -209,9 +209,9 @@ def position_aware(judge: str, found: PositionAware, within: PositionBias | None
         )
     slot = "first" if delta.value < 0 else "second"
     shown = f"δ {minus(f'{delta.value:.2f} ({delta.low:.2f} to {delta.high:.2f})')}"
-    lean = f"it leans to the response shown {slot}"
+    lean = f"it favours the response shown {slot}"
     if delta.low <= 0 <= delta.high:
-        lean = "no lean to either slot is shown"
+        lean = "no position bias is shown"
         if (
             within is not None
             and within.direction is not None
@@ -219,7 +219,7 @@ def position_aware(judge: str, found: PositionAware, within: PositionBias | None
             and within.p_value < POSITION_SIGNIFICANCE
         ):
             lean = (
-                "they are too few to show the lean: within pairs of both orders it favours the response "
+                "they are too few to show the bias: within pairs of both orders it favours the response "
                 f"shown {within.direction} ({within.towards_first:,} comparisons towards the first, "
                 f"{within.towards_second:,} towards the second), but δ rests on the unbalanced ones alone"
             )
@@ -266,9 +266,10 @@ def ordinal(judge: str, gold: str, found: Ordinal) -> str:
     )
     rule = scores.names[best][0].lower() + scores.names[best][1:]
     outcome = {
-        "lowers": f"calibrated levels come nearer to {gold} than the best plain rule ({rule})",
+        "lowers": f"calibrated levels are closer to {gold} than the best plain rule ({rule})",
         "raises": f"the best plain rule ({rule}) comes nearer to {gold} than calibrated levels",
-        "does not change": f"calibrated levels are not told apart from the best plain rule ({rule})",
+        "does not change": "calibrated levels are not significantly different from the best plain rule "
+        f"({rule})",
     }[does]
     return f"{judge}: {outcome}: {size}."
 

@@ -122,7 +122,7 @@ def wins(beside_people: Sequence[JudgeVsHuman]) -> str:
             parts.append(f"{LABELS_OF[rule]} beats {won} of {len(known)} people{sure}")
     if not parts:
         return "It cannot be set beside people: no two of them labelled what it judged."
-    return f"Held to the mode of the other people, {', and '.join(parts)}."
+    return f"Compared with the mode of the other people, {', and '.join(parts)}."
 
 
 def screening(results: Mapping[str, Repeatability], mark: float) -> str:

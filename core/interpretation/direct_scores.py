@@ -85,7 +85,7 @@ def alone(found: DirectStatistics) -> str:
     given = " ".join(_given(row, found.highest) for row in listed[:3])
     more = f" The table has {len(listed) - 3:,} more." if len(listed) > 3 else ""
     why = (
-        "One model has nothing to be compared with: score another one on the same items."
+        "A single model cannot be compared: score another one on the same items."
         if len(models) == 1
         else "No judge scored two models, so nothing can be compared."
     )
@@ -124,7 +124,7 @@ def beside_votes(found: Dispersion) -> str:
     """Whether votes rank alike, and on which of the two judges agree more."""
     by_votes = _measure(found, "p by votes")
     if by_votes.n_judges == 0:
-        return "There are no votes against this anchor to hold the scores against."
+        return "There are no votes against this anchor to compare the scores with."
     return f"{_order(found)} {agree_more(found)}"
 
 
@@ -179,7 +179,7 @@ def crowded(found: DirectStatistics) -> str | None:
         return None
     listed = ", ".join(f"{row.judge} {percent(row.top.value)}{_ends(row.top)}" for row in full[:5])
     return (
-        f"Little room at the top: share of scores at the highest given, {found.highest:g}: {listed}. A judge "
+        f"Ceiling effect: share of scores at the highest given, {found.highest:g}: {listed}. A judge "
         "that gives its top score to everybody measures nothing."
     )
 

@@ -35,9 +35,9 @@ def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
         Column("share right", "accuracy", ends=("low", "high")),
         Column("compared with", lambda score: score.against and found.scores[score.against].name, ""),
         Column("minus that one", "against_best", ends=("minus low", "minus high")),
-        Column("departs from majority", "differs", "d"),
-        Column("right then", "right", "d"),
-        Column("majority right then", "wrong", "d"),
+        Column("differs from majority", "differs", "d"),
+        Column("right where it differs", "right", "d"),
+        Column("majority right where it differs", "wrong", "d"),
         Column("TH-Score", lambda score: score.th and score.th.th.value),
         *(Column(name, measured(name.lower())) for name in ("ECE", "ACE", "MCE")),
         Column("Brier", measured("brier")),
@@ -133,7 +133,7 @@ def without(found: EnsembleTable, rule: str) -> str:
             changes += f", within chance for the worst of {len(gaps)}"
         elif 1 < gap.items < FEW:
             changes = f"{points(gap.value)} points; {gap.items} items are too few to tell"
-        sentence = f"No judge is shown to be needed: without {needed} the share right changes by {changes}"
+        sentence = f"No judge is shown to be needed: without {needed} the accuracy changes by {changes}"
     better = [name for name, one in wide.items() if one.low > 0]
     return sentence + (f". It is right more often without {' or '.join(better)}." if better else ".")
 
@@ -171,7 +171,7 @@ def rules_departures(found: EnsembleTable) -> tuple[str, ...]:
 
 
 def departures(score: EnsembleScore) -> str:
-    """How often a rule, member or fuser departs from the majority of judges, and who is right then."""
+    """How often a rule, member or fuser differs from the majority of judges, and who is right there."""
     neither = score.differs - score.right - score.wrong
     rest = f"; neither is on {neither:,}" if neither else ""
     return (

@@ -40,14 +40,14 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         on += f" (intervals leave out which {found.calibration:,.0f} calibrate)"
     if len(found.sizes) == 1:
         return (
-            f"{judge}: only {count(most, 'vote')} a comparison {'was' if most == 1 else 'were'} looked at, "
+            f"{judge}: only {count(most, 'vote')} per comparison {'was' if most == 1 else 'were'} tried, "
             f"so nothing is known of other numbers: {name} errs {_error(found, -1, column)}, {on}."
         )
     whole = f"{_error(found, -1, column)} with all {most}"
     if enough < most:
         place = found.sizes.tolist().index(enough)
         sentence = (
-            f"{judge}: {count(enough, 'vote')} a comparison {'does' if enough == 1 else 'do'} nearly as well "
+            f"{judge}: {count(enough, 'vote')} per comparison {'does' if enough == 1 else 'do'} nearly as well "
             f"as {most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
         )
         first = f" With {found.sizes[0]} it errs {_more(found, 0, column)}."
@@ -104,7 +104,7 @@ def transfer_answer(found: Transfer, between: str) -> str:
     k = len(found.tasks)
     pairs = k * (k - 1)
     sentence = (
-        f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a borrowed fit is not shown to cost "
+        f"In {pairs - int(worse.sum())} of {pairs} pairs of {between} a transferred fit is not shown to cost "
         "more: on the one, BTD fitted on the other is not shown to err more than its own fit"
     )
     if better.any():
@@ -310,8 +310,8 @@ def simpler(found: BudgetTrial, tolerance: float) -> str | None:
     if better:
         one = min(better, key=lambda row: (row.votes, row.mae))
         parts.append(
-            f"A simpler rule ({one.name}) does no worse for no more votes: it asks {one.votes:.2f} where the "
-            f"planner asks {chosen.votes:.2f}, and adds {signed(one.added.value, 4)} "
+            f"A simpler rule ({one.name}) has no higher error with no more votes: it uses {one.votes:.2f} "
+            f"where the planner uses {chosen.votes:.2f}, and adds {signed(one.added.value, 4)} "
             f"({signed_ends(one.added, 4)}) to the error where the planner adds "
             f"{signed(chosen.added.value, 4)}."
         )
@@ -334,7 +334,7 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
         return f"{judge}: a comparison has only {at_once}, all asked at once, so no vote can be saved."
     how = "vote by vote" if found.step == 1 else f"{found.step} votes at a time"
     sentence = (
-        f"{judge}: asked {how}, {same.votes:.1f} of {found.votes} votes a comparison give the same "
+        f"{judge}: asked {how}, {same.votes:.1f} of {found.votes} votes per comparison give the same "
         f"labels as all {found.votes} ({percent(same.saved)} saved)."
     )
     if tolerance:

@@ -239,7 +239,7 @@ def _survives(found: Standings, triangles: Sequence[TriangleSummary]) -> str:
 
 def _fact(x: str, y: str, row: BoardRow) -> str:
     if not row.elo_corrected.excludes(0):
-        return f"{x} and {y} not told apart"
+        return f"{x} and {y} are not separated"
     return f"{x} beats {y}" if row.elo.value > 0 else f"{y} beats {x}"
 
 

@@ -46,7 +46,7 @@ METHODS = (
     Column("Kendall τ", "kendall", ".2f", "order of models, against anchored Elo"),
     Column("Pearson", "pearson", ".3f", "mean Elo of judges, against anchored Elo"),
     Column("SD of judges", "sd", ".0f", "points, mean over models", ENDS, "95 %, over models"),
-    Column("SD / spread", "relative", ".2f", "SD of judges by the SD of models: no scale enters"),
+    Column("SD / spread", "relative", ".2f", "SD of judges divided by the SD of models, without a unit"),
     Column("n", "n_models", "d", "models that two judges or more rated"),
     Column("judges", "n_judges", "d"),
 )
@@ -116,7 +116,7 @@ DEBIASED = (
         ".2f",
         "length of its interval against that by labels alone; below 1 the votes help",
     ),
-    Column("weight", "rate.weight", ".2f", "how far the judge's votes are followed"),
+    Column("weight", "rate.weight", ".2f", "weight of the judge's votes, 0 to 1"),
     Column(
         "Rogan–Gladen %",
         "two_class.rate",
@@ -220,7 +220,7 @@ def other_ratings(found: RatingSpread) -> str:
 
 
 def judges(board: PooledBoard, found: Pooling | None) -> str:
-    """What pooling judges gains: the interval of one and of all, and what theory promises."""
+    """What pooling judges gains: the interval of one and of all, and what theory predicts."""
     first = board.rows[0]
     who = f"The mean of {first.n_judges} judges" if first.n_judges > 1 else "The one judge that rated it"
     leader = f"{who} puts {first.model} first with {signed_elo(first.elo.value)} Elo {elo_ends(first.elo)}."
@@ -349,7 +349,8 @@ def outside(found: OutsideComparison) -> str:
     n = len(found.models)
     left = f"{len(found.only_here)} here and {len(found.only_outside)} there have no partner"
     if n >= 3 and found.kendall is None:
-        return f"All models of both boards are equal on one of them, so ranks say nothing: {n} match, {left}."
+        why = "All models of both boards are equal on one of them, so ranks cannot be compared"
+        return f"{why}: {n} match, {left}."
     if found.kendall is None:
         return f"Too few models stand on both boards to compare them: {n} match, {left}."
     ends = order_ends(found.kendall)
@@ -423,7 +424,7 @@ def order_ends(tau: Estimate) -> str:
         return f" ({tau.low:.2f} to {tau.high:.2f})"
     if tau.n < LEAST_FOR_INTERVAL:
         return f" (no interval: it needs {LEAST_FOR_INTERVAL} models)"
-    return " (no interval: a perfect order does not show how sure it is)"
+    return " (no interval: a perfect order gives no variance to estimate it from)"
 
 
 def _excess(row: MethodSpread) -> str:

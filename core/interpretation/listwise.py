@@ -60,7 +60,7 @@ SLOTS = (
     Column("difference", "pull"),
     Column("chance", "chance"),
     Column("runs with the best", "best.n", "d"),
-    Column("right then", "best", ends=("right low", "right high")),
+    Column("right where it differs", "best", ends=("right low", "right high")),
 )
 
 
@@ -101,7 +101,7 @@ def answer(
         first = f"{judge}: no item was judged in two orders, so their effect is unknown."
     else:
         first = (
-            f"{judge}: who comes first depends on the order of the candidates on {percent(changed.value)} of "
+            f"{judge}: the first place depends on the order of the candidates on {percent(changed.value)} of "
             f"items ({percent_span(changed)}, n {changed.n:,})."
         )
     sentence = first if found is None else f"{first} {gained(found)}"
@@ -200,8 +200,8 @@ def slots(found: OrderSensitivity) -> str:
         "candidates get in other slots."
     )
     if bonferroni_interval(pull, len(used)).excludes(0):
-        return f"{sentence} The slot itself decides."
-    return f"{sentence} That is within chance: no slot stands out."
+        return f"{sentence} The slot has an effect of its own."
+    return f"{sentence} That is within chance: no slot effect is shown."
 
 
 def _known_ends(gap: Estimate) -> str:

@@ -33,14 +33,14 @@ POSITIONS = (
     Column("hard flips", "hard_flip_rate"),
     Column("same order differs", "same_order_disagreement"),
     Column("excess", "excess", "+.3f"),
-    Column("lean first", "towards_first", ",d"),
-    Column("lean second", "towards_second", ",d"),
+    Column("favours first", "towards_first", ",d"),
+    Column("favours second", "towards_second", ",d"),
     Column("p", "p_value", ".2g"),
 )
 """A row per judge: slot shares, bias within pairs and flips."""
 POSITIONS_SHOWN = (
     *("judge", "first", "second", "tie", "bias decided", "low", "high", "bias all", "pairs", "bias in pairs"),
-    *("p", "flips", "flips low", "flips high", "excess", "hard flips", "lean first", "lean second"),
+    *("p", "flips", "flips low", "flips high", "excess", "hard flips", "favours first", "favours second"),
 )
 """Columns that about fit a window, the less telling ones last; the other intervals are in the downloads."""
 
@@ -92,13 +92,13 @@ def order_balance(judge: str, value: OrderBalance | None) -> str:
     n, gain = int(value.votes[0]), value.gain
     if gain is None:
         return (
-            f"{judge}: from one vote a comparison, MAE is {ab} with A first and {ba} with B first; both "
+            f"{judge}: from one vote per comparison, MAE is {ab} with A first and {ba} with B first; both "
             f"votes together give {both}, at twice the price (n {value.n:,} comparisons). A fair trial of "
             "balance needs two votes or more in each order."
         )
     found = (
-        f"{judge}: at {n} votes a comparison, MAE is {ab} with A always first, {ba} with B always first and "
-        f"{balanced} with half of each"
+        f"{judge}: at {n} votes per comparison, MAE is {ab} with A always first, {ba} with B always first "
+        f"and {balanced} with half of each"
     )
     if not gain.has_interval:
         return (

@@ -183,7 +183,7 @@ def position(judge: str, value: PositionBias | None) -> Verdict:
     # Three significant digits never round a p across the cut-off.
     p = "p < .001" if value.p_value < 0.001 else f"p = {value.p_value:.3g}"
     split = (
-        f"comparisons that lean to the first: {value.towards_first}, to the second: {value.towards_second}; "
+        f"comparisons that favour the first: {value.towards_first}, to the second: {value.towards_second}; "
         f"{p}"
     )
     if value.p_value < POSITION_SIGNIFICANCE and not _biased_by_item(value):

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--price", nargs=2, type=float, metavar=("PROMPT", "COMPLETION"), help="per million tokens")
     longest = "longest reply, in tokens (1024)"
     add("--reply-tokens", dest="max_tokens", metavar="REPLY_TOKENS", type=int, default=1024, help=longest)
-    add("--timeout", type=float, default=120.0, help="seconds a call may take (120)")
+    add("--timeout", type=float, default=120.0, help="timeout of a call, in seconds (120)")
     unknown_host = "send texts to this host, which is not a known one"
     add("--yes-send-to", nargs="+", default=[], metavar="HOST", help=unknown_host)
     add = parser.add_argument_group("what is asked").add_argument
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="pairwise",
         help="pairwise (default), greedy, score, listwise, usc, gsa, apoc, fuser",
     )
-    add("--votes", type=int, help="votes a comparison (8), scores a response (1), orderings (7)")
+    add("--votes", type=int, help="votes per comparison (8), scores per response (1), orderings per list (7)")
     add("--orders", default="balanced", help="balanced (default) or ab")
     add("--confidence", default="none", help="none (default), self, multi or logprob")
     add("--ties", action=argparse.BooleanOptionalAction, default=True, help="allow ties (default)")
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--prompts", metavar="FOLDER", help="edited prompts, instead of the project's own")
     add("--seed", type=int, default=0, help="of examples and orderings (0)")
     add = parser.add_argument_group("limits, over all runs of the job").add_argument
-    add("--concurrency", type=int, default=16, help="calls at once, at most 64 (16)")
+    add("--concurrency", type=int, default=16, help="concurrent calls, at most 64 (16)")
     add("--max-calls", dest="calls", metavar="MAX_CALLS", type=int)
     add("--max-tokens", dest="tokens", metavar="MAX_TOKENS", type=int)
     currency = "in the currency of the price"

@@ -358,7 +358,7 @@ class Gate(httpx.AsyncBaseTransport):
                 permit.refusal = (
                     f"the texts would go to {to[1]} instead of {permit.origin[1]}; nothing was sent"
                 )
-            raise httpx.ConnectError("another server than the one agreed to", request=request)
+            raise httpx.ConnectError("another server than the confirmed one", request=request)
         if permit.sent:
             raise permit.error or httpx.ConnectError("a call is sent once", request=request)
         permit.sent = True

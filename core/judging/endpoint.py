@@ -121,7 +121,7 @@ def host_of(judge: Judge) -> str:
         return _host(base)
     if known is None:
         raise InvalidOption(
-            "{model}: {provider!r} is no provider known here ({known}); give the {option:base_url} of a "
+            "{model}: {provider!r} is not a known provider ({known}); give the {option:base_url} of a "
             "server that speaks the OpenAI format, with {option:model openai/NAME}",
             model=judge.model,
             provider=judge.provider,
@@ -171,7 +171,7 @@ def _host(base: str) -> str:
         raise unreadable from None
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise InvalidOption(
-            "{option}: a key does not belong into the address; put it into the environment", option="base_url"
+            "{option}: a key does not belong in the address; put it into the environment", option="base_url"
         )
     if parts.scheme not in ("http", "https") or host is None or not NAME.fullmatch(host):
         raise unreadable

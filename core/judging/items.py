@@ -139,7 +139,7 @@ def _once(items: list[Item], name: str) -> tuple[tuple[Item, ...], tuple[str, ..
         return tuple(kept), ()
     shown = ", ".join(repeated[:SHOWN]) + (", …" if len(repeated) > SHOWN else "")
     one, more = "1 row repeats an earlier one and is", f"{len(repeated):,} rows repeat earlier ones and are"
-    return tuple(kept), (f"{name}: {one if len(repeated) == 1 else more} asked once: {shown}",)
+    return tuple(kept), (f"{name}: {one if len(repeated) == 1 else more} judged once: {shown}",)
 
 
 def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> Item:
@@ -218,7 +218,8 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
             )
     if not found:
         raise NoUsableVotes(
-            f"The votes of {dataset} carry no texts: judging anew needs prompt, response_a and response_b"
+            f"The votes of {dataset} carry no texts: collecting votes on them needs prompt, response_a and "
+            "response_b"
         )
     return tuple(found.values())
 

@@ -57,13 +57,13 @@ class Plan:
         more = f" and up to {self.further_calls:,} more where verdicts contradict each other"
         sentences = [f"{self.calls:,} calls to {', '.join(self.hosts)}{more if self.further_calls else ''}"]
         if self.answered:
-            sentences.append(f"{self.answered:,} requests were answered before and are not asked again")
+            sentences.append(f"{self.answered:,} requests were answered before and are not sent again")
         sentences.append(
             f"about {self.prompt_tokens:,} prompt tokens (characters divided by four, more outside Latin "
             f"script) and at most {self.completion_tokens:,} completion tokens"
         )
         if self.cost is None:
-            unknown = "price unknown: what this costs cannot be said (give {option})"
+            unknown = "price unknown: the cost cannot be estimated (give {option})"
             return (*sentences, Message(unknown, option="price"))
         return (*sentences, f"cost at most {upwards(self.cost)}, if no call has to be repeated")
 
@@ -264,7 +264,7 @@ def described(job: Job) -> str:
 def proposed(job: Job, plan: Plan) -> str:
     """What a job would take: calls and price, before anything is sent."""
     if not plan.calls and not plan.further_calls:
-        return f"Nothing is left to ask: {described(job)} are in the store already."
+        return f"Nothing is left to collect: {described(job)} are in the store already."
     price = "price unknown" if plan.cost is None else f"at most {upwards(plan.cost)} in all"
     more = f" and up to {plan.further_calls:,} more" if plan.further_calls else ""
     return f"{count(plan.calls, 'call')}{more} to {', '.join(plan.hosts)}, {price}: {described(job)}."
@@ -284,7 +284,7 @@ def outcome(job: Job, progress: Progress) -> str:
         counts = [f"{n:,} ({name})" for name, n in sorted(unusable.items())]
         parts.append(f"in this run no verdict in {' and '.join(counts)}")
     if progress.left:
-        parts.append(f"{progress.left:,} left, which another run asks for")
+        parts.append(f"{progress.left:,} left for another run")
     parts.append(f"{count(progress.calls, 'call')}, {progress.price}")
     described_job = described(job)
     return f"{'; '.join(parts)}. {described_job[:1].upper()}{described_job[1:]}."

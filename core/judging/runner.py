@@ -129,7 +129,7 @@ class Run:
             if self._writer.unstored:
                 raise AppellateError(
                     f"{self._writer.unstored:,} replies could not be stored. They are kept until this "
-                    "process ends; the job started again stores them instead of asking"
+                    "process ends; the job started again stores them without another call"
                 )
             await asyncio.to_thread(self._conclude)
             if progress.state != "failed":

@@ -335,7 +335,7 @@ def score_difference(
     """Difference of two models' scores, its error, prompts, and whether it was taken prompt by prompt.
 
     On n common prompts the mean difference and sd/√n, widened by t(n - 1)/1.96 so that 1.96 errors hold 95 %
-    whatever n is: with the sd alone, one pair of equal models in six would be told apart on five prompts.
+    whatever n is: with the sd alone, one pair of equal models in six would be separated on five prompts.
     With fewer than two of them, or without variance, that of two independent p̄.
     """
     in_one, in_two = common_places(one[0], two[0])

@@ -24,7 +24,7 @@ LEAST_LABELLED = 10
 class DebiasedRate(Estimate):
     """Mean score θ̂ that gold would give side A, a tie being half a win; judge and labels alone beside it.
 
-    n : comparisons.  weight : λ, how far the judge's votes are followed.
+    n : comparisons.  weight : λ, weight of the judge's votes, 0 to 1.
     judge : mean score by the judge's votes on all comparisons, biased as the judge is.
     labels : mean score by the labelled comparisons alone; its interval is made like that of θ̂.
     bias : mean of judge minus gold on the labelled comparisons.
@@ -195,7 +195,7 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
 
     Unlike `debiased_rate` it needs no random labels among all comparisons, only within gold A and within
     gold B; it knows no ties, so with a tie in gold or in the labels it is undefined, and so it is where the
-    judge is no better than a coin (se + sp ≤ 1).
+    judge is no better than chance (se + sp ≤ 1).
 
     Source: Rogan & Gladen (1978); Lang & Reiczigel (2014); design effects by item ours.
     """
@@ -218,7 +218,8 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
         reason = "it needs labels of both classes and comparisons without one"
     elif se + sp <= 1:
         reason = (
-            f"the judge tells A from B no better than a coin (sensitivity {se:.2f}, specificity {sp:.2f})"
+            f"the judge is no better than chance at telling A from B (sensitivity {se:.2f}, "
+            f"specificity {sp:.2f})"
         )
     else:
         value = min(max((q + sp - 1) / (se + sp - 1), 0.0), 1.0)

@@ -123,7 +123,7 @@ def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
         raise NoUsableVotes("only one model was scored, so there is nothing to compare it with")
     if len(rows.levels) < 2:
         raise NoUsableVotes(
-            f"every response got the same score, {rows.levels[0]:g}: it tells no models apart"
+            f"every response got the same score, {rows.levels[0]:g}: models cannot be compared by it"
         )
     weight = rows.table()
     added = np.tile(prior * weight.sum(axis=0) / weight.sum(), (len(weight), 1))

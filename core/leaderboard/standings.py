@@ -306,7 +306,7 @@ def read_outside(content: bytes, *, name: str) -> OutsideBoard:
         if not model:
             raise UnreadableFile(f"{name}, row {line}: no model; remove the row or name it")
         if model in scores:
-            raise UnreadableFile(f"{name}, row {line}: model {model!r} a second time; keep one row a model")
+            raise UnreadableFile(f"{name}, row {line}: model {model!r} a second time; keep one row per model")
         scores[model] = _number(score, f"{name}, row {line}")
     if not 2 <= len(scores) <= MOST_MODELS:
         raise UnreadableFile(f"{name}: {len(scores):,} models; a leaderboard has 2 to {MOST_MODELS:,}")

@@ -1,1 +1,1 @@
-"""One module a page: a result in, a figure out, built on `core.plots.base`."""
+"""One module per page: a result in, a figure out, built on `core.plots.base`."""

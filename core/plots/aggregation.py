@@ -352,7 +352,7 @@ def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figur
         ),
     }
     return figure(
-        "λ, how stiffly the fit is held to the prior",
+        "λ, weight of the prior",
         "weight in the shrunken fit",
         theme=theme,
         height=260,

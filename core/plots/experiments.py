@@ -52,7 +52,7 @@ MOST_GROUPS = 40
 def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
     """MAE of each rule against votes or labels, with intervals by item; narrow bars vary over draws.
 
-    The dotted line is BTD fitted on every label. Rules are drawn a little apart to be told apart.
+    The dotted line is BTD fitted on every label. Rules are drawn a little apart to be distinguished.
     """
     colours = COLOURS[theme]
     votes = found.over == "votes"
@@ -92,7 +92,7 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
         }
         traces += [curve | marks, spread]
     return figure(
-        "votes a comparison" if votes else "labelled comparisons to calibrate on",
+        "votes per comparison" if votes else "labelled comparisons to calibrate on",
         "mean absolute error",
         theme=theme,
         height=400,
@@ -230,7 +230,7 @@ def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | No
     return fig
 
 
-def borrowed_figure(
+def transferred_figure(
     own: DecisionMap,
     borrowed: DecisionMap,
     *,
@@ -238,9 +238,9 @@ def borrowed_figure(
     theme: Theme = "light",
     height: int = 380,
 ) -> Figure:
-    """What n votes become by a task's own fit, and heavily outlined where the borrowed fit says otherwise.
+    """What n votes become by a task's own fit, and heavily outlined where the transferred fit says otherwise.
 
-    A letter is the own label; where they differ, own then borrowed. Squares without a comparison are pale.
+    A letter is the own label; where they differ, own then transferred. Squares without a comparison are pale.
     """
     fill = label_colours(theme)
     patterns = list(zip(own.plus.tolist(), own.tie.tolist(), own.minus.tolist(), strict=True))
@@ -249,7 +249,8 @@ def borrowed_figure(
     signs = [SIGNS[a] if a == b else f"{SIGNS[a]}{SIGNS[b]}" for a, b in decided]
     outlines = [2.5 if a != b else 0 for a, b in decided]
     said = (
-        f"<b>{pattern_key(*pattern)}</b><br>own fit: {SAYS[a]}<br>borrowed: {SAYS[b]}<br>n {n:,} comparisons"
+        f"<b>{pattern_key(*pattern)}</b><br>own fit: {SAYS[a]}<br>transferred: {SAYS[b]}"
+        f"<br>n {n:,} comparisons"
         for pattern, (a, b), n in zip(patterns, decided, counted, strict=True)
     )
     colours = [fill[a] for a, _ in decided]
@@ -361,7 +362,7 @@ def budget_figure(
             continue
         added = Estimates.of([row.added for row in rows])
         said = (
-            f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes a comparison, {row.saved:.1%} saved"
+            f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes per comparison, {row.saved:.1%} saved"
             f"<br>added error {row.added.value:+.4f} ({ends(row.added, '+.4f')})"
             f"<br>MAE {row.mae:.4f}<br>n {found.n:,} comparisons"
             for row in rows
@@ -372,7 +373,7 @@ def budget_figure(
         marks = {"error_y": error_bars(added, colour), "marker": marker | {"line": ring}}
         traces.append(curve | marks | {"mode": mode})
     return figure(
-        "mean votes a comparison",
+        "mean votes per comparison",
         "added error (MAE)",
         theme=theme,
         traces=traces,

@@ -51,7 +51,7 @@ SIGNS: dict[Grade, str] = {"ok": "✓", "warn": "!", "fail": "✗", "unknown": "
 PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
 """Colour of words that warn: the figures' orange, on white as dark as text has to be (4.5 to 1)."""
 TOGETHER = 5
-"""Judges in one reliability diagram; more could not be told apart."""
+"""Judges in one reliability diagram; more could not be distinguished."""
 MOST_DRAWN = 20
 """Judges with a figure of their own, and models in the figure of a board; tables have all of them."""
 MOST_BOARDS = 12
@@ -275,9 +275,9 @@ def _position(audit: Audit) -> Iterator[Part]:
     if not known:
         return
     rows = [judge for judge in audit.judges if judge.position]
-    caption = "Lean towards the first response shown; within pairs, quality cannot pass for it"
+    caption = "Bias towards the first response shown; within pairs, quality cannot pass for it"
     yield "table", caption, LEANS, rows
-    yield _figure(partial(slot_biases, known), "Lean by judge", audit)
+    yield _figure(partial(slot_biases, known), "Position bias by judge", audit)
     yield "table", "Verdicts that change with the order", FLIPS, rows
     yield _figure(partial(flips, known), "Flips by judge", audit)
 

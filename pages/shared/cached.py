@@ -160,7 +160,7 @@ KEPT = "kept of uploads"
 def kept(file: str, kind: str, key: Hashable, compute: Callable[[], Result]) -> Result:
     """Result about an uploaded file, kept in the visitor's session until `key` changes.
 
-    A file may be large: there is one result of each kind a file, and none once it is gone (`keep_only`).
+    A file may be large: there is one result of each kind per file, and none once it is gone (`keep_only`).
     """
     held = st.session_state.setdefault(KEPT, {}).setdefault(file, {})
     if kind not in held or held[kind][0] != key:

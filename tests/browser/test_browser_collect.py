@@ -89,7 +89,7 @@ def test_browser_collect(chromium, place: Place) -> None:
         page.get_by_text("a CSV file", exact=True).click()
         page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", str(items_file(place.folder)))
         wait_for(page, "Into data set")
-        write(page, "Votes a comparison", "2")
+        write(page, "Votes per comparison", "2")
         wait_for(page, rf"{VOTES} calls to 127\.0\.0\.1, price unknown")
         assert place.judge.calls == 0
         page.get_by_role("button", name="Start", exact=True).click()

@@ -56,7 +56,7 @@ def likert_tab() -> None:
     widgets.how_to_read(
         "Gold is the median score that the other rater gave an answer. *Mode*, *mean* and *median* of "
         "the judge's scores take both raters to use the scale alike. *Ordinal BTD* learns from the "
-        "calibration set how far the judge's scores lean and spread, and where the other rater's levels "
+        "calibration set how the judge's scores are shifted and spread, and where the other rater's levels "
         "begin: it pays where one rater is kinder or uses less of the scale, and costs a little where "
         "they agree. Errors are on held-out answers, bars intervals by item. The shares are "
         "of the fit on all labels."
@@ -77,7 +77,7 @@ print(found.to_frame().to_string())"""
 def _thresholds(fit: OrdinalFit) -> None:
     """Parameters of the fit on all labels."""
     st.caption(
-        f"Fit on all labels: a level or lower has log odds threshold − β·lean, β {fit.beta:.3f}; the middle "
+        f"Fit on all labels: a level or lower has log odds threshold − β·s, β {fit.beta:.3f}; the middle "
         f"share of the votes spreads the thresholds with γ {fit.gamma:.3f}"
     )
     frame = pd.DataFrame(

@@ -158,8 +158,8 @@ def _errors(state: PageState, found: Evaluation, *, done: bool) -> str | None:
         "by confidence. Hollow marks use no vote.\n\n"
         "Wide bars are sampling error (by item). Narrow bars are how far the mean over "
         f"{found.n_splits} random calibration sets varies; those overlap, so that is split "
-        "variability, not sampling error. *Top cluster*: not told apart from the best by sign flips "
-        "of the difference by item (p > .05; tested down to the first that differs), which leaves "
+        "variability, not sampling error. *Top cluster*: not significantly different from the best by sign "
+        "flips of the difference by item (p > .05; tested down to the first that differs), which leaves "
         "out the luck of the calibration draw. *Regret*: MAE above that of BTD fitted on every "
         "label. *PA*: share of labels equal to gold."
     )

@@ -196,7 +196,7 @@ def shrinkage_tab(state: PageState) -> None:
     task = read_task(state)
     found = cached.computed("priors", task.key, lambda: all_priors(task))
     at_hand = {one.name: one for one in found.values() if one.prior is not None}
-    name = state.controls.selectbox("Lean on", list(at_hand), key="lean_on", bind=widgets.URL, width=280)
+    name = state.controls.selectbox("Prior", list(at_hand), key="lean_on", bind=widgets.URL, width=280)
     prior = at_hand[name]
     gain, few = gain_of(task, prior, task.share), gain_of_few(task, prior)
     with state.answer.container():
@@ -213,10 +213,10 @@ def shrinkage_tab(state: PageState) -> None:
         "Left: error (MAE) is the mean distance between a label and gold; wide bars are sampling error "
         "(by item), narrow bars how far the mean varies over random calibration sets. Right: error "
         "of shrunken BTD minus that of BTD on the same splits, with its interval by item; left of "
-        "the line leaning helps. Filled: calibrated on the chosen share of the items, hollow: on 20 "
+        "the line the prior helps. Filled: calibrated on the chosen share of the items, hollow: on 20 "
         "comparisons, or what whole items make of 20. A prior from other tasks has seen all labels there, "
         "and none of an item of this task; one from other judges sees the calibration comparisons of each "
-        "split and no others, so nothing leaks. A click on a row leans on it."
+        "split and no others, so nothing leaks. A click on a row chooses it."
     )
     st.text(bound(few or gain, state.options.bounds, own))
     _numbers(gain, few)
@@ -232,7 +232,7 @@ def shrinkage_tab(state: PageState) -> None:
     counts = task.counts
     st.text(
         f"Labels of all {len(counts):,} comparisons that {state.judge} judged in this task, by majority and "
-        f"by shrunken BTD, which leans on {prior.name} and uses all {shrunken.n_items:,} labels."
+        f"by BTD shrunk towards {prior.name}, which uses all {shrunken.n_items:,} labels."
     )
     widgets.downloads(lambda: labels_frame(counts, shrunken, task.selection), "shrunken-labels")
     widgets.copy_as_python(code_of(task, prior))
@@ -303,7 +303,7 @@ def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | No
         "β weighs the margin of the votes, ν pulls towards ties, γ weighs the share of tie votes. *Few "
         "labels*: medians over the random calibration sets of the chosen share; *all labels*: one fit on "
         "every label of the task, as in the labels to download; the prior shown is the one of that fit. "
-        "λ is how stiffly a fit is held to the prior: 0 is the own fit, ∞ the prior itself. Each calibration "
+        "λ is the weight of the prior: 0 is the own fit, ∞ the prior itself. Each calibration "
         "set is cut into five parts by item; each λ is weighed by its error (DRPS) on the part left out, and "
         "the fits are averaged by weight. Bars run from the first to the third quartile over the sets."
     )

@@ -79,7 +79,7 @@ def read_controls() -> PageState:
         start=None,
         key="stated_by",
         place=slots[1],
-        placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only one",
+        placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only judge",
     )
     return PageState(
         rule=rule,

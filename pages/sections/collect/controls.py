@@ -32,7 +32,11 @@ LABELS = {
     "APOC, confirmed overrides": "apoc",
     "fuser of stored judges": "fuser",
 }
-UNITS = {"votes": "Votes a comparison", "scores": "Scores a response", "rankings": "Orderings of a list (K)"}
+UNITS = {
+    "votes": "Votes per comparison",
+    "scores": "Scores per response",
+    "rankings": "Orderings per list (K)",
+}
 OPTIONS = {
     "yes_send_to": "the box under the model: {}",
     "base_url": "the base URL",
@@ -139,7 +143,7 @@ def _items() -> ItemSource | None:
         value=None,
         key="collect-first",
         placeholder=f"all {len(found.items):,}",
-        help="Try a job on a few items. The same job on all of them later asks nothing twice.",
+        help="Try a job on a few items. The same job on all of them later repeats no call.",
     )
     given = st.text_input("Into data set", placeholder=found.dataset, key="collect-into")
     return replace(
@@ -222,7 +226,7 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
 
 CONFIDENCE_HELP = (
     "self: the model states it; multi: share of its votes that say the same; logprob: probability of the "
-    "token, from servers that give it; none: not asked for."
+    "token, from servers that give it; none: not stated."
 )
 ORDERS_HELP = "balanced: half of the votes with the responses exchanged; ab: the first response first always."
 
@@ -273,7 +277,7 @@ def _estimate(
         found = plan(job, store, confirmed=endpoint.confirmed, keys=keys)
         first = protocols.stages(job, store)[0]({})
         if not first:
-            raise InvalidOption("This job asks nothing")
+            raise InvalidOption("This job has no requests")
         # Keys stay out of caches.
         return replace(found, destinations={}), first[0].prompt
 

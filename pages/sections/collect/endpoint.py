@@ -113,7 +113,7 @@ def _confirmed(host: str) -> tuple[str, ...]:
 def _more() -> dict[str, Any]:
     name = st.text_input("Name of the judge", placeholder="the model's name", key="collect-judge")
     tokens = st.number_input("Longest reply, tokens", 1, 1_000_000, 1024, key="collect-reply-tokens")
-    timeout = st.number_input("Seconds a call may take", 1, 3600, 120, key="collect-timeout")
+    timeout = st.number_input("Timeout of a call, seconds", 1, 3600, 120, key="collect-timeout")
     calls = st.number_input("Calls at once", 1, MAX_CONCURRENCY, 16, key="collect-concurrency")
     st.caption("Price of a million tokens. Empty: looked up for providers, unknown for servers.")
     left, right = st.columns(2)

@@ -179,7 +179,7 @@ def _unfinished(busy: set[str]) -> None:
             _without_verdict(job.job)
             with errors():
                 st.text(f"To go on: {_left(job)}")
-            st.caption("To go on with other limits, start the same job below: nothing is asked twice.")
+            st.caption("To go on with other limits, start the same job below: no call is repeated.")
             with st.container(horizontal=True):
                 if st.button("Resume", key=f"collect-resume-{job.id}", type="primary"):
                     with errors():

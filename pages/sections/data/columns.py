@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 
-LAYOUTS = {"long": "one row a vote", "wide": "a column a judge", "scores": "two scores a row"}
+LAYOUTS = {"long": "one row per vote", "wide": "one column per judge", "scores": "two scores per row"}
 FIRST_IS_A = "=ab"
 LABELS_NAMED = 4
 MEANINGS = {column.name: column.meaning for form in (RANKINGS, SCORES, VOTES) for column in form.columns} | {

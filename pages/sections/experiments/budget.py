@@ -91,7 +91,7 @@ def _drawn(state: PageState, found: BudgetTrial, budget: BudgetPlan, tolerance: 
     left, right = st.columns(2, gap="medium")
     with left:
         fig = budget_figure(found, style=state.style, theme=state.look, chosen=f"planner-{tolerance:g}")
-        widgets.figure(fig, "budget", alt="Votes asked for against the error added")
+        widgets.figure(fig, "budget", alt="Votes against added error")
         widgets.how_to_read(
             "After each vote the planner weighs the error that further votes can be expected to save against "
             "their number, and stops where it no longer pays. It learns how votes fall, and what gold then "
@@ -100,7 +100,7 @@ def _drawn(state: PageState, found: BudgetTrial, budget: BudgetPlan, tolerance: 
             "comparison's votes. *Added error* is the MAE above that of BTD on all votes; bars are "
             "intervals by item. The rightmost mark of the planner gives the same labels as all votes. Hollow "
             "squares: the same number of votes on every comparison. Crosses: stop if the first 2, 3 or 4 "
-            "votes agree, else ask all."
+            "votes agree, else use all."
         )
     with right:
         st.caption("When to stop, and the label then")

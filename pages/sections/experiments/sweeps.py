@@ -88,13 +88,14 @@ def read_controls() -> PageState:
 
 
 def votes_tab(state: PageState) -> None:
-    """How many votes a comparison are enough."""
+    """How many votes per comparison are enough."""
     state.labelled()
     counts = votes_source(state.counts[state.judge], cached.order_counts(state.selection).get(state.judge))
     found = cached.computed("vote sweep", state.key, lambda: vote_sweep(counts, rng=widgets.seeded()))
     if len(found.sizes) < 2:
         widgets.not_applicable(
-            f"{state.judge} has one vote a comparison; fewer votes can be tried where there are two or more."
+            f"{state.judge} has one vote per comparison; fewer votes can be tried where there are two or "
+            "more."
         )
         return
     widgets.answer(votes_answer(state.judge, found), part="votes")

@@ -138,7 +138,7 @@ def transfer_tab(state: PageState) -> None:
         "BTD is fitted on labels of the row and used on the column: the number is the rise in error (MAE) "
         "above that of the column's own fit; the diagonal is that error itself. Bold: its interval "
         "excludes 0. That counts the luck of both tasks' labels and of the column's items, and the intervals "
-        f"of all pairs hold at once ({found.n_splits} splits a task). Each task is calibrated on "
+        f"of all pairs hold at once ({found.n_splits} splits per task). Each task is calibrated on "
         "5 % of its items, so a task with more labels can serve another better than its own few: a cell "
         "below 0."
     )
@@ -223,7 +223,7 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], 
             )
             return
         n = int(sizes.argmax())
-        fig = plots.borrowed_figure(
+        fig = plots.transferred_figure(
             decision_map(found.fits[other], n),
             decision_map(found.fits[one], n),
             seen=widgets.patterns(cells, n),
@@ -232,7 +232,7 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], 
         widgets.figure(fig, "pair-map", alt="What each fit decides")
         widgets.how_to_read(
             f"A square is one way in which {n} votes can fall, its letter the label by the task's own fit on "
-            "all its labels. Two letters, own then borrowed, and a heavy outline: the fit on the other "
+            "all its labels. Two letters, own then transferred, and a heavy outline: the fit on the other "
             "task's labels decides otherwise. Pale squares have no comparison here."
         )
 
@@ -244,7 +244,7 @@ def _prediction(
     state: PageState,
     marks: dict[str, tuple[str, str]],
 ) -> None:
-    st.subheader("Could that be known beforehand?", anchor=False)
+    st.subheader("Can transfer be predicted?", anchor=False)
     with widgets.errors():
         distances = cached.computed(
             "distances", key, lambda: task_distances({name: tasks[name] for name in found.tasks})
@@ -265,7 +265,7 @@ def _prediction(
             "the names of the models; it is 0 for tasks alike. The loss is that of fits on all labels, in "
             "DRPS, which fits minimise: small calibration sets play no part in it. ρ: rank correlation; p: "
             f"over {tried.permutations:,} {'orders' if tried.exact else 'random orders'} of the tasks, as "
-            "pairs share tasks. *Off by*: a line through the pairs of the other tasks, held to the pairs of "
-            "the task left out; *mean off by*: their mean instead. Only the distance of votes alone is known "
+            "pairs share tasks. *Off by*: a line through the pairs of the other tasks, evaluated on the pairs "
+            "of the task left out; *mean off by*: their mean instead. Only the distance of votes alone is known "
             "before there are labels."
         )

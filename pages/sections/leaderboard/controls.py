@@ -80,7 +80,7 @@ def read_controls() -> PageState:
         start=None,
         key="voter",
         place=slots[1],
-        placeholder=f"all {len(judges)}, pooled" if len(judges) > 1 else "the only one",
+        placeholder=f"all {len(judges)}, pooled" if len(judges) > 1 else "the only judge",
     )
     interval = widgets.choice(
         "95 % interval",
@@ -145,7 +145,7 @@ def _kappa_factor(selection: Selection, *, pooled: bool) -> float | None:
     if factor is None:
         st.caption("κ needs two or more pooled judges that agree beyond chance.")
     else:
-        st.caption("Not advised: judges that agree less then give a narrower interval, which is backwards.")
+        st.caption("Not advised: judges that agree less then give a narrower interval, the wrong way round.")
     return factor if on else None
 
 

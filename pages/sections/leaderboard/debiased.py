@@ -36,7 +36,7 @@ def debiased_tab(state: PageState) -> None:
         5,
         key="debiased_labels",
         bind=widgets.URL,
-        help="Hides the gold of a random part, to see what fewer labels would have told.",
+        help="Hides the gold of a random part, to see what fewer labels would have shown.",
     )
     key = (*state.key, state.anchor, weighting, used)
     found = cached.computed("debiased", key, lambda: _board(state, weighting, used))

@@ -76,7 +76,7 @@ def _variance(state: PageState, found: Pooling) -> None:
         "same prompts, so it levels off at σ√ρ. The dashed line is σ²(ρ + (1 − ρ)/J) with the correlation of "
         "the judges' errors that was observed. RAEE takes for ρ how well each judge repeats itself, "
         "drawn dotted; that says how steady a judge is, not how alike judges are, so it can promise too "
-        "little or too much.\n\nAll of this speaks of other prompts. *Jury to jury* in the table is how far "
+        "little or too much.\n\nAll of this is about other prompts. *Jury to jury* in the table is how far "
         "a model's Elo moves when other judges of this data set are taken."
     )
     alt = "Standard error by number of judges"

@@ -111,7 +111,7 @@ def outside_tab(state: PageState) -> None:
             file.file_id, "outside", file.name, lambda: read_outside(file.getvalue(), name=file.name)
         )
         scale = widgets.choice(
-            "Scores are",
+            "Scale of the scores",
             SCALES,
             default=read.scale,
             key="outside_scale",

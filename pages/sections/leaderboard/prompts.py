@@ -37,7 +37,7 @@ def prompts_tab(state: PageState) -> None:
 
 
 def _abstention(state: PageState) -> None:
-    st.subheader("What if judges abstained when in doubt?", anchor=False)
+    st.subheader("What if judges abstained when unsure?", anchor=False)
     left, right = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
     name = widgets.choice(
         "Doubt by",

@@ -47,7 +47,7 @@ def consensus_tab(state: PageState, found: dict[str, Improvements]) -> None:
             st.text(sentences.macro(found[state.judge]))
         if pooled.missing:
             lacking = ", ".join(LABELS[name] for name in pooled.missing)
-            st.caption(f"Left out, as some judgement lacks it: {lacking}.")
+            st.caption(f"Left out, as some judgements lack it: {lacking}.")
     _candidates(state, pooled)
 
 

@@ -63,7 +63,7 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
             "judged on the other comparisons; bars are intervals by item. δ enters only where a "
             "calibration set shows that the order matters (|z| ≥ 1.96): *untested* in the table always uses "
             "it. So the error can change for a judge that the fit on all labels leaves uncorrected. "
-            "δ below 0 takes back a lean to the response shown first. With balanced orders there is "
+            "δ below 0 corrects a bias towards the response shown first. With balanced orders there is "
             "nothing to correct: try one order each to see what asking once would have cost."
         )
     widgets.table(frame_of(JUDGES, found), "corrected-judges", alt="Parameter of the order by judge")

@@ -77,7 +77,7 @@ def _slot_biases(state: PageState) -> Mark | None:
     fig = plots.slot_biases(
         state.results, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean")
     )
-    chosen = widgets.figure(fig, "lean", alt="Lean to a slot by judge", marks=marks)
+    chosen = widgets.figure(fig, "lean", alt="Position bias by judge", marks=marks)
     widgets.how_to_read(
         "Right of the line a judge favours the response shown first, left of it the one shown second. "
         "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that picks the "
@@ -196,6 +196,6 @@ def length_section(state: PageState) -> None:
     widgets.table(frame_of(sentences.LENGTHS, known), "verbosity", alt="Preference for the longer response")
     widgets.how_to_read(
         "Prefers longer: share of decided votes that went to the longer response. Longer responses are often "
-        "better, so it is held against how often gold prefers the longer one on the same comparisons; the "
+        "better, so it is compared with how often gold prefers the longer one on the same comparisons; the "
         "difference is what length alone may have bought."
     )
