@@ -538,9 +538,9 @@ def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
     told, kind = budget_answer("j", better, 0.004)
     assert kind == "warning"
     assert told.endswith(
-        "A simpler rule (Stop if the first 2 agree) has no higher error with no more votes: it uses 2.00 where "
-        f"the planner uses {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the error where the "
-        f"planner adds {signed(chosen.added.value, 4)}."
+        "A simpler rule (Stop if the first 2 agree) has no higher error with no more votes: it uses 2.00 "
+        f"where the planner uses {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the error "
+        f"where the planner adds {signed(chosen.added.value, 4)}."
     )
     plain = with_row(alone, "majority-8", added=Estimate(-0.0071, -0.009, -0.005))
     assert budget_answer("j", plain, 0.004)[0].endswith(

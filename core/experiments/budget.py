@@ -265,8 +265,8 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
     value of the next state; where both are equal it stops. Solved backwards from n votes.
 
     price : absolute error per vote; None chooses the highest whose expected error is at most `tolerance`
-    above that of n votes. 0 stops only where no further vote can change the label, so labels are those of n votes;
-    infinity stops at once.
+    above that of n votes. 0 stops only where no further vote can change the label, so labels are those of n
+    votes; infinity stops at once.
 
     Raises InvalidOption for a price or tolerance below 0. Source: ours, docs/methods.md §9.6.
     """

@@ -47,8 +47,8 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     if enough < most:
         place = found.sizes.tolist().index(enough)
         sentence = (
-            f"{judge}: {count(enough, 'vote')} per comparison {'does' if enough == 1 else 'do'} nearly as well "
-            f"as {most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
+            f"{judge}: {count(enough, 'vote')} per comparison {'does' if enough == 1 else 'do'} nearly as "
+            f"well as {most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
         )
         first = f" With {found.sizes[0]} it errs {_more(found, 0, column)}."
         return sentence if place == 0 else sentence + first

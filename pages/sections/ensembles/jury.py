@@ -57,8 +57,8 @@ def read_controls() -> PageState:
         if people and len(judges) < 2:
             raise InvalidOption(
                 f"People cannot be members here, and {people} human {'rater' if people == 1 else 'raters'} "
-                f"and {len(judges)} of the judges are selected in the sidebar: a jury needs two judges or more. "
-                "Page Agreement compares people."
+                f"and {len(judges)} of the judges are selected in the sidebar: a jury needs two judges or "
+                "more. Page Agreement compares people."
             )
         raise InvalidOption("A jury needs two judges or more: choose them as Members, or in the sidebar.")
     return PageState(jury=tuple(jury), fusers=tuple(fusers), epsilon=epsilon)

@@ -265,7 +265,7 @@ def _prediction(
             "the names of the models; it is 0 for tasks alike. The loss is that of fits on all labels, in "
             "DRPS, which fits minimise: small calibration sets play no part in it. ρ: rank correlation; p: "
             f"over {tried.permutations:,} {'orders' if tried.exact else 'random orders'} of the tasks, as "
-            "pairs share tasks. *Off by*: a line through the pairs of the other tasks, evaluated on the pairs "
-            "of the task left out; *mean off by*: their mean instead. Only the distance of votes alone is known "
-            "before there are labels."
+            "pairs share tasks. *Off by*: a line through the pairs of the other tasks, evaluated on the "
+            "pairs of the task left out; *mean off by*: their mean instead. Only the distance of votes alone "
+            "is known before there are labels."
         )
