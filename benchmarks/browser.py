@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.files import REPOSITORY
+from benchmarks.random_votes import as_reading, random_votes
 from benchmarks.timing import Row, Skipped, Timing
-from core.simulate.columns import as_reading, random_votes
 from core.store import Store
 
 WHAT = "**key press to new figure, Calibration page**"

@@ -2,7 +2,7 @@
 
     python -m benchmarks.budget [rewardbench2_pairs.csv.gz]
 
-Prints Markdown. Each row is `core.experiments.budget_trial.trial` with its defaults and seed 0: the planner
+Prints Markdown. Each row is `core.experiments.budget.trial` with its defaults and seed 0: the planner
 is calibrated on 5 % of the items with all their votes and asks the others vote by vote.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.rewardbench2 import VOTES
-from core.experiments.budget_trial import BudgetTrial, TrialRow, trial
+from core.experiments.budget import BudgetTrial, TrialRow, trial
 from core.importers import ReadOptions, read
 from core.schema import Selection
 from core.store import Store

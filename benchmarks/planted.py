@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.random_votes import as_reading
 from core.agreement.reliability import icc
 from core.interpretation import estimates
 from core.interpretation.rules import LIMITS, Grade, grade, overall
 from core.records import VoteCounts
 from core.schema import Selection
-from core.simulate.columns import as_reading, vote_table
+from core.simulate.votes import vote_table
 from core.stats.estimate import Estimate
 from core.store import Store
 from core.store import vote_queries as queries

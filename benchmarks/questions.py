@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks import alternatives
+from benchmarks.random_votes import as_reading, random_votes
 from benchmarks.timing import Row, alone, in_turns
 from core.aggregation.btd import decision_map, fit, held_out_labels
 from core.aggregation.evaluation import evaluate
@@ -13,7 +14,6 @@ from core.plots.base import rater_styles
 from core.plots.calibration import reliability_diagram
 from core.records import OutcomeCounts, VoteCounts
 from core.schema import Selection
-from core.simulate.columns import as_reading, random_votes
 from core.store import Store
 from core.store import vote_queries as queries
 

@@ -3,21 +3,19 @@
 from .aggregation.btd import Bounds, BTDOptions, held_out_labels
 from .aggregation.btd import fit as fit_btd
 from .aggregation.confidence_weights import confidence_weighted
-from .aggregation.evaluation import evaluate
+from .aggregation.evaluation import evaluate, shrinkage_gain
 from .aggregation.ordinal_model import of_scores as score_levels
 from .aggregation.ordinal_model import ordinal
 from .aggregation.position_aware_btd import one_order, position_aware
 from .aggregation.rules import given_labels
 from .aggregation.shrinkage import by_item_name as prior_votes
 from .aggregation.shrinkage import candidate_priors
-from .aggregation.shrinkage_trial import shrinkage_gain
 from .agreement.confusion_matrix import confusion
 from .agreement.judge_vs_human import leave_one_out
 from .agreement.kappa import agreement_matrix
 from .agreement.reliability import icc, inter_rater_reliability
 from .auditing import AuditOptions, audit
-from .bias.length import verbosity
-from .bias.position import order_balance, position_bias
+from .bias import order_balance, position_bias, verbosity
 from .confidence.calibration_error import (
     calibration,
     calibration_intervals,
@@ -43,7 +41,7 @@ from .consensus.listwise import improvement as listwise_improvement
 from .consensus.listwise_orders import order_sensitivity, order_sweep
 from .experiments.budget import learn as learn_budget
 from .experiments.budget import plan as plan_budget
-from .experiments.budget_trial import trial as trial_budget
+from .experiments.budget import trial as trial_budget
 from .experiments.comparison import compare as compare_settings
 from .experiments.comparison import parameter_grid
 from .experiments.parameter_transfer import task_distances, transfer, transfer_prediction
@@ -53,7 +51,6 @@ from .judging.items import items_of, lists_of, read_items
 from .judging.job import Budget, Job, Judge
 from .judging.plan import plan as plan_job
 from .judging.registry import start as start_job
-from .leaderboard.abstaining import abstention
 from .leaderboard.anchored import board, subsample_errors
 from .leaderboard.anchors import anchor_swap, triangles
 from .leaderboard.debiased import debiased_board, hide_gold
@@ -62,10 +59,10 @@ from .leaderboard.judge_dispersion import dispersion, rating_spread
 from .leaderboard.judges import mean_of_judges
 from .leaderboard.judges import pooling as judge_pooling
 from .leaderboard.judges import screening as judge_screening
-from .leaderboard.outside import compare_outside, read_outside
+from .leaderboard.robustness import abstention, between_tasks
 from .leaderboard.score_board import score_boards
 from .leaderboard.scores import direct_statistics
-from .leaderboard.task_spread import between_tasks
+from .leaderboard.standings import compare_outside, read_outside
 from .reporting.document import to_json
 from .reporting.html import report
 from .reporting.text import to_text

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .errors import AppellateError, InvalidOption, NoUsableVotes
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from .store.export import StoredDataset
 
 DONE, GATE_FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+AUDITED = ("bins", "correctness", "alpha", "kappa", "calibration_share", "splits", "level", "pool", "seed")
+READ = (*("format", "labels", "gold_labels", "label_refers", "confidence_scale", "rater_type", "tie_margin"),)
+"""Options of the command line that `AuditOptions` and `ReadOptions` take as they are."""
+SEVERAL: dict[str, Any] = {"action": "extend", "nargs": "+"}
+"""An option that takes several values, also in several places."""
 _DEFAULT_STORE = "votes.duckdb in the user's data directory" if INSTALLED else "data/votes.duckdb"
 
 
@@ -109,17 +114,9 @@ def _audited(options: argparse.Namespace) -> Audit:
     from .store import Store
 
     settings = AuditOptions(
-        bins=options.bins,
         epsilons=tuple(options.epsilon),
-        correctness=options.correctness,
-        alpha=options.alpha,
-        kappa=options.kappa,
-        calibration_share=options.calibration_share,
-        splits=options.splits,
-        level=options.level,
         anchors=tuple(options.anchor) if options.anchor else None,
-        pool=options.pool,
-        seed=options.seed,
+        **{name: getattr(options, name) for name in AUDITED},
         limits=dict(_limits(text) for text in options.limit or ()),
         families=_families(options.family or ()),
     )
@@ -173,11 +170,9 @@ def _import(options: argparse.Namespace) -> int:
     readings = _readings(options) if options.files or not stores else []
     with Store.open(target) as store:
         for found in held:
+            conflict, simulated = options.on_conflict, found.simulated
             report = store.load(
-                found.reading,
-                dataset=options.dataset,
-                on_conflict=options.on_conflict,
-                simulated=found.simulated,
+                found.reading, dataset=options.dataset, on_conflict=conflict, simulated=simulated
             )
             print(f"{one_line(found.reading.name)}, {one_line(found.dataset)}: {one_line(report.sentence)}")
         for reading in readings:
@@ -269,16 +264,8 @@ def _readings(options: argparse.Namespace) -> list[ImportResult]:
 def _read_options(options: argparse.Namespace) -> ReadOptions:
     from .importers import ReadOptions
 
-    return ReadOptions(
-        format=options.format,
-        mapping=tuple(_pair(text, "--map") for text in options.map or ()),
-        labels=options.labels,
-        gold_labels=options.gold_labels,
-        label_refers=options.label_refers,
-        confidence_scale=options.confidence_scale,
-        rater_type=options.rater_type,
-        tie_margin=options.tie_margin,
-    )
+    mapping = tuple(_pair(text, "--map") for text in options.map or ())
+    return ReadOptions(mapping=mapping, **{name: getattr(options, name) for name in READ})
 
 
 def _no_votes(readings: Sequence[ImportResult]) -> str:
@@ -332,11 +319,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     audit.add_argument(
         "--fail-if",
-        action="extend",
-        nargs="+",
         metavar="GATE",
         help='exit 1 if any judge has, e.g., "ece>0.1", "abs(bias_decided)>0.1", "position=fail" or '
         '"overall=do_not_trust"',
+        **SEVERAL,
     )
     audit.add_argument(
         "--strict",
@@ -378,12 +364,8 @@ def _parser() -> argparse.ArgumentParser:
     app.add_argument("--port", type=int, help="(8501)")
     app.add_argument("--address", help="to listen at (localhost); another one needs sign-in")
     app.add_argument("--store", metavar="PATH", help=f"store file ({_DEFAULT_STORE}, or $APPELLATE_STORE)")
-    app.add_argument(
-        "settings",
-        nargs="*",
-        metavar="-- SETTING",
-        help="further settings of Streamlit, such as -- --server.allowedHosts judges.example.org",
-    )
+    more = "further settings of Streamlit, such as -- --server.allowedHosts judges.example.org"
+    app.add_argument("settings", nargs="*", metavar="-- SETTING", help=more)
 
     gather = commands.add_parser("collect", help="collect votes from models into a store")
     gather.set_defaults(command=collect)
@@ -397,14 +379,9 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gold", default="given", help="what is true: given (default), humans, or a judge's name"
     )
-    parser.add_argument("--judge", action="extend", nargs="+", help="only these judges")
-    parser.add_argument(
-        "--where",
-        action="extend",
-        nargs="+",
-        metavar="COLUMN=VALUE",
-        help="only these votes; several mean AND",
-    )
+    parser.add_argument("--judge", help="only these judges", **SEVERAL)
+    where = "only these votes; several mean AND"
+    parser.add_argument("--where", metavar="COLUMN=VALUE", help=where, **SEVERAL)
     parser.add_argument("--bins", type=int, default=10, help="bins of the reliability diagram (10)")
     parser.add_argument("--epsilon", type=float, nargs="+", default=[0.05, 0.10, 0.15], help="ε of TH-Score")
     parser.add_argument("--correctness", choices=("single", "both_orders"), default="single")
@@ -415,7 +392,7 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--splits", type=int, default=100, help="random splits; 0 for none (100)")
     parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
-    parser.add_argument("--anchor", action="extend", nargs="+", metavar="MODEL", help="leaderboard anchors")
+    parser.add_argument("--anchor", metavar="MODEL", help="leaderboard anchors", **SEVERAL)
     parser.add_argument("--pool", type=int, metavar="M", help="finite pool of M prompts")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -438,14 +415,11 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     from .importers import formats
 
     parser.add_argument("--format", default="auto", help="auto (default), " + ", ".join(formats()))
-    parser.add_argument("--map", action="extend", nargs="+", metavar="CANONICAL=THEIRS", help="name columns")
+    parser.add_argument("--map", metavar="CANONICAL=THEIRS", help="name columns", **SEVERAL)
     parser.add_argument("--labels", metavar="NAME", help="vocabulary of the labels")
     parser.add_argument("--gold-labels", metavar="NAME", help="vocabulary of gold, if not that of the labels")
-    parser.add_argument(
-        "--label-refers",
-        choices=("model", "slot"),
-        help="labels name the models, or the first and second shown",
-    )
+    refers = "labels name the models, or the first and second shown"
+    parser.add_argument("--label-refers", choices=("model", "slot"), help=refers)
     parser.add_argument("--confidence-scale", type=int, choices=(1, 100), help="confidence is 0-1 or 0-100")
     parser.add_argument("--rater-type", choices=("llm", "human"))
     parser.add_argument(

@@ -20,16 +20,8 @@ from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import Confusion, confusion
 from .agreement.kappa import AgreementMatrix, JudgePair, agreement_matrix
 from .agreement.reliability import Repeatability, icc
-from .bias.length import Verbosity, verbosity
-from .bias.position import PositionBias, position_bias
-from .confidence.calibration_error import (
-    Calibration,
-    ConfidenceGap,
-    NoiseFloor,
-    calibration,
-    confidence_gap,
-    noise_floor,
-)
+from .bias import PositionBias, Verbosity, position_bias, verbosity
+from .confidence.calibration_error import calibration, confidence_gap, noise_floor
 from .confidence.th_scores import ThScore, th_score
 from .errors import InvalidOption, TooFewLabels
 from .interpretation import estimates, verdicts
@@ -61,6 +53,7 @@ from .store.browse import JudgeSummary, Summary, summary
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .importers import ReadOptions
     from .schema import ImportResult
     from .store import Store

@@ -27,7 +27,7 @@ TIE_WORDS = frozenset(
 """Words that mean a tie in every vocabulary."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Vocabulary:
     """One way of writing votes.
 
@@ -61,60 +61,55 @@ VOCABULARIES = {
     vocabulary.name: vocabulary
     for vocabulary in (
         Vocabulary(
-            name=CANONICAL,
-            meaning="1 model_a is better, 0 tie, -1 model_b is better (the canonical form)",
-            labels={"1": 1, "0": 0, "-1": -1},
-            names="model",
+            CANONICAL,
+            "1 model_a is better, 0 tie, -1 model_b is better (the canonical form)",
+            {"1": 1, "0": 0, "-1": -1},
+            "model",
         ),
         Vocabulary(
-            name="1/2/0",
-            meaning="1 the first is better, 2 the second is better, 0 tie",
-            labels={"1": 1, "2": -1, "0": 0},
-            names="either",
+            "1/2/0",
+            "1 the first is better, 2 the second is better, 0 tie",
+            {"1": 1, "2": -1, "0": 0},
+            "either",
         ),
         Vocabulary(
-            name="1/0",
-            meaning="1 A is better, 0 B is better, no ties",
-            labels={"1": 1, "0": -1, "true": 1, "false": -1},
-            names="either",
+            "1/0",
+            "1 A is better, 0 B is better, no ties",
+            {"1": 1, "0": -1, "true": 1, "false": -1},
+            "either",
         ),
         Vocabulary(
-            name="0/1",
-            meaning="0 A is better, 1 B is better, no ties",
-            labels={"0": 1, "1": -1, "false": 1, "true": -1},
-            names="either",
+            "0/1",
+            "0 A is better, 1 B is better, no ties",
+            {"0": 1, "1": -1, "false": 1, "true": -1},
+            "either",
+        ),
+        Vocabulary("A/B", "A or [[A]], B or [[B]]; tie, same or C for a tie", _letters(), "either"),
+        Vocabulary(
+            "A>B",
+            "A>B, A>>B, A=B, B>A, B>>A, with or without [[ ]]",
+            {"a>b": 1, "a>>b": 1, "a=b": 0, "b=a": 0, "b>a": -1, "b>>a": -1, "a<b": -1, "a<<b": -1},
+            "either",
         ),
         Vocabulary(
-            name="A/B",
-            meaning="A or [[A]], B or [[B]]; tie, same or C for a tie",
-            labels=_letters(),
-            names="either",
+            "model_a/model_b",
+            "model_a, model_b (or model_1, model_2), tie, tie (bothbad)",
+            {"model_a": 1, "model a": 1, "model_1": 1, "model_b": -1, "model b": -1, "model_2": -1},
+            "model",
         ),
         Vocabulary(
-            name="A>B",
-            meaning="A>B, A>>B, A=B, B>A, B>>A, with or without [[ ]]",
-            labels={"a>b": 1, "a>>b": 1, "a=b": 0, "b=a": 0, "b>a": -1, "b>>a": -1, "a<b": -1, "a<<b": -1},
-            names="either",
+            "win/lose",
+            "win: model_a is better; lose: model_b is better; tie or draw",
+            {"win": 1, "wins": 1, "won": 1, "lose": -1, "loss": -1, "loses": -1, "lost": -1},
+            "model",
         ),
         Vocabulary(
-            name="model_a/model_b",
-            meaning="model_a, model_b (or model_1, model_2), tie, tie (bothbad)",
-            labels={"model_a": 1, "model a": 1, "model_1": 1, "model_b": -1, "model b": -1, "model_2": -1},
-            names="model",
+            "first/second",
+            "first or second, of the two as they were shown; tie",
+            {"first": 1, "second": -1},
+            "slot",
         ),
-        Vocabulary(
-            name="win/lose",
-            meaning="win: model_a is better; lose: model_b is better; tie or draw",
-            labels={"win": 1, "wins": 1, "won": 1, "lose": -1, "loss": -1, "loses": -1, "lost": -1},
-            names="model",
-        ),
-        Vocabulary(
-            name="first/second",
-            meaning="first or second, of the two as they were shown; tie",
-            labels={"first": 1, "second": -1},
-            names="slot",
-        ),
-        Vocabulary(name=NAMES, meaning="the name of the better model, or tie", labels={}, names="model"),
+        Vocabulary(NAMES, "the name of the better model, or tie", {}, "model"),
     )
 }
 """Vocabularies by the name that `--labels` takes."""

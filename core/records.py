@@ -8,7 +8,7 @@ all records of one selection share, so that judges can be matched; an item is th
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,17 +29,33 @@ class InvalidCounts(AppellateError):
     """Counts that no set of votes can have."""
 
 
-def _check_lengths(record: object, *names: str) -> None:
-    lengths = {name: len(getattr(record, name)) for name in names}
-    if len(set(lengths.values())) > 1:
-        raise InvalidCounts(f"{type(record).__name__}: arrays of one record differ in length: {lengths}")
+def _arrays(record: Any) -> dict[str, NDArray[Any]]:
+    values = {f.name: getattr(record, f.name) for f in fields(record)}
+    return {name: array for name, array in values.items() if isinstance(array, np.ndarray)}
 
 
-def _check_not_negative(record: object, *names: str) -> None:
-    for name in names:
-        values = getattr(record, name)
-        if len(values) and values.min() < 0:
-            raise InvalidCounts(f"{type(record).__name__}.{name}: a count below zero ({values.min()})")
+class _Rows:
+    """Arrays of equal length, of which those named in `COUNTS` are nowhere below zero."""
+
+    __slots__ = ()
+    COUNTS: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        name, arrays = type(self).__name__, _arrays(self)
+        lengths = {column: len(array) for column, array in arrays.items()}
+        if len(set(lengths.values())) > 1:
+            raise InvalidCounts(f"{name}: arrays of one record differ in length: {lengths}")
+        for column in self.COUNTS:
+            least = arrays[column].min(initial=0)
+            if least < 0:
+                raise InvalidCounts(f"{name}.{column}: a count below zero ({least})")
+        self._check()
+
+    def _check(self) -> None:
+        """Raise InvalidCounts for values that no votes can have."""
+
+    def __len__(self) -> int:
+        return len(next(iter(_arrays(self).values())))
 
 
 def majority(plus: IntArray, tie: IntArray, minus: IntArray) -> IntArray:
@@ -62,12 +78,18 @@ def distinct(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 
 def kept_rows(record: Any, keep: BoolArray | IntArray) -> dict[str, Any]:
     """The arrays of a record, by field, at some of its rows."""
-    arrays = {f.name: getattr(record, f.name) for f in fields(record)}
-    return {name: values[keep] for name, values in arrays.items() if isinstance(values, np.ndarray)}
+    return {name: values[keep] for name, values in _arrays(record).items()}
+
+
+def _check_range(what: str, values: FloatArray, most: int) -> None:
+    """Raise InvalidCounts if a known value is below 0 or above `most`."""
+    known = values[~np.isnan(values)]
+    if len(known) and (known.min() < 0 or known.max() > most):
+        raise InvalidCounts(f"{what}: {known.min()} to {known.max()} is not within 0 to {most}")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class VoteCounts:
+class VoteCounts(_Rows):
     """Votes of one judge, one row per comparison: how many +1, 0 and -1, and the gold label if known."""
 
     comparison: IntArray
@@ -77,18 +99,15 @@ class VoteCounts:
     minus: IntArray
     gold: IntArray
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, "comparison", "item", "plus", "tie", "minus", "gold")
-        _check_not_negative(self, "comparison", "item", "plus", "tie", "minus")
+    COUNTS = ("comparison", "item", "plus", "tie", "minus")
+
+    def _check(self) -> None:
         if len(self.gold) and not np.isin(self.gold, (-1, 0, 1, NO_GOLD)).all():
             raise InvalidCounts(
                 f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label"
             )
         if len(self.plus) and (self.plus + self.tie + self.minus).min() < 1:
             raise InvalidCounts("VoteCounts: a comparison without a vote")
-
-    def __len__(self) -> int:
-        return len(self.comparison)
 
     @property
     def n_votes(self) -> int:
@@ -100,7 +119,7 @@ class VoteCounts:
         return majority(self.plus, self.tie, self.minus)
 
     def rows(self, keep: BoolArray | IntArray) -> VoteCounts:
-        return VoteCounts(**{f.name: getattr(self, f.name)[keep] for f in fields(self)})
+        return VoteCounts(**kept_rows(self, keep))
 
     def labelled(self) -> VoteCounts:
         """Only the comparisons with gold."""
@@ -144,7 +163,7 @@ class OutputCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class VoteCells:
+class VoteCells(_Rows):
     """Distinct (plus, tie, minus, gold) with the number of comparisons that have them.
 
     At most 3·C(n + 2, 2) cells for n votes per comparison (docs/methods.md §0), whatever the number of items.
@@ -156,12 +175,7 @@ class VoteCells:
     gold: IntArray
     weight: FloatArray
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, "plus", "tie", "minus", "gold", "weight")
-        _check_not_negative(self, "plus", "tie", "minus", "weight")
-
-    def __len__(self) -> int:
-        return len(self.plus)
+    COUNTS = ("plus", "tie", "minus", "weight")
 
     @property
     def n(self) -> IntArray:
@@ -175,7 +189,7 @@ class VoteCells:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class OutcomeCounts:
+class OutcomeCounts(_Rows):
     """Right and wrong verdicts of one judge on comparisons with gold, one row a distinct (item, confidence).
 
     `confidence` is NaN where the judge gave none; `n` verdicts of which `correct` are right. Under the rule
@@ -187,28 +201,20 @@ class OutcomeCounts:
     n: IntArray
     correct: IntArray
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, "item", "confidence", "n", "correct")
-        _check_not_negative(self, "item", "n", "correct")
+    COUNTS = ("item", "n", "correct")
+
+    def _check(self) -> None:
         if (self.correct > self.n).any():
             raise InvalidCounts("OutcomeCounts: more right verdicts than verdicts")
-        known = self.confidence[~np.isnan(self.confidence)]
-        if len(known) and (known.min() < 0 or known.max() > 1):
-            raise InvalidCounts(
-                f"OutcomeCounts.confidence: {known.min()} to {known.max()} is not within 0 to 1"
-            )
-
-    def __len__(self) -> int:
-        return len(self.item)
+        _check_range("OutcomeCounts.confidence", self.confidence, 1)
 
     def with_confidence(self) -> OutcomeCounts:
         """Only the verdicts that carry a confidence."""
-        keep = ~np.isnan(self.confidence)
-        return OutcomeCounts(**{f.name: getattr(self, f.name)[keep] for f in fields(self)})
+        return OutcomeCounts(**kept_rows(self, ~np.isnan(self.confidence)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PositionCounts:
+class PositionCounts(_Rows):
     """Votes of one judge by the slot shown first, one row per comparison that has a vote with known position.
 
     first, second, tie : votes for the response shown first, shown second, ties.
@@ -235,20 +241,15 @@ class PositionCounts:
     same_order_disagreements: IntArray
     margin: FloatArray
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, *(f.name for f in fields(self) if f.name != "categories"))
-        _check_not_negative(
-            self, "first", "second", "tie", "pairs", "flips", "hard_flips", "same_order_pairs"
-        )
+    COUNTS = ("first", "second", "tie", "pairs", "flips", "hard_flips", "same_order_pairs")
+
+    def _check(self) -> None:
         if (self.flips > self.pairs).any() or (self.hard_flips > self.flips).any():
             raise InvalidCounts("PositionCounts: more flips than pairs, or more hard flips than flips")
 
-    def __len__(self) -> int:
-        return len(self.comparison)
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class OrderCounts:
+class OrderCounts(_Rows):
     """Votes of one judge in each shown order, one row per comparison that has a vote with known position.
 
     ab, ba : (rows, 3) votes -1, 0, +1 given when model_a, respectively model_b, was shown first.
@@ -260,18 +261,14 @@ class OrderCounts:
     ba: IntArray
     gold: IntArray
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, "comparison", "item", "ab", "ba", "gold")
+    def _check(self) -> None:
         for votes in (self.ab, self.ba):
             if votes.ndim != 2 or votes.shape[1] != 3 or (votes < 0).any():
                 raise InvalidCounts("OrderCounts: each order needs three counts from 0 up per comparison")
 
-    def __len__(self) -> int:
-        return len(self.comparison)
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class SingleVotes:
+class SingleVotes(_Rows):
     """Votes of one judge one by one, ordered by comparison, with what rules beyond counts need.
 
     confidence : in [0, 1], NaN where the judge gave none.
@@ -287,18 +284,13 @@ class SingleVotes:
     shown: IntArray | None = None
     run: IntArray | None = None
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, "comparison", "vote", "confidence", "side")
-        _check_lengths(self, "vote", *(name for name in ("shown", "run") if getattr(self, name) is not None))
+    def _check(self) -> None:
         if (np.diff(self.comparison) < 0).any():
             raise InvalidCounts("SingleVotes: not ordered by comparison")
 
-    def __len__(self) -> int:
-        return len(self.comparison)
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class LengthCounts:
+class LengthCounts(_Rows):
     """Votes of one judge on responses of known, different length, one row a (comparison, longer side).
 
     longer, shorter, tie : votes for the longer response, for the shorter, ties.
@@ -312,16 +304,11 @@ class LengthCounts:
     tie: IntArray
     gold: IntArray
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, "comparison", "item", "longer", "shorter", "tie", "gold")
-        _check_not_negative(self, "longer", "shorter", "tie")
-
-    def __len__(self) -> int:
-        return len(self.comparison)
+    COUNTS = ("longer", "shorter", "tie")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PairScores:
+class PairScores(_Rows):
     """Scores of model pairs, one row a (pair, prompt): votes averaged within order, then across orders.
 
     `score` is that of model_1 against model_2: 1 won, ½ tied, 0 lost, or a mean of those; model_1 < model_2
@@ -339,20 +326,15 @@ class PairScores:
     n_votes: IntArray
     tie: FloatArray | None = None
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, "model_1", "model_2", "item", "score", "n_votes")
-        if self.tie is not None:
-            _check_lengths(self, "score", "tie")
-            # A tie is half a win: what is not tied must reach the score, and not pass it.
-            if (self.tie < 0).any() or (self.tie > 1 - np.abs(2 * self.score - 1) + 1e-9).any():
-                raise InvalidCounts("PairScores.tie: a share of ties that no votes with this score can have")
+    def _check(self) -> None:
+        # A tie is half a win: what is not tied must reach the score, and not pass it.
+        most = 1 - np.abs(2 * self.score - 1) + 1e-9
+        if self.tie is not None and ((self.tie < 0) | (self.tie > most)).any():
+            raise InvalidCounts("PairScores.tie: a share of ties that no votes with this score can have")
         if len(self.score) and (self.score.min() < 0 or self.score.max() > 1):
             raise InvalidCounts("PairScores.score: outside 0 to 1")
         if (self.model_1 >= self.model_2).any():
             raise InvalidCounts("PairScores: model_1 must be the smaller code")
-
-    def __len__(self) -> int:
-        return len(self.item)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -374,7 +356,7 @@ class PairDoubt:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class RatingTable:
+class RatingTable(_Rows):
     """Repeated ratings of one judge for the ICC: a row per comparison, a column per run (docs/methods.md §6).
 
     `ratings` is (comparisons, k) without gaps, in [-1, 1]; oriented candidate against anchor if `oriented`,
@@ -386,14 +368,13 @@ class RatingTable:
     orders: str
     oriented: bool
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, "item", "ratings")
+    def _check(self) -> None:
         if self.ratings.ndim != 2 or np.isnan(self.ratings).any():
             raise InvalidCounts("RatingTable.ratings: must be a matrix without gaps")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class DirectScores:
+class DirectScores(_Rows):
     """Direct scores of one judge (say 1–10), one row a (item, model, run); nothing was compared.
 
     model : codes into `models`, which all judges of one selection share.  item : codes that they share too.
@@ -408,17 +389,13 @@ class DirectScores:
     run: IntArray
     score: FloatArray
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, "item", "category", "model", "run", "score")
+    def _check(self) -> None:
         if len(self.score) and not np.isfinite(self.score).all():
             raise InvalidCounts("DirectScores.score: a score that is no number")
 
-    def __len__(self) -> int:
-        return len(self.item)
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ListRankings:
+class ListRankings(_Rows):
     """Listwise judgements of one judge, one row a (item, run, candidate): n candidates shown in one order.
 
     item, category : codes; `categories` names the latter.  run : number of the ordering within the item.
@@ -446,12 +423,7 @@ class ListRankings:
     unsupported: IntArray
     best: IntArray
 
-    def __post_init__(self) -> None:
-        _check_lengths(self, *(f.name for f in fields(self) if f.name not in ("categories", "candidates")))
-        _check_not_negative(self, "item", "category", "run", "candidate", "slot", "rank")
-        known = self.score[~np.isnan(self.score)]
-        if len(known) and (known.min() < 0 or known.max() > 100):
-            raise InvalidCounts(f"ListRankings.score: {known.min()} to {known.max()} is not within 0 to 100")
+    COUNTS = ("item", "category", "run", "candidate", "slot", "rank")
 
-    def __len__(self) -> int:
-        return len(self.item)
+    def _check(self) -> None:
+        _check_range("ListRankings.score", self.score, 100)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import Message
 
@@ -33,7 +33,6 @@ class Column:
     name: str
     kind: Literal["text", "int", "float"]
     meaning: str
-    required: bool = False
     default: str | int | None = None
 
 
@@ -41,14 +40,14 @@ COLUMNS = (
     Column(
         name="dataset", kind="text", meaning="data set that the item belongs to (default: the file's stem)"
     ),
-    Column(name="item_id", kind="text", meaning="the prompt that was judged", required=True),
+    Column(name="item_id", kind="text", meaning="the prompt that was judged"),
     Column(name="category", kind="text", meaning="topic or task of the item"),
     Column(name="model_a", kind="text", meaning="author of response A", default="A"),
     Column(name="model_b", kind="text", meaning="author of response B", default="B"),
-    Column(name="judge", kind="text", meaning="who voted", required=True),
+    Column(name="judge", kind="text", meaning="who voted"),
     Column(name="run", kind="int", meaning="number of the repetition", default=0),
     Column(name="position", kind="text", meaning="order shown: ab or ba"),
-    Column(name="vote", kind="int", meaning="+1 model_a better, 0 tie, -1 model_b better", required=True),
+    Column(name="vote", kind="int", meaning="+1 model_a better, 0 tie, -1 model_b better"),
     Column(name="confidence", kind="float", meaning="judge's confidence that its vote is right, 0 to 1"),
     Column(name="confidence_kind", kind="text", meaning="self, multi or logprob"),
     Column(name="gold", kind="int", meaning="true label, like vote"),
@@ -89,11 +88,6 @@ class Form:
         """Names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
-    @property
-    def required(self) -> tuple[str, ...]:
-        """Names of the columns that a file must have."""
-        return tuple(column.name for column in self.columns if column.required)
-
     def schema(self) -> pa.Schema:
         """Arrow schema of a reading: the columns, `extra` (map of other columns) and `row`."""
         import pyarrow as pa
@@ -124,9 +118,9 @@ SCORES = Form(
     kind="scores",
     columns=(
         *(_SHARED[name] for name in ("dataset", "item_id", "category")),
-        Column(name="model", kind="text", meaning="author of the response", required=True),
+        Column(name="model", kind="text", meaning="author of the response"),
         *(_SHARED[name] for name in ("judge", "run")),
-        Column(name="score", kind="float", meaning="score of the response, say 1 to 10", required=True),
+        Column(name="score", kind="float", meaning="score of the response, say 1 to 10"),
         *_ASKED,
         *_ANSWERED,
     ),
@@ -140,8 +134,8 @@ RANKINGS = Form(
     columns=(
         *(_SHARED[name] for name in ("dataset", "item_id", "category", "judge")),
         Column(name="run", kind="int", meaning="number of the ordering within the item", default=0),
-        Column(name="candidate", kind="text", meaning="one of the responses shown together", required=True),
-        Column(name="slot", kind="int", meaning="place in which it was shown: 0, 1 …", required=True),
+        Column(name="candidate", kind="text", meaning="one of the responses shown together"),
+        Column(name="slot", kind="int", meaning="place in which it was shown: 0, 1 …"),
         Column(name="score", kind="float", meaning="score of the candidate, 0 to 100"),
         Column(name="rank", kind="int", meaning="rank of the candidate, 1 is best"),
         Column(name="uncertain", kind="int", meaning="1 if the judge is uncertain of it, else 0"),
@@ -182,8 +176,9 @@ class Selection:
 class ImportResult:
     """What one file said, typed and checked, before anything is loaded.
 
-    kind : what its rows are.  votes : Arrow table with `FORMS[kind].schema()`: one row per vote, a direct score
-        or a candidate of a ranking (or of a failed one: `status` not ok, no vote, score, rank or choice).
+    kind : what its rows are.
+    votes : Arrow table with `FORMS[kind].schema()`: one row per vote, per direct score or per candidate of a
+        ranking (or of a failed one: `status` not ok, no vote, score, rank or choice).
     rejects : Arrow table with `REJECT_SCHEMA_NAMES`: row (1 = first data row), column, value (cut), reason.
     rows : data rows in the file; a wide row or a two-order record can give several votes, so it need not be
         votes + rejects.
@@ -206,17 +201,37 @@ class ImportResult:
     gold_only: bool = False
     kind: Kind = "votes"
 
+    @classmethod
+    def without_rejects(
+        cls, rows: pa.Table, *, name: str, sha256: str, format: str, kind: Kind = "votes", extra: Any = None
+    ) -> ImportResult:
+        """Judgements that are checked already: `rows` with the columns of their form.
+
+        extra : other columns by row, as pairs of name and text; None if there are none.
+        """
+        import pyarrow as pa
+
+        schema, n = FORMS[kind].schema(), rows.num_rows
+        others = pa.array(extra or [[]] * n, schema.field("extra").type)
+        columns = [*rows.select(FORMS[kind].names).columns, others, pa.array(range(1, n + 1), pa.int64())]
+        return cls(
+            name=name,
+            sha256=sha256,
+            format=format,
+            rows=n,
+            votes=pa.table(columns, schema=schema),
+            rejects=pa.table({column: pa.array([], pa.string()) for column in REJECT_SCHEMA_NAMES}),
+            duplicates=0,
+            mapping={},
+            kind=kind,
+        )
+
     @property
     def units(self) -> int:
         """Votes, scores or rankings in it; a ranking has several rows."""
         if self.kind != "rankings":
             return int(self.votes.num_rows)
         return int(self.votes.group_by(list(RANKINGS.key)).aggregate([]).num_rows)
-
-
-def vote_schema() -> pa.Schema:
-    """Arrow schema of the votes of an `ImportResult`."""
-    return VOTES.schema()
 
 
 REJECT_SCHEMA_NAMES = ("row", "column", "value", "reason")

@@ -3,37 +3,31 @@
 import streamlit as st
 
 from core.interpretation.verdicts import ICC_STRONG
+from pages.sections.agreement import raters
 from pages.sections.agreement.controls import read_results
-from pages.sections.agreement.everybody import all_section, people_section
-from pages.sections.agreement.pairs import itself_section, others_section, pair_tables
 from pages.shared import widgets
 
 widgets.title("Agreement", "Does it agree with itself, with others, with people?")
 answer, controls = st.container(), st.container(horizontal=True)
 results = read_results()
-raters = list(results.counts)
-rater = controls.selectbox(
-    "Judge", raters, raters.index(results.least_agreeing()), key="rater", bind=widgets.URL
-)
+rater = widgets.select("Judge", results.counts, start=results.least_agreeing, key="rater", place=controls)
 mark = controls.slider(
     "Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL
 )
-verdict = results.verdicts[rater]
 with answer:
-    widgets.answer(f"{rater}: {verdict.sentence}", "finding" if verdict.verdict == "ok" else "warning")
+    widgets.verdict(results.verdicts[rater])
 
 left, right = st.columns(2, gap="medium")
 with left:
-    repeat = itself_section(results, mark)
+    repeat = raters.itself_section(results, mark)
 with right:
-    disagreement = others_section(results)
-if repeat:
-    widgets.votes_table(repeat, name="repeat")
+    disagreement = raters.others_section(results)
+widgets.votes_table(repeat, name="repeat")
 if disagreement:
     widgets.comparisons_table(*disagreement, name="disagree")
-pair_tables(results, mark)
-all_section(results)
-people_section(results, rater)
+raters.pair_tables(results, mark)
+raters.all_section(results)
+raters.people_section(results, rater)
 widgets.copy_as_python(
     f"""counts = queries.vote_counts(store, selection)
 for pair in agreement_matrix(counts).pairs:

@@ -5,10 +5,8 @@ import streamlit as st
 from core.errors import NoUsableVotes
 from core.interpretation.calibration import confidence
 from pages.sections.calibration.controls import calibrations, gaps, noise_floors, read_controls, subject
-from pages.sections.calibration.near_certain import near_certain_tab
-from pages.sections.calibration.recalibration import recalibration_tab
-from pages.sections.calibration.reliability import reliability_tab
-from pages.sections.calibration.threshold import threshold_tab, without_confidence
+from pages.sections.calibration.reliability import recalibration_tab, reliability_tab
+from pages.sections.calibration.threshold import near_certain_tab, threshold_tab, without_confidence
 from pages.shared import widgets
 
 TABS = ("Reliability", "Near-certain votes", "Threshold", "Recalibration")
@@ -35,11 +33,7 @@ with recalibration:
 # The answer stands first and is computed last: the diagram follows its slider without waiting for it.
 judge = subject(state)
 verdict = confidence(
-    judge,
-    calibrations(state)[judge],
-    noise_floors(state)[judge],
-    gaps(state)[judge],
-    of=len(state.shown),
+    judge, calibrations(state)[judge], noise_floors(state)[judge], gaps(state)[judge], of=len(state.shown)
 )
 with answer:
-    widgets.answer(f"{judge}: {verdict.sentence}", "finding" if verdict.verdict == "ok" else "warning")
+    widgets.verdict(verdict)

@@ -1,8 +1,7 @@
 """Get the votes: which model judges what, how, and at what price?"""
 
 from pages.sections.collect.controls import read_controls
-from pages.sections.collect.launch import copy, prompt, start
-from pages.sections.collect.runs import all_runs
+from pages.sections.collect.jobs import all_runs, copy, prompt, start
 from pages.shared import widgets
 
 widgets.title("Collect", "Which model shall judge what, and what will it take?")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.interpretation.confusion import ACCURACY, confusion
+from core.interpretation.agreement import ACCURACY, confusion
 from core.interpretation.tables import frame_of
 from pages.sections.confusion.tables import COMPARED, accuracies_section, matrix_section, read_controls
 from pages.shared import widgets
@@ -10,19 +10,16 @@ from pages.shared import widgets
 widgets.title("Confusion", "Where is it wrong?")
 answer = st.container()
 state = read_controls()
-verdict = confusion(state.judge, state.table, noun=COMPARED[state.compared])
 with answer:
-    widgets.answer(f"{state.judge}: {verdict.sentence}", "finding" if verdict.verdict == "ok" else "warning")
+    widgets.verdict(confusion(state.judge, state.table, noun=COMPARED[state.compared]))
 
 matrix, others = st.columns([1, 1], gap="medium")
 with matrix:
     cell = matrix_section(state)
 with others:
     wrong = accuracies_section(state)
-if cell:
-    widgets.votes_table(cell, name="cell")
-if wrong:
-    widgets.votes_table(wrong, name="wrong")
+widgets.votes_table(cell, name="cell")
+widgets.votes_table(wrong, name="wrong")
 widgets.table(frame_of(ACCURACY, state.tables), "confusion", alt="Share right by gold")
 st.caption("*right: A better* is the share right where gold says that A is better, and so on.")
 for name, reason in state.reasons.items():

@@ -4,8 +4,7 @@ import streamlit as st
 
 from core.consensus.ensembles import RULES
 from core.interpretation.ensembles import answer
-from pages.sections.ensembles.controls import judged, read_controls
-from pages.sections.ensembles.rules import rules_tab, without_tab
+from pages.sections.ensembles.jury import judged, read_controls, rules_tab, without_tab
 from pages.shared import cached, widgets
 
 KINDS = {
@@ -22,13 +21,10 @@ with head:
     widgets.answer(*answer(found))
     left = f" {found.left_out:,} comparisons that not all judged are left out." if found.left_out else ""
     st.caption(f"{found.n:,} comparisons. {KINDS[jury.kind]}{left}")
-on_rules, on_without = st.tabs(["Rules", "Without one judge"], key="jury-tab", bind=widgets.URL)
-with on_rules:
-    if on_rules.open:
-        rules_tab(found)
-with on_without:
-    if on_without.open:
-        without_tab(found)
+widgets.tabs(
+    {"Rules": lambda: rules_tab(state, found), "Without one judge": lambda: without_tab(state, found)},
+    key="jury-tab",
+)
 for key, reason in found.not_applicable.items():
     widgets.not_applicable(f"{RULES[key].name if key in RULES else key}: {reason}")
 widgets.copy_as_python(

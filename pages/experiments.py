@@ -1,33 +1,28 @@
 """How many votes and labels do I need?"""
 
-from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from pages.sections.experiments.budget import budget_tab
 from pages.sections.experiments.comparison import compared_tab
-from pages.sections.experiments.controls import PageState, read_controls
-from pages.sections.experiments.parameters import parameters_tab
-from pages.sections.experiments.sweeps import labels_tab, votes_tab
-from pages.sections.experiments.transfer import transfer_tab
+from pages.sections.experiments.sweeps import labels_tab, read_controls, votes_tab
+from pages.sections.experiments.transfer import parameters_tab, transfer_tab
 from pages.shared import widgets
-
-TABS: dict[str, Callable[[PageState], None]] = {
-    "How many votes": votes_tab,
-    "How many labels": labels_tab,
-    "Transfer": transfer_tab,
-    "Compare": compared_tab,
-    "Parameters": parameters_tab,
-    "Vote budget": lambda state: budget_tab(state.selection, state.judge, state.style, state.look),
-}
 
 widgets.title("Experiments", "How many votes and labels do I need?")
 state = read_controls()
-for tab, draw in zip(st.tabs(list(TABS), key="experiment", bind=widgets.URL), TABS.values(), strict=True):
-    with tab:
-        if tab.open:
-            with widgets.errors():
-                draw(state)
+widgets.tabs(
+    {
+        "How many votes": partial(votes_tab, state),
+        "How many labels": partial(labels_tab, state),
+        "Transfer": partial(transfer_tab, state),
+        "Compare": partial(compared_tab, state),
+        "Parameters": partial(parameters_tab, state),
+        "Vote budget": partial(budget_tab, state),
+    },
+    key="experiment",
+)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption("Shown elsewhere:", width="content")
     widgets.goto("one order or both", "position.py", key="experiments-order", rater=state.judge)

@@ -5,7 +5,7 @@ from streamlit.auth_util import get_secrets_auth_section
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.schema import Selection
-from pages.shared import cached, theme, widgets
+from pages.shared import cached, widgets
 
 SECTIONS = {
     "": ("overview.py", "data.py", "collect.py"),
@@ -24,6 +24,22 @@ SECTIONS = {
 TITLES = {"position.py": "Position bias"}
 ABSENT = "data set that is not here"
 ABSENT_JUDGES = "judges that are not here"
+# The look of what Streamlit's own theme settings do not reach.
+STYLE = """<style>
+[data-testid="stMainBlockContainer"] { padding-left: 3rem; padding-right: 3rem; max-width: 88rem; }
+[data-testid="stMainBlockContainer"] h1 { padding: 0 0 0.4rem 0; }
+[class*="st-key-answer-"] { border-left: 3px solid var(--appellate-rule, #7d8791); padding-left: 0.8rem; }
+[class*="st-key-answer-"] [data-testid="stText"] { font-size: 1.15rem; line-height: 1.4; font-weight: 500; }
+[class*="st-key-answer-finding"] { --appellate-rule: #2f8fc4; }
+[class*="st-key-answer-warning"] { --appellate-rule: #d5762c; }
+[data-testid="stText"] { overflow-wrap: anywhere; }
+[data-testid="stBaseButton-tertiary"] { color: var(--st-primary-color, #2f8fc4); }
+@media (max-width: 640px) {
+  [data-testid="stTabs"] [role="tablist"] { flex-wrap: wrap; }
+  [class*="st-key-answer-"] [data-testid="stText"] { font-size: 1rem; }
+  [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
+}
+</style>"""
 
 
 def navigation() -> dict[str, list[st.Page]]:
@@ -117,7 +133,7 @@ def leave_for(target: str) -> None:
 
 
 st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
-st.html(theme.STYLE)
+st.html(STYLE)
 if get_secrets_auth_section() and not st.user.is_logged_in:
     st.title("Appellate")
     st.button("Sign in", on_click=st.login)

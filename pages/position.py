@@ -2,24 +2,22 @@
 
 import streamlit as st
 
-from pages.sections.position.controls import read_controls
+from pages.sections.position import order
 from pages.sections.position.corrected import corrected_tab
-from pages.sections.position.order import balance_section, change_section, length_section, order_section
 from pages.shared import widgets
 
 widgets.title("Position bias", "Does order decide?")
 answer = st.container()
-state = read_controls()
+state = order.read_controls()
 measured, corrected = st.tabs(["What order does", "Correcting for order"], key="order", bind=widgets.URL)
 if measured.open:
     with answer:
-        kind = "finding" if state.verdict.verdict == "ok" else "warning"
-        widgets.answer(f"{state.judge}: {state.verdict.sentence}", kind)
+        widgets.verdict(state.verdict)
     with measured:
-        order_section(state)
-        change_section(state)
-        balance_section(state)
-        length_section(state)
+        order.order_section(state)
+        order.change_section(state)
+        order.balance_section(state)
+        order.length_section(state)
         widgets.copy_as_python(
             f"""bias = position_bias(queries.positions(store, selection)[{state.judge!r}])
 print(bias.flip_rate, bias.pairs)

@@ -5,7 +5,7 @@ import hashlib
 import pandas as pd
 import pyarrow as pa
 
-from core.schema import ImportResult, vote_schema
+from core.schema import VOTES, ImportResult
 
 
 def reading(
@@ -13,7 +13,7 @@ def reading(
 ) -> ImportResult:
     """A reading with the canonical columns of `frame`; its other columns go into `extra`."""
     frame = pd.DataFrame(frame)
-    schema = vote_schema()
+    schema = VOTES.schema()
     others = [column for column in frame.columns if column not in schema.names]
     columns = {}
     for field in schema:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.random_votes import as_reading, random_votes
 from core.aggregation.btd import BTDOptions
 from core.aggregation.evaluation import evaluate
 from core.aggregation.rules import (
@@ -17,14 +18,12 @@ from core.aggregation.rules import (
     derived_name,
     given_labels,
     greedy_pair,
-    longest,
     one_hot,
     thresholds,
 )
 from core.errors import InvalidOption
 from core.records import NO_SIDE, SingleVotes, VoteCells, VoteCounts
 from core.schema import Selection
-from core.simulate.columns import as_reading, random_votes
 from core.store import Store
 from core.store import vote_queries as queries
 from tests.test_evaluation import simulated
@@ -130,10 +129,6 @@ def test_random_is_uniform():
     assert RULES["random"].forecast(cells, cells.weight[None], BTDOptions()) == pytest.approx(
         np.full((1, 2, 3), 1 / 3)
     )
-
-
-def test_longest_answer_wins():
-    assert longest(np.array([10, 3, 5]), np.array([4, 9, 5])).tolist() == [1, -1, 0]
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from btd_counts import simulate_counts
 
 from benchmarks import alternatives, files
 from benchmarks.__main__ import main
+from benchmarks.random_votes import as_reading, random_votes
 from benchmarks.timing import Row, Skipped, Timing, in_turns, machine, met, table
 from core.aggregation.btd import decision_map, fit
 from core.aggregation.evaluation import evaluate
 from core.confidence.calibration_error import calibration
 from core.schema import Selection
-from core.simulate.columns import as_reading, random_votes, simulate_counts
 from core.store import Store
 from core.store import vote_queries as queries
 from core.store.export import write_file

@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.leaderboard.anchored import board
+from benchmarks.random_votes import as_reading
+from core.leaderboard.anchored import board, met
 from core.leaderboard.anchors import anchors, triangles
 from core.leaderboard.judge_dispersion import rating_spread
 from core.leaderboard.judges import mean_of_judges
-from core.leaderboard.rating_methods import met
 from core.schema import Selection
-from core.simulate.columns import as_reading
 from core.simulate.votes import demo_world, simulate
 from core.store import Store
 from core.store.vote_queries import pair_scores

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 from threadpoolctl import threadpool_limits
 
-from core.aggregation import btd, newton
+from core.aggregation import btd, solver
 from core.aggregation import solver as btd_solver
 from core.errors import InvalidOption, TooFewLabels
 from core.records import NO_GOLD, FloatArray, VoteCells
@@ -334,7 +334,7 @@ def test_unlabelled_comparisons_do_not_change_a_fit():
 
 
 def test_a_fit_that_does_not_converge_is_an_error(monkeypatch):
-    monkeypatch.setattr(newton, "MAX_STEPS", 1)
+    monkeypatch.setattr(solver, "MAX_STEPS", 1)
     with pytest.raises(btd.NotConverged, match="1 of 1"):
         btd.fit(random_cells(8))
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from core.aggregation.btd import BTDFit, BTDOptions, decide, features, fit, probabilities
 from core.errors import InvalidOption, TooFewLabels
 from core.experiments.budget import (
-    PRICES,
     BudgetPlan,
-    advise,
+    BudgetTrial,
+    Pilot,
     chances,
     lattice_of,
     learn,
@@ -25,18 +25,25 @@ from core.experiments.budget import (
     plan,
     posterior,
     price_for,
-    price_table,
     state_cells,
     still_open,
     stopping,
+    trial,
 )
-from core.experiments.budget_trial import BudgetTrial, trial
 from core.interpretation.experiments import budget_answer, not_kept, outlook, saving, simpler
 from core.interpretation.format import signed, signed_span
 from core.plots.base import Style
 from core.plots.experiments import budget_figure
 from core.records import NO_GOLD, IntArray, VoteCells, VoteCounts
 from core.stats.estimate import Estimate
+
+PRICES = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05)
+
+
+def fixed_errors(pilot: Pilot) -> np.ndarray:
+    """Expected error with so many votes on every comparison, for each checkpoint."""
+    least = least_risk(pilot.joint)
+    return np.array([least[pilot.lattice.level(i)].sum() for i in range(len(pilot.lattice.levels))])
 
 
 def known_fit(beta: float = 1.3, eta0: float = 1.5, gamma: float = 0.8) -> BTDFit:
@@ -146,19 +153,18 @@ def test_price_nothing_gives_the_labels_of_all_votes(cells: VoteCells) -> None:
 @settings(max_examples=25)
 def test_dearer_votes_mean_fewer_votes_and_more_error(cells: VoteCells) -> None:
     pilot = learn(cells)
-    table = price_table(pilot, prices=(*PRICES, np.inf))
-    assert (np.diff(table.expected_votes) <= 1e-9).all()
-    assert (np.diff(table.expected_mae) >= -1e-9).all()
-    assert table.expected_votes[-1] == pytest.approx(1.0)
-    assert table.expected_mae[-1] == pytest.approx(table.fixed_mae[0])
-    assert (np.diff(table.fixed_mae) <= 1e-12).all()
+    plans = [plan(pilot, price=price) for price in (*PRICES, math.inf)]
+    expected_votes = np.array([one.expected_votes for one in plans])
+    expected_mae = np.array([one.expected_mae for one in plans])
+    fixed_votes, fixed_mae = np.array(pilot.lattice.levels), fixed_errors(pilot)
+    assert (np.diff(expected_votes) <= 1e-9).all()
+    assert (np.diff(expected_mae) >= -1e-9).all()
+    assert expected_votes[-1] == pytest.approx(1.0)
+    assert expected_mae[-1] == pytest.approx(fixed_mae[0])
+    assert (np.diff(fixed_mae) <= 1e-12).all()
     # At its own price the planner is never dearer than a fixed number of votes.
-    for price, votes, mae in zip(table.price[:-1], table.expected_votes, table.expected_mae, strict=False):
-        assert mae + price * votes <= (table.fixed_mae + price * table.fixed_votes).min() + 1e-9
-    for row, price in enumerate(table.price):
-        alone = plan(pilot, price=float(price))
-        assert alone.expected_votes == pytest.approx(table.expected_votes[row])
-        assert alone.expected_mae == pytest.approx(table.expected_mae[row])
+    for price, votes, mae in zip(PRICES, expected_votes, expected_mae, strict=False):
+        assert mae + price * votes <= (fixed_mae + price * fixed_votes).min() + 1e-9
 
 
 @given(pilots, st.sampled_from([0.0, 0.001, 0.01, 0.1]))
@@ -231,32 +237,27 @@ def test_votes_two_at_a_time() -> None:
     cells = pilot_cells(np.random.default_rng(2), 8)
     single, paired = learn(cells), learn(cells, step=2)
     assert paired.lattice.levels == (2, 4, 6, 8)
-    one, two = (price_table(pilot, prices=(0.0, 0.004)) for pilot in (single, paired))
-    np.testing.assert_allclose(two.fixed_mae, one.fixed_mae[1::2], atol=1e-12)
+    np.testing.assert_allclose(fixed_errors(paired), fixed_errors(single)[1::2], atol=1e-12)
     # Fewer chances to stop: never cheaper at the same price.
-    cost_one, cost_two = (t.expected_mae + t.price * t.expected_votes for t in (one, two))
-    assert (cost_two >= cost_one - 1e-12).all()
+    for price in (0.0, 0.004):
+        one, two = (plan(pilot, price=price) for pilot in (single, paired))
+        cost_one, cost_two = (found.expected_mae + price * found.expected_votes for found in (one, two))
+        assert cost_two >= cost_one - 1e-12
     assert plan(paired, price=np.inf).expected_votes == pytest.approx(2)
     assert plan(learn(cells, minimum=3), price=np.inf).expected_votes == pytest.approx(3)
 
 
 def ask(budget: BudgetPlan, order: IntArray) -> tuple[IntArray, IntArray]:
     """Follow a plan vote by vote: order (comparisons, n) of votes → votes asked for, label."""
+    state = {votes: row for row, votes in enumerate(zip(budget.plus, budget.tie, budget.minus, strict=True))}
+    levels = sorted({sum(votes) for votes in state})
     asked, label = np.zeros(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
     open_ = np.arange(len(order))
-    for k in range(budget.step, budget.votes + 1, budget.step):
+    for k in levels:
         so_far = order[open_, :k]
-        stop, decision = advise(
-            budget,
-            VoteCounts(
-                comparison=open_,
-                item=open_,
-                plus=(so_far == 1).sum(axis=1),
-                tie=(so_far == 0).sum(axis=1),
-                minus=(so_far == -1).sum(axis=1),
-                gold=np.full(len(open_), NO_GOLD),
-            ),
-        )
+        votes = np.stack([(so_far == vote).sum(axis=1) for vote in (1, 0, -1)], axis=1)
+        row = np.array([state[tuple(one)] for one in votes.tolist()])
+        stop, decision = budget.stop[row], budget.decision[row]
         asked[open_[stop]], label[open_[stop]] = k, decision[stop]
         open_ = open_[~stop]
         if not len(open_):
@@ -426,7 +427,7 @@ def test_bad_options_are_named() -> None:
     with pytest.raises(InvalidOption, match="Price -1"):
         plan(pilot, price=-1)
     with pytest.raises(InvalidOption, match="Price nan"):
-        price_table(pilot, prices=(0.1, float("nan")))
+        plan(pilot, price=float("nan"))
     with pytest.raises(InvalidOption, match=r"Added error of -0\.1"):
         plan(pilot, tolerance=-0.1)
     with pytest.raises(InvalidOption, match="7 votes, 2 at a time"):
@@ -440,10 +441,6 @@ def test_bad_options_are_named() -> None:
     with pytest.raises(InvalidOption, match="Prior of 0"):
         learn(cells, prior=0)
     one = np.array([0])
-    twelve = VoteCounts(comparison=one, item=one, plus=one + 12, tie=one, minus=one, gold=one)
-    budget = plan(pilot)
-    with pytest.raises(InvalidOption, match="has 12 votes; the plan decides after 1, 2"):
-        advise(budget, twelve)
     few = counts_of(np.random.default_rng(0), 50, 1, 4)
     with pytest.raises(InvalidOption, match="Added error"):
         trial(few, rng=np.random.default_rng(0), tolerances=(-1,))
@@ -541,9 +538,9 @@ def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
     told, kind = budget_answer("j", better, 0.004)
     assert kind == "warning"
     assert told.endswith(
-        "A simpler rule (Stop if the first 2 agree) has no higher error with no more votes: it uses 2.00 where the "
-        f"planner asks {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the error where the "
-        f"planner adds {signed(chosen.added.value, 4)}."
+        "A simpler rule (Stop if the first 2 agree) has no higher error with no more votes: it uses 2.00 "
+        f"where the planner uses {chosen.votes:.2f}, and adds +0.0001 (−0.0004 to +0.0006) to the error "
+        f"where the planner adds {signed(chosen.added.value, 4)}."
     )
     plain = with_row(alone, "majority-8", added=Estimate(-0.0071, -0.009, -0.005))
     assert budget_answer("j", plain, 0.004)[0].endswith(

@@ -8,6 +8,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 from core.confidence.calibration_error import (
     NLL_CLIP,
+    absolute_sum_interval,
     calibration,
     calibration_intervals,
     noise_floor,
@@ -17,7 +18,6 @@ from core.confidence.th_scores import th_sweep
 from core.errors import InvalidOption, NoUsableVotes
 from core.records import OutcomeCounts
 from core.stats.binning import BLOCK, bin_index, equal_mass_index, rank_values
-from core.stats.ece_interval import absolute_sum_interval
 from core.stats.intervals import clustered_proportion
 from tests.outcomes import of_judge, of_votes
 

@@ -22,12 +22,16 @@ from core.leaderboard.anchors import triangles
 from core.leaderboard.debiased import debiased_rate, rogan_gladen
 from core.records import NO_GOLD, PairScores, RatingTable, VoteCounts
 from core.stats.estimate import Estimate
-from core.stats.intervals import clustered_proportion, jeffreys, wilson
+from core.stats.intervals import beta_interval, clustered_proportion, wilson
 
 pytestmark = pytest.mark.slow
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results.md"
 LEVEL = 0.95
+
+
+def jeffreys(k: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    return beta_interval(k + 0.5, n - k + 0.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

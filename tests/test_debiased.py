@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InvalidOption, TooFewLabels
-from core.interpretation.debiased import corrected, debiased
+from core.interpretation.leaderboard_checks import corrected, debiased
 from core.leaderboard.debiased import debiased_rate, oriented, rogan_gladen
 from core.records import NO_GOLD, VoteCounts
 

@@ -12,8 +12,16 @@ from sklearn.metrics import cohen_kappa_score
 
 from core.errors import InvalidOption, NoUsableVotes
 from core.interpretation.direct_scores import alone
-from core.leaderboard.proportional_odds import BOUND, MAX_LEVELS, Levels, below, chances, fit
-from core.leaderboard.score_board import score_boards, scored_anchors
+from core.leaderboard.score_board import (
+    BOUND,
+    MAX_LEVELS,
+    Levels,
+    below,
+    chances,
+    fit,
+    score_boards,
+    scored_anchors,
+)
 from core.leaderboard.scores import direct_statistics
 from core.records import DirectScores
 from core.stats.intervals import mean_interval

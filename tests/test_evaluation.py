@@ -10,9 +10,9 @@ from scipy import stats
 
 from core.aggregation import btd
 from core.aggregation.btd import apply
-from core.aggregation.evaluation import evaluate, label_distributions, regime
+from core.aggregation.evaluation import evaluate, regime
 from core.aggregation.rules import RULES
-from core.errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
+from core.errors import InvalidOption, TooFewLabels, UnknownName
 from core.interpretation.aggregation import _changed, effect
 from core.records import NO_GOLD, VoteCells, VoteCounts
 from core.stats.splits import (
@@ -256,7 +256,7 @@ def test_rules_that_do_not_differ_are_told_apart_in_five_of_a_hundred(groups):
         change = np.clip(rng.normal(0, 0.2, groups), -1, 1)
         losses = np.stack([1 + change, np.ones(groups), 1 + change, np.ones(groups)], axis=1)
         each = ItemLosses(loss=losses, items=np.ones(groups, dtype=np.int64), size=np.full(groups, 8.0))
-        found = held_out_scores(each, ("new", "old"), n_splits=2, calibration=20.0)
+        found = held_out_scores(each, ("new", "old"), calibration=20.0)
         told += effect(found, "drps", 1) != "does not change"
         assert effect(found, "mae", 1) == "does not change" or groups > 2
     assert told / 1_000 == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 1_000))
@@ -264,7 +264,7 @@ def test_rules_that_do_not_differ_are_told_apart_in_five_of_a_hundred(groups):
 
 def test_one_held_out_item_shows_no_change():
     one = ItemLosses(loss=np.array([[0.2, 0.5, 0.1, 0.3]]), items=np.array([1]), size=np.array([30.0]))
-    found = held_out_scores(one, ("new", "old"), n_splits=2, calibration=20.0)
+    found = held_out_scores(one, ("new", "old"), calibration=20.0)
     assert found.mae_change.value[1] == pytest.approx(-0.3)
     assert np.isnan([*found.mae.low, *found.mae.high]).all()
     assert np.isnan([found.mae_change.low[1], found.mae_change.high[1], found.drps_change.low[1]]).all()
@@ -367,22 +367,6 @@ def test_impossible_options_are_refused():
             evaluate(counts, rng=rng, **options)
     with pytest.raises(UnknownName, match="median"):
         evaluate(counts, rng=rng, methods=["median"])
-
-
-def test_label_distributions_count_every_labelled_comparison():
-    counts = simulated(20, 300)
-    fit = btd.fit(counts.cells()[0])
-    found = label_distributions(counts, fit)
-    for shares in (found.gold, found.majority, found.calibrated):
-        assert shares.sum() == pytest.approx(1)
-    for label in (-1, 0, 1):
-        assert found.gold[label + 1] == pytest.approx((counts.gold == label).mean())
-        assert found.majority[label + 1] == pytest.approx((counts.label == label).mean())
-    both = (counts.gold == 0) & (apply(fit, counts) == 1)
-    assert found.calibrated_confusion[1, 2] == both.sum()
-    assert found.majority_confusion.sum() == found.calibrated_confusion.sum() == found.n == 300
-    with pytest.raises(NoUsableVotes):
-        label_distributions(with_gold(counts, np.full(300, NO_GOLD)), fit)
 
 
 def test_regimes_of_the_published_table(golden):

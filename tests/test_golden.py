@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.bias.position import sign_test
+from core.bias import sign_test
 
 HERE = Path(__file__).resolve().parent
 

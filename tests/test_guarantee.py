@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from btd_counts import simulate_counts
 from scipy import stats
 
 from core.aggregation.btd import fit
@@ -21,7 +22,6 @@ from core.confidence.selective import (
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
 from core.interpretation.calibration import guaranteed
 from core.records import NO_GOLD, OutcomeCounts, SingleVotes, VoteCounts
-from core.simulate.columns import simulate_counts
 
 ALPHA, DELTA = 0.12, 0.1
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from core.errors import AmbiguousLabels, InvalidOption, UnknownName, UnreadableFile
 from core.importers import Inspection, ReadOptions, formats, inspect, read, read_back, template
 from core.importers.source import open_source
-from core.schema import COLUMN_NAMES, vote_schema
+from core.schema import COLUMN_NAMES, VOTES
 from core.store.export import write_csv
 
 
@@ -64,7 +64,7 @@ CONTAINERS = {
 @pytest.mark.parametrize("name", CONTAINERS)
 def test_every_container_gives_the_same_votes(name):
     reading = read([(name, CONTAINERS[name])])[0]
-    assert reading.votes.cast(vote_schema()).num_rows == 3
+    assert reading.votes.cast(VOTES.schema()).num_rows == 3
     assert reading.rejects.num_rows == 0
     assert reading.rows == 3
     expected = [row | {"run": 0, "status": "ok", "model_a": "A", "rater_type": "llm"} for row in ROWS]
@@ -319,7 +319,7 @@ TEXTS = st.one_of(
 def test_an_export_reads_back_to_identical_votes(rows):
     """Law: read ∘ write_csv is the identity on votes, formula cells, quotes and line breaks included."""
     table = pa.Table.from_pylist(
-        [{"dataset": "d", "status": "ok"} | row for row in rows], schema=vote_schema()
+        [{"dataset": "d", "status": "ok"} | row for row in rows], schema=VOTES.schema()
     )
     defaults = {"model_b": "B", "rater_type": "llm"}
     for name, value in defaults.items():

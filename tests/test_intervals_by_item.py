@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq
 
+from core.confidence.selective import auroc
 from core.errors import InvalidOption
 from core.records import OutcomeCounts
-from core.stats.auroc import auroc
 from core.stats.estimate import Estimate
 from core.stats.intervals import item_means, items_to_decide, mean_interval, wilson_by_item
 

@@ -17,6 +17,7 @@ import pytest
 from aiohttp import web
 from judging_jobs import collect, job, pairs
 from judging_server import Server
+from patience import LONG
 
 from core.errors import InvalidOption
 from core.judging import client
@@ -367,7 +368,7 @@ def test_nothing_of_a_reply_is_printed(content):
             [sys.executable, "-c", ODD, server.url],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=LONG,
             cwd=os.getcwd(),
         )
     assert (said.returncode, said.stdout, said.stderr) == (0, "", "")

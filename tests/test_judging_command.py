@@ -180,7 +180,7 @@ def test_ctrl_c_before_anything_is_sent(items):
         process = spawn(arguments(items, server))
         with items.open("wb"):
             process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=LONG)
         assert (process.returncode, err) == (3, b"stopped before anything was sent\n")
         assert server.calls == 0
 
@@ -189,6 +189,7 @@ def test_ctrl_c_before_anything_is_sent(items):
 def test_ctrl_c_in_another_command(items):
     code = """if True:
         import signal, sys
+        import numpy, pandas, core.simulate.tables, core.simulate.votes
         from core.__main__ import main
         signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
         signal.setitimer(signal.ITIMER_REAL, 1)
@@ -198,7 +199,7 @@ def test_ctrl_c_in_another_command(items):
         cwd=REPOSITORY,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=LONG,
     )
     assert (done.returncode, done.stderr) == (130, b"appellate: interrupted\n")
 

@@ -230,7 +230,7 @@ def entry(label: str, rank: int, **changes: object) -> dict[str, object]:
 def test_rankings():
     text = json.dumps({"candidates": [entry("B", 1, score=90.5), entry("A", 2, uncertain=True)]})
     found = ranking(text, 2)
-    assert [(r.slot, r.score, r.rank, r.uncertain) for r in found.ranking] == [
+    assert [(r["slot"], r["score"], r["rank"], r["uncertain"]) for r in found.ranking] == [
         (0, 50.0, 2, 1),
         (1, 90.5, 1, 0),
     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.bias.position import sign_test
+from core.bias import sign_test
 from core.consensus.listwise import (
     COMPONENTS,
     Weights,

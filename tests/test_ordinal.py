@@ -23,13 +23,22 @@ from core.aggregation.ordinal_model import (
     fit_sets,
     median_level,
     of_scores,
-    of_votes,
     ordinal,
     plain_levels,
     probabilities,
 )
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
 from core.records import NO_GOLD, DirectScores, InvalidCounts, VoteCounts
+
+
+def of_votes(counts: VoteCounts) -> LevelCounts:
+    """Votes -1, 0, +1 as three levels."""
+    return LevelCounts(
+        item=counts.item,
+        levels=np.column_stack([counts.minus, counts.tie, counts.plus]),
+        gold=np.where(counts.gold == NO_GOLD, NO_GOLD, counts.gold + 1),
+        scale=(-1.0, 0.0, 1.0),
+    )
 
 
 def rated(seed: int, rows: int, k: int, n: int, *, shift: float = 0.0, stretch: float = 1.0) -> LevelCounts:

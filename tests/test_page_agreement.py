@@ -291,7 +291,8 @@ def contest(rule: str, difference: float | None, *, clearly: bool = False) -> Ju
 def test_sentences() -> None:
     rows = [contest("majority", 0.1, clearly=True), contest("majority", 0.01), contest("majority", -0.1)]
     assert sentences.wins([*rows, contest("BTD", None)]) == (
-        "Compared with the mode of the other people, its majority label beats 2 of 3 people (1 of them clearly)."
+        "Compared with the mode of the other people, its majority label beats 2 of 3 people "
+        "(1 of them clearly)."
     )
     assert "cannot be set beside people" in sentences.wins([contest("BTD", None)])
     assert sentences.together("People", inter_rater_reliability({}, rng=np.random.default_rng(0))) == (

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.budget import learn, plan
-from core.experiments.budget_trial import trial
+from core.experiments.budget import learn, plan, trial
 from core.interpretation.experiments import budget_answer, outlook
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET

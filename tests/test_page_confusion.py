@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from core.aggregation.btd import apply, fit, held_out_labels
 from core.agreement.confusion_matrix import commonest_error, confusion
 from core.errors import InvalidOption, TooFewLabels
-from core.interpretation import confusion as sentences
+from core.interpretation import agreement as sentences
+from core.plots.agreement import ORDER, accuracies, cell_key, confusion_matrix
 from core.plots.base import rater_styles
-from core.plots.confusion import ORDER, accuracies, cell_key, confusion_matrix
 from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET

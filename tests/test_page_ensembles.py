@@ -9,7 +9,7 @@ from core.consensus.ensembles import Difference, compare, members
 from core.interpretation.ensembles import answer, departures, rules_departures, widened, without
 from core.interpretation.format import points
 from core.plots.base import rater_styles
-from core.plots.ensembles import accuracies_figure, without_figure
+from core.plots.consensus import accuracies_figure, without_figure
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries

@@ -14,7 +14,6 @@ from core.experiments.parameter_transfer import task_distances, transfer, transf
 from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
 from core.interpretation.experiments import (
     comparison_answer,
-    costly,
     enough_labels,
     enough_votes,
     labels_answer,
@@ -25,7 +24,6 @@ from core.interpretation.experiments import (
 )
 from core.plots.base import rater_styles
 from core.plots.experiments import (
-    transferred_figure,
     compared_figure,
     distance_figure,
     parameters_figure,
@@ -33,6 +31,7 @@ from core.plots.experiments import (
     ties_figure,
     transfer_figure,
     transfer_key,
+    transferred_figure,
 )
 from core.records import NO_GOLD, VoteCounts
 from core.schema import Selection
@@ -71,9 +70,9 @@ def moved(tasks):
 
 def with_ends(found, high: list[float], low: list[float] | None = None):
     """A sweep whose intervals of the rise above the most votes end at `high`, under each rule."""
-    ends = {"more_high": high} if low is None else {"more_high": high, "more_low": low}
+    ends = {"high": high} if low is None else {"high": high, "low": low}
     columns = {name: np.repeat(np.array(end)[:, None], 3, axis=1) for name, end in ends.items()}
-    return dataclasses.replace(found, **columns)
+    return dataclasses.replace(found, more=dataclasses.replace(found.more, **columns))
 
 
 def test_enough_votes_are_the_fewest_shown_to_be_near(votes_found):
@@ -87,23 +86,25 @@ def test_votes_are_said_to_pay_to_be_enough_or_not_to_be_known(votes_found):
     column = votes_found.methods.index("btd")
     high = [0.1, 0.05, 0.02, 0.0]
     pays = votes_answer("j", with_ends(votes_found, high, [0.05, 0.03, 0.01, 0.0]))
-    assert pays.startswith(f"j: more votes pay up to all 8: BTD errs {votes_found.mae[-1, column]:.3f} (")
-    assert f"with 1 it errs {votes_found.more[0, column]:.3f} more (0.050 to 0.100)" in pays
+    error = votes_found.mae.value[-1, column]
+    assert pays.startswith(f"j: more votes pay up to all 8: BTD errs {error:.3f} (")
+    assert f"with 1 it errs {votes_found.more.value[0, column]:.3f} more (0.050 to 0.100)" in pays
     assert pays.endswith("on 600 labelled comparisons (intervals leave out which 30 calibrate).")
     unknown = votes_answer("j", with_ends(votes_found, high, [0.05, 0.03, -0.01, 0.0]))
     assert "whether fewer than 8 votes would do is not known" in unknown
     enough = votes_answer("j", with_ends(votes_found, [0.1, 0.05, 0.009, 0.0]))
     assert enough.startswith("j: 4 votes per comparison do nearly as well as 8: BTD errs ")
-    assert f"{votes_found.more[2, column]:.3f} more" in enough
-    less = dataclasses.replace(votes_found, more=-np.abs(votes_found.more))
+    assert f"{votes_found.more.value[2, column]:.3f} more" in enough
+    fewer = dataclasses.replace(votes_found.more, value=-np.abs(votes_found.more.value))
+    less = dataclasses.replace(votes_found, more=fewer)
     one = votes_answer("j", with_ends(less, [0.009, 0.009, 0.009, 0.0], [-0.3, -0.2, -0.1, 0.0]))
     assert one.startswith("j: 1 vote per comparison does nearly as well as 8")
-    assert f"{votes_found.more[0, column]:.3f} less (−0.009 to 0.300) with 1" in one
+    assert f"{votes_found.more.value[0, column]:.3f} less (−0.009 to 0.300) with 1" in one
 
 
 def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):
     column = labels_found.methods.index("btd")
-    mae = labels_found.mae.copy()
+    mae = labels_found.mae.value.copy()
     everything = labels_found.mae_all_labels[0]
     for gaps, expected in (
         ([0.05, 0.02, 0.005, *[0.001] * 7], 60),
@@ -112,7 +113,11 @@ def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):
         ([0.05] * 10, None),
     ):
         mae[:, column] = everything + np.array(gaps)
-        found = dataclasses.replace(labels_found, mae=mae.copy())
+        ends = {
+            name: dataclasses.replace(getattr(labels_found, name), value=mae.copy())
+            for name in ("mae", "mae_item")
+        }
+        found = dataclasses.replace(labels_found, **ends)
         assert enough_labels(found) == expected
         said = labels_answer("j", found)
         start = f"{expected} labelled comparisons bring BTD within 0.01" if expected else "even 200"
@@ -128,7 +133,7 @@ def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):
 
 def test_transfer_says_how_often_and_where_worst(moved):
     said = transfer_answer(moved, "categories")
-    worse = costly(moved)
+    worse = moved.change.low > 0
     assert not worse.diagonal().any()
     assert said.startswith(
         f"In {12 - worse.sum()} of 12 pairs of categories a transferred fit is not shown to cost more: "
@@ -216,9 +221,9 @@ def test_sweep_figure_plots_the_sweep(over, votes_found, labels_found):
     lines = [trace for trace in fig.data if trace.mode == "lines+markers"]
     assert len(lines) == len(found.methods)
     for m, trace in enumerate(lines):
-        assert list(trace.y) == found.mae[:, m].tolist()
-        assert trace.y + trace.error_y.array == pytest.approx(found.mae_item_high[:, m])
-        assert trace.y - trace.error_y.arrayminus == pytest.approx(found.mae_item_low[:, m])
+        assert list(trace.y) == found.mae.value[:, m].tolist()
+        assert trace.y + trace.error_y.array == pytest.approx(found.mae_item.high[:, m])
+        assert trace.y - trace.error_y.arrayminus == pytest.approx(found.mae_item.low[:, m])
     assert list(fig.layout.xaxis.ticktext) == [str(size) for size in found.sizes]
 
 
@@ -296,9 +301,9 @@ def test_the_first_tab_says_and_shows_core_s_sweep(app: AppTest, capsys) -> None
     found = vote_sweep(orders, rng=rng())
     assert texts(page)[0] == votes_answer(judge, found)
     shown = next(frame.value for frame in page.dataframe if "votes" in frame.value)
-    assert shown["MAE"].tolist() == pytest.approx(found.mae.ravel().tolist())
+    assert shown["MAE"].tolist() == pytest.approx(found.mae.value.ravel().tolist())
     assert (shown["n"] == found.n).all()
-    assert f"{found.mae[0, 0]:.6f}" in printed(page, capsys)
+    assert f"{found.mae.value[0, 0]:.6f}" in printed(page, capsys)
 
 
 def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
@@ -314,7 +319,7 @@ def test_labels_are_core_s_and_their_lines_run(app: AppTest, capsys) -> None:
     judge = page.selectbox(key="rater").value
     found = label_sweep(vote_counts(demo_store(), DEMO)[judge], rng=rng())
     assert labels_answer(judge, found) in texts(page)
-    assert f"{found.mae[0, 0]:.6f}" in printed(page, capsys)
+    assert f"{found.mae.value[0, 0]:.6f}" in printed(page, capsys)
 
 
 def test_transfer_is_core_s_and_its_lines_run(app: AppTest, capsys) -> None:

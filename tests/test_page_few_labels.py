@@ -23,7 +23,7 @@ from core.confidence.selective import (
 )
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.interpretation.calibration import SURENESS_NAMES, guaranteed
-from core.interpretation.debiased import corrected, debiased
+from core.interpretation.leaderboard_checks import corrected, debiased
 from core.leaderboard.debiased import (
     debiased_board,
     debiased_rate,

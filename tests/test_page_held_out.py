@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.aggregation.confidence_weights import confidence_weighted
 from core.aggregation.ordinal_model import of_scores, ordinal
 from core.aggregation.position_aware_btd import one_order, position_aware
-from core.bias.position import position_bias
+from core.bias import position_bias
 from core.interpretation import verdicts
 from core.interpretation.aggregation import SIMULATED_CONFIDENCE, across_judges, effect
 from core.interpretation.aggregation import confidence_weighted as weighed_words
@@ -237,9 +237,7 @@ def scores_with(mae: tuple[float, float], drps: tuple[float, float]) -> HeldOutS
         drps_change=change(*drps),
         n=100,
         items=100,
-        n_splits=10,
         calibration=20.0,
-        level=0.95,
     )
 
 

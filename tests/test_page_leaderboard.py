@@ -17,9 +17,8 @@ from core.interpretation.leaderboard import (
     triangle_summaries,
     triangles_frame,
 )
-from core.leaderboard.anchored import board
+from core.leaderboard.anchored import board, met
 from core.leaderboard.anchors import anchor_swap, anchors, triangles
-from core.leaderboard.rating_methods import met
 from core.leaderboard.standings import Standings, lead, most_reversing, standings
 from core.plots.base import rater_styles
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key

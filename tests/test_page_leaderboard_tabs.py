@@ -15,12 +15,11 @@ from test_page_leaderboard import HOSTILE, MAIN, opened, scored, texts
 
 from core.agreement.reliability import icc
 from core.interpretation import leaderboard_checks as said
-from core.leaderboard.abstaining import Abstained, Abstention, abstention, changes
 from core.leaderboard.anchored import board, subsample_errors
 from core.leaderboard.judge_dispersion import rating_spread
 from core.leaderboard.judges import mean_of_judges, pooling, screening
-from core.leaderboard.outside import compare_outside, read_outside
-from core.leaderboard.task_spread import between_tasks, differing
+from core.leaderboard.robustness import Abstained, Abstention, abstention, between_tasks, changes, differing
+from core.leaderboard.standings import compare_outside, read_outside
 from core.plots.leaderboard import outside_figure, ratings_figure, task_key, tasks_figure
 from core.plots.leaderboard_checks import (
     abstention_figure,
@@ -173,9 +172,7 @@ def test_abstention_in_words(store):
     assert "which may be chance" in said.abstained(found, row, (one, *changes(doubts, ANCHOR, threshold=0.2)))
     none = Abstained(threshold=0.0, coverage=0.0, n=0, n_models=0, delta_p=None, delta_elo=None, se_elo=None,
                      cv=None, kendall=None)  # fmt: skip
-    empty = Abstention(
-        anchor=ANCHOR, rule="confidence", judges=(), rows=(found.rows[0], none), n=5, n_unknown=0
-    )
+    empty = Abstention(rule="confidence", judges=(), rows=(found.rows[0], none), n=5, n_unknown=0)
     assert said.abstained(empty, none, ()).startswith(
         "Nothing is left without prompts of which a judge is less"
     )

@@ -10,7 +10,7 @@ from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.interpretation import listwise as list_sentences
 from core.interpretation.format import percent
 from core.plots.base import rater_styles
-from core.plots.listwise import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
+from core.plots.consensus import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries

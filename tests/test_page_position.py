@@ -14,14 +14,13 @@ from hypothesis import strategies as some
 from patience import LONG
 from streamlit.testing.v1 import AppTest
 
-from core.bias.length import verbosity
-from core.bias.position import flips_by, order_balance, position_bias
+from core.bias import flips_by, order_balance, position_bias, verbosity
 from core.errors import InvalidOption
 from core.interpretation import position as sentences
 from core.interpretation import verdicts
 from core.plots import position as plots
 from core.plots.base import rater_styles
-from core.plots.forest import ForestMark, Series, forest
+from core.plots.forest import forest, series
 from core.records import NO_GOLD, LengthCounts, OrderCounts, majority
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
@@ -440,8 +439,8 @@ def test_excess_interval_covers_the_truth() -> None:
 
 def test_long_names_break_at_a_word_and_keep_their_end() -> None:
     name = "Skywork_Skywork-Reward-Gemma-2-27B <b>"
-    one = ForestMark(row=name, value=0.1, low=0.0, high=0.2, n="n 5")
-    fig = forest([Series(name="x", marks=[one])], styles=rater_styles([name]), x_title="x")
+    one = series("x", {name: Estimate(0.1, 0.0, 0.2)}, "", "n 5")
+    fig = forest([one], styles=rater_styles([name]), x_title="x")
     assert fig.layout.yaxis.ticktext == ("Skywork_Skywork-Reward-<br>Gemma-2-27B &lt;b&gt;",)
 
 

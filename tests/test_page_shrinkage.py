@@ -13,7 +13,14 @@ from streamlit.testing.v1 import AppTest
 from threadpoolctl import threadpool_limits
 
 from core.aggregation.btd import Bounds, BTDOptions, fit
-from core.aggregation.evaluation import evaluate
+from core.aggregation.evaluation import (
+    FEWEST,
+    PairedChange,
+    ShrinkageGain,
+    evaluate,
+    paired_change,
+    shrinkage_gain,
+)
 from core.aggregation.rules import label_table
 from core.aggregation.shrinkage import (
     NAMES,
@@ -27,13 +34,6 @@ from core.aggregation.shrinkage import (
     pool,
     same_items,
     shrunken_fit,
-)
-from core.aggregation.shrinkage_trial import (
-    FEWEST,
-    PairedChange,
-    ShrinkageGain,
-    paired_change,
-    shrinkage_gain,
 )
 from core.errors import InvalidOption, UnknownName
 from core.interpretation.aggregation import bound, helps, shrinkage_answer, some, weighed

@@ -26,7 +26,7 @@ from core.importers import read
 from core.interpretation import estimates
 from core.interpretation.rules import LIMITS
 from core.records import OutcomeCounts, VoteCounts
-from core.schema import COLUMN_NAMES, vote_schema
+from core.schema import COLUMN_NAMES, VOTES
 
 BASE = Situation(name="base", items=40_000, votes=4)
 
@@ -314,7 +314,7 @@ def test_the_same_votes_in_every_form_of_file(form, tmp_path):
     file.write_bytes(write(table))
     (result,) = read([(file.name, file)])
     key = ["item_id", "run", "position"]
-    found = result.votes.cast(vote_schema()).select([*key, "vote", "gold"]).to_pandas().sort_values(key)
+    found = result.votes.cast(VOTES.schema()).select([*key, "vote", "gold"]).to_pandas().sort_values(key)
     order = np.lexsort([table[name].astype(str) for name in reversed(key)])
     assert found["vote"].tolist() == table["vote"][order].tolist()
     assert found["gold"].tolist() == table["gold"][order].tolist()

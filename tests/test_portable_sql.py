@@ -13,7 +13,7 @@ import pytest
 from core.errors import NoUsableVotes
 from core.importers import read
 from core.schema import Selection
-from core.store import Store, browse, marks, model_queries, row_queries, vote_queries
+from core.store import Store, browse, marks, model_queries, vote_queries
 from core.store.connection import Snapshot
 from core.store.marks import Mark
 
@@ -81,10 +81,10 @@ def _run(store: Store) -> None:
                 marks.votes_behind(store, selection, mark=mark)
         store.export(selection)
     for rows in (Selection(), Selection(where=(("lang", "de"), ("score", "4")))):
-        row_queries.direct_scores(store, rows)
+        vote_queries.direct_scores(store, rows)
         store.export(rows, kind="scores")
-    row_queries.list_rankings(store, Selection(where=(("rank", "1"),)))
-    row_queries.ranked_items(store, Selection())
+    vote_queries.list_rankings(store, Selection(where=(("rank", "1"),)))
+    vote_queries.ranked_items(store, Selection())
     store.export(kind="rankings")
     store.datasets()
     browse.filter_columns(store)

@@ -20,11 +20,34 @@ from core.aggregation.position_aware_btd import (
     pooled,
     position_aware,
     share_ab,
-    thin,
 )
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
-from core.records import NO_GOLD, OrderCounts, VoteCells
+from core.records import NO_GOLD, FloatArray, OrderCounts, VoteCells
 from core.stats.splits import CalibrationSets
+
+
+def thin(counts: OrderCounts, share: FloatArray, *, votes: int, rng: np.random.Generator) -> OrderCounts:
+    """Draw `votes` votes of each comparison, round(share · votes) of them from `ab` (ours).
+
+    share : (rows,) wanted share of `ab` in [0, 1]. An order with fewer votes gives what it has. It makes
+    unbalanced votes out of balanced ones, to see what that costs. Comparisons left without a vote are
+    dropped.
+    """
+    wanted = np.rint(share * votes).astype(np.int64)
+    kept = [
+        rng.multivariate_hypergeometric(row, min(int(n), int(row.sum())))
+        for order, of_order in ((counts.ab, wanted), (counts.ba, votes - wanted))
+        for row, n in zip(order, of_order, strict=True)
+    ]
+    ab, ba = np.array(kept[: len(counts)]).reshape(-1, 3), np.array(kept[len(counts) :]).reshape(-1, 3)
+    left = (ab.sum(axis=1) + ba.sum(axis=1)) > 0
+    return OrderCounts(
+        comparison=counts.comparison[left],
+        item=counts.item[left],
+        ab=ab[left],
+        ba=ba[left],
+        gold=counts.gold[left],
+    )
 
 
 def judged(seed: int, items: int, *, bias: float, ab: str, n: int = 8, per_item: int = 1) -> OrderCounts:

@@ -586,7 +586,7 @@ def test_summary():
         assert (found.votes, found.items, found.comparisons, found.unparsed) == (3, 2, 2, 2)
         assert found.statuses == {"ok": 3, "unparsed": 1, "refused": 1}
         assert found.categories == {"": 1, "c": 2}
-        assert (found.models, found.datasets, found.has_texts) == (("A", "B"), ("d",), True)
+        assert (found.models, found.datasets) == (("A", "B"), ("d",))
         assert not found.simulated
         first, second = found.judges
         assert (first.name, first.rater_type, first.plus, first.tie, first.minus, first.n) == (
@@ -605,7 +605,6 @@ def test_summary():
             2,
         )
         assert (second.name, second.rater_type, second.n, second.failed) == ("p", "human", 0, 1)
-        assert not summary(store, Selection(judges=("j",))).has_texts
         assert found.to_frame()["n"].tolist() == [3, 0]
         # Only failed votes: there is something to say, though nothing to compute.
         assert summary(store, Selection(judges=("p",))).votes == 0

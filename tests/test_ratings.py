@@ -15,16 +15,17 @@ from scipy.optimize import minimize
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.leaderboard.anchored import ELO_PER_NAT, board
 from core.leaderboard.judge_dispersion import rating_spread
-from core.leaderboard.order_ratings import (
+from core.leaderboard.ratings import (
     ALGORITHMS,
     RAEE,
+    Ratings,
     Settings,
     _glicko_player,
     _trueskill_pass,
+    bradley_terry,
     glicko2,
     trueskill,
 )
-from core.leaderboard.rating_methods import Ratings, bradley_terry
 from core.records import PairScores
 
 METHODS = [name for name in ALGORITHMS if name != RAEE]

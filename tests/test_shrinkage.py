@@ -352,8 +352,6 @@ def test_impossible_priors_and_options_are_refused():
         shrunken(everything(simulated(13, 19)), WEAK)
     with pytest.raises(InvalidOption, match="rng"):
         shrunken(sets, learned)
-    with pytest.raises(InvalidOption, match="folds"):
-        shrunken(sets, learned, rng=np.random.default_rng(0), folds=1)
     for theta0, precision, strength in (
         (np.array([np.nan, 0, 0]), np.eye(3), None),
         (np.zeros(2), np.eye(3), None),

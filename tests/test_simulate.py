@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from btd_counts import simulate_counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from benchmarks.random_votes import as_reading, random_votes
 from core.errors import InvalidOption
-from core.schema import COLUMN_NAMES, STATUSES, vote_schema
-from core.simulate.columns import as_reading, random_votes, simulate_counts
+from core.schema import COLUMN_NAMES, STATUSES, VOTES
 from core.simulate.votes import (
     DEMO_DATASET,
     Category,
@@ -373,7 +374,7 @@ def test_random_votes_are_calibrated_and_balanced():
 def test_a_reading_of_simulated_votes_has_the_schema_of_the_importers():
     table = random_votes(500, rng=np.random.default_rng(1))
     reading = as_reading(table, name="random")
-    assert reading.votes.schema.equals(vote_schema())
+    assert reading.votes.schema.equals(VOTES.schema())
     assert reading.votes.select(COLUMN_NAMES).equals(table)
     assert reading.votes["row"].to_pylist() == list(range(1, 501))
     other = as_reading(random_votes(500, rng=np.random.default_rng(2)), name="random")

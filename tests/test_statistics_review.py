@@ -14,7 +14,7 @@ from readings import reading
 
 from core.agreement.reliability import icc
 from core.auditing import AuditOptions, audit
-from core.bias.position import order_balance, position_bias
+from core.bias import order_balance, position_bias
 from core.confidence.calibration_error import confidence_gap
 from core.importers import read
 from core.interpretation import verdicts

@@ -140,3 +140,23 @@ def test_numbers_beside_none_keep_their_digits():
     assert (mixed.dtype.kind, mixed.tolist()[1:]) == ("f", [0.0031, 0.273])
     for other in (["a", None], [True, None]):
         assert _as_numbers(pd.Series(other, dtype=object)).tolist() == other
+
+
+def test_a_shown_table_and_its_downloads_bear_one_name():
+    from streamlit.testing.v1 import AppTest
+
+    def page() -> None:
+        import pandas as pd
+
+        from core.interpretation.tables import Column
+        from pages.shared import widgets
+
+        frame = pd.DataFrame({"model": ["x"], "elo": [12.3]})
+        columns = (Column("model", "model", ""), Column("Elo", "elo", "+.0f"))
+        widgets.results(columns, frame.itertuples(), "board", frame, alt="Board")
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    assert list(app.dataframe[0].value) == ["model", "Elo"]
+    ids = [button.proto.id for button in app.get("download_button")]
+    assert [one.rsplit("-", 2)[-2:] for one in ids] == [["board", "csv"], ["board", "parquet"]]

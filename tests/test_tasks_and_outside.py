@@ -11,8 +11,8 @@ from scipy.stats import kendalltau, spearmanr
 from core.errors import InvalidOption, NoUsableVotes, UnreadableFile
 from core.interpretation.leaderboard_checks import outside
 from core.leaderboard.anchored import ELO_PER_NAT, board
-from core.leaderboard.outside import _kendalls, _spearmans, compare_outside, rank_agreement, read_outside
-from core.leaderboard.task_spread import between_tasks, heterogeneity
+from core.leaderboard.robustness import between_tasks, heterogeneity
+from core.leaderboard.standings import _kendalls, _spearmans, compare_outside, rank_agreement, read_outside
 from core.records import PairScores
 
 BCG = (

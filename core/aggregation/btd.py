@@ -13,13 +13,11 @@ import numpy as np
 
 from ..errors import InvalidOption, TooFewLabels
 from ..records import NO_GOLD, FloatArray, IntArray, VoteCells, VoteCounts, majority
+from ..stats.estimate import DataFrame, data_frame, flat
 from ..stats.intervals import dense_codes
-from .newton import NotConverged
-from .solver import LOSSES, Loss, Objective, probabilities, solve
+from .solver import LOSSES, Loss, NotConverged, Objective, probabilities, solve
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..records import BoolArray
 
 
@@ -128,12 +126,10 @@ class BTDFit:
         """p(-1), p(0), p(+1) of each row of votes, (rows, 3)."""
         return probabilities(self.theta, *features(votes, self.options))
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row."""
-        import pandas as pd
-
-        row = {name: getattr(self, name) for name in (*PARAMETERS, "drps", "n_items")}
-        return pd.DataFrame([row | {"at_bounds": ", ".join(self.at_bounds), "notes": " ".join(self.notes)}])
+        row = flat(self, names=(*PARAMETERS, "drps", "n_items"))
+        return data_frame([row | {"at_bounds": ", ".join(self.at_bounds), "notes": " ".join(self.notes)}])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -157,12 +153,10 @@ class BTDFits:
         """p(-1), p(0), p(+1) of each row of votes by each fit, (sets, rows, 3)."""
         return probabilities(self.theta, *features(votes, self.options))
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per calibration set."""
-        import pandas as pd
-
         columns = dict(zip(PARAMETERS, natural(self.theta).T, strict=True)) | {"drps": self.drps}
-        return pd.DataFrame(columns | {"n_items": self.labels.sum(axis=1)})
+        return data_frame(columns | {"n_items": self.labels.sum(axis=1)})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -177,13 +171,11 @@ class DecisionMap:
     majority: IntArray
     p: FloatArray
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per vote pattern, with p(-1), p(0), p(+1)."""
-        import pandas as pd
-
         columns = {"plus": self.plus, "tie": self.tie, "minus": self.minus}
         columns |= {"decision": self.decision, "majority": self.majority}
-        return pd.DataFrame(columns | dict(zip(CHANCES, self.p.T, strict=True)))
+        return data_frame(columns | dict(zip(CHANCES, self.p.T, strict=True)))
 
 
 def natural(theta: FloatArray) -> FloatArray:
@@ -400,7 +392,8 @@ def _notes(fits: BTDFits) -> tuple[str, ...]:
     gamma = fits.theta[0, 2]
     if fits.gamma_fixed[0]:
         notes.append(
-            f"Every comparison has the same share of ties, so ν and γ are not identified separately: γ = {gamma:g}."
+            "Every comparison has the same share of ties, so ν and γ are not identified separately: "
+            f"γ = {gamma:g}."
         )
     if fits.beta_fixed[0]:
         notes.append("Every comparison has as many votes for A as for B, so β cannot be learned.")

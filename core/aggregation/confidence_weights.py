@@ -7,32 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, SingleVotes, VoteCounts
+from ..stats.estimate import DataFrame
 from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
-from .btd import (
-    DEFAULTS,
-    MINIMUM_LABELS,
-    Bounds,
-    BTDOptions,
-    boxes,
-    decide,
-    drps,
-    fit_many,
-    natural,
-    not_identified,
-)
-from .newton import minimise
+from .btd import DEFAULTS, MINIMUM_LABELS, Bounds, BTDOptions, boxes, decide, drps, fit_many, not_identified
 from .rules import confidence_labels
-from .solver import FIXED_START, Objective, probabilities
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from .solver import FIXED_START, Objective, minimise, probabilities
 
 CLIP = 0.01
 """Confidences within this of 0 or 1 count as it: a stated certainty is no infinite evidence (ours)."""
@@ -174,8 +158,7 @@ class ConfidenceWeighted:
     scores : confidence-weighted BTD, plain BTD, CI-SC and majority, all on the votes with a confidence.
     confidence, weight : w(c) on a grid of stated confidences, from all labels; the mean vote has weight 1.
     slope : of w's logistic; 0 where confidence says nothing about which votes are right.
-    beta, nu, gamma : of BTD on the weighted votes, from all labels.
-    votes, without : votes used, and votes left out because they carry no confidence.
+    without : votes left out because they carry no confidence.
     votes_per_comparison : mean of those used.  unanimous : share of the comparisons with two of them or more
         on which all are equal, NaN if there is none: high at a low temperature.
     """
@@ -184,15 +167,11 @@ class ConfidenceWeighted:
     confidence: FloatArray
     weight: FloatArray
     weighing: Weighing
-    beta: float
-    nu: float
-    gamma: float
-    votes: int
     without: int
     votes_per_comparison: float
     unanimous: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per rule, as `scores`."""
         return self.scores.to_frame()
 
@@ -270,23 +249,17 @@ def confidence_weighted(
     scores = held_out_scores(
         held_out_losses(rows.item, chosen, map(losses, weighings, base.theta, theta)),
         NAMES,
-        n_splits=n_splits,
         calibration=float(np.mean([len(part) for part in chosen])),
         level=level,
     )
     everything = fit_many(cells, cells.weight[None], options).theta
-    (weighing,), theta = _learn(rows, [np.arange(len(rows.gold))], everything, options)
-    beta, nu, gamma = natural(theta[0]).tolist()
+    (weighing,), _ = _learn(rows, [np.arange(len(rows.gold))], everything, options)
     grid = np.linspace(0, 1, GRID_POINTS)
     return ConfidenceWeighted(
         scores=scores,
         confidence=grid,
         weight=weighing(grid),
         weighing=weighing,
-        beta=beta,
-        nu=nu,
-        gamma=gamma,
-        votes=len(rows.vote),
         without=rows.without,
         votes_per_comparison=len(rows.vote) / len(rows.gold),
         unanimous=_unanimous(unweighted),

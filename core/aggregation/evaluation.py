@@ -1,33 +1,33 @@
-"""How good is an aggregator on labels that it did not see: MAE and PA over splits, regret, top cluster."""
+"""How good is an aggregator on labels that it did not see: MAE and PA over splits, regret, top cluster.
+
+`shrinkage_gain` says what a prior gains: shrunken BTD beside other rules on the same splits.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import InvalidOption, NoUsableVotes
+from ..errors import InvalidOption, UnknownName
 from ..records import FloatArray, IntArray, VoteCounts
-from ..stats.estimate import Estimates
-from ..stats.intervals import check_level
+from ..stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, rows_frame
+from ..stats.intervals import check_level, z_quantile
 from ..stats.splits import (
     ItemLosses,
     Splits,
     calibration_sets,
+    change_intervals,
     error_intervals,
     item_losses,
     mean_losses,
     sign_flip_p_value,
     splits,
 )
-from .btd import DEFAULTS, PARAMETERS, BTDFit, BTDOptions, apply, decide, fit_many, natural
+from .btd import DEFAULTS, PARAMETERS, Bounds, BTDOptions, decide, fit_many, natural
 from .rules import REASONS, RULES, check_known, one_hot
 from .shrinkage import WEAK, Prior, PriorOfSplits, ShrunkenFits, shrunken
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIGNIFICANCE = 0.05
 """τ of the top cluster (docs/methods.md §3)."""
@@ -73,11 +73,9 @@ class ParameterTable:
     q3: FloatArray
     regime: str
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per parameter."""
-        import pandas as pd
-
-        return pd.DataFrame({"parameter": PARAMETERS, "mean": self.mean, "q1": self.q1, "q3": self.q3})
+        return data_frame({"parameter": PARAMETERS, "mean": self.mean, "q1": self.q1, "q3": self.q3})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -106,43 +104,14 @@ class Evaluation:
     n_splits: int
     calibration: float
     share: float
-    options: BTDOptions
     level: float
-    resamples: int
     shrunken: ShrunkenFits | None = None
     by_item: ItemLosses | None = None
     columns: tuple[str, ...] = ()
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per method, best MAE first."""
-        import pandas as pd
-
-        names = MethodScore.__dataclass_fields__
-        return pd.DataFrame(
-            [{name: getattr(score, name) for name in names} for score in self.scores.values()]
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class LabelDistributions:
-    """Labels of the labelled comparisons by gold, majority and a BTD fit.
-
-    Shares are (3,) in the order -1, 0, +1; confusion tables are counts, rows gold, columns the label given.
-    """
-
-    n: int
-    gold: FloatArray
-    majority: FloatArray
-    calibrated: FloatArray
-    majority_confusion: IntArray
-    calibrated_confusion: IntArray
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per label."""
-        import pandas as pd
-
-        columns = {"gold": self.gold, "majority": self.majority, "calibrated": self.calibrated}
-        return pd.DataFrame({"label": [-1, 0, 1]} | columns)
+        return rows_frame(MethodScore, self.scores.values())
 
 
 def evaluate(
@@ -188,13 +157,7 @@ def evaluate(
     used = [key for key in wanted if key not in skipped]
 
     drawn = splits(
-        counts,
-        rng=rng,
-        n_splits=n_splits,
-        share=share,
-        minimum=minimum,
-        given=given,
-        by_name=callable(prior),
+        counts, rng=rng, n_splits=n_splits, share=share, minimum=minimum, given=given, by_name=callable(prior)
     )
     # The last calibration set is all labels: what regret is measured against.
     together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
@@ -257,31 +220,10 @@ def evaluate(
         n_splits=n_splits,
         calibration=float(drawn.calibration.sum(axis=1).mean()),
         share=share,
-        options=options,
         level=level,
-        resamples=resamples,
         shrunken=shrunken_fits,
         by_item=by_item,
         columns=tuple(used),
-    )
-
-
-def label_distributions(counts: VoteCounts, fit: BTDFit) -> LabelDistributions:
-    """Gold, majority and calibrated labels of the labelled comparisons side by side, with confusion tables.
-
-    Raises NoUsableVotes if nothing is labelled. Source: [BTD] Table 8.
-    """
-    known = counts.labelled()
-    if not len(known):
-        raise NoUsableVotes("No comparison has a gold label, so label distributions cannot be compared.")
-    majority, calibrated = _confusion(known.gold, known.label), _confusion(known.gold, apply(fit, known))
-    return LabelDistributions(
-        n=len(known),
-        gold=majority.sum(axis=1) / len(known),
-        majority=majority.sum(axis=0) / len(known),
-        calibrated=calibrated.sum(axis=0) / len(known),
-        majority_confusion=majority,
-        calibrated_confusion=calibrated,
     )
 
 
@@ -305,9 +247,7 @@ def _forecast(key: str, drawn: Splits, options: BTDOptions) -> FloatArray:
 
 def _half_width(values: FloatArray, level: float) -> FloatArray:
     """z·SE of the mean over splits, by method."""
-    from scipy.special import ndtri
-
-    return np.asarray(ndtri((1 + level) / 2) * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
+    return np.asarray(z_quantile(level) * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
 def _top_cluster(
@@ -334,5 +274,118 @@ def _parameter_table(theta: FloatArray) -> ParameterTable:
     return ParameterTable(mean=values.mean(axis=0), q1=q1, q3=q3, regime=regime(q1[1], q3[1]))
 
 
-def _confusion(gold: IntArray, label: IntArray) -> IntArray:
-    return np.bincount(3 * (gold + 1) + label + 1, minlength=9).reshape(3, 3).astype(np.int64)
+COMPARED = ("majority", "threshold", "btd", "btd_shrunk")
+FEWEST = 1e-9
+"""A share that no data set has an item for, so that the least number of comparisons decides."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairedChange(OneRow):
+    """One method's mean absolute error and pairwise accuracy minus another's, on the same splits.
+
+    mae below 0, pa above 0: `key` is better than `beside`.  Intervals are over items; they leave out which
+    items calibrate, and are NaN with one item.  n, n_items : comparisons and items.
+    """
+
+    key: str
+    beside: str
+    mae: Estimate
+    pa: Estimate
+    n: int
+    n_items: int
+    level: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ShrinkageGain:
+    """Shrunken BTD beside BTD and the threshold, calibrated on one size of set.
+
+    evaluation : of COMPARED.  beside_btd, beside_threshold : what shrinking changes.
+    on_bound, on_bound_shrunken : splits in which ν ends on a bound, of BTD and of shrunken BTD.
+    """
+
+    evaluation: Evaluation
+    beside_btd: PairedChange
+    beside_threshold: PairedChange
+    on_bound: int
+    on_bound_shrunken: int
+
+    def to_frame(self) -> DataFrame:
+        """One row per method that shrunken BTD is compared with."""
+        import pandas as pd
+
+        rows = pd.concat([self.beside_btd.to_frame(), self.beside_threshold.to_frame()], ignore_index=True)
+        return rows.assign(calibration=self.evaluation.calibration)
+
+
+def paired_change(value: Evaluation, key: str, beside: str) -> PairedChange:
+    """Difference of two methods' MAE and PA as the evaluation has them, with an interval paired by item.
+
+    Δ = MAE(key) − MAE(beside), mean over splits; the interval is that of `change_intervals`, each item's loss
+    averaged over the splits that hold it out.
+
+    Raises UnknownName for a method that was not compared, InvalidOption for an evaluation without resamples.
+    Source: ours.
+    """
+    for name in (key, beside):
+        if name not in value.scores:
+            raise UnknownName(f"{name!r} was not compared; there are {', '.join(value.scores)}.")
+    if value.by_item is None:
+        raise InvalidOption("An evaluation with resamples = 0 has no errors by item; use 100 or more.")
+    methods, losses = len(value.columns), value.by_item
+    one, other = ([at, methods + at] for at in map(value.columns.index, (key, beside)))
+    first, second = value.scores[key], value.scores[beside]
+    mae, pa = first.mae - second.mae, first.pa - second.pa
+    change = replace(losses, loss=losses.loss[:, one] - losses.loss[:, other])
+    changes = change_intervals(change, [mae, pa], level=value.level)
+    return PairedChange(
+        key=key,
+        beside=beside,
+        mae=changes[0],
+        pa=changes[1],
+        n=value.n,
+        n_items=value.n_items,
+        level=value.level,
+    )
+
+
+def shrinkage_gain(
+    counts: VoteCounts,
+    prior: Prior | PriorOfSplits = WEAK,
+    options: BTDOptions = DEFAULTS,
+    *,
+    rng: np.random.Generator,
+    share: float = 0.05,
+    n_splits: int = 100,
+    level: float = 0.95,
+    resamples: int = 10_000,
+) -> ShrinkageGain:
+    """Compare shrunken BTD with BTD, threshold and majority, and say how often ν ends on a bound.
+
+    share : of the items; FEWEST for sets of 20 comparisons, or what whole items make of 20.
+    Scores are those of `evaluate` with the same `rng`; errors as there. Source: ours, docs/methods.md §9.
+    """
+    found = evaluate(
+        counts,
+        options,
+        rng=rng,
+        methods=COMPARED,
+        n_splits=n_splits,
+        share=share,
+        level=level,
+        resamples=resamples,
+        prior=prior,
+    )
+    assert found.shrunken is not None  # it is among COMPARED
+    return ShrinkageGain(
+        evaluation=found,
+        beside_btd=paired_change(found, "btd_shrunk", "btd"),
+        beside_threshold=paired_change(found, "btd_shrunk", "threshold"),
+        on_bound=_on_bound(found.theta, options.bounds),
+        on_bound_shrunken=_on_bound(found.shrunken.theta, options.bounds),
+    )
+
+
+def _on_bound(theta: FloatArray, bounds: Bounds) -> int:
+    low, high = np.log(bounds.nu)
+    return int(((theta[:, 1] <= low) | (theta[:, 1] >= high)).sum())

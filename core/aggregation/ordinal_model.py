@@ -7,20 +7,16 @@ thresholds, and the share of them in its middle spreads the thresholds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
-from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts, VoteCounts
+from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts, kept_rows
+from ..stats.estimate import DataFrame, data_frame
 from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
 from .btd import MINIMUM_LABELS, check_smoothing
-from .newton import minimise
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from .solver import minimise
 
 MAX_LEVELS = 21
 """More whole numbers than this between the least and the greatest score are no Likert scale (ours)."""
@@ -57,18 +53,7 @@ class LevelCounts:
         return len(self.item)
 
     def rows(self, keep: BoolArray | IntArray) -> LevelCounts:
-        kept = {f.name: getattr(self, f.name)[keep] for f in fields(self) if f.name != "scale"}
-        return LevelCounts(**kept, scale=self.scale)
-
-
-def of_votes(counts: VoteCounts) -> LevelCounts:
-    """Votes -1, 0, +1 as three levels."""
-    return LevelCounts(
-        item=counts.item,
-        levels=np.column_stack([counts.minus, counts.tie, counts.plus]),
-        gold=np.where(counts.gold == NO_GOLD, NO_GOLD, counts.gold + 1),
-        scale=(-1.0, 0.0, 1.0),
-    )
+        return replace(self, **kept_rows(self, keep))
 
 
 def of_scores(
@@ -184,8 +169,7 @@ def chances_below(theta: FloatArray, s: FloatArray, t: FloatArray) -> FloatArray
     """P(level ≤ k) = σ(location + τ_k·e^{γ·t} − β·s), (rows, K − 1), from (β, γ, location, gaps)."""
     from scipy.special import expit
 
-    below: FloatArray = expit(_log_odds(theta[None], _design(len(theta) - 3), s[None], t[None])[0])
-    return below
+    return np.asarray(expit(_log_odds(theta[None], _design(len(theta) - 3), s[None], t[None])[0]))
 
 
 def _design(gaps: int) -> FloatArray:
@@ -256,12 +240,7 @@ def fit_sets(sets: Sets) -> FloatArray:
 
 
 def _derivatives(
-    theta: FloatArray,
-    tau: FloatArray,
-    s: FloatArray,
-    t: FloatArray,
-    weight: FloatArray,
-    reached: FloatArray,
+    theta: FloatArray, tau: FloatArray, s: FloatArray, t: FloatArray, weight: FloatArray, reached: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weighted mean DRPS, gradient and Hessian; the log odds a are linear but for τ·e^{γt}."""
     from scipy.special import expit
@@ -312,11 +291,9 @@ class OrdinalFit:
     alpha: float
     kappa: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per threshold."""
-        import pandas as pd
-
-        frame = pd.DataFrame({"level": self.scale[:-1], "threshold": self.cuts + self.location})
+        frame = data_frame({"level": self.scale[:-1], "threshold": self.cuts + self.location})
         return frame.assign(beta=self.beta, gamma=self.gamma, n_items=self.n_items)
 
 
@@ -333,7 +310,7 @@ class Ordinal:
     gold_share: FloatArray
     said_share: FloatArray
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per rule, as `scores`."""
         return self.scores.to_frame()
 
@@ -373,10 +350,8 @@ def fit(
             f"The ordinal fit needs at least {MINIMUM_LABELS} labelled rows; there are {len(known)}."
         )
     s, t = features(known.levels, alpha=alpha, kappa=kappa)
-    found = fit_sets(
-        Sets.of(s, t, known.gold, [np.arange(len(known))], len(known.scale), symmetric=symmetric)
-    )
-    theta = found[0]
+    chosen = [np.arange(len(known))]
+    theta = fit_sets(Sets.of(s, t, known.gold, chosen, len(known.scale), symmetric=symmetric))[0]
     below = chances_below(theta, s, t)
     missing = [f"{x:g}" for k, x in enumerate(known.scale) if not (known.gold == k).any()]
     notes = []
@@ -490,7 +465,6 @@ def ordinal(
             held_out_losses(known.item, chosen, map(losses, fits)),
             NAMES,
             highest=k - 1,
-            n_splits=n_splits,
             calibration=float(np.mean([len(part) for part in chosen])),
             level=level,
         ),

@@ -7,30 +7,25 @@ correct, so by default δ enters only where the calibration labels show that the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import NO_GOLD, FloatArray, IntArray, OrderCounts, VoteCells, VoteCounts
-from ..stats.estimate import Estimate
-from ..stats.intervals import check_level, dense_codes, resample_items
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
+from ..stats.intervals import check_level, resample_items, z_quantile
 from ..stats.splits import (
     CalibrationSets,
     HeldOutScores,
     Splits,
     calibration_sets,
+    everything,
     held_out_scores,
     item_losses,
     splits,
 )
 from .btd import DEFAULTS, BTDFits, BTDOptions, boxes, decide, drps, features, fit_many
-from .newton import minimise
-from .solver import FIXED_START, Objective, label_probabilities
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from .solver import FIXED_START, Objective, label_probabilities, minimise
 
 DELTA_BOUNDS = (-10.0, 10.0)
 START_DELTAS = (0.0, -1.5, 1.5)
@@ -81,13 +76,10 @@ class PositionAwareFit:
         s, t = features(pooled(counts), self.options)
         return np.asarray(order_probabilities(self.theta[None], s, t, share_ab(counts))[0])
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row."""
-        import pandas as pd
-
         names = ("beta", "nu", "gamma", "delta", "z", "drps", "n_items", "unbalanced")
-        row: dict[str, object] = {name: getattr(self, name) for name in names}
-        return pd.DataFrame([row | {"notes": " ".join(self.notes)}])
+        return data_frame([flat(self, names=names) | {"notes": " ".join(self.notes)}])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -104,9 +96,8 @@ class PositionAware:
     fit: PositionAwareFit
     delta: Estimate
     scores: HeldOutScores
-    draws: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per rule, as `scores`."""
         return self.scores.to_frame()
 
@@ -282,31 +273,7 @@ def position_aware(
     scores = _scores(drawn, level, options)
     half = _half_width(drawn, free, rng, draws, level) if free.unbalanced else 0.0
     delta = Estimate(free.delta, free.delta - half, free.delta + half, n=free.n_items, level=level)
-    return PositionAware(fit=fit(counts, options), delta=delta, scores=scores, draws=draws)
-
-
-def thin(counts: OrderCounts, share: FloatArray, *, votes: int, rng: np.random.Generator) -> OrderCounts:
-    """Draw `votes` votes of each comparison, round(share · votes) of them from `ab` (ours).
-
-    share : (rows,) wanted share of `ab` in [0, 1]. An order with fewer votes gives what it has. It makes
-    unbalanced votes out of balanced ones, to see what that costs. Comparisons left without a vote are
-    dropped.
-    """
-    wanted = np.rint(share * votes).astype(np.int64)
-    kept = [
-        rng.multivariate_hypergeometric(row, min(int(n), int(row.sum())))
-        for order, of_order in ((counts.ab, wanted), (counts.ba, votes - wanted))
-        for row, n in zip(order, of_order, strict=True)
-    ]
-    ab, ba = np.array(kept[: len(counts)]).reshape(-1, 3), np.array(kept[len(counts) :]).reshape(-1, 3)
-    left = (ab.sum(axis=1) + ba.sum(axis=1)) > 0
-    return OrderCounts(
-        comparison=counts.comparison[left],
-        item=counts.item[left],
-        ab=ab[left],
-        ba=ba[left],
-        gold=counts.gold[left],
-    )
+    return PositionAware(fit=fit(counts, options), delta=delta, scores=scores)
 
 
 def one_order(counts: OrderCounts, *, rng: np.random.Generator) -> OrderCounts:
@@ -317,9 +284,7 @@ def one_order(counts: OrderCounts, *, rng: np.random.Generator) -> OrderCounts:
     ab, ba = counts.ab.sum(axis=1), counts.ba.sum(axis=1)
     keep_ab = (rng.random(len(counts)) < 0.5) & (ab > 0) | (ba == 0)
     return replace(
-        counts,
-        ab=np.where(keep_ab[:, None], counts.ab, 0),
-        ba=np.where(keep_ab[:, None], 0, counts.ba),
+        counts, ab=np.where(keep_ab[:, None], counts.ab, 0), ba=np.where(keep_ab[:, None], 0, counts.ba)
     )
 
 
@@ -329,15 +294,8 @@ def _everything(ab: IntArray, votes: VoteCounts) -> tuple[CalibrationSets, Float
     distinct, cell, weight = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
     plus, tie, minus, gold, ab = distinct.T
     cells = VoteCells(plus=plus, tie=tie, minus=minus, gold=gold, weight=weight.astype(np.float64))
-    item = dense_codes(votes.item)
-    everything = CalibrationSets(
-        cells=cells,
-        set=np.zeros(len(votes), dtype=np.int64),
-        cell=cell.reshape(-1),
-        item=item,
-        n_items=np.array([int(item.max(initial=-1)) + 1]),
-    )
-    return everything, ab / np.maximum(cells.n, 1) - 0.5
+    sets = replace(everything(votes), cells=cells, cell=cell.reshape(-1))
+    return sets, ab / np.maximum(cells.n, 1) - 0.5
 
 
 def _scores(drawn: Splits, level: float, options: BTDOptions) -> HeldOutScores:
@@ -353,11 +311,7 @@ def _scores(drawn: Splits, level: float, options: BTDOptions) -> HeldOutScores:
     errors = [np.abs(label - cells.gold).astype(np.float64) for label in labels]
     ranked = [*(drps(p, cells.gold) for p in forecasts), np.full((1, len(cells)), np.nan)]
     return held_out_scores(
-        item_losses(drawn, errors + ranked),
-        NAMES,
-        n_splits=len(weights),
-        calibration=float(weights.sum(axis=1).mean()),
-        level=level,
+        item_losses(drawn, errors + ranked), NAMES, calibration=float(weights.sum(axis=1).mean()), level=level
     )
 
 
@@ -365,8 +319,6 @@ def _half_width(
     drawn: Splits, free: PositionAwareFit, rng: np.random.Generator, draws: int, level: float
 ) -> float:
     """z·SD of δ over refits on items drawn with replacement; 95 % held in .96 of unbiased judges."""
-    from scipy.special import ndtri
-
     cells = drawn.cells
     group, times = resample_items(drawn.item, rng=rng, iterations=draws)
     table = np.bincount(group * len(cells) + drawn.cell, minlength=times.shape[1] * len(cells))
@@ -375,4 +327,4 @@ def _half_width(
     weights *= free.n_items / weights.sum(axis=1, keepdims=True)
     order = drawn.given["ab"] / cells.n - 0.5
     delta = fit_orders(cells, order, weights, fit_many(cells, weights, free.options))[:, 3]
-    return float(ndtri((1 + level) / 2) * delta.std(ddof=1))
+    return z_quantile(level) * float(delta.std(ddof=1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -25,15 +25,11 @@ from ..records import (
     VoteCounts,
 )
 from ..schema import VOTE_LABELS
-from ..stats.estimate import Estimate
-from ..stats.intervals import clustered_proportion
+from ..stats.estimate import DataFrame, Estimate
+from ..stats.intervals import clustered_share
 from ..stats.splits import sets_of_weights
 from .btd import CHANCES, Bounds, BTDFit, BTDOptions, apply, decide, fit_many
 from .shrinkage import WEAK, shrunken, shrunken_fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Needs = Literal["votes", "labels", "orders", "derived", "lengths", "confidence"]
 REASONS: dict[str, str] = {
@@ -137,8 +133,7 @@ def greedy_pair(first_ab: IntArray, first_ba: IntArray) -> IntArray:
     (0, +1) → +1, (+1, −1) → 0: the sign of the sum. Votes are canonical, whatever order was shown.
     Source: [BTD] §5 (GD, FS).
     """
-    label: IntArray = np.sign(first_ab + first_ba).astype(np.int64)
-    return label
+    return np.asarray(np.sign(first_ab + first_ba).astype(np.int64))
 
 
 DERIVED = ("usc", "gsa")
@@ -149,12 +144,6 @@ self-aggregation). What it decides arrives as votes of a judge of its own. Sourc
 def derived_name(rule: str, judge: str) -> str:
     """Name of the judge that carries what a rule of DERIVED decided from a judge's votes: `usc(judge)`."""
     return f"{rule}({judge})"
-
-
-def longest(length_a: IntArray, length_b: IntArray) -> IntArray:
-    """Label of the longest-answer dummy: the longer answer wins, equal lengths tie (ours)."""
-    label: IntArray = np.sign(length_a - length_b).astype(np.int64)
-    return label
 
 
 def confidence_labels(
@@ -233,18 +222,13 @@ def dummies(
         return {}
     commonest = max(VOTE_LABELS, key=lambda label: int((gold == label).sum()))
     found = {
-        "constant": _accuracy(item, gold == commonest, level),
+        "constant": clustered_share(item, gold == commonest, level=level),
         "random": Estimate(1 / len(VOTE_LABELS), n=len(gold), level=level),
     }
     item, longer_is = _distinct([(c.comparison, c.item, c.gold) for c in lengths.values()])
     if len(longer_is):
-        found["longest"] = _accuracy(item, longer_is == 1, level)
+        found["longest"] = clustered_share(item, longer_is == 1, level=level)
     return {RULES[key].name: accuracy for key, accuracy in found.items()}
-
-
-def _accuracy(item: IntArray, correct: BoolArray, level: float) -> Estimate:
-    one = np.ones(len(item), np.int64)
-    return clustered_proportion(item, one, correct.astype(np.int64), level=level)
 
 
 def _distinct(columns: list[tuple[IntArray, IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
@@ -265,7 +249,7 @@ class LabelTable:
     calibrated: IntArray
     p: FloatArray
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per comparison; gold is missing where it is unknown."""
         import pandas as pd
 
@@ -329,85 +313,64 @@ def given_labels(
     row[row == len(counts)] = 0
     kept = counts.comparison[row] == votes.comparison
     row, vote, confidence, side = row[kept], votes.vote[kept], votes.confidence[kept], votes.side[kept]
-    labels: dict[str, IntArray] = {}
-    reasons: dict[str, str] = {}
-    without = int(np.isnan(confidence).sum())
+    found: dict[str, IntArray | str] = {}
+    without = _lacking(np.isnan(confidence), "none of its votes has one", "votes have none")
     for key, weigh in WEIGHINGS.items():
-        if without:
-            some = "none of its votes has one" if without == len(vote) else f"{without:,} votes have none"
-            reasons[key] = f"needs the confidence of each vote; {some}"
-        else:
-            labels[key] = confidence_labels(row, vote, confidence, rows=len(counts), weigh=weigh)
-    _label_by_orders(votes, kept, row, counts, labels, reasons)
+        found[key] = f"needs the confidence of each vote; {without}"
+        if not without:
+            found[key] = confidence_labels(row, vote, confidence, rows=len(counts), weigh=weigh)
+    if votes.shown is not None and votes.run is not None:
+        found["greedy_pair"] = _by_orders(row, votes.shown[kept], votes.run[kept], vote, len(counts))
     if judge is not None and judges is not None:
-        _label_by_derived(judge, judges, counts, labels, reasons)
+        found |= {rule: _by_derived(derived_name(rule, judge), judges, counts) for rule in DERIVED}
     longest = np.full(len(counts), NO_SIDE)
     known = side != NO_SIDE
     # The first vote with known lengths decides for the comparison: later writes win, so in reverse.
     longest[row[known][::-1]] = side[known][::-1]
-    missing = int((longest == NO_SIDE).sum())
-    if missing:
-        some = "none is known" if missing == len(counts) else f"{missing:,} comparisons lack them"
-        reasons["longest"] = f"needs the lengths of both answers; {some}"
-    else:
-        labels["longest"] = longest
-    return labels, reasons
+    missing = _lacking(longest == NO_SIDE, "none is known", "comparisons lack them")
+    found["longest"] = f"needs the lengths of both answers; {missing}" if missing else longest
+    labels = {key: value for key, value in found.items() if not isinstance(value, str)}
+    return labels, {key: value for key, value in found.items() if isinstance(value, str)}
 
 
-def _label_by_orders(
-    votes: SingleVotes,
-    kept: BoolArray,
-    row: IntArray,
-    counts: VoteCounts,
-    labels: dict[str, IntArray],
-    reasons: dict[str, str],
-) -> None:
+def _lacking(absent: BoolArray, all_of_them: str, some: str) -> str:
+    """How many lack something, in words; empty if none does."""
+    missing = int(absent.sum())
+    return (all_of_them if missing == len(absent) else f"{missing:,} {some}") if missing else ""
+
+
+def _by_orders(row: IntArray, shown: IntArray, run: IntArray, vote: IntArray, rows: int) -> IntArray | str:
     """Greedy pair: the first run in each order; equal runs of one order: the vote stored first."""
-    if votes.shown is None or votes.run is None:
-        return
-    shown, run, vote = votes.shown[kept], votes.run[kept], votes.vote[kept]
     first = {}
     for order in (1, -1):
-        rows = np.flatnonzero(shown == order)
-        rows = rows[np.lexsort([rows, run[rows], row[rows]])]
-        seen, start = np.unique(row[rows], return_index=True)
-        first[order] = np.full(len(counts), NO_VOTE)
-        first[order][seen] = vote[rows[start]]
-    missing = int(((first[1] == NO_VOTE) | (first[-1] == NO_VOTE)).sum())
+        own = np.flatnonzero(shown == order)
+        own = own[np.lexsort([own, run[own], row[own]])]
+        seen, start = np.unique(row[own], return_index=True)
+        first[order] = np.full(rows, NO_VOTE)
+        first[order][seen] = vote[own[start]]
+    absent = (first[1] == NO_VOTE) | (first[-1] == NO_VOTE)
+    missing = _lacking(absent, "none has both", "comparisons lack one")
     if missing:
-        some = "none has both" if missing == len(counts) else f"{missing:,} comparisons lack one"
-        reasons["greedy_pair"] = f"needs a vote in each order (column position); {some}"
-    else:
-        labels["greedy_pair"] = greedy_pair(first[1], first[-1])
+        return f"needs a vote in each order (column position); {missing}"
+    return greedy_pair(first[1], first[-1])
 
 
-def _label_by_derived(
-    judge: str,
-    judges: Mapping[str, VoteCounts],
-    counts: VoteCounts,
-    labels: dict[str, IntArray],
-    reasons: dict[str, str],
-) -> None:
+def _by_derived(name: str, judges: Mapping[str, VoteCounts], counts: VoteCounts) -> IntArray | str:
     """USC and GSA: what the judge derived from this one says; of several votes the majority."""
-    for rule in DERIVED:
-        name = derived_name(rule, judge)
-        if name not in judges:
-            reasons[rule] = f"needs votes of the judge {name}, which another model call makes; there are none"
-            continue
-        derived = judges[name]
-        row = np.searchsorted(derived.comparison, counts.comparison)
-        row[row == len(derived)] = 0
-        missing = int((derived.comparison[row] != counts.comparison).sum()) if len(derived) else len(counts)
-        if missing:
-            reasons[rule] = f"needs a vote of {name} on every comparison; {missing:,} have none"
-        else:
-            labels[rule] = derived.label[row]
+    if name not in judges:
+        return f"needs votes of the judge {name}, which another model call makes; there are none"
+    derived = judges[name]
+    row = np.searchsorted(derived.comparison, counts.comparison)
+    row[row == len(derived)] = 0
+    missing = int((derived.comparison[row] != counts.comparison).sum()) if len(derived) else len(counts)
+    if missing:
+        return f"needs a vote of {name} on every comparison; {missing:,} have none"
+    return derived.label[row]
 
 
 def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Estimate, ...]]:
     """Share of -1, 0, +1 among the labels of each source, with Wilson intervals clustered by item (ours)."""
-    one = np.ones(len(item), dtype=np.int64)
     return {
-        source: tuple(clustered_proportion(item, one, (label == y).astype(np.int64)) for y in VOTE_LABELS)
+        source: tuple(clustered_share(item, label == y) for y in VOTE_LABELS)
         for source, label in labels.items()
     }

@@ -10,32 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..errors import AppellateError, InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCells, VoteCounts
+from ..stats.estimate import DataFrame, data_frame
 from ..stats.splits import CalibrationSets, Splits, everything
-from .btd import (
-    DEFAULTS,
-    MINIMUM_LABELS,
-    PARAMETERS,
-    BTDFit,
-    BTDOptions,
-    Penalty,
-    drps,
-    features,
-    fit,
-    fit_many,
-    natural,
-    single_fit,
-)
+from . import btd
 from .solver import FIXED_START, label_losses, probabilities
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 STRENGTHS = (0.0, 0.1, 30.0, 100.0, float("inf"))
 """λ that cross-validation weighs: the plain fit and close to it, the prior itself and close to it.
@@ -104,23 +88,21 @@ class ShrunkenFits:
     held_out: FloatArray
     strengths: FloatArray
     source: str
-    options: BTDOptions
+    options: btd.BTDOptions
 
     def probabilities(self, votes: VoteCells | VoteCounts) -> FloatArray:
         """p(-1), p(0), p(+1) of each row of votes by each fit, (sets, rows, 3)."""
-        return probabilities(self.theta, *features(votes, self.options))
+        return probabilities(self.theta, *btd.features(votes, self.options))
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per calibration set, with the weight of the plain fit and of the prior itself."""
-        import pandas as pd
-
-        columns = dict(zip(PARAMETERS, natural(self.theta).T, strict=True))
+        columns = dict(zip(btd.PARAMETERS, btd.natural(self.theta).T, strict=True))
         columns["own_fit"] = self.weight[:, self.strengths == 0].sum(axis=1)
         columns["prior_alone"] = self.weight[:, np.isinf(self.strengths)].sum(axis=1)
-        return pd.DataFrame(columns)
+        return data_frame(columns)
 
 
-def pool(fits: Sequence[BTDFit], *, source: str) -> Prior:
+def pool(fits: Sequence[btd.BTDFit], *, source: str) -> Prior:
     """Prior from fits on other tasks or judges: their mean, and D² the inverse of their spread.
 
     D⁻² = (Σ (θ_k − θ₀)(θ_k − θ₀)ᵀ + ν·W⁻¹)/(K − 1 + ν) with W the precision of the weak prior and ν = 3 fits
@@ -131,12 +113,12 @@ def pool(fits: Sequence[BTDFit], *, source: str) -> Prior:
     """
     if not fits:
         raise InvalidOption("A pooled prior needs at least one fit of another task or judge.")
-    found = _pooled(np.stack([fit.theta for fit in fits])[None], source)
+    found = _pooled(np.stack([one.theta for one in fits])[None], source)
     return Prior(theta0=found.theta0[0], precision=found.precision[0], source=source)
 
 
 def same_items(
-    counts: VoteCounts, others: Mapping[str, VoteCounts], options: BTDOptions = DEFAULTS
+    counts: VoteCounts, others: Mapping[str, VoteCounts], options: btd.BTDOptions = btd.DEFAULTS
 ) -> PriorOfSplits:
     """Prior from other judges on the same calibration comparisons, so that no label of the rest leaks in.
 
@@ -172,14 +154,13 @@ def same_items(
 def shrunken(
     sets: CalibrationSets,
     prior: Prior,
-    options: BTDOptions = DEFAULTS,
+    options: btd.BTDOptions = btd.DEFAULTS,
     *,
     rng: np.random.Generator | None = None,
-    folds: int = FOLDS,
 ) -> ShrunkenFits:
     """Fit (β, η₀, γ) on each calibration set, shrunk towards the prior.
 
-    A fixed λ: the penalised fit. Else every λ of STRENGTHS is fitted with each of `folds` parts of the items
+    A fixed λ: the penalised fit. Else every λ of STRENGTHS is fitted with each of FOLDS parts of the items
     left out, and the answer is Σ_λ w_λ·θ_λ over the fits on the whole set, w_λ ∝ exp(−H_λ), H_λ the sum of
     DRPS over the comparisons when left out. Averaging over λ loses less than picking one: with a few dozen
     labels the best λ is mostly chance. A set of one item cannot be divided, and each λ weighs the same.
@@ -189,9 +170,10 @@ def shrunken(
     """
     weights = sets.weights
     fewest = weights.sum(axis=1).min(initial=np.inf)
-    if fewest < MINIMUM_LABELS:
+    if fewest < btd.MINIMUM_LABELS:
         raise TooFewLabels(
-            f"Shrunken BTD needs at least {MINIMUM_LABELS} labelled comparisons to fit; there are {fewest:g}."
+            f"Shrunken BTD needs at least {btd.MINIMUM_LABELS} labelled comparisons to fit; "
+            f"there are {fewest:g}."
         )
     if prior.strength is not None:
         return ShrunkenFits(
@@ -204,12 +186,10 @@ def shrunken(
         )
     if rng is None:
         raise InvalidOption("Cross-validation of λ deals items to folds and needs an rng.")
-    if folds < 2:
-        raise InvalidOption(f"{folds} folds: use at least 2.")
 
     fits = [_penalised(sets.cells, weights, prior, strength, options) for strength in STRENGTHS]
     theta = np.stack(fits, axis=1)
-    held_out = _cross_validated(sets, prior, theta, folds, rng, options)
+    held_out = _cross_validated(sets, prior, theta, rng, options)
     held_out[sets.n_items == 1] = np.nan
     weight = np.exp(np.nan_to_num(held_out.min(axis=1, keepdims=True) - held_out))
     weight /= weight.sum(axis=1, keepdims=True)
@@ -226,17 +206,16 @@ def shrunken(
 def shrunken_fit(
     counts: VoteCounts,
     prior: Prior = WEAK,
-    options: BTDOptions = DEFAULTS,
+    options: btd.BTDOptions = btd.DEFAULTS,
     *,
     rng: np.random.Generator | None = None,
-    folds: int = FOLDS,
-) -> BTDFit:
+) -> btd.BTDFit:
     """Shrunken BTD on every labelled comparison, as a fit to apply; `drps` is its loss without the penalty.
 
     Errors and edge rules as `shrunken`. Source: ours, docs/methods.md §9.
     """
     sets = everything(counts)
-    found = shrunken(sets, prior, options, rng=rng, folds=folds)
+    found = shrunken(sets, prior, options, rng=rng)
     theta, weight = found.theta[0], sets.cells.weight
     losses = label_losses(options.loss, *found.probabilities(sets.cells)[0].T)
     notes = [f"Shrunken towards {found.source}."]
@@ -247,7 +226,7 @@ def shrunken_fit(
             f"prior alone {found.weight[0, alone].sum():.2f}."
         )
     low, high = options.bounds.box.T
-    return single_fit(
+    return btd.single_fit(
         theta,
         options,
         drps=float(weight @ np.choose(sets.cells.gold + 1, losses) / weight.sum()),
@@ -262,24 +241,19 @@ def _penalised(
     weights: FloatArray,
     prior: Prior,
     strength: float,
-    options: BTDOptions,
+    options: btd.BTDOptions,
     starts: FloatArray | None = None,
 ) -> FloatArray:
     """Fits with one λ: (sets, 3)."""
     if np.isinf(strength):
         low, high = options.bounds.box.T
         return np.broadcast_to(np.clip(prior.theta0, low, high), (len(weights), 3))
-    penalty = Penalty(centre=prior.theta0, precision=strength * prior.precision) if strength else None
-    return fit_many(cells, weights, options, penalty=penalty, minimum=0, starts=starts).theta
+    penalty = btd.Penalty(centre=prior.theta0, precision=strength * prior.precision) if strength else None
+    return btd.fit_many(cells, weights, options, penalty=penalty, minimum=0, starts=starts).theta
 
 
 def _cross_validated(
-    sets: CalibrationSets,
-    prior: Prior,
-    theta: FloatArray,
-    folds: int,
-    rng: np.random.Generator,
-    options: BTDOptions,
+    sets: CalibrationSets, prior: Prior, theta: FloatArray, rng: np.random.Generator, options: btd.BTDOptions
 ) -> FloatArray:
     """Sum of DRPS over the comparisons of each set, each forecast by fits without its item's fold.
 
@@ -287,22 +261,22 @@ def _cross_validated(
     Returns (sets, strengths).
     """
     n_sets, n_cells = len(theta), len(sets.cells)
-    fold = sets.folds(folds, rng=rng)
-    part = sets.set * folds + fold
-    out = np.bincount(part * n_cells + sets.cell, minlength=n_sets * folds * n_cells)
-    out = out.reshape(n_sets, folds, n_cells).astype(np.float64)
+    fold = sets.folds(FOLDS, rng=rng)
+    part = sets.set * FOLDS + fold
+    out = np.bincount(part * n_cells + sets.cell, minlength=n_sets * FOLDS * n_cells)
+    out = out.reshape(n_sets, FOLDS, n_cells).astype(np.float64)
     train = (sets.weights[:, None] - out).reshape(-1, n_cells)
     of_fold = Prior(
-        theta0=np.repeat(np.broadcast_to(prior.theta0, (n_sets, 3)), folds, axis=0),
-        precision=np.repeat(np.broadcast_to(prior.precision, (n_sets, 3, 3)), folds, axis=0),
+        theta0=np.repeat(np.broadcast_to(prior.theta0, (n_sets, 3)), FOLDS, axis=0),
+        precision=np.repeat(np.broadcast_to(prior.precision, (n_sets, 3, 3)), FOLDS, axis=0),
         source=prior.source,
     )
-    s, t = features(sets.cells, options)
+    s, t = btd.features(sets.cells, options)
     held_out = np.empty((n_sets, len(STRENGTHS)))
     for place, strength in enumerate(STRENGTHS):
-        starts = np.repeat(theta[:, [place]], folds, axis=0)
+        starts = np.repeat(theta[:, [place]], FOLDS, axis=0)
         fitted = _penalised(sets.cells, train, of_fold, strength, options, starts)
-        error = drps(probabilities(fitted, s, t), sets.cells.gold).reshape(n_sets, folds, n_cells)
+        error = btd.drps(probabilities(fitted, s, t), sets.cells.gold).reshape(n_sets, FOLDS, n_cells)
         held_out[:, place] = (out * error).sum(axis=(1, 2))
     return held_out
 
@@ -352,7 +326,7 @@ class CandidatePrior:
 def candidate_priors(
     judge: str,
     task: Mapping[str, VoteCounts],
-    options: BTDOptions = DEFAULTS,
+    options: btd.BTDOptions = btd.DEFAULTS,
     *,
     category: str | None = None,
     by_category: Mapping[str, Mapping[str, VoteCounts]] | None = None,
@@ -431,33 +405,33 @@ def _missing(
 
 
 def _of_tasks(
-    kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, options: BTDOptions
+    kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, options: btd.BTDOptions
 ) -> CandidatePrior:
     """Prior of the fits of other tasks, each without the items in `taken`."""
-    fits: dict[str, BTDFit] = {}
+    fits: dict[str, btd.BTDFit] = {}
     left_out: dict[str, str] = {}
     for name, counts in votes.items():
         known = counts.labelled()
         apart = known.rows(~np.isin(known.item, taken))
-        if len(apart) < MINIMUM_LABELS:
+        if len(apart) < btd.MINIMUM_LABELS:
             shared = (
                 f", {len(known) - len(apart):,} more on items of the task" if len(apart) < len(known) else ""
             )
-            left_out[name] = f"has {len(apart)} labelled comparisons{shared}; {MINIMUM_LABELS} are needed"
+            left_out[name] = f"has {len(apart)} labelled comparisons{shared}; {btd.MINIMUM_LABELS} are needed"
             continue
         try:
-            fits[name] = fit(apart.cells()[0], options)
+            fits[name] = btd.fit(apart.cells()[0], options)
         except AppellateError as error:
             left_out[name] = str(error)
     if not fits:
         who = "category" if kind != "datasets" else "data set"
-        reason = f"no other {who} has {MINIMUM_LABELS} labelled comparisons of other items"
+        reason = f"no other {who} has {btd.MINIMUM_LABELS} labelled comparisons of other items"
         return CandidatePrior(kind=kind, left_out=left_out, reason=reason)
     prior = pool(list(fits.values()), source=NAMES[kind])
     return CandidatePrior(kind=kind, prior=prior, whole=prior, donors=tuple(fits), left_out=left_out)
 
 
-def _of_judges(judge: str, task: Mapping[str, VoteCounts], options: BTDOptions) -> CandidatePrior:
+def _of_judges(judge: str, task: Mapping[str, VoteCounts], options: btd.BTDOptions) -> CandidatePrior:
     """Prior of other judges on the comparisons that calibrate."""
     known = task[judge].labelled()
     others, left_out = {}, {}
@@ -465,8 +439,10 @@ def _of_judges(judge: str, task: Mapping[str, VoteCounts], options: BTDOptions) 
         if name == judge:
             continue
         both = votes.rows(np.isin(votes.comparison, known.comparison))
-        if len(both) < MINIMUM_LABELS:
-            left_out[name] = f"judged {len(both)} of the labelled comparisons; {MINIMUM_LABELS} are needed"
+        if len(both) < btd.MINIMUM_LABELS:
+            left_out[name] = (
+                f"judged {len(both)} of the labelled comparisons; {btd.MINIMUM_LABELS} are needed"
+            )
         else:
             others[name] = both
     if not others:

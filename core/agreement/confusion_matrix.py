@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from ..errors import InvalidOption
 from ..records import NO_GOLD, FloatArray, IntArray, VoteCounts
 from ..schema import VOTE_LABELS
-from ..stats.estimate import Estimate, Estimates, flat
+from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
 from ..stats.intervals import clustered_proportion, dense_codes, design_effect_of_sums, wilson
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 TieRule = Literal["keep", "drop_votes", "drop_gold", "drop_both"]
 
@@ -42,15 +38,12 @@ class Confusion:
     ties: TieRule
     without_gold: int
     dropped: int
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per cell: gold, verdict, count, share and its interval."""
-        import pandas as pd
-
         gold, verdict = np.meshgrid(self.labels, self.labels, indexing="ij")
         columns = {"gold": gold, "verdict": verdict, "count": self.counts} | flat(self, names=["share"])
-        return pd.DataFrame({name: values.reshape(-1) for name, values in columns.items()})
+        return data_frame({name: values.reshape(-1) for name, values in columns.items()})
 
 
 def confusion(
@@ -126,7 +119,6 @@ def confusion(
         ties=ties,
         without_gold=without_gold,
         dropped=before - n,
-        level=level,
     )
 
 

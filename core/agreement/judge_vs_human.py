@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..aggregation.btd import BTDOptions, held_out_labels
 from ..errors import TooFewLabels, UnknownName
 from ..records import NO_GOLD, IntArray, VoteCounts, majority
-from ..stats.estimate import Estimate, rows_frame
-from ..stats.intervals import check_level, clustered_proportion, mean_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..stats.estimate import DataFrame, Estimate, rows_frame
+from ..stats.intervals import check_level, clustered_share, common_places, mean_interval
 
 Rule = Literal["majority", "BTD"]
 RULES: tuple[Rule, ...] = ("majority", "BTD")
@@ -60,9 +56,8 @@ class LeaveOneOut:
 
     humans: tuple[HumanVsOthers, ...]
     judges: tuple[JudgeVsHuman, ...]
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per judge, human and rule."""
         return rows_frame(JudgeVsHuman, self.judges)
 
@@ -117,8 +112,7 @@ def leave_one_out(
         others = total - _spread(own, size)
         gold = np.where(others.sum(axis=0) > 0, majority(*others), NO_GOLD)
         graded = replace(own, gold=gold[own.comparison]).labelled()
-        right = (graded.label == graded.gold).astype(np.int64)
-        pa = clustered_proportion(graded.item, np.ones(len(graded), dtype=np.int64), right, level=level)
+        pa = clustered_share(graded.item, graded.label == graded.gold, level=level)
         beside_others.append(HumanVsOthers(human=human, n=len(graded), pa=pa if len(graded) else None))
         for judge in judges:
             counts = replace(vote_counts[judge], gold=gold[vote_counts[judge].comparison])
@@ -132,7 +126,7 @@ def leave_one_out(
                         reason = str(error)
                 paired = _paired(graded, counts, labels, reason, level)
                 beside_judges.append(JudgeVsHuman(human=human, judge=judge, rule=rule, **paired))
-    return LeaveOneOut(humans=tuple(beside_others), judges=tuple(beside_judges), level=level)
+    return LeaveOneOut(humans=tuple(beside_others), judges=tuple(beside_judges))
 
 
 def _spread(counts: VoteCounts, size: int) -> IntArray:
@@ -146,9 +140,7 @@ def _paired(
     human: VoteCounts, judge: VoteCounts, labels: IntArray, reason: str | None, level: float
 ) -> dict[str, Any]:
     """Fields of `JudgeVsHuman` beyond its names, with `labels` in place of the judge's majority labels."""
-    _, in_human, in_judge = np.intersect1d(
-        human.comparison, judge.comparison, assume_unique=True, return_indices=True
-    )
+    in_human, in_judge = common_places(human.comparison, judge.comparison)
     n = len(in_human)
     if not n:
         reason = "no comparison that it, this person and another one labelled."

@@ -5,18 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidOption
 from ..records import IntArray, VoteCounts
 from ..schema import VOTE_LABELS
-from ..stats.estimate import Estimate, rows_frame
-from ..stats.intervals import clustered_proportion
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ..stats.estimate import DataFrame, Estimate, rows_frame
+from ..stats.intervals import clustered_share, common_places, t_quantile
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -42,9 +38,8 @@ class AgreementMatrix:
     judges: tuple[str, ...]
     pairs: tuple[JudgePair, ...]
     gold: tuple[JudgePair, ...]
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per pair, judges against each other first, then against gold."""
         return rows_frame(JudgePair, self.pairs + self.gold)
 
@@ -71,8 +66,7 @@ def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
     >>> cohen_kappa(np.array([1, 1, 0, -1]), np.array([1, 0, 0, -1]))
     0.6363636363636364
     """
-    kappa, _ = _kappa(_label_table(label_1, label_2))
-    return kappa
+    return _kappa(_label_table(label_1, label_2))[0]
 
 
 def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95) -> AgreementMatrix:
@@ -99,7 +93,7 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
     for name, counts in vote_counts.items():
         labelled = counts.labelled()
         gold.append(_pair(name, "gold", labelled.label, labelled.gold, labelled.item, level))
-    return AgreementMatrix(judges=tuple(vote_counts), pairs=tuple(pairs), gold=tuple(gold), level=level)
+    return AgreementMatrix(judges=tuple(vote_counts), pairs=tuple(pairs), gold=tuple(gold))
 
 
 def disagreements(one: VoteCounts, two: VoteCounts | None = None) -> IntArray:
@@ -108,12 +102,9 @@ def disagreements(one: VoteCounts, two: VoteCounts | None = None) -> IntArray:
         labelled = one.labelled()
         comparison, differ = labelled.comparison, labelled.label != labelled.gold
     else:
-        comparison, in_one, in_two = np.intersect1d(
-            one.comparison, two.comparison, assume_unique=True, return_indices=True
-        )
-        differ = one.label[in_one] != two.label[in_two]
-    codes: IntArray = comparison[differ]
-    return codes
+        in_one, in_two = common_places(one.comparison, two.comparison)
+        comparison, differ = one.comparison[in_one], one.label[in_one] != two.label[in_two]
+    return np.asarray(comparison[differ])
 
 
 def reliability_factor(agreement: AgreementMatrix) -> float | None:
@@ -130,9 +121,7 @@ def reliability_factor(agreement: AgreementMatrix) -> float | None:
 
 
 def _matched(one: VoteCounts, two: VoteCounts) -> tuple[IntArray, IntArray, IntArray]:
-    _, in_one, in_two = np.intersect1d(
-        one.comparison, two.comparison, assume_unique=True, return_indices=True
-    )
+    in_one, in_two = common_places(one.comparison, two.comparison)
     return one.label[in_one], two.label[in_two], one.item[in_one]
 
 
@@ -160,9 +149,7 @@ def _pair(
     table = _label_table(label_1, label_2)
     n = int(table.sum())
     kappa, reason = _kappa(table)
-    raw = clustered_proportion(
-        item, np.ones(n, dtype=np.int64), (label_1 == label_2).astype(np.int64), level=level
-    )
+    raw = clustered_share(item, label_1 == label_2, level=level)
     low = high = math.nan
     if kappa is not None and len(np.unique(item)) > 1:
         low, high = _kappa_ends(kappa, raw, label_1, label_2, item)
@@ -180,8 +167,6 @@ def _kappa_ends(
     kappa: float, raw: Estimate, label_1: IntArray, label_2: IntArray, item: IntArray
 ) -> tuple[float, float]:
     """κ ± t·SE from the influence of each item; by the ends of raw agreement where all influences are 0."""
-    from scipy.special import stdtrit
-
     table, n = _label_table(label_1, label_2), raw.n
     share_1, share_2 = table.sum(axis=1) / n, table.sum(axis=0) / n
     chance = float(share_1 @ share_2)
@@ -195,6 +180,6 @@ def _kappa_ends(
     if error < 1e-24:
         low, high = ((end - chance) / (1 - chance) for end in (raw.low, raw.high))
     else:
-        half = float(stdtrit(items - 1, (1 + raw.level) / 2)) * math.sqrt(error)
+        half = t_quantile(items - 1, raw.level) * math.sqrt(error)
         low, high = kappa - half, kappa + half
     return max(min(low, kappa), -1.0), min(max(high, kappa), 1.0)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption
 from ..records import FloatArray, IntArray, RatingTable, VoteCounts, distinct
-from ..stats.estimate import Estimate, flat
-from ..stats.intervals import check_level, dense_codes, resample_items
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
+from ..stats.intervals import check_level, dense_codes, resample_items, t_quantile
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -55,11 +52,9 @@ class Repeatability:
         what = "ICC" if self.icc_3_k is None else "interval of the ICC"
         return {what: (self.reason or "it is undefined").rstrip(".")}
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row."""
-        import pandas as pd
-
-        return pd.DataFrame([flat(self)]).drop(columns=["icc_3_1_f", "icc_3_k_f"])
+        return data_frame([flat(self)]).drop(columns=["icc_3_1_f", "icc_3_k_f"])
 
 
 def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability:
@@ -134,7 +129,7 @@ def _icc_values(
     values |= {"icc_3_1": Estimate(single, n=n, level=level), "icc_3_k": Estimate(mean, n=n, level=level)}
     if sse <= zero:
         return values, "no run ever differs, so an interval cannot be estimated."
-    from scipy.special import fdtri, stdtrit
+    from scipy.special import fdtri
 
     def between(f_low: float, f_high: float, suffix: str = "") -> dict[str, Estimate]:
         """Both coefficients with the ends that ends of F = MSR/MSE give."""
@@ -164,7 +159,7 @@ def _icc_values(
     # Each deletion divides both sums by degrees of freedom in the same ratio: F is k - 1 times their ratio.
     pseudo = items * log_f - (items - 1) * np.log((k - 1) * ssr_left / sse_left)
     # Centred on ln F, not on the mean of the pseudo-values: the interval then always holds its estimate.
-    half = float(stdtrit(items - 1, upper)) * float(pseudo.std(ddof=1)) / math.sqrt(items)
+    half = t_quantile(items - 1, level) * float(pseudo.std(ddof=1)) / math.sqrt(items)
     if half < 1e-9:
         return values, "all items weigh alike, so the jackknife cannot tell how sure the ICC is."
     return values | between(math.exp(log_f - half), math.exp(log_f + half)), None
@@ -201,11 +196,9 @@ class InterRaterReliability:
     level: float
     iterations: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row; `raters` is their number."""
-        import pandas as pd
-
-        return pd.DataFrame([flat(self) | {"raters": len(self.raters)}])
+        return data_frame([flat(self) | {"raters": len(self.raters)}])
 
 
 def label_table(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, IntArray, IntArray]:
@@ -232,8 +225,7 @@ def label_table(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, IntArr
 def split_comparisons(vote_counts: Mapping[str, VoteCounts]) -> IntArray:
     """Codes of the comparisons on which at least two of the raters have different labels."""
     comparison, table, _ = label_table(vote_counts)
-    split: IntArray = comparison[(table > 0).sum(axis=1) > 1]
-    return split
+    return np.asarray(comparison[(table > 0).sum(axis=1) > 1])
 
 
 def inter_rater_reliability(
@@ -341,8 +333,7 @@ def _alpha(coincidence: FloatArray, ordinal: bool) -> FloatArray:
 def _ordinal(n_c: FloatArray) -> FloatArray:
     """Squared distances of the ordinal scale: how many labels lie between two, each end counted half."""
     middle = np.cumsum(n_c, axis=-1) - n_c / 2
-    squared: FloatArray = (middle[..., :, None] - middle[..., None, :]) ** 2
-    return squared
+    return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
 
 
 def _fleiss(sums: FloatArray) -> FloatArray:

@@ -8,36 +8,14 @@ are left out and counted. docs/methods.md §5.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..records import FloatArray, IntArray, OutcomeCounts
-from ..stats.binning import (
-    bin_index,
-    bin_sums,
-    by_confidence,
-    equal_mass_index,
-    item_sums,
-    rank_values,
-    usable,
-)
-from ..stats.ece_interval import absolute_sum_interval
-from ..stats.estimate import Estimate, Estimates, flat
-from ..stats.intervals import (
-    check_level,
-    design_effect_of_sums,
-    kish_effect,
-    mean_interval,
-    proportion,
-    resample_items,
-    wilson,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..stats import binning, intervals
+from ..stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, flat
 
 NLL_CLIP = 1e-12
 """The logarithmic loss sees confidences within [1e−12, 1 − 1e−12]: failed certainty would cost infinity."""
@@ -60,13 +38,10 @@ class Reliability:
     confidence: FloatArray
     accuracy: Estimates
     deff: FloatArray
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per bin."""
-        import pandas as pd
-
-        return pd.DataFrame(flat(self, without=("level",)))
+        return data_frame(flat(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -89,7 +64,6 @@ class Calibration:
     brier: float
     nll: float
     nll_clipped: int
-    level: float
     reliability: Reliability
 
     @property
@@ -99,13 +73,11 @@ class Calibration:
         what = f"confidence and accuracy in {empty} of {bins} bins"
         return {what: "no verdict has such a confidence"} if empty else {}
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per measure."""
-        import pandas as pd
-
         names = ("mean_confidence", "ece", "ace", "mce", "brier", "nll")
-        values = [self.accuracy.value, *(getattr(self, name) for name in names)]
-        return pd.DataFrame({"measure": ["accuracy", *names], "value": values, "n": self.n})
+        values = [self.accuracy.value, *flat(self, names=names).values()]
+        return data_frame({"measure": ["accuracy", *names], "value": values, "n": self.n})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -119,16 +91,12 @@ class CalibrationIntervals:
     ace: Estimate
     brier: Estimate
     nll: Estimate
-    level: float
-    iterations: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per measure."""
-        import pandas as pd
-
         found = {"ece": self.ece, "ace": self.ace, "brier": self.brier, "nll": self.nll}
         rows = [(name, one.low, one.high) for name, one in found.items()]
-        return pd.DataFrame(rows, columns=["measure", "low", "high"])
+        return data_frame(rows, columns=["measure", "low", "high"])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -142,15 +110,11 @@ class NoiseFloor:
     ece_high_clustered: float
     ace: Estimate
     n: int
-    level: float
-    draws: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per measure."""
-        import pandas as pd
-
         rows = [(name, one.value, one.low, one.high) for name, one in (("ece", self.ece), ("ace", self.ace))]
-        return pd.DataFrame(rows, columns=["measure", "mean", "low", "high"])
+        return data_frame(rows, columns=["measure", "mean", "low", "high"])
 
 
 def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95) -> Reliability:
@@ -176,10 +140,10 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     >>> diagram.n.tolist(), diagram.confidence.tolist(), diagram.accuracy.value.tolist()
     ([0, 4], [nan, 0.75], [nan, 0.75])
     """
-    known = usable(outcomes)
-    n, correct, stated, *squares = item_sums(known, bins)
-    deff = design_effect_of_sums(n, correct, *squares)
-    low, high = wilson(correct, n, level=level, deff=deff)
+    known = binning.usable(outcomes)
+    n, correct, stated, *squares = binning.item_sums(known, bins)
+    deff = intervals.design_effect_of_sums(n, correct, *squares)
+    low, high = intervals.wilson(correct, n, level=level, deff=deff)
     with np.errstate(invalid="ignore"):
         confidence, accuracy = stated / n, correct / n
     edges = np.arange(bins + 1) / bins
@@ -191,7 +155,6 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
         confidence=confidence,
         accuracy=Estimates(accuracy, low, high, n=n.astype(np.int64), level=level),
         deff=deff,
-        level=level,
     )
 
 
@@ -224,24 +187,24 @@ def calibration(
     >>> found.accuracy.value, round(found.ece, 3), round(found.mce, 3), round(found.brier, 3)
     (0.75, 0.1, 0.1, 0.135)
     """
-    known = usable(outcomes)
+    known = binning.usable(outcomes)
     diagram = diagram or reliability(known, bins=bins, level=level)
     total = int(diagram.n.sum())
     filled = diagram.n > 0
     gap = np.abs(diagram.accuracy.value - diagram.confidence)[filled]
-    stated = by_confidence(known)
-    mass_n, mass_correct, mass_stated = bin_sums(
-        stated, equal_mass_index(stated.confidence, stated.n, bins), bins
+    stated = binning.by_confidence(known)
+    mass_n, mass_correct, mass_stated = binning.bin_sums(
+        stated, binning.equal_mass_index(stated.confidence, stated.n, bins), bins
     )
     brier, nll = _row_losses(stated)
     outside = (stated.confidence < NLL_CLIP) | (stated.confidence > 1 - NLL_CLIP)
-    n, correct, _, items, *squares = (float(column[0]) for column in item_sums(known, 1))
-    deff = float(design_effect_of_sums(n, correct, items, *squares))
+    n, correct, _, items, *squares = (float(column[0]) for column in binning.item_sums(known, 1))
+    deff = float(intervals.design_effect_of_sums(n, correct, items, *squares))
     return Calibration(
         n=total,
         items=int(items),
         without_confidence=int(outcomes.n.sum()) - total,
-        accuracy=proportion(int(correct), total, level=level, deff=deff),
+        accuracy=intervals.proportion(int(correct), total, level=level, deff=deff),
         mean_confidence=float(mass_stated.sum() / total),
         ece=float(np.dot(diagram.n[filled] / total, gap)),
         ace=float(np.abs(mass_correct - mass_stated).sum() / mass_n.sum()),
@@ -249,7 +212,6 @@ def calibration(
         brier=float(brier.sum() / total),
         nll=float(nll.sum() / total),
         nll_clipped=int(stated.n[outside].sum()),
-        level=level,
         reliability=diagram,
     )
 
@@ -268,7 +230,7 @@ def calibration_intervals(
     confidence stated: a judge whose certain verdicts happen to be all right so far still errs one day, and
     that costs much. Simulated 95 % intervals hold .94 to 1, from 20 verdicts on. ECE and ACE count
     noise as miscalibration, so that a bootstrap of them misleads near 0: theirs are the true errors that
-    agree with the one seen (`ece_interval.absolute_sum_interval`), the noise of each bin drawn by resampling
+    agree with the one seen (`absolute_sum_interval`), the noise of each bin drawn by resampling
     items. Where a bin's outcomes hardly differ, its noise is that of an accuracy with two right and two wrong
     verdicts more at n/deff (Agresti–Coull), so that a bin without an error is not taken for certain.
 
@@ -277,8 +239,8 @@ def calibration_intervals(
     draws, from 50 verdicts on. The equal-mass bins stay as they are in the data. MCE has no interval: a
     maximum has no useful bootstrap.
     """
-    known = usable(outcomes)
-    group, weights = resample_items(known.item, rng=rng, iterations=iterations)
+    known = binning.usable(outcomes)
+    group, weights = intervals.resample_items(known.item, rng=rng, iterations=iterations)
     groups, total = weights.shape[1], float(known.n.sum())
     drawn_n = weights @ np.bincount(group, weights=known.n, minlength=groups)
     signed = known.correct - known.n * known.confidence
@@ -302,16 +264,16 @@ def calibration_intervals(
 
     def mean(loss: FloatArray, ends: FloatArray) -> Estimate:
         value, added = loss / np.maximum(known.n, 1), (float(ends[0]), float(ends[1]))
-        return mean_interval(known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level)
+        return intervals.mean_interval(
+            known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level
+        )
 
     brier, nll = map(mean, _row_losses(known), _row_losses(either))
     return CalibrationIntervals(
-        ece=absolute(bin_index(known.confidence, bins)),
-        ace=absolute(equal_mass_index(known.confidence, known.n, bins)),
+        ece=absolute(binning.bin_index(known.confidence, bins)),
+        ace=absolute(binning.equal_mass_index(known.confidence, known.n, bins)),
         brier=brier,
         nll=nll,
-        level=level,
-        iterations=iterations,
     )
 
 
@@ -337,10 +299,10 @@ def noise_floor(
 
     Source: docs/methods.md §5 (ours).
     """
-    known = usable(outcomes)
-    wide = bin_index(known.confidence, bins)
-    mass = equal_mass_index(known.confidence, known.n, bins)
-    value = rank_values(known.confidence)
+    known = binning.usable(outcomes)
+    wide = binning.bin_index(known.confidence, bins)
+    mass = binning.equal_mass_index(known.confidence, known.n, bins)
+    value = binning.rank_values(known.confidence)
     if np.count_nonzero(np.bincount(value)) > FLOOR_GRID:
         value = np.rint(known.confidence * FLOOR_GRID).astype(np.int64)
     key = (value * bins + wide) * bins + mass
@@ -365,8 +327,6 @@ def noise_floor(
         ece_high_clustered=summary(drawn // bins % bins, alike).high,
         ace=summary(drawn % bins, alone),
         n=int(n.sum()),
-        level=level,
-        draws=draws,
     )
 
 
@@ -382,10 +342,9 @@ def _least_variance(n: FloatArray, correct: FloatArray) -> FloatArray:
     """
     total, right = n.sum(axis=0), correct.sum(axis=0)
     squares = ((n * n).sum(axis=0), (n * correct).sum(axis=0), (correct * correct).sum(axis=0))
-    effective = total / design_effect_of_sums(total, right, (n > 0).sum(axis=0), *squares)
+    effective = total / intervals.design_effect_of_sums(total, right, (n > 0).sum(axis=0), *squares)
     share = (right / np.maximum(total, 1) * effective + 2) / (effective + 4)
-    variance: FloatArray = total**2 * share * (1 - share) / (effective + 4)
-    return variance
+    return np.asarray(total**2 * share * (1 - share) / (effective + 4))
 
 
 def _row_losses(known: OutcomeCounts) -> tuple[FloatArray, FloatArray]:
@@ -396,7 +355,7 @@ def _row_losses(known: OutcomeCounts) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ConfidenceGap:
+class ConfidenceGap(OneRow):
     """Mean confidence minus accuracy, -1 to 1; above 0 is overconfident. No interval for a single item."""
 
     mean_confidence: float
@@ -405,12 +364,6 @@ class ConfidenceGap:
     n: int
     items: int
     level: float
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row."""
-        import pandas as pd
-
-        return pd.DataFrame([flat(self)])
 
 
 def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> ConfidenceGap | None:
@@ -426,9 +379,7 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
 
     Source: signed form of ECE with one bin, [TH] §3; interval ours.
     """
-    from scipy.special import stdtrit
-
-    check_level(level)
+    intervals.check_level(level)
     known = outcomes.with_confidence()
     n = int(known.n.sum())
     if not n:
@@ -442,8 +393,10 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     items = len(weight)
     half = math.nan
     if items > 1:
-        squares = items / (items - 1) * float(((difference - gap * weight) ** 2).sum()) + kish_effect(weight)
-        half = float(stdtrit(items - 1, (1 + level) / 2)) * math.sqrt(squares) / n
+        squares = items / (items - 1) * float(
+            ((difference - gap * weight) ** 2).sum()
+        ) + intervals.kish_effect(weight)
+        half = intervals.t_quantile(items - 1, level) * math.sqrt(squares) / n
     return ConfidenceGap(
         mean_confidence=mean_confidence,
         accuracy=accuracy,
@@ -452,3 +405,72 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
         items=items,
         level=level,
     )
+
+
+STEPS = 30
+"""Halvings of a search: to 1e-9 of its range, far below what the noise draws tell apart."""
+
+
+def absolute_sum_interval(gap: FloatArray, noise: FloatArray, *, level: float = 0.95) -> tuple[float, float]:
+    """Sums t of absolute true gaps under which the one that was seen, T = Σ_b|gap_b|, is no surprise (ours).
+
+    For each t the true gaps are taken as γ(t), of all with Σ_b|γ_b| = t those nearest to the gaps seen, by
+    Σ_b(γ_b − gap_b)²/var(noise_b). The interval holds the t for which P(Σ|γ(t) + noise| ≥ T) and
+    P(Σ|γ(t) + noise| ≤ T) are both at least (1 − level)/2. It holds T, and its upper end is never below the
+    (1 + level)/2 quantile of Σ|noise|: a T below what noise alone shows is luck, or fitted to the same
+    verdicts, and no evidence that the true gaps are smaller than noise.
+
+    Parameters
+    ----------
+    gap : (bins,) gaps seen.
+    noise : (draws, bins) draws of what sampling adds to true gaps, of mean near 0.
+
+    A bootstrap of T itself would treat the noise in T as truth and add to it once more. Source: hybrid
+    resampling, Chuang & Lai (2000).
+    """
+    intervals.check_level(level)
+    tail = (1 - level) / 2
+    seen, variance = float(np.abs(gap).sum()), noise.var(axis=0)
+    alone = np.abs(noise).sum(axis=1)
+    if not variance.any():
+        return seen, seen
+
+    def sums(total: float) -> FloatArray:
+        return np.asarray(np.abs(_nearest(gap, variance, total) + noise).sum(axis=1))
+
+    def surprisingly_high(total: float) -> bool:
+        return bool((sums(total) >= seen).mean() < tail)
+
+    def not_surprisingly_low(total: float) -> bool:
+        return bool((sums(total) <= seen).mean() >= tail)
+
+    low = _last(surprisingly_high, 0.0, seen)
+    high = _last(not_surprisingly_low, seen, seen + 2 * float(alone.max()))
+    return low, max(high, float(np.quantile(alone, 1 - tail)))
+
+
+def _last(holds: Callable[[float], bool], start: float, end: float) -> float:
+    """Where from start to end a condition ceases to hold; start if it does not hold there."""
+    if not holds(start):
+        return start
+    for _ in range(STEPS):
+        middle = (start + end) / 2
+        start, end = (middle, end) if holds(middle) else (start, middle)
+    return start
+
+
+def _nearest(gap: FloatArray, variance: FloatArray, total: float) -> FloatArray:
+    """Gaps whose absolute values add up to `total`, nearest in units of the noise, with the signs of `gap`.
+
+    Σ(γ − gap)²/variance is least where every size moves by m·variance, but not below 0.
+    """
+    size = np.abs(gap)
+    if total >= size.sum():
+        size = size + (total - size.sum()) * variance / variance.sum()
+    else:
+        noisy = variance > 0
+        # What is left of the sum is linear in m between the values at which a size falls to 0.
+        knots = np.sort(np.append(size[noisy] / variance[noisy], 0.0))[::-1]
+        left = np.maximum(size - knots[:, None] * variance, 0).sum(axis=1)
+        size = np.maximum(size - np.interp(total, left, knots) * variance, 0)
+    return np.asarray(np.copysign(size, gap))

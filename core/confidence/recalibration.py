@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from ..errors import AppellateError, InvalidOption, TooFewLabels
-from ..records import FloatArray, OutcomeCounts
+from ..records import FloatArray, OutcomeCounts, kept_rows
 from ..stats.binning import bin_index, usable
+from ..stats.estimate import DataFrame
 from ..stats.intervals import dense_codes
 from .calibration_error import NLL_CLIP, Calibration, calibration
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Method = Literal["temperature", "platt", "isotonic", "histogram"]
 Map = Callable[[FloatArray], FloatArray]
@@ -39,8 +38,7 @@ class LogisticMap:
     def __call__(self, confidence: FloatArray) -> FloatArray:
         from scipy.special import expit
 
-        mapped: FloatArray = expit(self.slope * _logit(confidence) + self.intercept)
-        return mapped
+        return np.asarray(expit(self.slope * _logit(confidence) + self.intercept))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -64,7 +62,7 @@ class Recalibration:
     folds: int
     items: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per measure, before and after."""
         frame = self.before.to_frame().rename(columns={"value": "before"})
         frame.insert(2, "after", self.after.to_frame()["value"])
@@ -112,7 +110,7 @@ def recalibrate(
     mapped = known.confidence.copy()
     for number in range(folds):
         held_out = fold == number
-        training = OutcomeCounts(**{f.name: getattr(known, f.name)[~held_out] for f in fields(known)})
+        training = replace(known, **kept_rows(known, ~held_out))
         mapped[held_out] = _FITS[method](training, bins)(known.confidence[held_out])
     whole = _FITS[method](known, bins)
     grid = np.linspace(0, 1, GRID_POINTS)
@@ -134,8 +132,7 @@ def recalibrate(
 
 def _logit(confidence: FloatArray) -> FloatArray:
     clipped = np.clip(confidence, NLL_CLIP, 1 - NLL_CLIP)
-    odds: FloatArray = np.log(clipped) - np.log1p(-clipped)
-    return odds
+    return np.asarray(np.log(clipped) - np.log1p(-clipped))
 
 
 def _distinct(training: OutcomeCounts) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -146,7 +143,7 @@ def _distinct(training: OutcomeCounts) -> tuple[FloatArray, FloatArray, FloatArr
     return value, n, k
 
 
-def _logistic(training: OutcomeCounts, *, free_intercept: bool) -> LogisticMap:
+def _logistic(training: OutcomeCounts, bins: int, *, free_intercept: bool) -> LogisticMap:
     from scipy.optimize import minimize
     from scipy.special import expit
 
@@ -187,14 +184,6 @@ def _logistic(training: OutcomeCounts, *, free_intercept: bool) -> LogisticMap:
     return LogisticMap(slope=float(fit.x[0] / scale), intercept=float(fit.x[1]))
 
 
-def _temperature(training: OutcomeCounts, bins: int) -> Map:
-    return _logistic(training, free_intercept=False)
-
-
-def _platt(training: OutcomeCounts, bins: int) -> Map:
-    return _logistic(training, free_intercept=True)
-
-
 def _isotonic(training: OutcomeCounts, bins: int) -> Map:
     from scipy.optimize import isotonic_regression
 
@@ -217,8 +206,8 @@ def _histogram(training: OutcomeCounts, bins: int) -> Map:
 
 
 _FITS: dict[str, Callable[[OutcomeCounts, int], Map]] = {
-    "temperature": _temperature,
-    "platt": _platt,
+    "temperature": partial(_logistic, free_intercept=False),
+    "platt": partial(_logistic, free_intercept=True),
     "isotonic": _isotonic,
     "histogram": _histogram,
 }

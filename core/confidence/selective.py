@@ -1,4 +1,4 @@
-"""What can be left to a judge: risk against coverage, and thresholds on confidence with a guarantee.
+"""What can be left to a judge: risk against coverage, AUROC, and thresholds on confidence with a guarantee.
 
 `threshold_for_risk` keeps or drops single verdicts by their stated confidence, `guarantee` whole comparisons
 by how sure their label is. docs/methods.md §5 and §9.
@@ -6,22 +6,19 @@ by how sure their label is. docs/methods.md §5 and §9.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from math import ceil, log
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..aggregation.btd import CHANCES, apply, fit
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
+from ..stats import intervals
 from ..stats.binning import EDGE_TOLERANCE, rank_values, usable
-from ..stats.estimate import Estimate, Estimates, flat
-from ..stats.intervals import clopper_pearson, clustered_proportion, dense_codes, design_effect, wilson
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
 
 GRID_CUTS = 20
 
@@ -43,13 +40,10 @@ class RiskCoverage:
     aurc: float
     error_rate: float
     deff: float
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per cut."""
-        import pandas as pd
-
-        return pd.DataFrame(flat(self, names=("threshold", "coverage", "risk", "n", "errors")))
+        return data_frame(flat(self, names=("threshold", "coverage", "risk", "n", "errors")))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -76,11 +70,9 @@ class RiskThreshold:
     cut_bound: FloatArray
     passed: BoolArray
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per cut of the grid."""
-        import pandas as pd
-
-        return pd.DataFrame(flat(self, names=("cut", "cut_n", "cut_errors", "cut_bound", "passed")))
+        return data_frame(flat(self, names=("cut", "cut_n", "cut_errors", "cut_bound", "passed")))
 
 
 def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCoverage:
@@ -100,8 +92,8 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
     # Σ_{j=1..m} (E + j·r)/(A + j) = m·r + (E − A·r)·(H(A + m) − H(A)), with H the harmonic numbers.
     harmonic = digamma(total + 1.0) - digamma(before + 1.0)
     area = n * rate + (wrong - errors - before * rate) * harmonic
-    deff = design_effect(known.item, known.n, known.n - known.correct)
-    low, high = wilson(wrong, total, level=level, deff=deff)
+    deff = intervals.design_effect(known.item, known.n, known.n - known.correct)
+    low, high = intervals.wilson(wrong, total, level=level, deff=deff)
     return RiskCoverage(
         threshold=cut,
         n=total,
@@ -111,7 +103,6 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
         aurc=float(area.sum() / total[-1]),
         error_rate=float(wrong[-1] / total[-1]),
         deff=deff,
-        level=level,
     )
 
 
@@ -152,7 +143,7 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
         few = len(cut) - first <= GRID_CUTS
         grid = np.arange(first, len(cut)) if few else np.unique(np.searchsorted(n, steps - EDGE_TOLERANCE))
     scaled = np.ceil(errors[grid] * effective[grid] / n[grid] - EDGE_TOLERANCE)
-    _, bound = clopper_pearson(scaled, effective[grid], level=1 - delta, side="upper")
+    bound = intervals.clopper_pearson(scaled, effective[grid], level=1 - delta)
     passed = np.logical_and.accumulate(bound <= alpha + 1e-12)
     last = int(passed.sum()) - 1
     if not len(grid):
@@ -205,8 +196,7 @@ def _squared_item_totals(known: OutcomeCounts) -> FloatArray:
     before = running - n - offset
     growth = np.bincount(code[order], weights=(2 * before + n) * n)
     seen = np.flatnonzero(np.bincount(code, weights=known.n))[::-1]
-    total: FloatArray = growth[seen].cumsum()
-    return total
+    return np.asarray(growth[seen].cumsum())
 
 
 Sureness = Literal["share", "stated", "btd"]
@@ -227,7 +217,7 @@ class Decisions:
     def __len__(self) -> int:
         return len(self.label)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per comparison; gold is missing where it is unknown or was used up by a fit."""
         import pandas as pd
 
@@ -260,17 +250,37 @@ class Guarantee:
     note: str
     test: RiskThreshold
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row; shares with their intervals."""
-        import pandas as pd
-
         row: dict[str, object] = {"sureness": self.sureness, "threshold": self.threshold}
         shares = {"kept": self.kept, "wrong": self.wrong, "wrong without threshold": self.everything}
         for name, share in shares.items():
             for end, field in (("", "value"), (" low", "low"), (" high", "high")):
                 row[name + end] = None if share is None else getattr(share, field)
         names = ("alpha", "delta", "n", "n_labelled", "n_items")
-        return pd.DataFrame([row | {name: getattr(self, name) for name in names}])
+        return data_frame([row | {name: getattr(self, name) for name in names}])
+
+
+def share_behind(counts: VoteCounts) -> FloatArray:
+    """Share of the votes of each comparison that say what their majority says."""
+    label = counts.label
+    behind = np.where(label == 1, counts.plus, np.where(label == -1, counts.minus, counts.tie))
+    return np.asarray(behind / (counts.plus + counts.tie + counts.minus))
+
+
+def stated_behind(counts: VoteCounts, votes: SingleVotes) -> tuple[FloatArray, IntArray]:
+    """Mean stated confidence of the votes behind each majority (NaN where none does), and their number."""
+    rows = len(counts)
+    if not rows:
+        return np.zeros(0), np.zeros(0, dtype=np.int64)
+    order = np.argsort(counts.comparison, kind="stable")
+    row = order[np.minimum(np.searchsorted(counts.comparison, votes.comparison, sorter=order), rows - 1)]
+    behind = (counts.comparison[row] == votes.comparison) & (votes.vote == counts.label[row])
+    stating = behind & ~np.isnan(votes.confidence)
+    n = np.bincount(row[stating], minlength=rows)
+    total = np.bincount(row[stating], weights=votes.confidence[stating], minlength=rows)
+    mean = np.divide(total, n, out=np.full(rows, np.nan), where=n > 0)
+    return mean, np.bincount(row[behind], minlength=rows)
 
 
 def by_share(counts: VoteCounts) -> Decisions:
@@ -278,8 +288,7 @@ def by_share(counts: VoteCounts) -> Decisions:
 
     Without a unique mode the label is 0, and its share is that of the votes for 0, which may be none.
     """
-    label = counts.label
-    return _decisions(counts, label, _votes_for(counts, label) / _votes(counts), "share")
+    return _decisions(counts, counts.label, share_behind(counts), "share")
 
 
 def by_stated_confidence(counts: VoteCounts, votes: SingleVotes) -> Decisions:
@@ -288,16 +297,7 @@ def by_stated_confidence(counts: VoteCounts, votes: SingleVotes) -> Decisions:
     NaN where no vote for the label states a confidence; such a comparison can be neither kept nor tested.
     votes : of the same judge and selection; votes on other comparisons are left out.
     """
-    label = counts.label
-    order = np.argsort(counts.comparison, kind="stable")
-    place = np.searchsorted(counts.comparison, votes.comparison, sorter=order)
-    row = order[np.minimum(place, len(counts) - 1)] if len(counts) else place
-    use = (counts.comparison[row] == votes.comparison) & ~np.isnan(votes.confidence)
-    use &= votes.vote == label[row]
-    n = np.bincount(row[use], minlength=len(counts))
-    total = np.bincount(row[use], weights=votes.confidence[use], minlength=len(counts))
-    stated = np.divide(total, n, out=np.full(len(counts), np.nan), where=n > 0)
-    return _decisions(counts, label, stated, "stated")
+    return _decisions(counts, counts.label, stated_behind(counts, votes)[0], "stated")
 
 
 def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
@@ -326,12 +326,7 @@ def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
 
 
 def guarantee(
-    decisions: Decisions,
-    *,
-    alpha: float,
-    delta: float,
-    rng: np.random.Generator,
-    level: float = 0.95,
+    decisions: Decisions, *, alpha: float, delta: float, rng: np.random.Generator, level: float = 0.95
 ) -> Guarantee:
     """Lowest sureness from which on at most `alpha` of the labels are wrong, with probability ≥ 1 − `delta`.
 
@@ -364,18 +359,11 @@ def guarantee(
         )
     right = (decisions.label == decisions.gold).astype(np.int64)
     drawn = _one_of_each_item(decisions, tested, rng)
-    verdicts = OutcomeCounts(
-        item=decisions.item[drawn],
-        confidence=decisions.confidence[drawn],
-        n=np.ones(len(drawn), dtype=np.int64),
-        correct=right[drawn],
-    )
-    test = threshold_for_risk(verdicts, alpha=alpha, delta=delta)
+    test = threshold_for_risk(_outcomes(decisions, drawn), alpha=alpha, delta=delta)
     kept = wrong = None
 
     def share(rows: np.ndarray, hit: np.ndarray) -> Estimate:
-        item, one = decisions.item[rows], np.ones(int(rows.sum()), dtype=np.int64)
-        return clustered_proportion(item, one, hit[rows].astype(np.int64), level=level)
+        return intervals.clustered_share(decisions.item[rows], hit[rows], level=level)
 
     if test.threshold is not None:
         above = sure & (decisions.confidence >= test.threshold - 1e-9)
@@ -399,7 +387,10 @@ def guarantee(
 
 def label_outcomes(decisions: Decisions) -> OutcomeCounts:
     """Right and wrong labels of all comparisons with gold, for a risk–coverage curve beside the threshold."""
-    rows = np.flatnonzero(decisions.gold != NO_GOLD)
+    return _outcomes(decisions, np.flatnonzero(decisions.gold != NO_GOLD))
+
+
+def _outcomes(decisions: Decisions, rows: IntArray) -> OutcomeCounts:
     return OutcomeCounts(
         item=decisions.item[rows],
         confidence=decisions.confidence[rows],
@@ -421,7 +412,7 @@ def _one_of_each_item(decisions: Decisions, tested: np.ndarray, rng: np.random.G
     """A random row of each item among those to test; the order of rows does not matter."""
     rows = np.flatnonzero(tested)
     rows = rows[np.lexsort((decisions.comparison[rows], decisions.item[rows]))]
-    each = np.bincount(dense_codes(decisions.item[rows]))
+    each = np.bincount(intervals.dense_codes(decisions.item[rows]))
     first = each.cumsum() - each
     return rows[first + np.floor(rng.random(len(each)) * each).astype(np.int64)]
 
@@ -437,9 +428,76 @@ def _decisions(counts: VoteCounts, label: IntArray, sure: FloatArray, sureness: 
     )
 
 
-def _votes(counts: VoteCounts) -> IntArray:
-    return counts.plus + counts.tie + counts.minus
+LEAST = 5
+"""Items with a right verdict, and items with a wrong one, below which there is no interval."""
 
 
-def _votes_for(counts: VoteCounts, label: IntArray) -> IntArray:
-    return np.where(label == 1, counts.plus, np.where(label == -1, counts.minus, counts.tie))
+def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
+    """P(a right verdict is surer than a wrong one) + ½·P(both equally sure), with an interval by item.
+
+    With M right verdicts and W wrong ones, V(r) the share of wrong verdicts less sure than right verdict r
+    (equal: ½) and V(w) the share of right ones surer than wrong verdict w: AUROC θ = ΣV(r)/M = ΣV(w)/W. With
+    aᵢ = Σ(V(r) − θ) and bᵢ = Σ(V(w) − θ) over item i's right and wrong verdicts,
+    var = I_M/(I_M − 1)·Σaᵢ²/M² + I_W/(I_W − 1)·Σbᵢ²/W² + 2·I/(I − 1)·Σaᵢbᵢ/(M·W), where I_M items have a
+    right verdict, I_W a wrong one and I are all of them. The interval is logit θ ± t·√var/(θ(1 − θ)), t with
+    min(I_M, I_W) − 1 degrees of freedom.
+
+    Parameters
+    ----------
+    outcomes : verdicts with gold; those without a confidence are left out.
+
+    Returns
+    -------
+    θ, its n the number of items. NaN without a right or without a wrong verdict; ends are NaN with fewer than
+    5 items of either. A constant confidence has θ = ½ exactly. At θ = 0 or 1, where the variance is 0, the
+    ends are Wilson's at min(I_M, I_W) (ours).
+
+    Raises
+    ------
+    NoUsableVotes : no verdict has a confidence.
+    InvalidOption : level outside (0, 1).
+
+    Source: DeLong, DeLong & Clarke-Pearson (1988); Obuchowski (1997) for clusters; logit by Pepe (2003) §5.2.
+    """
+    intervals.check_level(level)
+    known = usable(outcomes)
+    item = intervals.dense_codes(known.item)
+    items = int(item.max()) + 1
+    right, wrong = known.correct.astype(np.float64), (known.n - known.correct).astype(np.float64)
+    rights, wrongs = float(right.sum()), float(wrong.sum())
+    if not rights or not wrongs:
+        return Estimate(math.nan, n=items, level=level)
+    of_right, of_wrong = _placements(known.confidence, right, wrong)
+    theta = float(right @ of_right) / rights
+    fewest = min(len(np.unique(item[right > 0])), len(np.unique(item[wrong > 0])))
+    if fewest < LEAST:
+        return Estimate(theta, n=items, level=level)
+    if theta in (0.0, 1.0):
+        ends = intervals.wilson(theta * fewest, fewest, level=level)
+        return Estimate(theta, float(ends[0]), float(ends[1]), n=items, level=level)
+    a = np.bincount(item, right * (of_right - theta)) / rights
+    b = np.bincount(item, wrong * (of_wrong - theta)) / wrongs
+    with_right, with_wrong = (len(np.unique(item[column > 0])) for column in (right, wrong))
+    variance = _spread(a, a, with_right) + _spread(b, b, with_wrong) + 2 * _spread(a, b, items)
+    from scipy.special import expit, logit
+
+    error = math.sqrt(max(variance, 0.0)) / (theta * (1 - theta))
+    half = intervals.t_quantile(fewest - 1, level) * error
+    low, high = (float(expit(logit(theta) + sign * half)) for sign in (-1, 1))
+    return Estimate(theta, min(low, theta), max(high, theta), n=items, level=level)
+
+
+def _placements(
+    confidence: FloatArray, right: FloatArray, wrong: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Of each row, the share of wrong verdicts that are less sure and of right ones that are surer."""
+    # Means of two orders may differ in their last bit: nine decimals are enough to tell confidences apart.
+    _, value = np.unique(np.rint(confidence * 1e9), return_inverse=True)
+    wrong_at, right_at = np.bincount(value, wrong), np.bincount(value, right)
+    below = (np.cumsum(wrong_at) - wrong_at / 2) / wrong_at.sum()
+    above = 1 - (np.cumsum(right_at) - right_at / 2) / right_at.sum()
+    return below[value], above[value]
+
+
+def _spread(a: FloatArray, b: FloatArray, items: int) -> float:
+    return items / (items - 1) * float(a @ b)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +11,8 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidOption
 from ..records import FloatArray, IntArray, OutcomeCounts
 from ..stats.binning import EDGE_TOLERANCE, usable
-from ..stats.estimate import Estimate, Estimates, flat
-from ..stats.intervals import check_level, clustered_proportion, dense_codes
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, flat
+from ..stats.intervals import check_level, clustered_proportion, dense_codes, t_quantile
 
 Scale = Literal["formula", "published"]
 SCALES = {"formula": 1.0, "published": 0.5}
@@ -26,7 +22,7 @@ SWEEP_EPSILONS = tuple(float(step) / 100 for step in range(1, 50))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ThScore:
+class ThScore(OneRow):
     """TH-Score at one epsilon: `th` in percent points, with its band (`th_sweep`), and what it is made of.
 
     share : fraction of the verdicts that are inside; n : their number.  accuracy : of those, with a Wilson
@@ -48,12 +44,6 @@ class ThScore:
             return {}
         return {f"accuracy at ε {self.epsilon:g}": "no confidence is that near to 0 or 1"}
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row."""
-        import pandas as pd
-
-        return pd.DataFrame([flat(self)])
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ThSweep:
@@ -67,14 +57,10 @@ class ThSweep:
     accuracy: FloatArray
     share: FloatArray
     n: IntArray
-    scale: str
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per epsilon."""
-        import pandas as pd
-
-        return pd.DataFrame(flat(self, without=("scale", "level")))
+        return data_frame(flat(self))
 
 
 def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "formula") -> FloatArray:
@@ -86,8 +72,7 @@ def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "form
         raise InvalidOption(f"scale: {scale!r} is not one of {', '.join(SCALES)}")
     gain = np.expm1(np.asarray(accuracy, dtype=np.float64) - 0.5)
     percent = 100 * np.asarray(share, dtype=np.float64)
-    score: FloatArray = SCALES[scale] * np.nan_to_num(gain, nan=0.0) * percent
-    return score
+    return np.asarray(SCALES[scale] * np.nan_to_num(gain, nan=0.0) * percent)
 
 
 def th_score(
@@ -178,8 +163,6 @@ def th_sweep(
         accuracy=accuracy,
         share=n / total,
         n=n.astype(np.int64),
-        scale=scale,
-        level=level,
     )
 
 
@@ -189,8 +172,6 @@ def _band(known: OutcomeCounts, slot: IntArray, slots: int, *, level: float) -> 
     To first order an item with nᵢ verdicts, mᵢ of them inside and cᵢ of those right, moves TH by
     (exp(a − ½)·(cᵢ − a·mᵢ) + (exp(a − ½) − 1)·(mᵢ − s·nᵢ))/N, a the accuracy inside and s the share.
     """
-    from scipy.special import stdtrit
-
     item = dense_codes(known.item)
     size = np.bincount(item, weights=known.n)
     items = int((size > 0).sum())
@@ -221,5 +202,5 @@ def _band(known: OutcomeCounts, slot: IntArray, slots: int, *, level: float) -> 
     squares = slope**2 * (cc - 2 * a * mc + a**2 * mm) + gain**2 * (mm - 2 * s * mn + s**2 * nn)
     squares += 2 * slope * gain * (mc - s * cn - a * mm + a * s * mn)
     error = 100 * np.sqrt(used / (used - 1) * np.maximum(squares, 0.0)) / total
-    half = float(stdtrit(items - 1, (1 + level) / 2)) * error
+    half = t_quantile(items - 1, level) * error
     return 100 * gain * s - half, 100 * gain * s + half

@@ -10,20 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..confidence.calibration_error import Calibration, calibration
+from ..confidence.selective import share_behind, stated_behind
 from ..confidence.th_scores import ThScore, th_score
 from ..errors import AppellateError, InvalidOption, NoUsableVotes, UnknownName
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
-from ..stats.estimate import Estimate, flat
-from ..stats.intervals import clustered_proportion, mean_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
+from ..stats.intervals import clustered_share, common_places, mean_interval
 
 ENTROPY_FLOOR = 1e-6
 """Keeps the weight of a judge that is certain finite (docs/methods.md §2)."""
@@ -38,14 +34,12 @@ class Members:
     votes : of each member, in the same rows.
     label : (members, rows) majority label of the member's votes.
     confidence : (members, rows) in [0, 1], that the label is right; None if some member states none.
-    kind : what the confidence is: `stated`, `share` or `none`.
     left_out : comparisons that some member judged and another did not.
     """
 
     votes: dict[str, VoteCounts]
     label: IntArray
     confidence: FloatArray | None
-    kind: str
     left_out: int
 
     def __len__(self) -> int:
@@ -97,12 +91,10 @@ class Members:
             confidence=None if self.confidence is None else self.confidence[keep],
         )
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per comparison, a column of labels per member."""
-        import pandas as pd
-
         columns = {"comparison": self.comparison, "gold": np.where(self.gold == NO_GOLD, np.nan, self.gold)}
-        return pd.DataFrame(columns | dict(zip(self.names, self.label, strict=True)))
+        return data_frame(columns | dict(zip(self.names, self.label, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -169,18 +161,17 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, SingleVotes]) 
     if not len(common):
         raise NoUsableVotes(f"No comparison was judged by all of {', '.join(names)}.")
     rows = {name: one.rows(np.searchsorted(one.comparison, common)) for name, one in counts.items()}
-    share = np.stack([_share(one) for one in rows.values()])
+    share = np.stack([share_behind(one) for one in rows.values()])
     stated = [_stated(rows[name], votes[name]) for name in names]
-    confidence, kind = None, "none"
+    confidence = None
     if not any(np.isnan(one).any() for one in stated):
-        confidence, kind = np.stack(stated) * share, "stated"
+        confidence = np.stack(stated) * share
     elif all(int((one.plus + one.tie + one.minus).max()) > 1 for one in rows.values()):
-        confidence, kind = share, "share"
+        confidence = share
     return Members(
         votes=rows,
         label=np.stack([one.label for one in rows.values()]),
         confidence=confidence,
-        kind=kind,
         left_out=len(anyone) - len(common),
     )
 
@@ -257,31 +248,15 @@ def fuser_verdicts(jury: Members, counts: VoteCounts, votes: SingleVotes) -> tup
 
     Its confidence is as in `members`, NaN on rows where it states none. Source: [TH] §5.
     """
-    _, rows, place = np.intersect1d(
-        jury.comparison, counts.comparison, assume_unique=True, return_indices=True
-    )
+    rows, place = common_places(jury.comparison, counts.comparison)
     one = counts.rows(place)
-    return Verdicts(label=one.label, confidence=_stated(one, votes) * _share(one)), rows
-
-
-def _share(one: VoteCounts) -> FloatArray:
-    """Share of the votes of each comparison that gave its majority label."""
-    agreeing = np.where(one.label > 0, one.plus, np.where(one.label < 0, one.minus, one.tie))
-    return np.asarray(agreeing / (one.plus + one.tie + one.minus))
+    return Verdicts(label=one.label, confidence=_stated(one, votes) * share_behind(one)), rows
 
 
 def _stated(one: VoteCounts, votes: SingleVotes) -> FloatArray:
-    """Mean confidence of votes for the majority label that state one; 1 if no vote gave it, else NaN."""
-    if not len(one):
-        return np.zeros(0)
-    place = np.searchsorted(one.comparison, votes.comparison)
-    place[place == len(one)] = 0
-    behind = (one.comparison[place] == votes.comparison) & (one.label[place] == votes.vote)
-    stating = behind & ~np.isnan(votes.confidence)
-    total = np.bincount(place[stating], weights=votes.confidence[stating], minlength=len(one))
-    n = np.bincount(place[stating], minlength=len(one))
-    nobody = np.bincount(place[behind], minlength=len(one)) == 0
-    return np.where(n > 0, total / np.maximum(n, 1), np.where(nobody, 1.0, np.nan))
+    """Mean stated confidence behind each label; 1 where no vote is behind it, NaN where none states any."""
+    mean, behind = stated_behind(one, votes)
+    return np.where(behind > 0, mean, 1.0)
 
 
 EPSILON = 0.05
@@ -355,10 +330,8 @@ class EnsembleTable:
     left_out: int
     unlabelled: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per member, rule or fuser."""
-        import pandas as pd
-
         rows = []
         for score in self.scores.values():
             row = flat(score) | {"against_best_value": getattr(score.against_best, "value", None)}
@@ -368,7 +341,7 @@ class EnsembleTable:
             row["th"] = getattr(score.th, "th", None)
             row["against"] = score.against and self.scores[score.against].name
             rows.append(row)
-        return pd.DataFrame(rows)[list(COLUMNS)]
+        return data_frame(rows)[list(COLUMNS)]
 
 
 def compare(
@@ -434,8 +407,8 @@ def compare(
         kept = known[rows]
         at = rows[kept]
         label, gold, item = verdicts.label[kept], jury.gold[at], jury.item[at]
-        fitted = best_fitted is not None and (key == "btd" or key in by_btd)
-        against = best_fitted if fitted and best_fitted is not None else best
+        fitted = key == "btd" or key in by_btd
+        against = best_fitted if fitted and best_fitted else best
         right, best_right = label == gold, found[against][2].label[at] == gold
         majority = voted["majority"].label[at]
         outcomes = _outcomes(item, verdicts.confidence[kept], right)
@@ -447,7 +420,7 @@ def compare(
             member=by_btd.get(key),
             fitted=fitted,
             n=len(at),
-            accuracy=_share_right(item, right, level),
+            accuracy=clustered_share(item, right, level=level),
             calibration=None if outcomes is None else calibration(outcomes, level=level),
             th=None if outcomes is None else th_score(outcomes, epsilon, level=level),
             against=None if key == against else against,
@@ -479,13 +452,10 @@ def paired(item: IntArray, one: BoolArray, two: BoolArray, *, level: float = 0.9
     no room: with its interval [a, b], a difference lies between −b and 1 − a (ours).
     """
     difference = one.astype(np.float64) - two
-    mean, rate = (
-        mean_interval(item, difference, ends=(-1.0, 1.0), level=level),
-        _share_right(item, two, level),
-    )
+    mean = mean_interval(item, difference, ends=(-1.0, 1.0), level=level)
+    rate = clustered_share(item, two, level=level)
     low, high = np.clip((mean.low, mean.high), -rate.high, 1 - rate.low).tolist()
-    n = len(difference)
-    return Difference(value=mean.value, low=low, high=high, n=n, items=mean.n, level=level)
+    return Difference(value=mean.value, low=low, high=high, n=len(difference), items=mean.n, level=level)
 
 
 def _without(
@@ -500,10 +470,6 @@ def _without(
         paired(item, combine(jury.without(name), key).label[rows] == gold, full, level=level)
         for name in jury.names
     )
-
-
-def _share_right(item: IntArray, right: BoolArray, level: float) -> Estimate:
-    return clustered_proportion(item, np.ones(len(right), np.int64), right.astype(np.int64), level=level)
 
 
 def _outcomes(item: IntArray, confidence: FloatArray, right: BoolArray) -> OutcomeCounts | None:

@@ -7,20 +7,15 @@ A run of an item shows all its candidates in one order. Values of a run are put 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from ..bias.position import sign_test
+from ..bias import sign_test
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, IntArray, InvalidCounts, ListRankings
-from ..stats.estimate import Estimate, rows_frame
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat, rows_frame
 from ..stats.intervals import dense_codes, mean_interval, wilson
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 COMPONENTS = ("score", "borda", "top", "uncertainty")
 TOLERANCE = 1e-9
@@ -69,11 +64,15 @@ class Blocks:
     def top(self) -> FloatArray:
         return self.values["top"] / 100
 
-    @property
     def labelled(self) -> BoolArray:
-        """Items whose best candidate is known."""
+        """Items whose best candidate is known, or NoUsableVotes without any."""
         known = np.logical_and.reduceat(self.best >= 0, self.start)
-        return np.asarray(known & (np.maximum.reduceat(self.best, self.start) == 1))
+        known &= np.maximum.reduceat(self.best, self.start) == 1
+        if not known.any():
+            raise NoUsableVotes(
+                "No item says which candidate is best (column is_best), so accuracy is unknown."
+            )
+        return np.asarray(known)
 
     @property
     def of_entry(self) -> IntArray:
@@ -103,12 +102,9 @@ class Consensus:
     weights: Weights
     missing: tuple[str, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per (item, candidate)."""
-        import pandas as pd
-
-        names = [field.name for field in fields(self) if field.name not in ("weights", "missing")]
-        return pd.DataFrame({name: getattr(self, name) for name in names})
+        return data_frame(flat(self, without=("weights", "missing")))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -150,7 +146,7 @@ class Improvements:
     macro_direct: float
     macro_consensus: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per category, then all of them."""
         return rows_frame(Improvement, (*self.by_category, self.overall))
 
@@ -306,9 +302,7 @@ def improvement(
     Raises NoUsableVotes if no item has a known best candidate, else as `blocks`. Source: [PCF] §3.
     """
     laid, weights = blocks(rankings), weights or Weights()
-    known = laid.labelled
-    if not known.any():
-        raise NoUsableVotes("No item says which candidate is best (column is_best), so accuracy is unknown.")
+    known = laid.labelled()
     runs = laid.shown.shape[1]
     orders = np.stack([np.eye(runs)[0], np.ones(runs)])
     with np.errstate(invalid="ignore"):

@@ -6,18 +6,14 @@ import math
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, ListRankings
-from ..stats.estimate import Estimate, rows_frame
-from ..stats.intervals import clustered_proportion, design_effect, mean_interval, wilson
+from ..stats.estimate import DataFrame, Estimate, rows_frame
+from ..stats.intervals import clustered_share, design_effect, mean_interval, wilson
 from .listwise import TOLERANCE, Blocks, Weights, blocks, mean_worth, scores_of, winners, worth
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -50,9 +46,8 @@ class OrderSweep:
     q: float
     n: int
     left_out: int
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per number of orders."""
         frame = rows_frame(Orders, self.rows).astype({"bound": float})
         return frame.rename(columns={"accuracy_low": "low", "accuracy_high": "high"})
@@ -89,7 +84,7 @@ class OrderSensitivity:
     pairs: float
     slots: tuple[Slot, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per slot."""
         rows = rows_frame(Slot, self.slots)
         counts = {"n": [row.win.n for row in self.slots], "best_n": [row.best.n for row in self.slots]}
@@ -118,9 +113,7 @@ def order_sweep(
     if max_subsets < 1:
         raise InvalidOption(f"max_subsets {max_subsets}: use 1 or more.")
     laid, weights = blocks(rankings), weights or Weights()
-    known = laid.labelled
-    if not known.any():
-        raise NoUsableVotes("No item says which candidate is best (column is_best), so accuracy is unknown.")
+    known = laid.labelled()
     runs = laid.shown[laid.start].sum(axis=1)
     orders = int(np.bincount(runs[known])[::-1].argmax())
     orders = len(np.bincount(runs[known])) - 1 - orders
@@ -151,9 +144,7 @@ def order_sweep(
                 n=len(value),
             )
         )
-    return OrderSweep(
-        rows=tuple(found), q=q, n=int(rows.sum()), left_out=int((known & ~rows).sum()), level=level
-    )
+    return OrderSweep(rows=tuple(found), q=q, n=int(rows.sum()), left_out=int((known & ~rows).sum()))
 
 
 def order_sensitivity(rankings: ListRankings, *, level: float = 0.95) -> OrderSensitivity:
@@ -177,11 +168,8 @@ def order_sensitivity(rankings: ListRankings, *, level: float = 0.95) -> OrderSe
         other = np.logical_or.reduceat(first[:, one] != first[:, two], laid.start)
         differ += together & other
         both += together
-    one_each = np.ones(int(several.sum()), dtype=np.int64)
     return OrderSensitivity(
-        changed=clustered_proportion(
-            np.flatnonzero(several), one_each, (differ[several] > 0).astype(np.int64), level=level
-        ),
+        changed=clustered_share(np.flatnonzero(several), differ[several] > 0, level=level),
         pairs=float((differ[several] / both[several]).mean()),
         slots=_slots(laid, level),
     )

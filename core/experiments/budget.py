@@ -2,14 +2,9 @@
 
 Votes are collected one after another (or `step` at a time). After each, the planner knows how they fell and,
 from a pilot whose comparisons have all n votes, how the rest tend to fall and what gold then is. It stops
-where the error that further votes are expected to save costs more than they do. All of it is ours (methods
-§9.6).
-
-Exact optimal stopping: after how many votes, fallen how, is the next one not worth its price?
-
-There are few ways that up to n votes can fall (`Lattice`), so the best rule is solved backwards from n, for
-many calibration sets at once. Everything about one comparison follows from the hypergeometric chance that its
-first votes are so and so. All of it is ours; `core.experiments.budget` says what for.
+where the error that further votes are expected to save costs more than they do. There are few ways that up to
+n votes can fall (`Lattice`), so the best rule is solved backwards from n, for many calibration sets at once,
+and `trial` counts votes and errors on held-out comparisons exactly. All of it is ours (methods §9.6).
 """
 
 from __future__ import annotations
@@ -17,18 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..aggregation.btd import DEFAULTS, BTDFit, BTDOptions, decide, fit, risks
+from ..aggregation.btd import DEFAULTS, BTDFit, BTDOptions, decide, fit, fit_many, risks
 from ..errors import InvalidOption, TooFewLabels
-from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells, VoteCounts
+from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells, VoteCounts, majority
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
+from ..stats.intervals import check_level
+from ..stats.splits import change_intervals, item_losses, mean_losses, splits
 from .protocol import chances
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 MAX_VOTES = 20
 """More votes per comparison than this are not planned for: the ways they can fall grow with their cube."""
@@ -160,8 +153,6 @@ KEPT = 0.9
 TOLERANCE = 0.002
 """Mean absolute error that may be added by asking for fewer votes, unless a price is given."""
 
-PRICES = (0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05)
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Pilot:
@@ -169,7 +160,7 @@ class Pilot:
 
     lattice : the ways votes can have fallen at each checkpoint, up to n votes.  step : votes between two.
     joint : (states, 3) chance of a state and gold -1, 0, +1; over a checkpoint it sums to 1.
-    fit : BTD at n votes, where gold's chances come from.  prior : comparisons' worth of prior.
+    fit : BTD at n votes, where gold's chances come from.
     n_comparisons : with n votes or more.  left_out : comparisons with fewer.
     """
 
@@ -177,7 +168,6 @@ class Pilot:
     step: int
     joint: FloatArray
     fit: BTDFit
-    prior: float
     n_comparisons: int
     left_out: int
 
@@ -186,22 +176,19 @@ class Pilot:
 class BudgetPlan:
     """When to stop asking, and which label to give then; arrays have one entry a state: votes so far.
 
-    votes : n, the most per comparison.  step : votes collected at a time.
+    votes : n, the most per comparison.
     price : absolute error (0 to 2) that a vote must be expected to save.
-    tolerance : the added error that the price was chosen for; None if the price was given.
     stop : whether to stop there.  decision : the label then.
     p : (states, 3) chance that gold is -1, 0, +1.  risk : expected absolute error of the decision.
     reached : share of comparisons that come there.
     expected_votes, expected_mae : of a comparison under the plan.  fixed_mae : with n votes always. Both
-        errors are what the pilot's model expects; `core.experiments.budget_trial` measures them on
+        errors are what the pilot's model expects; `trial` measures them on
         held-out comparisons.
     saved : 1 − expected_votes / n.  n_comparisons : of the pilot.
     """
 
     votes: int
-    step: int
     price: float
-    tolerance: float | None
     plus: IntArray
     tie: IntArray
     minus: IntArray
@@ -216,40 +203,10 @@ class BudgetPlan:
     saved: float
     n_comparisons: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per state, fewest votes first."""
-        import pandas as pd
-
         names = ("plus", "tie", "minus", "stop", "decision", "risk", "reached")
-        return pd.DataFrame({name: getattr(self, name) for name in names})
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PriceTable:
-    """What each price of a vote leads to, beside fixed numbers of votes; all as the pilot's model expects.
-
-    price, expected_votes, expected_mae : one entry a price, cheapest first.
-    fixed_votes, fixed_mae : one entry a checkpoint: so many votes on every comparison.
-    votes : n.  n_comparisons : of the pilot.
-    """
-
-    votes: int
-    step: int
-    price: FloatArray
-    expected_votes: FloatArray
-    expected_mae: FloatArray
-    fixed_votes: IntArray
-    fixed_mae: FloatArray
-    n_comparisons: int
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per price; `saved` is the share of n votes, `added` the error above that of n votes."""
-        import pandas as pd
-
-        names = ("price", "expected_votes", "expected_mae")
-        columns = {name: getattr(self, name) for name in names}
-        columns["saved"] = 1 - self.expected_votes / self.votes
-        return pd.DataFrame(columns | {"added": self.expected_mae - self.fixed_mae[-1]})
+        return data_frame(flat(self, names=names))
 
 
 def learn(
@@ -296,7 +253,6 @@ def learn(
         step=step,
         joint=posterior(lattice, drawn.sum(axis=0)[None], p[None], prior=prior)[0],
         fit=known,
-        prior=prior,
         n_comparisons=round(float(drawn.sum())),
         left_out=round(float(cells.weight[~enough].sum())),
     )
@@ -308,9 +264,9 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
     The value of a state is the lesser of its least expected absolute error and price·step plus the expected
     value of the next state; where both are equal it stops. Solved backwards from n votes.
 
-    price : absolute error per vote; None chooses the highest whose expected error is at most `tolerance` above
-    that of n votes. 0 stops only where no further vote can change the label, so labels are those of n votes;
-    infinity stops at once.
+    price : absolute error per vote; None chooses the highest whose expected error is at most `tolerance`
+    above that of n votes. 0 stops only where no further vote can change the label, so labels are those of n
+    votes; infinity stops at once.
 
     Raises InvalidOption for a price or tolerance below 0. Source: ours, docs/methods.md §9.6.
     """
@@ -330,9 +286,7 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
     p = joint / mass[:, None]
     return BudgetPlan(
         votes=lattice.levels[-1],
-        step=pilot.step,
         price=float(chosen[0]),
-        tolerance=tolerance if price is None else None,
         plus=lattice.votes[:, 2],
         tie=lattice.votes[:, 1],
         minus=lattice.votes[:, 0],
@@ -347,45 +301,6 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
         saved=1 - expected / lattice.levels[-1],
         n_comparisons=pilot.n_comparisons,
     )
-
-
-def price_table(pilot: Pilot, *, prices: Sequence[float] = PRICES) -> PriceTable:
-    """Expected votes and error at each price, and with a fixed number of votes, as `plan` for each price."""
-    for price in prices:
-        _check_price(price)
-    lattice, joint = pilot.lattice, pilot.joint
-    chosen = np.array(sorted(set(prices)), dtype=np.float64)
-    stop = stopping(lattice, np.broadcast_to(joint, (len(chosen), *joint.shape)), chosen, step=pilot.step)
-    at_end = still_open(lattice, stop) * stop
-    least = least_risk(joint)
-    return PriceTable(
-        votes=lattice.levels[-1],
-        step=pilot.step,
-        price=chosen,
-        expected_votes=at_end @ (joint.sum(axis=1) * lattice.n),
-        expected_mae=at_end @ least,
-        fixed_votes=np.array(lattice.levels, dtype=np.int64),
-        fixed_mae=np.array([least[lattice.level(i)].sum() for i in range(len(lattice.levels))]),
-        n_comparisons=pilot.n_comparisons,
-    )
-
-
-def advise(budget: BudgetPlan, counts: VoteCounts) -> tuple[BoolArray, IntArray]:
-    """For each comparison whether to stop asking, and the label if so; (rows,) each.
-
-    Raises InvalidOption for a comparison whose number of votes is no checkpoint of the plan.
-    """
-    state = {votes: i for i, votes in enumerate(zip(budget.plus, budget.tie, budget.minus, strict=True))}
-    cells, cell = counts.cells()
-    found = [state.get(votes, -1) for votes in zip(cells.plus, cells.tie, cells.minus, strict=True)]
-    if -1 in found:
-        levels = sorted(set((budget.plus + budget.tie + budget.minus).tolist()))
-        raise InvalidOption(
-            f"A comparison has {cells.n[found.index(-1)]} votes; the plan decides after "
-            f"{', '.join(map(str, levels))}."
-        )
-    row = np.array(found, dtype=np.int64)[cell]
-    return budget.stop[row], budget.decision[row]
 
 
 def state_cells(votes: IntArray) -> VoteCells:
@@ -413,3 +328,214 @@ def usual_votes(cells: VoteCells, step: int) -> int:
 def _check_price(price: float) -> None:
     if not price >= 0:
         raise InvalidOption(f"Price {price:g} of a vote: it must be 0 or more.")
+
+
+TOLERANCES = (0.0, 0.002, 0.003)
+UNANIMOUS = (2, 3, 4)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TrialRow:
+    """One rule on held-out comparisons, mean over splits.
+
+    votes : per comparison.  saved : share of n votes.  mae : 0 to 2.
+    added : MAE minus that of BTD on n votes; its interval is over items (`core.stats.splits`), which leaves
+        out which items calibrate. NaN with one item.
+    expected_votes, expected_mae : what the planner's model expected; None for other rules.
+    """
+
+    key: str
+    name: str
+    votes: float
+    saved: float
+    mae: float
+    added: Estimate
+    expected_votes: float | None = None
+    expected_mae: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BudgetTrial:
+    """The planner beside fixed numbers of votes and simple rules, on the same splits.
+
+    rows : by key.  votes : n.  step : votes collected at a time.  n : labelled comparisons with n
+    votes or more, and their items.  left_out : labelled comparisons with fewer.
+    calibration : mean comparisons of a calibration set.
+    """
+
+    rows: dict[str, TrialRow]
+    votes: int
+    step: int
+    n: int
+    left_out: int
+    calibration: float
+
+    def to_frame(self) -> DataFrame:
+        """One row per rule."""
+        return data_frame([flat(row) for row in self.rows.values()])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Rule:
+    """Where a rule stops and what it says: shares of orders (sets or 1, states), labels likewise."""
+
+    key: str
+    name: str
+    stopped: FloatArray
+    label: IntArray
+    expected_votes: float | None = None
+    expected_mae: float | None = None
+
+
+def trial(
+    counts: VoteCounts,
+    options: BTDOptions = DEFAULTS,
+    *,
+    rng: np.random.Generator,
+    tolerances: Sequence[float] = TOLERANCES,
+    votes: int | None = None,
+    step: int = 1,
+    minimum: int | None = None,
+    n_splits: int = 100,
+    share: float = 0.05,
+    minimum_labels: int = 20,
+    prior: float = PRIOR,
+    level: float = 0.95,
+) -> BudgetTrial:
+    """Plan on the calibration part of each split, ask vote by vote on the rest, and count votes and errors.
+
+    A comparison with votes w comes to state s and stops there with chance H(s | w)·(share of the orders of s
+    that did not stop before)·stop(s): the exact mean over all orders of its votes.
+
+    Rules: the planner at each of `tolerances` (rows `planner-0.002` …; 0 gives the labels of n votes);
+    `btd-k`, `majority-k`, `posterior-k`: k votes always, with BTD fitted on k votes, the majority, or the
+    planner's own label; `unanimous-m`: stop if the first m votes agree, else use all n, planner's label.
+    votes, step, minimum, prior : as `learn`; the others as `splits.splits`.
+
+    Raises InvalidOption and TooFewLabels as those. Source: ours, docs/methods.md §9.6.
+    """
+    check_level(level)
+    for tolerance in tolerances:
+        if not (np.isfinite(tolerance) and tolerance >= 0):
+            raise InvalidOption(f"Added error of {tolerance:g}: it must be 0 or more.")
+    known = counts.labelled()
+    if not len(known):
+        raise TooFewLabels("No comparison has a gold label, so the planner cannot be tried.")
+    n = usual_votes(known.cells()[0], step) if votes is None else votes
+    lattice = lattice_of(n, step=step, minimum=minimum)
+    enough = known.plus + known.tie + known.minus >= n
+    if not enough.any():
+        raise InvalidOption(f"No labelled comparison has {n} votes; plan for fewer.")
+    drawn = splits(known.rows(enough), rng=rng, n_splits=n_splits, share=share, minimum=minimum_labels)
+    cells = drawn.cells
+    reach = chances(np.stack([cells.minus, cells.tie, cells.plus], axis=1), lattice.votes)
+    # (3, sets, states): calibration comparisons by gold and by how their votes fell at each checkpoint.
+    seen = np.stack([drawn.calibration[:, cells.gold == y] @ reach[cells.gold == y] for y in (-1, 0, 1)])
+    fitted = [_fitted(lattice, i, seen, options) for i in range(len(lattice.levels))]
+    last = lattice.level(-1)
+    joint = posterior(lattice, seen[:, :, last].sum(axis=0), fitted[-1], prior=prior)
+    found = _planners(lattice, joint, tolerances, step) + _others(lattice, joint, fitted)
+
+    outcomes = {rule.key: _on_cells(rule, lattice, reach, cells.gold) for rule in found}
+    itself = f"btd-{n}"
+    reference = outcomes[itself][0]
+
+    def mean(values: FloatArray) -> float:
+        return float(mean_losses(drawn, [values]).mean())
+
+    changes = [error - reference for error, _ in outcomes.values()]
+    added = change_intervals(item_losses(drawn, changes), [mean(change) for change in changes], level=level)
+    rows = {}
+    for rule, change in zip(found, added, strict=True):
+        error, n_votes = outcomes[rule.key]
+        used = mean(n_votes)
+        rows[rule.key] = TrialRow(
+            key=rule.key,
+            name=rule.name,
+            votes=used,
+            saved=1 - used / n,
+            mae=mean(error),
+            added=Estimate(change.value, 0.0, 0.0, level=level) if rule.key == itself else change,
+            expected_votes=rule.expected_votes,
+            expected_mae=rule.expected_mae,
+        )
+    return BudgetTrial(
+        rows=rows,
+        votes=n,
+        step=step,
+        n=drawn.n,
+        left_out=int((~enough).sum()),
+        calibration=float(drawn.calibration.sum(axis=1).mean()),
+    )
+
+
+def _fitted(lattice: Lattice, i: int, seen: FloatArray, options: BTDOptions) -> FloatArray:
+    """Chances of gold in each state of a checkpoint by BTD fitted on that many votes, (sets, states, 3)."""
+    ways = lattice.votes[lattice.level(i)]
+    by_gold = seen[:, :, lattice.level(i)]
+    cells = labelled_cells(ways, by_gold.sum(axis=1))
+    weights = by_gold.transpose(1, 0, 2).reshape(by_gold.shape[1], -1)
+    return fit_many(cells, weights, options).probabilities(state_cells(ways))
+
+
+def _planners(lattice: Lattice, joint: FloatArray, tolerances: Sequence[float], step: int) -> list[_Rule]:
+    mass, least = joint.sum(axis=-1), least_risk(joint)
+    label = decide(joint / mass[..., None])
+    rules = []
+    for tolerance in dict.fromkeys(tolerances):
+        price = price_for(lattice, joint, tolerance, step=step) if tolerance else np.zeros(len(joint))
+        stop = stopping(lattice, joint, price, step=step)
+        stopped = still_open(lattice, stop) * stop
+        rules.append(
+            _Rule(
+                key=f"planner-{tolerance:g}",
+                name=f"Planner, added error up to {tolerance:g}" if tolerance else "Planner, same labels",
+                stopped=stopped,
+                label=label,
+                expected_votes=float((stopped * mass @ lattice.n).mean()),
+                expected_mae=float((stopped * least).sum(axis=1).mean()),
+            )
+        )
+    return rules
+
+
+def _others(lattice: Lattice, joint: FloatArray, fitted: list[FloatArray]) -> list[_Rule]:
+    """A fixed number of votes, and asking on unless the first few agree."""
+    own = decide(joint / joint.sum(axis=-1)[..., None])
+    minus, tie, plus = lattice.votes.T
+    modal = majority(plus, tie, minus)[None]
+    rules = []
+    for i, k in enumerate(lattice.levels):
+        at = (lattice.n == k)[None].astype(np.float64)
+        calibrated = np.zeros(own.shape, dtype=np.int64)
+        calibrated[:, lattice.level(i)] = decide(fitted[i])
+        so_many = f"{k} votes" if k > 1 else "1 vote"
+        rules += [
+            _Rule(key=f"btd-{k}", name=f"BTD, {so_many}", stopped=at, label=calibrated),
+            _Rule(key=f"majority-{k}", name=f"Majority (SC), {so_many}", stopped=at, label=modal),
+            _Rule(key=f"posterior-{k}", name=f"Planner's label, {so_many}", stopped=at, label=own),
+        ]
+    for m in (k for k in UNANIMOUS if k in lattice.levels[:-1]):
+        agreed: BoolArray = (lattice.votes.max(axis=1) == m) & (lattice.n == m)
+        stop = (agreed | (lattice.n == lattice.levels[-1]))[None]
+        rules.append(
+            _Rule(
+                key=f"unanimous-{m}",
+                name=f"Stop if the first {m} agree",
+                stopped=still_open(lattice, stop) * stop,
+                label=own,
+            )
+        )
+    return rules
+
+
+def _on_cells(
+    rule: _Rule, lattice: Lattice, reach: FloatArray, gold: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Expected error and votes of each cell of comparisons, (sets or 1, cells) each."""
+    sets = np.broadcast_shapes(rule.stopped.shape, rule.label.shape)[0]
+    error = np.empty((sets, len(gold)))
+    for y in (-1, 0, 1):
+        here = gold == y
+        error[:, here] = (rule.stopped * np.abs(rule.label - y)) @ reach[here].T
+    return error, (rule.stopped * lattice.n) @ reach.T

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,10 @@ from ..aggregation.evaluation import Evaluation, ParameterTable, evaluate
 from ..aggregation.rules import RULES
 from ..errors import InvalidOption, TooFewLabels, UnknownName
 from ..records import NO_GOLD, BoolArray, VoteCounts
-from ..stats.estimate import Estimate
-from ..stats.intervals import check_level, clustered_proportion
+from ..stats.estimate import DataFrame, Estimate, data_frame
+from ..stats.intervals import check_level, clustered_proportion, clustered_share
 from ..stats.splits import change_intervals, mean_losses
 from .protocol import errors_and_hits, losses_by_item, nested_splits, seen_items
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 JUDGED_BY = ("btd", "majority")
 """Rules that values of a column are compared under."""
@@ -78,15 +74,9 @@ class Comparison:
     differences: tuple[PairedDifference, ...]
     baseline: str
     rules: tuple[str, ...]
-    n_splits: int
-    share: float
-    level: float
-    resamples: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per value and rule."""
-        import pandas as pd
-
         paired = {(one.candidate, one.rule): one for one in self.differences}
         scored = ("mae", "mae_item_low", "mae_item_high", "pa", "pa_item_low", "pa_item_high")
         rows = []
@@ -112,7 +102,7 @@ class Comparison:
                         "common": difference.n if difference else None,
                     }
                 )
-        return pd.DataFrame(rows).astype({"common": "Int64"})
+        return data_frame(rows).astype({"common": "Int64"})
 
 
 def compare(
@@ -173,26 +163,14 @@ def compare(
             PairedDifference(candidate=candidate, baseline=baseline, rule=rule, **found[rule])
             for rule in JUDGED_BY
         ]
-    return Comparison(
-        values=values,
-        differences=tuple(differences),
-        baseline=baseline,
-        rules=JUDGED_BY,
-        n_splits=n_splits,
-        share=share,
-        level=level,
-        resamples=resamples,
-    )
+    return Comparison(values=values, differences=tuple(differences), baseline=baseline, rules=JUDGED_BY)
 
 
 def _value(
     counts: VoteCounts, evaluation: Evaluation | None, reason: str | None, level: float
 ) -> ComparedValue:
     labelled = counts.labelled()
-    gold = None
-    if len(labelled):
-        one = np.ones(len(labelled), dtype=np.int64)
-        gold = clustered_proportion(labelled.item, one, (labelled.gold == 0).astype(np.int64), level=level)
+    gold = clustered_share(labelled.item, labelled.gold == 0, level=level) if len(labelled) else None
     n = counts.plus + counts.tie + counts.minus
     return ComparedValue(
         tie_votes=clustered_proportion(counts.item, n, counts.tie, level=level),
@@ -262,10 +240,8 @@ class ParameterGrid:
     not_possible: dict[tuple[str, str], str]
     n_splits: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per group."""
-        import pandas as pd
-
         rows = []
         for (task, judge), table in self.tables.items():
             row: dict[str, object] = {"task": task, "judge": judge}
@@ -275,7 +251,7 @@ class ParameterGrid:
             rows.append(
                 row | {"regime": table.regime, "calibration": self.calibration[key], "n": self.n[key]}
             )
-        return pd.DataFrame(rows)
+        return data_frame(rows)
 
 
 def parameter_grid(
@@ -292,10 +268,10 @@ def parameter_grid(
     Every group starts from the same state of `rng`, so its numbers are those of `evaluate` on it alone. A
     group too small to split is listed with the reason. Source: [BTD] Table 9.
     """
-    tables, calibration, n, not_possible = {}, {}, {}, {}
+    found, not_possible = {}, {}
     for key, counts in groups.items():
         try:
-            found = evaluate(
+            found[key] = evaluate(
                 counts,
                 options,
                 rng=copy.deepcopy(rng),
@@ -307,9 +283,10 @@ def parameter_grid(
             )
         except TooFewLabels as error:
             not_possible[key] = str(error)
-            continue
-        assert found.parameters is not None  # BTD is among the methods
-        tables[key], calibration[key], n[key] = found.parameters, found.calibration, found.n
     return ParameterGrid(
-        tables=tables, calibration=calibration, n=n, not_possible=not_possible, n_splits=n_splits
+        tables={key: one.parameters for key, one in found.items() if one.parameters},
+        calibration={key: one.calibration for key, one in found.items()},
+        n={key: one.n for key, one in found.items()},
+        not_possible=not_possible,
+        n_splits=n_splits,
     )

@@ -5,32 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from ..aggregation.btd import (
-    DEFAULTS,
-    MINIMUM_LABELS,
-    BTDFit,
-    BTDOptions,
-    decide,
-    drps,
-    features,
-    fit,
-    fit_many,
-)
+from ..aggregation import btd
 from ..aggregation.rules import one_hot
 from ..aggregation.solver import probabilities
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 from ..records import NO_GOLD, FloatArray, IntArray, VoteCells, VoteCounts
-from ..stats.estimate import Estimates, flat
-from ..stats.intervals import check_level
+from ..stats.estimate import DataFrame, Estimates, data_frame, flat
+from ..stats.intervals import check_level, t_quantile
 from ..stats.splits import change_intervals, splits
 from .protocol import losses_by_item, seen_items
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -42,44 +29,37 @@ class Transfer:
         have and the column's items; `level` is the chance that those of all pairs hold at once.
     loss_change : DRPS of the row's fit on every label, on all labelled comparisons of the column, minus that
         of the column's own fit: what differs between the tasks, without the luck of a small calibration set.
-    mae_majority : (tasks,), MAE of the majority label on the same evaluation sets.
     theta : (tasks, splits, 3), fits as β, η₀, γ.  fits : on every label of each task.
-    n, n_items : (tasks,), labelled comparisons and their items.  not_possible : task → why it is left out.
+    n : (tasks,), labelled comparisons.  not_possible : task → why it is left out.
     """
 
     tasks: tuple[str, ...]
     mae: FloatArray
     change: Estimates
     loss_change: FloatArray
-    mae_majority: FloatArray
     theta: FloatArray
-    fits: dict[str, BTDFit]
+    fits: dict[str, btd.BTDFit]
     not_possible: dict[str, str]
     n: IntArray
-    n_items: IntArray
     n_splits: int
-    share: float
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per pair of tasks."""
-        import pandas as pd
-
         k = len(self.tasks)
         names = ("mae", "change", "change_low", "change_high")
         columns = {name: values.ravel() for name, values in flat(self).items() if name in names}
         pairs = {"fitted_on": np.repeat(self.tasks, k), "evaluated_on": np.tile(self.tasks, k)}
-        return pd.DataFrame(pairs | columns | {"n": np.tile(self.n, k)})
+        return data_frame(pairs | columns | {"n": np.tile(self.n, k)})
 
 
 def transfer(
     tasks: Mapping[str, VoteCounts],
-    options: BTDOptions = DEFAULTS,
+    options: btd.BTDOptions = btd.DEFAULTS,
     *,
     rng: np.random.Generator,
     n_splits: int = 100,
     share: float = 0.05,
-    minimum: int = MINIMUM_LABELS,
+    minimum: int = btd.MINIMUM_LABELS,
     level: float = 0.95,
 ) -> Transfer:
     """Fit BTD on the calibration sets of each task, and evaluate each fit on every task.
@@ -115,8 +95,8 @@ def transfer(
             f"A transfer needs two tasks with {minimum} labelled comparisons to calibrate on and others to "
             f"evaluate on; {len(drawn)} of {len(tasks)} have them."
         )
-    theta = np.stack([fit_many(one.cells, one.calibration, options).theta for one in drawn.values()])
-    fits = {name: fit(one.cells, options) for name, one in drawn.items()}
+    theta = np.stack([btd.fit_many(one.cells, one.calibration, options).theta for one in drawn.values()])
+    fits = {name: btd.fit(one.cells, options) for name, one in drawn.items()}
     whole = np.stack([one.theta for one in fits.values()])
     k = len(drawn)
     loss = np.empty((k, k))
@@ -126,16 +106,14 @@ def transfer(
     calibrated = np.array([one.calibration.sum(axis=1).mean() for one in drawn.values()])
     total = np.array([one.n for one in drawn.values()])
     luck = 1 / n_splits + calibrated / (total - calibrated)
-    majority = np.empty(k)
     for column, one in enumerate(drawn.values()):
-        s, t = features(one.cells, options)
+        s, t = btd.features(one.cells, options)
         off = np.abs(np.arange(-1, 2) - one.cells.gold[:, None])
-        loss[:, column] = drps(probabilities(whole, s, t), one.cells.gold) @ one.cells.weight / one.n
-        errors = (one_hot(decide(probabilities(theta, s, t))) * off).sum(axis=3)
+        loss[:, column] = btd.drps(probabilities(whole, s, t), one.cells.gold) @ one.cells.weight / one.n
+        errors = (one_hot(btd.decide(probabilities(theta, s, t))) * off).sum(axis=3)
         size = one.evaluation.sum(axis=1)
         by_split = (one.evaluation * errors).sum(axis=2) / size
         mae[:, column] = by_split.mean(axis=1)
-        majority[column] = (one.evaluation @ np.abs(one.cells.label - one.cells.gold) / size).mean()
         change = (by_split - by_split[column]).mean(axis=1)
         by_item = losses_by_item(one, list(errors - errors[column]))
         seen = seen_items(by_item, np.bincount(one.item).astype(np.float64))
@@ -149,23 +127,17 @@ def transfer(
         mae=mae,
         change=Estimates(mae - np.diag(mae), low, high, level=level),
         loss_change=loss - np.diag(loss),
-        mae_majority=majority,
         theta=theta,
         fits=fits,
         not_possible=not_possible,
         n=np.array([one.n for one in drawn.values()]),
-        n_items=np.array([one.n_items for one in drawn.values()]),
         n_splits=n_splits,
-        share=share,
-        level=level,
     )
 
 
 def _with_variance(estimates: Estimates, variance: FloatArray, items: int) -> Estimates:
     """Intervals over items with another variance added to their own."""
-    from scipy.special import stdtrit
-
-    squared = float(stdtrit(items - 1, (1 + estimates.level) / 2)) ** 2 * variance
+    squared = t_quantile(items - 1, estimates.level) ** 2 * variance
     value = estimates.value
     low = value - np.sqrt((value - estimates.low) ** 2 + squared)
     return replace(estimates, low=low, high=value + np.sqrt((estimates.high - value) ** 2 + squared))
@@ -175,10 +147,7 @@ Kind = Literal["votes", "labels", "joint"]
 KINDS: dict[Kind, str] = {"votes": "votes", "labels": "gold", "joint": "votes and gold"}
 
 Target = Literal["mae", "drps"]
-TARGETS: dict[Target, str] = {
-    "mae": "MAE change",
-    "drps": "DRPS change",
-}
+TARGETS: dict[Target, str] = {"mae": "MAE change", "drps": "DRPS change"}
 
 LEAST_TASKS = 4
 """With three tasks no permutation p-value is below 1/6."""
@@ -196,14 +165,12 @@ class TaskDistances:
     labels: FloatArray
     joint: FloatArray
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per unordered pair of tasks."""
-        import pandas as pd
-
         one, other = np.triu_indices(len(self.tasks), 1)
         names = np.array(self.tasks, dtype=object)
         columns = {kind: getattr(self, kind)[one, other] for kind in KINDS}
-        return pd.DataFrame({"task": names[one], "other": names[other]} | columns)
+        return data_frame({"task": names[one], "other": names[other]} | columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -230,17 +197,15 @@ class TransferPrediction:
     n_tasks: int
     n_pairs: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per target and kind of distance."""
-        import pandas as pd
-
         names = ("rho", "p_value", "error", "constant_error")
         columns = {name: getattr(self, name).ravel() for name in names}
         first = {
             "target": np.repeat([TARGETS[target] for target in self.targets], len(self.kinds)),
             "distance": [KINDS[kind] for kind in self.kinds] * len(self.targets),
         }
-        return pd.DataFrame(first | columns | {"n": self.n_pairs})
+        return data_frame(first | columns | {"n": self.n_pairs})
 
 
 def task_distances(tasks: Mapping[str, VoteCounts]) -> TaskDistances:
@@ -308,10 +273,7 @@ def transfer_prediction(
     return TransferPrediction(
         targets=tuple(matrices),
         kinds=tuple(KINDS),
-        rho=table[..., 0],
-        p_value=table[..., 1],
-        error=table[..., 2],
-        constant_error=table[..., 3],
+        **dict(zip(("rho", "p_value", "error", "constant_error"), np.moveaxis(table, -1, 0), strict=True)),
         permutations=len(orders),
         exact=exact,
         n_tasks=k,

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from ..aggregation.btd import DEFAULTS, MINIMUM_LABELS, BTDOptions
 from ..aggregation.rules import RULES
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
-from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, VoteCounts
-from ..stats.intervals import check_level
-from ..stats.splits import change_intervals, error_intervals, mean_losses, splits
-from .protocol import (
-    COMPARED,
-    check_rules,
-    errors_and_hits,
-    largest_draw,
-    losses_by_item,
-    nested_splits,
-    seen_items,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, VoteCounts, kept_rows
+from ..stats.estimate import DataFrame, Estimates, data_frame, flat
+from ..stats.intervals import check_level, t_quantile, z_quantile
+from ..stats.splits import ItemLosses, Splits, change_intervals, error_intervals, mean_losses, splits
+from . import protocol
 
 KEPT = 0.9
 """By default the most votes are the largest number that this share of the labelled comparisons has."""
@@ -78,14 +67,6 @@ def votes_to_draw(counts: VoteCounts | OrderCounts) -> IntArray:
     return np.asarray(2 * np.minimum(counts.ab.sum(axis=1), counts.ba.sum(axis=1)))
 
 
-def rows_of(counts: VoteCounts | OrderCounts, keep: IntArray) -> VoteCounts | OrderCounts:
-    """Some rows of either record."""
-    if isinstance(counts, VoteCounts):
-        return counts.rows(keep)
-    names = OrderCounts.__dataclass_fields__
-    return OrderCounts(**{name: getattr(counts, name)[keep] for name in names})
-
-
 def votes_source(counts: VoteCounts, orders: OrderCounts | None) -> VoteCounts | OrderCounts:
     """Where to draw fewer votes from: both orders alike where nine tenths have both (of those with gold)."""
     if orders is None:
@@ -117,8 +98,8 @@ class Sweep:
     """Error of each rule at each number of `over`: votes per comparison, or labelled comparisons.
 
     sizes : (sizes,).  methods : keys.  Everything else is (sizes, methods):
-    mae, pa : 0 to 2 and 0 to 1.  *_low, *_high : how far the mean varies over draws (of votes, and of
-    calibration sets), not sampling error.  *_item_low, *_item_high : over items. All are
+    mae, pa : 0 to 2 and 0 to 1; the intervals say how far the mean varies over draws (of votes, and of
+    calibration sets), not sampling error.  mae_item, pa_item : the same with intervals over items. All are
     cut at what an error or a share can be.
     more : MAE above that at the largest size, with an interval paired by item. Intervals over items are those
     of `core.stats.splits`: they leave out which items calibrate, and are NaN with one item.
@@ -131,19 +112,11 @@ class Sweep:
     over: Literal["votes", "labels"]
     sizes: IntArray
     methods: tuple[str, ...]
-    mae: FloatArray
-    mae_low: FloatArray
-    mae_high: FloatArray
-    mae_item_low: FloatArray
-    mae_item_high: FloatArray
-    pa: FloatArray
-    pa_low: FloatArray
-    pa_high: FloatArray
-    pa_item_low: FloatArray
-    pa_item_high: FloatArray
-    more: FloatArray
-    more_low: FloatArray
-    more_high: FloatArray
+    mae: Estimates
+    mae_item: Estimates
+    pa: Estimates
+    pa_item: Estimates
+    more: Estimates
     mae_all_labels: FloatArray
     not_possible: dict[int, str]
     left_out: int
@@ -153,21 +126,19 @@ class Sweep:
     calibration: float
     draws: int
     n_splits: int
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per size and rule."""
-        import pandas as pd
-
-        names = [f"{name}{end}" for name in ("mae", "pa") for end in ("", "_item_low", "_item_high")]
-        names += [f"{name}{end}" for name in ("mae", "pa") for end in ("_low", "_high")]
-        columns = {name: getattr(self, name).ravel() for name in (*names, "more", "more_low", "more_high")}
+        ends = ("", "_item_low", "_item_high"), ("_low", "_high")
+        names = [f"{name}{end}" for part in ends for name in ("mae", "pa") for end in part]
+        found = flat(self)
+        columns = {name: found[name].ravel() for name in (*names, "more", "more_low", "more_high")}
         first = {
             self.over: np.repeat(self.sizes, len(self.methods)),
             "rule": [RULES[key].name for key in self.methods] * len(self.sizes),
         }
         known = np.repeat(self.mae_all_labels, len(self.methods))
-        return pd.DataFrame(first | columns | {"mae_all_labels": known, "n": self.n})
+        return data_frame(first | columns | {"mae_all_labels": known, "n": self.n})
 
 
 def vote_sweep(
@@ -176,7 +147,7 @@ def vote_sweep(
     *,
     rng: np.random.Generator,
     sizes: Sequence[int] | None = None,
-    methods: Sequence[str] = COMPARED,
+    methods: Sequence[str] = protocol.COMPARED,
     subsamples: int = 10,
     n_splits: int = 20,
     share: float = 0.05,
@@ -195,7 +166,7 @@ def vote_sweep(
     comparison has, else as `splits` and `fit_many`. Source: [BTD] §5; intervals by item ours.
     """
     check_level(level)
-    keys = check_rules(methods)
+    keys = protocol.check_rules(methods)
     if subsamples < 1:
         raise InvalidOption(f"{subsamples} subsamples: use at least 1.")
     # Draws go by row, so the order of rows must not be the caller's.
@@ -207,7 +178,7 @@ def vote_sweep(
     wanted = doubling(capacity) if sizes is None else tuple(sorted(set(sizes)))
     if not wanted or wanted[0] < 1 or wanted[-1] > capacity.max():
         raise InvalidOption(f"Sizes {wanted}: use numbers of votes from 1 to {capacity.max()}.")
-    kept = rows_of(counts, known[capacity >= wanted[-1]])
+    kept = replace(counts, **kept_rows(counts, known[capacity >= wanted[-1]]))
 
     votes_rng, splits_rng = rng.spawn(2)
     each = splits_rng.spawn(subsamples)
@@ -224,34 +195,37 @@ def vote_sweep(
                 minimum=minimum,
             )
             together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
-            errors, hits = errors_and_hits(drawn, together, keys, options)
+            errors, hits = protocol.errors_and_hits(drawn, together, keys, options)
             if "btd" in keys:
                 best = errors[keys.index("btd")][-1:]
             else:
-                best = errors_and_hits(drawn, together[-1:], ["btd"], options)[0][0]
+                best = protocol.errors_and_hits(drawn, together[-1:], ["btd"], options)[0][0]
             losses = [values[:-1] if len(values) > 1 else values for values in errors + hits]
             per_draw.append(mean_losses(drawn, losses))
-            per_item.append(losses_by_item(drawn, losses))
+            per_item.append(protocol.losses_by_item(drawn, losses))
             reference.append(mean_losses(drawn, [best]).mean())
         by_draw.append(np.stack([one.mean(axis=0) for one in per_draw]))
         spread.append(by_draw[-1] if subsamples > 1 else per_draw[0])
         table.append(_mean_seen(per_item))
         known_all.append(np.mean(reference))
-    return _sweep(
+    return Sweep(
         over="votes",
-        sizes=wanted,
-        keys=keys,
-        mean=np.stack([one.mean(axis=0) for one in by_draw]),
-        half=np.stack([_half(one, level, exact=subsamples > 1) for one in spread]),
-        by_item=np.stack(table),
-        fixed=np.zeros(len(keys), dtype=bool),
-        size=np.bincount(drawn.item).astype(np.float64),
-        level=level,
+        sizes=np.array(wanted, dtype=np.int64),
+        methods=keys,
+        **_intervals(
+            mean=np.stack([one.mean(axis=0) for one in by_draw]),
+            half=np.stack([_half(one, level, exact=subsamples > 1) for one in spread]),
+            by_item=np.stack(table),
+            fixed=np.zeros(len(keys), dtype=bool),
+            drawn=drawn,
+            level=level,
+        ),
         mae_all_labels=np.array(known_all),
         not_possible={},
         left_out=len(known) - len(kept),
         balanced=isinstance(counts, OrderCounts),
         n=drawn.n,
+        n_items=drawn.n_items,
         calibration=float(drawn.calibration.sum(axis=1).mean()),
         draws=subsamples,
         n_splits=n_splits,
@@ -264,7 +238,7 @@ def label_sweep(
     *,
     rng: np.random.Generator,
     sizes: Sequence[int] = CALIBRATION_SIZES,
-    methods: Sequence[str] = COMPARED,
+    methods: Sequence[str] = protocol.COMPARED,
     n_splits: int = 100,
     level: float = 0.95,
 ) -> Sweep:
@@ -278,22 +252,22 @@ def label_sweep(
     Source: [BTD] §5; intervals by item ours.
     """
     check_level(level)
-    keys = check_rules(methods)
+    keys = protocol.check_rules(methods)
     wanted = tuple(sorted(set(sizes)))
     if n_splits < 2:
         raise InvalidOption(f"{n_splits} splits: use at least 2, so that their spread is known.")
     if not wanted or wanted[0] < MINIMUM_LABELS:
         raise InvalidOption(f"Calibration sizes {wanted}: use numbers from {MINIMUM_LABELS} up.")
-    possible, labels = largest_draw(counts), int((counts.gold != NO_GOLD).sum())
+    possible, labels = protocol.largest_draw(counts), int((counts.gold != NO_GOLD).sum())
     reason = f"{labels} labelled comparisons leave fewer than {MINIMUM_LABELS} of other items to evaluate on"
     used = tuple(size for size in wanted if size <= possible)
     if not used:
         raise TooFewLabels(f"Calibration on {wanted[0]} comparisons is not possible: {reason}.")
 
-    drawn, nested = nested_splits(counts, used, rng=rng, n_splits=n_splits)
+    drawn, nested = protocol.nested_splits(counts, used, rng=rng, n_splits=n_splits)
     stacked = np.concatenate([nested.reshape(-1, len(drawn.cells)), drawn.cells.weight[None]])
     with_btd = keys if "btd" in keys else (*keys, "btd")
-    errors, hits = errors_and_hits(drawn, stacked, with_btd, options)
+    errors, hits = protocol.errors_and_hits(drawn, stacked, with_btd, options)
     best = mean_losses(drawn, [errors[with_btd.index("btd")][-1:]]).mean()
 
     def at(values: FloatArray, place: int) -> FloatArray:
@@ -302,22 +276,25 @@ def label_sweep(
     chosen = errors[: len(keys)] + hits[: len(keys)]
     losses = [at(values, place) for place in range(len(used)) for values in chosen]
     per_split = mean_losses(drawn, losses).reshape(n_splits, len(used), -1)
-    by_item = losses_by_item(drawn, losses).reshape(drawn.n_items, len(used), -1)
-    return _sweep(
+    by_item = protocol.losses_by_item(drawn, losses).reshape(drawn.n_items, len(used), -1)
+    return Sweep(
         over="labels",
-        sizes=used,
-        keys=keys,
-        mean=per_split.mean(axis=0),
-        half=np.stack([_half(per_split[:, place], level, exact=False) for place in range(len(used))]),
-        by_item=np.moveaxis(by_item, 1, 0),
-        fixed=np.array([len(values) == 1 for values in errors[: len(keys)]]),
-        size=np.bincount(drawn.item).astype(np.float64),
-        level=level,
+        sizes=np.array(used, dtype=np.int64),
+        methods=keys,
+        **_intervals(
+            mean=per_split.mean(axis=0),
+            half=np.stack([_half(per_split[:, place], level, exact=False) for place in range(len(used))]),
+            by_item=np.moveaxis(by_item, 1, 0),
+            fixed=np.array([len(values) == 1 for values in errors[: len(keys)]]),
+            drawn=drawn,
+            level=level,
+        ),
         mae_all_labels=np.full(len(used), best),
         not_possible={size: reason for size in wanted if size > possible},
         left_out=0,
         balanced=False,
         n=drawn.n,
+        n_items=drawn.n_items,
         calibration=float(drawn.calibration.sum(axis=1).mean()),
         draws=1,
         n_splits=n_splits,
@@ -334,82 +311,47 @@ def _mean_seen(tables: list[FloatArray]) -> FloatArray:
 
 def _half(values: FloatArray, level: float, *, exact: bool) -> FloatArray:
     """Half-width of the mean over rows: t·SE over few independent draws, z·SE over splits."""
-    from scipy.special import ndtri, stdtrit
-
-    quantile = stdtrit(len(values) - 1, (1 + level) / 2) if exact else ndtri((1 + level) / 2)
+    quantile = t_quantile(len(values) - 1, level) if exact else z_quantile(level)
     return np.asarray(quantile * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
-def _sweep(
-    *,
-    over: Literal["votes", "labels"],
-    sizes: tuple[int, ...],
-    keys: tuple[str, ...],
-    mean: FloatArray,
-    half: FloatArray,
-    by_item: FloatArray,
-    fixed: BoolArray,
-    size: FloatArray,
-    level: float,
-    mae_all_labels: FloatArray,
-    not_possible: dict[int, str],
-    left_out: int,
-    balanced: bool,
-    n: int,
-    calibration: float,
-    draws: int,
-    n_splits: int,
-) -> Sweep:
-    """Add the intervals over items; sizes and rules are compared on the same items.
+def _intervals(
+    mean: FloatArray, half: FloatArray, by_item: FloatArray, fixed: BoolArray, drawn: Splits, level: float
+) -> dict[str, Estimates]:
+    """Estimates of a sweep by field, from (sizes, methods) means and (sizes, items, methods) losses.
 
-    mean, half : (sizes, 2 × methods), errors then hits.  by_item : (sizes, items, 2 × methods).
-    fixed : (methods,), rules that are the same at every size.
+    mean, half, by_item : errors of all methods, then hits.  fixed : methods that no size changes.
     """
-    m = len(keys)
+    m = len(fixed)
+    highest = np.repeat([2.0, 1.0], m)
+    size = np.bincount(drawn.item).astype(np.float64)
     more = mean[:, :m] - mean[-1, :m]
-    most = np.repeat([2.0, 1.0], m)
 
-    def wide(table: FloatArray) -> FloatArray:
-        return np.moveaxis(table, 0, 1).reshape(table.shape[1], -1)
+    def wide(table: FloatArray) -> ItemLosses:
+        return protocol.seen_items(np.moveaxis(table, 0, 1).reshape(table.shape[1], -1), size)
 
-    found = error_intervals(
-        seen_items(wide(by_item), size), mean.ravel(), highest=np.tile(most, len(sizes)), level=level
-    )
-    low, high = (end.reshape(mean.shape) for end in (found.low, found.high))
+    def shaped(found: Estimates, shape: tuple[int, ...]) -> list[FloatArray]:
+        return [values.reshape(shape) for values in (found.value, found.low, found.high)]
+
+    most = np.tile(highest, len(mean))
+    over_items = shaped(error_intervals(wide(by_item), mean.ravel(), highest=most, level=level), mean.shape)
     apart = wide(by_item[:, :, :m] - by_item[-1, :, :m])
-    found = change_intervals(seen_items(apart, size), more.ravel(), level=level)
-    more_low, more_high = (end.reshape(more.shape) for end in (found.low, found.high))
+    rise, low, high = shaped(change_intervals(apart, more.ravel(), level=level), more.shape)
     # A size beside itself, and a rule that has nothing to learn from the labels, differ by nothing for sure.
-    more_low[-1] = more_high[-1] = 0.0
-    more_low[:, fixed] = more_high[:, fixed] = 0.0
+    low[-1] = high[-1] = 0.0
+    low[:, fixed] = high[:, fixed] = 0.0
     # Symmetric about the mean, an end can leave what an error or a share can be.
-    over_low = np.maximum(mean - half, 0.0)
-    over_high = np.minimum(mean + half, most)
-    return Sweep(
-        over=over,
-        sizes=np.array(sizes, dtype=np.int64),
-        methods=keys,
-        mae=mean[:, :m],
-        mae_low=over_low[:, :m],
-        mae_high=over_high[:, :m],
-        mae_item_low=low[:, :m],
-        mae_item_high=high[:, :m],
-        pa=mean[:, m:],
-        pa_low=over_low[:, m:],
-        pa_high=over_high[:, m:],
-        pa_item_low=low[:, m:],
-        pa_item_high=high[:, m:],
-        more=more,
-        more_low=more_low,
-        more_high=more_high,
-        mae_all_labels=mae_all_labels,
-        not_possible=not_possible,
-        left_out=left_out,
-        balanced=balanced,
-        n=n,
-        n_items=len(size),
-        calibration=calibration,
-        draws=draws,
-        n_splits=n_splits,
-        level=level,
-    )
+    over_draws = mean, np.maximum(mean - half, 0.0), np.minimum(mean + half, highest)
+
+    def part(of: Sequence[FloatArray], columns: slice) -> Estimates:
+        value, low, high = (end[:, columns] for end in of)
+        return Estimates(value, low, high, level=level)
+
+    errors, hits = slice(m), slice(m, None)
+    return {
+        "mae": part(over_draws, errors),
+        "mae_item": part(over_items, errors),
+        "pa": part(over_draws, hits),
+        "pa_item": part(over_items, hits),
+        "more": Estimates(rise, low, high, level=level),
+    }

@@ -1,4 +1,4 @@
-"""Votes, scores and rankings out of files: a small module a format, and a registry that recognises it.
+"""Votes, scores and rankings out of files, each recognised by its columns or fields.
 
 `read` turns files into ImportResults, `inspect` says beforehand what a file looks like and what only
 its owner knows.
@@ -12,17 +12,16 @@ from pathlib import Path
 
 from ..errors import InvalidOption, UnreadableFile
 from ..labels import candidates
-from ..schema import ImportResult, Kind
-from . import scores as direct
-from .layouts import DIRECT, LISTS, PICKS, SHAPES, Layout, Shape, lay_out, recognise
-from .native import alpacaeval, arenahard, judgebench, mtbench, pandalm
+from ..schema import ImportResult
+from . import pandalm
+from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, lay_out, read_scores, recognise
+from .native import FORMATS, NativeFile, NativeFormat, read_native
 from .options import Inspection, Question, ReadOptions
 from .plan import plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
 from .tables import (
-    Record,
     Records,
     TextTable,
     read_delimited,
@@ -38,34 +37,12 @@ CANONICAL = "canonical"
 AUTO = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class _Format:
-    name: str
-    line: str
-    needs: tuple[str, ...]
-    read: Callable[[Source, Records, ReadOptions], ImportResult]
-    sniff: Callable[[Record], bool] | None = None
-
-    def fits(self, record: Record) -> bool:
-        return self.sniff(record) if self.sniff else all(name in record for name in self.needs)
-
-
-_READERS: dict[str, Callable[[TextTable, Source, Layout, ReadOptions], ImportResult]] = {
-    DIRECT.format: direct.read_scores,
+_READERS: dict[str, Callable[[TextTable, Source, Shape, ReadOptions], ImportResult]] = {
+    DIRECT.format: read_scores,
     LISTS.format: read_rankings,
     PICKS.format: read_choices,
 }
-_NATIVE = {
-    format.name: format
-    for format in (
-        _Format(judgebench.NAME, judgebench.LINE, judgebench.NEEDS, judgebench.read),
-        _Format(alpacaeval.NAME, alpacaeval.LINE, alpacaeval.NEEDS, alpacaeval.read),
-        _Format(arenahard.NAME, arenahard.LINE, arenahard.NEEDS, arenahard.read),
-        _Format(mtbench.NAME, mtbench.LINE, mtbench.NEEDS, mtbench.read),
-        _Format(direct.NAME, direct.LINE, direct.NEEDS, direct.read_mtbench),
-        _Format(pandalm.NAME, pandalm.LINE, pandalm.NEEDS, pandalm.read_test_set, sniff=pandalm.fits),
-    )
-}
+_NATIVE = {format.name: format for format in (*FORMATS, pandalm.FORMAT)}
 
 
 def formats() -> dict[str, str]:
@@ -95,14 +72,10 @@ def read(files: Sequence[tuple[str, bytes | Path]], options: ReadOptions | None 
     """
     options = options or ReadOptions()
     opened = [_open(name, data, options) for name, data in files]
-    test_sets = [file for file in opened if file.test_set]
-    if len(test_sets) > 1 and any(file.format == pandalm.NAME and not file.test_set for file in opened):
-        names = ", ".join(file.source.name for file in test_sets)
-        raise UnreadableFile(
-            f"{names}: row 1: several PandaLM test sets. Give one at a time, with the outputs made for it."
-        )
-    test_set = test_sets[0].records if test_sets else None
-    return [_read(file, options, test_set) for file in opened]
+    native = [file for file in opened if isinstance(file, NativeFile)]
+    if native:
+        pandalm.give_test_set(native)
+    return [_read(file, options) for file in opened]
 
 
 def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -> Inspection:
@@ -115,34 +88,26 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     """
     options = options or ReadOptions()
     file = _open(name, data, options)
-    table = file.table or table_of_records(_known(file.records))
+    table = table_of_records(file.records) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
         name=name,
-        format=file.format,
+        format=CANONICAL,
         layout="native",
         columns=tuple(table.columns),
         head=table.head(),
         mapping={},
     )
-    if file.shape:
-        layout = lay_out(table, name, options, file.shape)
-        return replace(
-            looks,
-            layout="table",
-            mapping=layout.mapping,
-            missing=layout.missing,
-            notes=(*table.notes, *layout.notes),
-            kind=file.shape.form.kind,
-        )
-    if file.format != CANONICAL:
-        alone = file.format == pandalm.NAME and not file.test_set
+    if isinstance(file, NativeFile):
         note = "PandaLM outputs need the test set (testset-v1.json) beside them."
-        kind: Kind = "scores" if file.format == direct.NAME else "votes"
-        return replace(looks, kind=kind, notes=(note,) if alone else ())
-    how = plan(table, name, options)
+        alone = file.format is pandalm.FORMAT and not pandalm.is_test_set(file)
+        kind = file.format.form.kind
+        return replace(looks, format=file.format.name, kind=kind, notes=(note,) if alone else ())
+    shape = file.shape
+    how = lay_out(table, name, options, shape) if shape else plan(table, name, options)
     chosen = how.gold_vocabulary if how.gold_only else how.vocabulary
     return replace(
         looks,
+        format=shape.format if shape else CANONICAL,
         layout=how.layout,
         mapping=how.mapping,
         missing=how.missing,
@@ -153,25 +118,20 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         confidence_scale=how.scale if "confidence" in how.mapping else None,
         questions=tuple(how.questions),
         notes=(*table.notes, *how.notes),
+        kind=shape.form.kind if shape else "votes",
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Opened:
-    """A file with its recognised format: `table` for a table, `records` for a native file.
-
-    shape : layout of a table that holds no votes.
-    """
+class _TableFile:
+    """A file that is a table, of votes or of a `shape`."""
 
     source: Source
-    format: str
-    table: TextTable | None = None
-    records: Records | None = None
-    test_set: bool = False
-    shape: Shape | None = None
+    table: TextTable
+    shape: Shape | None
 
 
-def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
+def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _TableFile:
     wanted = options.format
     if wanted != AUTO and wanted not in formats():
         raise InvalidOption(
@@ -188,48 +148,38 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> _Opened:
         )
     if source.kind == "json":
         records = read_records(source)
-        if native := _native_format(records, wanted, source.name):
-            test_set = native == pandalm.NAME and pandalm.is_test_set(records.records[0])
-            return _Opened(source=source, format=native, records=records, test_set=test_set)
+        if format := _native_format(records, wanted, source.name):
+            return NativeFile(format=format, source=source, records=records, options=options)
         table = table_of_records(records)
+    elif source.kind == "parquet":
+        table = read_parquet(source, options.max_bytes)
     else:
-        table = (
-            read_parquet(source, options.max_bytes) if source.kind == "parquet" else read_delimited(source)
-        )
-    shape = recognise(tuple(table.columns), options)
-    return _Opened(source=source, format=shape.format if shape else CANONICAL, table=table, shape=shape)
+        table = read_delimited(source)
+    return _TableFile(source=source, table=table, shape=recognise(tuple(table.columns), options))
 
 
-def _native_format(records: Records, wanted: str, name: str) -> str | None:
+def _native_format(records: Records, wanted: str, name: str) -> NativeFormat | None:
     """Native format of JSON records; None if they are a table."""
     first = records.records[0]
     if wanted == AUTO:
-        return next((format for format, native in _NATIVE.items() if native.fits(first)), None)
-    if wanted in _NATIVE and not _NATIVE[wanted].fits(first):
+        return next((native for native in _NATIVE.values() if native.fits(first)), None)
+    native = _NATIVE.get(wanted)
+    if native and not native.fits(first):
         raise UnreadableFile(
             "{file}: row {row}: not a {format} file, which has {needs}. Choose another {option}, or {auto}.",
             option="format",
             file=name,
             row=records.row[0],
             format=wanted,
-            needs=_NATIVE[wanted].needs,
+            needs=native.needs,
             auto=AUTO,
         )
-    return wanted if wanted in _NATIVE else None
+    return native
 
 
-def _read(file: _Opened, options: ReadOptions, test_set: Records | None) -> ImportResult:
-    if file.table is not None and file.shape:
-        layout = lay_out(file.table, file.source.name, options, file.shape)
-        return _READERS[file.format](file.table, file.source, layout, options)
-    if file.table is not None:
-        return read_table(file.table, file.source, options, file.format)
-    records = _known(file.records)
-    if file.format == pandalm.NAME and not file.test_set:
-        return pandalm.read_output(file.source, records, options, test_set)
-    return _NATIVE[file.format].read(file.source, records, options)
-
-
-def _known(records: Records | None) -> Records:
-    assert records is not None
-    return records
+def _read(file: NativeFile | _TableFile, options: ReadOptions) -> ImportResult:
+    if isinstance(file, NativeFile):
+        return read_native(file)
+    if file.shape:
+        return _READERS[file.shape.format](file.table, file.source, file.shape, options)
+    return read_table(file.table, file.source, options, CANONICAL)

@@ -23,11 +23,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class BadCell(ValueError):
-    """A cell that its column does not allow; `reason` says why and what is allowed."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """A cell that its column does not allow; its only argument says why and what is allowed."""
 
 
 def parse_int(text: str) -> int:
@@ -62,6 +58,18 @@ def parse_float(text: str) -> float:
     if math.isinf(value):
         raise BadCell("too large for a number of 64 bits; leave the cell empty if the value is missing")
     return value
+
+
+def within(read: Callable[[str], float], low: float, high: float, reason: str) -> Callable[[str], float]:
+    """A reader of numbers from `low` to `high`; BadCell with the reason for others."""
+
+    def inside(text: str) -> float:
+        value = read(text)
+        if not low <= value <= high:
+            raise BadCell(reason)
+        return value
+
+    return inside
 
 
 def parse_choice(text: str, allowed: tuple[str, ...]) -> str:
@@ -278,7 +286,7 @@ def parse_cells(cells: Cells, function: Callable[[str], float], dtype: Any) -> t
         try:
             numbers[code], mask[code] = function(text), False
         except BadCell as error:
-            reasons[code] = error.reason
+            (reasons[code],) = error.args
     return np.ma.array(numbers, mask=mask)[cell_codes(cells)], reasons
 
 

@@ -1,4 +1,4 @@
-"""Tables that hold no votes: direct scores, rankings and choices; how they are recognised and laid out."""
+"""Tables that hold no votes: how direct scores, rankings and choices are recognised, and scores read."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..errors import UnreadableFile
-from ..schema import RANKINGS, SCORES, Form
+from ..schema import RANKINGS, SCORES, Form, ImportResult
+from .checks import finish
+from .columns import parse_float, parse_int, within
 from .options import CHOICE_COLUMNS, SCORE_COLUMNS, ReadOptions
-from .plan import SYNONYMS, map_columns, names, plain
+from .plan import SYNONYMS, Plan, map_columns, mapped, names, plain
 from .row_parser import RowParser
+from .source import Source
 from .tables import TextTable
 
 _SHARED = {name: SYNONYMS[name] for name in ("item_id", "category", "judge", "run", "prompt", "rationale")}
@@ -116,75 +119,71 @@ def recognise(columns: tuple[str, ...], options: ReadOptions) -> Shape | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Layout:
-    """Which column of a table is what: `missing` must still be named before it can be read.
-
-    name : of the file.
-    """
-
-    name: str
-    shape: Shape
-    mapping: dict[str, str]
-    constants: dict[str, str]
-    missing: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    def refuse_missing(self, columns: tuple[str, ...]) -> None:
-        """Raise UnreadableFile for the columns that must be there."""
-        if self.missing:
-            raise UnreadableFile(
-                "{file}: line 1: no column for {missing}, which {line} has. Columns: {columns}. Name it with "
-                "{option} {first}=COLUMN, or choose another {option:format}.",
-                option="map",
-                file=self.name,
-                missing=" and ".join(self.missing),
-                line=self.shape.line,
-                columns=names(columns),
-                first=self.missing[0],
-            )
-
-
-def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> Layout:
+def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> Plan:
     """Map the columns of a table to those of its shape.
 
     Raises
     ------
     UnknownName : an option names a column that the file has not.
     """
-    mapping, constants = map_columns(
-        tuple(table.columns), name, options, known=shape.columns, synonyms=shape.synonyms
-    )
-    there = {*mapping, *constants}
-    missing = [column for column in shape.required if column not in there]
-    if shape.any_of and not there & {*shape.any_of}:
-        missing.append(shape.any_of[0])
-    renamed = [f"{theirs} as {canonical}" for canonical, theirs in mapping.items() if canonical != theirs]
-    return Layout(
-        name=name,
-        shape=shape,
-        mapping=dict(mapping) | {canonical: f"={text}" for canonical, text in constants.items()},
-        constants=constants,
-        missing=tuple(missing),
-        notes=(f"Columns read under another name: {', '.join(renamed)}.",) if renamed else (),
-    )
+    columns = tuple(table.columns)
+    mapping, constants = map_columns(columns, name, options, known=shape.columns, synonyms=shape.synonyms)
+    how = mapped(table, "table", mapping, constants, shape.required)
+    if shape.any_of and not {*mapping, *constants} & {*shape.any_of}:
+        how.missing += shape.any_of[:1]
+    if how.missing:
+        how.problems.append(
+            UnreadableFile(
+                "line 1: no column for {missing}, which {line} has. Columns: {columns}. Name it with "
+                "{option} {first}=COLUMN, or choose another {option:format}.",
+                option="map",
+                missing=" and ".join(how.missing),
+                line=shape.line,
+                columns=names(columns),
+                first=how.missing[0],
+            )
+        )
+    return how
 
 
-def parse_texts(table: TextTable, layout: Layout, options: ReadOptions) -> RowParser:
+def parse_texts(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> RowParser:
     """A parser of the rows that have checked their texts.
 
     Raises
     ------
     UnreadableFile : a required column is missing.
+    UnknownName : an option names a column that the file has not.
     """
-    layout.refuse_missing(tuple(table.columns))
-    own_names = all(canonical == theirs for canonical, theirs in layout.mapping.items())
-    parser = RowParser(
-        table,
-        layout.shape.form,
-        layout.mapping,
-        layout.constants,
-        unguarded=table.delimited and own_names,
-    )
-    parser.check_texts(layout.shape.required, options.rater_type)
+    how = lay_out(table, source.name, options, shape)
+    for problem in how.problems:
+        raise type(problem)(problem.message.at(source.name))
+    parser = RowParser(table, shape.form, how)
+    parser.check_texts(shape.required, options.rater_type)
     return parser
+
+
+parse_score = within(
+    parse_float,
+    -1e6,
+    1e6,
+    "beyond a million, which is no scale of scores; correct it, or leave the cell empty",
+)
+"""Score of any scale, of at most a million either way."""
+
+
+def read_scores(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> ImportResult:
+    """Read one direct score per row; `finish` says how rows of the same key are settled.
+
+    Any finite scale up to a million. A missing score without a status is `unparsed`.
+
+    Raises
+    ------
+    UnreadableFile : a required column is missing.
+    """
+    parser = parse_texts(table, source, shape, options)
+    readers = {"score": parse_score, "temperature": parse_float, "cost": parse_float, "run": parse_int}
+    numbers = parser.numbers(readers)
+    numbers["score"] = parser.settle_status("score", numbers["score"])
+    rows = parser.typed_rows(numbers)
+    rows.take(parser.good)
+    return finish(rows, source, shape.format, constants=options.constants(), dataset=source.stem)

@@ -220,6 +220,25 @@ class Plan:
     notes: list[str] = field(default_factory=list)
 
 
+def mapped(
+    table: TextTable,
+    layout: str,
+    mapping: Mapping[str, str],
+    constants: dict[str, str],
+    required: Iterable[str],
+) -> Plan:
+    """The plan for columns that are found: what is missing, and which were read under another name."""
+    renamed = [f"{theirs} as {canonical}" for canonical, theirs in mapping.items() if canonical != theirs]
+    return Plan(
+        layout=layout,
+        mapping=dict(mapping) | {canonical: f"={text}" for canonical, text in constants.items()},
+        constants=constants,
+        missing=tuple(column for column in required if column not in {*mapping, *constants}),
+        unguard=table.delimited and not renamed and not constants,
+        notes=[f"Columns read under another name: {', '.join(renamed)}."] if renamed else [],
+    )
+
+
 def plan(table: TextTable, name: str, options: ReadOptions) -> Plan:
     """Work out how to read a table, without raising for what is merely ambiguous.
 
@@ -229,23 +248,11 @@ def plan(table: TextTable, name: str, options: ReadOptions) -> Plan:
     """
     mapping, constants = map_columns(tuple(table.columns), name, options)
     layout, judges = find_layout(table, mapping, name, options)
-    how = Plan(
-        layout=layout,
-        mapping=dict(mapping) | {canonical: f"={text}" for canonical, text in constants.items()},
-        constants=constants,
-        judges=judges,
-    )
     present = {*mapping, *constants}
-    how.gold_only = layout == "long" and "gold" in present and not {"vote", "judge"} & present
-    own_names = all(canonical == theirs for canonical, theirs in mapping.items())
-    how.unguard = (
-        table.delimited and own_names and not constants and {"item_id", "judge", "vote"} <= mapping.keys()
-    )
-    required = ("item_id", "gold") if how.gold_only else _REQUIRED[layout]
-    how.missing = tuple(column for column in required if column not in present)
-    renamed = [f"{theirs} as {canonical}" for canonical, theirs in mapping.items() if canonical != theirs]
-    if renamed:
-        how.notes.append(f"Columns read under another name: {', '.join(renamed)}.")
+    gold_only = layout == "long" and "gold" in present and not {"vote", "judge"} & present
+    how = mapped(table, layout, mapping, constants, ("item_id", "gold") if gold_only else _REQUIRED[layout])
+    how.judges, how.gold_only = judges, gold_only
+    how.unguard &= {"item_id", "judge", "vote"} <= mapping.keys()
     if layout == "wide":
         how.notes.append(f"One column per judge: {', '.join(judges)}. Blank cells there are no votes.")
     if how.missing:

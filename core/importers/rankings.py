@@ -24,8 +24,9 @@ from .columns import (
     has_number,
     parse_float,
     parse_int,
+    within,
 )
-from .layouts import Layout, parse_texts
+from .layouts import Shape, parse_texts
 from .options import ReadOptions
 from .row_parser import RowParser
 from .source import Source
@@ -34,7 +35,6 @@ from .tables import TextTable
 FLAGS = ("uncertain", "major_error", "unsupported", "chosen", "is_best")
 _YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_MOST = 10_000
 
 
 def parse_flag(cell: str) -> int:
@@ -50,6 +50,15 @@ def parse_flag(cell: str) -> int:
     return int(word in _YES)
 
 
+_NOT_SMALL = "not {}; use a whole number from 0 to 10,000"
+_small_slot = within(parse_int, 0, 10_000, _NOT_SMALL.format("a slot"))
+parse_rank = within(parse_int, 0, 10_000, _NOT_SMALL.format("a rank"))
+parse_points = within(
+    parse_float, 0, 100, "outside 0 to 100, the scale of listwise scores; correct it, or rescale the column"
+)
+"""Score of a candidate, 0 to 100."""
+
+
 def parse_slot(cell: str) -> int:
     """Slot from 0: a whole number, or a letter (A is 0).
 
@@ -58,41 +67,11 @@ def parse_slot(cell: str) -> int:
     BadCell : anything else, and a number beyond 10,000.
     """
     if cell.upper() in _LETTERS and len(cell) == 1:
-        return _LETTERS.index(cell.upper())
-    return _small(cell, "a slot")
+        return _letter(cell)
+    return int(_small_slot(cell))
 
 
-def parse_rank(cell: str) -> int:
-    """Rank from 1.
-
-    Raises
-    ------
-    BadCell : no whole number, or beyond 10,000.
-    """
-    return _small(cell, "a rank")
-
-
-def _small(cell: str, what: str) -> int:
-    value = parse_int(cell)
-    if not 0 <= value <= _MOST:
-        raise BadCell(f"not {what}; use a whole number from 0 to {_MOST:,}")
-    return value
-
-
-def parse_points(cell: str) -> float:
-    """Score of a candidate, 0 to 100.
-
-    Raises
-    ------
-    BadCell : no number, or outside.
-    """
-    value = parse_float(cell)
-    if not 0 <= value <= 100:
-        raise BadCell("outside 0 to 100, the scale of listwise scores; correct it, or rescale the column")
-    return value
-
-
-def read_rankings(table: TextTable, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
+def read_rankings(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> ImportResult:
     """Read one candidate per row; rows of one (data set, item, judge, run) are one list of n candidates.
 
     Each has a slot of its own, 0 to n - 1 (or 1 to n in the whole file, or letters), and all or none of them
@@ -106,8 +85,8 @@ def read_rankings(table: TextTable, source: Source, layout: Layout, options: Rea
     ------
     UnreadableFile : a required column is missing.
     """
-    parser = parse_texts(table, layout, options)
-    cells, notes = parser.cells, list[str]()
+    parser = parse_texts(table, source, shape, options)
+    cells = parser.cells
     # A row without item, judge or run cannot be blamed on a list: its neighbours are suspect.
     lost = ~parser.good & ((cell_codes(cells["item_id"]) < 0) | (cell_codes(cells["judge"]) < 0))
     numbers = parser.numbers({"run": parse_int})
@@ -123,18 +102,18 @@ def read_rankings(table: TextTable, source: Source, layout: Layout, options: Rea
     lettered = any(text.isalpha() for text in cells["slot"].dictionary.to_pylist())
     if has_number(slot).any() and not lettered and slot.min() == 1:
         numbers["slot"] = slot - 1
-        notes.append("Slots in the file begin with 1; they are kept from 0.")
-    rows = parser.typed_rows(numbers, layout.mapping, [*layout.notes, *notes])
+        parser.notes.append("Slots in the file begin with 1; they are kept from 0.")
+    rows = parser.typed_rows(numbers)
     ragged = np.setdiff1d(np.arange(1, table.rows + 1), table.row)
     beside = np.concatenate([parser.row[lost], ragged])
     rows.take(~lost)
-    return finish_lists(rows, source, layout, options, bad=~parser.good[~lost], beside=beside)
+    return finish_lists(rows, source, shape, options, bad=~parser.good[~lost], beside=beside)
 
 
 def finish_lists(
     rows: TypedRows,
     source: Source,
-    layout: Layout,
+    shape: Shape,
     options: ReadOptions,
     *,
     bad: Mask,
@@ -155,7 +134,7 @@ def finish_lists(
     lists.settle_choice()
     lists.settle_best()
     lists.take_good()
-    return checked(rows, source, layout.shape.format, duplicates)
+    return checked(rows, source, shape.format, duplicates)
 
 
 _FEW = 1000
@@ -182,7 +161,7 @@ def parse_permutation(cell: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def read_choices(table: TextTable, source: Source, layout: Layout, options: ReadOptions) -> ImportResult:
+def read_choices(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> ImportResult:
     """Read one choice per row as a ranking of n candidates, named 0 to n - 1, of which one is chosen.
 
     The pick is named by its slot (a letter, A the first shown) or by its candidate; given both, they must
@@ -194,11 +173,11 @@ def read_choices(table: TextTable, source: Source, layout: Layout, options: Read
     UnreadableFile : a required column is missing.
     AmbiguousLabels : no permutation shows a 0, so counting from 1 and a lost leading 0 look the same.
     """
-    parser = parse_texts(table, layout, options)
+    parser = parse_texts(table, source, shape, options)
     permutations = parser.cells["permutation"].dictionary.to_pylist()
     if permutations and not any("0" in text for text in permutations):
         raise AmbiguousLabels(
-            f"{source.name}: column {shown(layout.mapping['permutation'])}: no permutation shows a 0, so "
+            f"{source.name}: column {shown(parser.how.mapping['permutation'])}: no permutation shows a 0, so "
             "they may count from 1 or have lost a leading 0. Write candidates from 0, as text (0123)."
         )
     numbers = parser.numbers({"run": parse_int, "temperature": parse_float, "cost": parse_float})
@@ -209,7 +188,7 @@ def read_choices(table: TextTable, source: Source, layout: Layout, options: Read
         correct = parser.number("correct", parse_flag)
         wrong = (correct != (pick == gold)).filled(False)
         parser.reject(wrong, "correct", "contradicts the pick and the gold slot or candidate; correct either")
-    rows = parser.typed_rows(numbers, layout.mapping, layout.notes)
+    rows = parser.typed_rows(numbers)
     take, slot = np.nonzero((order >= 0) & parser.good[:, None])
     rows.take(take)
     candidate = order[take, slot]
@@ -218,7 +197,7 @@ def read_choices(table: TextTable, source: Source, layout: Layout, options: Read
     rows.numbers["chosen"] = (pick[take] == candidate).astype(np.int64)
     rows.numbers["is_best"] = (gold[take] == candidate).astype(np.int64)
     nothing = np.zeros(len(take), bool)
-    return finish_lists(rows, source, layout, options, bad=nothing, beside=np.zeros(0, np.int64))
+    return finish_lists(rows, source, shape, options, bad=nothing, beside=np.zeros(0, np.int64))
 
 
 def _orders(parser: RowParser) -> Codes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from .columns import (
     unstorable,
 )
 from .options import SCORE_COLUMNS
+from .plan import Plan
 from .tables import TextTable, unguard
 
 LONG_TEXTS = ("prompt", "response", "response_a", "response_b", "rationale")
@@ -42,29 +43,21 @@ class RowParser:
     named : canonical column → the file's own name, for messages.
     """
 
-    def __init__(
-        self,
-        table: TextTable,
-        form: Form,
-        mapping: Mapping[str, str],
-        constants: Mapping[str, str],
-        *,
-        unguarded: bool = False,
-    ) -> None:
+    def __init__(self, table: TextTable, form: Form, how: Plan) -> None:
         """Find the cells of each canonical column, without the blanks around them.
 
-        mapping : canonical column → the file's.  constants : canonical column → text in every row.
-        unguarded : take back the apostrophes that an export puts before what a spreadsheet would run.
+        how : the columns; `unguard` takes back what an export puts before what a spreadsheet would run.
         """
-        self.table, self.form, self.row, self.rejects = table, form, table.row, table.rejects
+        self.table, self.form, self.how, self.row = table, form, how, table.row
+        self.rejects, self.notes = table.rejects, list[str]()
         self.texts = {column.name for column in form.columns if column.kind == "text"}
         self.good: Mask = np.ones(len(table.row), bool)
-        self.named = {name: theirs for name, theirs in mapping.items() if name not in constants}
-        bare = unguard if unguarded else str
+        self.named = {name: theirs for name, theirs in how.mapping.items() if name not in how.constants}
+        bare = unguard if how.unguard else str
         cells = {
             name: map_cells(table.columns[theirs], bare if name in self.texts else str)
             for name, theirs in self.named.items()
-        } | {name: constant_cells(text, len(table.row)) for name, text in constants.items()}
+        } | {name: constant_cells(text, len(table.row)) for name, text in how.constants.items()}
         self.cells = {
             name: column if name in LONG_TEXTS else map_cells(column, str.strip)
             for name, column in cells.items()
@@ -140,9 +133,7 @@ class RowParser:
         """Columns of numbers that the file has, each read by its function."""
         return {name: self.number(name, read) for name, read in functions.items() if name in self.cells}
 
-    def typed_rows(
-        self, numbers: dict[str, Numbers], mapping: Mapping[str, str], notes: Iterable[str]
-    ) -> TypedRows:
+    def typed_rows(self, numbers: dict[str, Numbers]) -> TypedRows:
         """The rows with their texts and these numbers, bad ones among them."""
         return TypedRows(
             row=self.row,
@@ -151,12 +142,13 @@ class RowParser:
             rejects=self.rejects,
             rows=self.table.rows,
             extra=self.extra,
-            mapping=dict(mapping),
-            notes=[*self.table.notes, *notes],
+            mapping=self.how.mapping,
+            notes=[*self.table.notes, *self.how.notes, *self.notes],
+            gold_only=self.how.gold_only,
             form=self.form,
         )
 
-    def settle_status(self, name: str, value: Numbers, notes: list[str]) -> Numbers:
+    def settle_status(self, name: str, value: Numbers) -> Numbers:
         """A failed judgement has no vote or score; one without either and without status is unparsed.
 
         Fills `status`; returns the votes or scores that count.
@@ -172,7 +164,7 @@ class RowParser:
         contradicted = int((failed & there & self.good).sum())
         if contradicted:
             what = "Labels" if name == "vote" else f"Cells of {name}"
-            notes.append(f"{what} not used because the status is not ok: {contradicted:,}.")
+            self.notes.append(f"{what} not used because the status is not ok: {contradicted:,}.")
         reason = f"the {name} is missing although status is ok; fill it, or change status"
         self.reject(ok & ~there, name, reason)
         self.cells["status"] = fill_missing(status, by_value)

@@ -216,26 +216,20 @@ def read_records(source: Source) -> Records:
     UnreadableFile : no JSON, nested too deep, or no object in it.
     """
     text = source.text()
-    if text.lstrip()[:1] == "[":
-        found, rejects = _array(source.name, text)
-    else:
-        found, rejects = _lines(source.name, text)
+    found, rejects = (_array if text.lstrip()[:1] == "[" else _lines)(source.name, text)
     good = [(row, value) for row, value in found if isinstance(value, dict)]
     for row, value in found:
         if not isinstance(value, dict):
-            rejects.add(
-                row, "(whole row)", json.dumps(value), "not a JSON object; write {…} with the columns as keys"
-            )
-    rows = len(found) + len(rejects) - (len(found) - len(good))
+            reason = "not a JSON object; write {…} with the columns as keys"
+            rejects.add(row, "(whole row)", json.dumps(value), reason)
     if not good:
         first = f" Row {rejects.found[0][0]}: {rejects.found[0][3]}." if len(rejects) else ""
         raise UnreadableFile(
             f"{source.name}: row 1: no JSON object in the file.{first} Write an array of objects, or one "
             "object a line."
         )
-    return Records(
-        records=[value for _, value in good], row=[row for row, _ in good], rejects=rejects, rows=rows
-    )
+    row_numbers, records = map(list, zip(*good, strict=True))
+    return Records(records=records, row=row_numbers, rejects=rejects, rows=len(good) + len(rejects))
 
 
 def _array(name: str, text: str) -> tuple[list[tuple[int, Any]], Rejects]:
@@ -335,24 +329,20 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
             f"{source.name}: byte 1: not a Parquet file, or damaged ({_first_line(error)}). Write it "
             "again, or use CSV."
         ) from None
-    _check(source.name, names, table.num_rows)
+    for i, column in enumerate(names):
+        if column in names[:i]:
+            raise UnreadableFile(
+                f"{source.name}: columns {names.index(column) + 1} and {i + 1} are both named "
+                f"{shown(column)}. Rename one."
+            )
+    if table.num_rows == 0:
+        raise UnreadableFile(
+            f"{source.name}: row 1: the file has columns but no rows. Add at least one row of votes."
+        )
     columns = {name.strip(): encode_cells(_text(table.column(i))) for i, name in enumerate(names)}
     return TextTable(
         columns=columns, row=np.arange(1, table.num_rows + 1), rejects=Rejects(), rows=table.num_rows
     )
-
-
-def _check(name: str, names: Sequence[str], rows: int) -> None:
-    for i, column in enumerate(names):
-        if column in names[:i]:
-            raise UnreadableFile(
-                f"{name}: columns {names.index(column) + 1} and {i + 1} are both named {shown(column)}. "
-                "Rename one."
-            )
-    if rows == 0:
-        raise UnreadableFile(
-            f"{name}: row 1: the file has columns but no rows. Add at least one row of votes."
-        )
 
 
 def _first_line(error: Exception) -> str:

@@ -55,12 +55,11 @@ class VoteParser(RowParser):
     """Reads the cells of a table of votes, a wide one in long form."""
 
     def __init__(self, table: TextTable, how: Plan, options: ReadOptions) -> None:
-        self.how, self.options = how, options
-        self.notes: list[str] = []
+        self.options = options
         stacked: dict[str, Cells] = {}
         if how.layout == "wide":
             table, stacked = _stack(table, how.judges)
-        super().__init__(table, VOTES, how.mapping, how.constants, unguarded=how.unguard)
+        super().__init__(table, VOTES, how)
         self.cells |= stacked
         if "position" in self.cells:
             self.cells["position"] = map_cells(self.cells["position"], order_word)
@@ -84,11 +83,10 @@ class VoteParser(RowParser):
         else:
             vote = self._scores() if how.layout == "scores" else self._votes("vote", how.vocabulary)
             vote = self._slots(vote) if how.slots else vote
-            numbers["vote"] = vote = self.settle_status("vote", vote, self.notes)
+            numbers["vote"] = vote = self.settle_status("vote", vote)
             if "confidence" in numbers:
                 numbers["confidence"][~has_number(vote)] = np.ma.masked
-        rows = self.typed_rows(numbers, how.mapping, [*how.notes, *self.notes])
-        rows.gold_only = how.gold_only
+        rows = self.typed_rows(numbers)
         rows.take(self.good)
         return rows
 

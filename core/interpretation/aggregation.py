@@ -10,17 +10,15 @@ import numpy as np
 
 from ..aggregation.btd import Bounds, BTDFit
 from ..aggregation.confidence_weights import ConfidenceWeighted
-from ..aggregation.evaluation import SIGNIFICANCE, Evaluation, MethodScore
+from ..aggregation.evaluation import SIGNIFICANCE, Evaluation, MethodScore, PairedChange, ShrinkageGain
 from ..aggregation.ordinal_model import Ordinal
 from ..aggregation.position_aware_btd import PositionAware
 from ..aggregation.shrinkage import CandidatePrior
-from ..aggregation.shrinkage_trial import PairedChange, ShrinkageGain
-from ..bias.position import PositionBias
+from ..bias import PositionBias
 from ..stats.estimate import Estimates
 from ..stats.splits import HeldOutScores
 from .format import minus, number, percent, signed, signed_ends, span
-from .rules import Grade
-from .verdicts import POSITION_SIGNIFICANCE, Verdict
+from .verdicts import POSITION_SIGNIFICANCE, Grade, Verdict
 
 
 def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
@@ -38,11 +36,8 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
         f"n {value.n:,} labelled comparisons, {value.calibration:,.0f} of them to calibrate on"
     )
 
-    alone = (
-        ""
-        if most_votes > 1
-        else " No comparison has a second vote, so a rule can only keep it or call a tie."
-    )
+    alone = " No comparison has a second vote, so a rule can only keep it or call a tie."
+    alone = "" if most_votes > 1 else alone
 
     def verdict(grade: Grade, sentence: str) -> Verdict:
         return Verdict(judge=judge, check="aggregation", verdict=grade, sentence=sentence + alone)
@@ -66,8 +61,8 @@ def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:
             found = f"Majority is enough: no rule errs less than its average error of {_error(majority)}"
         else:
             found = (
-                f"Majority is enough: its average error {_error(majority)} is not significantly different from the least, "
-                f"{best.mae:.3f} of {best.name}"
+                f"Majority is enough: its average error {_error(majority)} is not significantly different "
+                f"from the least, {best.mae:.3f} of {best.name}"
             )
         return verdict("ok", f"{found}{_btd(value, best)} ({calibration}).")
     less = 1 - best.mae / majority.mae
@@ -107,15 +102,14 @@ def shrinkage_answer(
     own, shrunk, rule = (value.scores[key].mae for key in ("btd", "btd_shrunk", "threshold"))
     parts = [
         f"{judge}: with {percent(value.share)} of the items labelled ({value.calibration:,.0f} comparisons), "
-        f"shrinking towards {prior.name} {_effect(gain.beside_btd, 'the error beside its own fit')}, from {own:.3f} "
-        f"to {shrunk:.3f} (n {value.n:,})."
+        f"shrinking towards {prior.name} {_effect(gain.beside_btd, 'the error beside its own fit')}, "
+        f"from {own:.3f} to {shrunk:.3f} (n {value.n:,})."
     ]
     if few is not None:
         size = f"{few.evaluation.calibration:,.0f} labelled comparisons"
         parts.append(f"With {size} it {_effect(few.beside_btd, 'that error')}.")
-    parts.append(
-        f"Compared with the threshold rule ({rule:.3f}) it {_effect(gain.beside_threshold, 'the error')}."
-    )
+    change = _effect(gain.beside_threshold, "the error")
+    parts.append(f"Compared with the threshold rule ({rule:.3f}) it {change}.")
     return " ".join(parts)
 
 
@@ -274,7 +268,8 @@ def ordinal(judge: str, gold: str, found: Ordinal) -> str:
     outcome = {
         "lowers": f"calibrated levels are closer to {gold} than the best plain rule ({rule})",
         "raises": f"the best plain rule ({rule}) comes nearer to {gold} than calibrated levels",
-        "does not change": f"calibrated levels are not significantly different from the best plain rule ({rule})",
+        "does not change": "calibrated levels are not significantly different from the best plain rule "
+        f"({rule})",
     }[does]
     return f"{judge}: {outcome}: {size}."
 

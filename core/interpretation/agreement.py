@@ -1,15 +1,16 @@
-"""Sentences and tables of the Agreement page: with itself, with others, with people."""
+"""Sentences and tables of Agreement and Confusion: with itself, with others, with people, with gold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..agreement.confusion_matrix import Confusion, commonest_error
 from ..agreement.judge_vs_human import RULES, JudgeVsHuman, Rule
 from ..agreement.kappa import JudgePair
 from ..agreement.reliability import InterRaterReliability, Repeatability
 from . import verdicts
-from .format import interval
+from .format import SAYS, interval
 from .tables import TEXT, Column, frame
 from .verdicts import NAMED, Verdict
 
@@ -22,11 +23,11 @@ REPEATABILITY = (
     Column("runs", "k", ",d"),
     Column("comparisons", "n_comparisons", ",d"),
     Column("ICC(3,k)", "icc_3_k", ends=("low", "high")),
-    Column("F low", lambda row: row.icc_3_k_f and row.icc_3_k_f.low),
-    Column("F high", lambda row: row.icc_3_k_f and row.icc_3_k_f.high),
+    Column("F low", "icc_3_k_f.low"),
+    Column("F high", "icc_3_k_f.high"),
     Column("ICC(3,1)", "icc_3_1"),
-    Column("ICC(3,1) F low", lambda row: row.icc_3_1_f and row.icc_3_1_f.low),
-    Column("ICC(3,1) F high", lambda row: row.icc_3_1_f and row.icc_3_1_f.high),
+    Column("ICC(3,1) F low", "icc_3_1_f.low"),
+    Column("ICC(3,1) F high", "icc_3_1_f.high"),
     Column("all runs alike", "unanimous_share"),
     Column("orders", "orders", TEXT),
     Column("note", "reason", TEXT, optional=True),
@@ -105,10 +106,7 @@ def agreement(
     others : raters besides it.  people : mean κ of the human pairs.  beside_people : of this
     judge, all rules. The grade is the worse of the first two.
     """
-    parts = (
-        verdicts.repeatability(judge, itself),
-        verdicts.agreement(judge, partner, others, people),
-    )
+    parts = (verdicts.repeatability(judge, itself), verdicts.agreement(judge, partner, others, people))
     return verdicts.combined(judge, "agreement", parts, *([wins(beside_people)] if beside_people else []))
 
 
@@ -153,3 +151,49 @@ def together(group: str, found: InterRaterReliability) -> str:
         f"{group} ({len(found.raters)}): Krippendorff α {interval(found.alpha_nominal)}, ordinal "
         f"{interval(found.alpha_ordinal)}, on {found.n:,} comparisons labelled by at least two of them."
     )
+
+
+def confusion(judge: str, value: Confusion, *, noun: str = "votes") -> Verdict:
+    """Accuracy under the table's tie rule, and the commonest error; `noun` is what was compared with gold."""
+    unit = f"decided {noun}" if value.ties in ("drop_votes", "drop_both") else noun
+    if value.ties in ("drop_gold", "drop_both"):
+        unit += " on untied comparisons"
+    found = verdicts.accuracy(judge, value.accuracy, value.constant, unit=unit)
+    worst = commonest_error(value)
+    if worst is None:
+        return found
+    gold, says, count = worst
+    errors = value.n - int(value.counts.trace())
+    sentence = (
+        f"{found.sentence} Its commonest error: saying {SAYS[says]} where gold says {SAYS[gold]} "
+        f"({count:,} of {errors:,} errors)."
+    )
+    return Verdict(judge, found.check, found.verdict, sentence)
+
+
+def cell_key(gold: int, verdict: int) -> str:
+    """Name of a cell, also what a select box shows."""
+    return f"gold says {SAYS[gold]}, judge says {SAYS[verdict]}"
+
+
+def _error(table: Confusion) -> str:
+    worst = commonest_error(table)
+    return cell_key(*worst[:2]) if worst else "none"
+
+
+def _errors(table: Confusion) -> int:
+    worst = commonest_error(table)
+    return worst[2] if worst else 0
+
+
+ACCURACY = (
+    Column("n", "n", ",d"),
+    Column("share right", "accuracy", ends=("low", "high")),
+    Column("commonest error", _error, TEXT),
+    Column("of it", _errors, ",d"),
+    Column("best constant", "constant"),
+    Column("right: A better", lambda table: float(table.share.value[2, 2])),
+    Column("right: a tie", lambda table: float(table.share.value[1, 1])),
+    Column("right: B better", lambda table: float(table.share.value[0, 0])),
+)
+"""A row per judge: accuracy, its commonest error, and the share right where gold says each label."""

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..confidence.calibration_error import (
-    Calibration,
-    CalibrationIntervals,
-    ConfidenceGap,
-    NoiseFloor,
-    by_chance,
-)
+from ..confidence.calibration_error import by_chance
 from ..confidence.recalibration import Recalibration
 from ..confidence.selective import Guarantee, RiskCoverage, RiskThreshold, Sureness
 from ..confidence.th_scores import ThScore
@@ -23,6 +17,8 @@ from .verdicts import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..confidence.calibration_error import Calibration, CalibrationIntervals, ConfidenceGap, NoiseFloor
 
 SURE_OF = {
     "share": "{at} of its votes agree",

@@ -40,24 +40,21 @@ BOARD = (
     Column("Elo", "elo", "+.0f", "points that this chance stands for"),
     Column("judges", "n_judges", "d"),
 )
+SPREADS = (Column("SD", "sd"), Column("SE", "se"), Column("CV", "cv"))
 MEASURES = (
     Column("measure", "measure", ""),
     Column("models", "n_models", "d"),
     Column("judges", "n_judges", "d"),
-    Column("SD", "sd"),
+    SPREADS[0],
     Column("SD / spread of models", "relative"),
-    Column("SE", "se"),
-    Column("CV", "cv"),
+    *SPREADS[1:],
     Column("spread of models", "spread"),
 )
 BY_MODEL = (
-    Column("measure", "measure", ""),
-    Column("model", "model", ""),
+    *(Column(name, name, "") for name in ("measure", "model")),
     Column("judges", "n_judges", "d"),
     Column("mean", "mean"),
-    Column("SD", "sd"),
-    Column("SE", "se"),
-    Column("CV", "cv"),
+    *SPREADS,
 )
 STATISTICS = (
     Column("judge", "judge", ""),

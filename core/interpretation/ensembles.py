@@ -9,7 +9,7 @@ from typing import Literal
 from ..consensus.ensembles import Difference, EnsembleScore, EnsembleTable
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import percent, points, points_ends
+from .format import percent, percent_span, points, points_ends
 from .tables import Column
 from .verdicts import FEW
 
@@ -85,7 +85,7 @@ def _compared(found: EnsembleTable, best: EnsembleScore, rules: int) -> tuple[st
     rival += ", as they vote or by BTD" if best.fitted else ""
     right = (
         f"{best.name} is right on {percent(best.accuracy.value, 1)} of comparisons "
-        f"({percent(best.accuracy.low, 1)} to {percent(best.accuracy.high, 1)}, n {best.n:,})"
+        f"({percent_span(best.accuracy, 1)}, n {best.n:,})"
     )
     measured = _measured(gap)
     if widened(gap, rules).low > 0:
@@ -171,7 +171,7 @@ def rules_departures(found: EnsembleTable) -> tuple[str, ...]:
 
 
 def departures(score: EnsembleScore) -> str:
-    """How often a rule, member or fuser departs from the majority of judges, and who is right where it differs."""
+    """How often a rule, member or fuser differs from the majority of judges, and who is right there."""
     neither = score.differs - score.right - score.wrong
     rest = f"; neither is on {neither:,}" if neither else ""
     return (

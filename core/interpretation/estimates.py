@@ -8,24 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..agreement.reliability import Repeatability
 from ..confidence.calibration_error import by_chance, calibration, calibration_intervals, noise_floor
-from ..records import (
-    NO_GOLD,
-    FloatArray,
-    IntArray,
-    LengthCounts,
-    OutcomeCounts,
-    PositionCounts,
-    VoteCounts,
-    majority,
-)
-from ..stats.auroc import auroc
+from ..confidence.selective import auroc
+from ..records import NO_GOLD, OutcomeCounts, VoteCounts, majority
 from ..stats.estimate import Estimate
 from ..stats.intervals import dense_codes, item_means, mean_interval, wilson_by_item
+
+if TYPE_CHECKING:
+    from ..records import FloatArray, IntArray, LengthCounts, PositionCounts
 
 
 def direction(counts: VoteCounts, *, level: float = 0.95) -> Estimate | None:
@@ -47,7 +42,7 @@ def tie_gap(counts: VoteCounts, *, level: float = 0.95) -> Estimate | None:
     if not len(labelled):
         return None
     n = labelled.plus + labelled.tie + labelled.minus
-    return _item_mean(labelled.item, labelled.tie / n - (labelled.gold == 0), n, (-1.0, 1.0), level)
+    return _item_mean(labelled.item, labelled.tie / n - (labelled.gold == 0), n, level)
 
 
 def position_lean(counts: PositionCounts, *, level: float = 0.95) -> Estimate | None:
@@ -59,7 +54,7 @@ def position_lean(counts: PositionCounts, *, level: float = 0.95) -> Estimate | 
     if not has.any():
         return None
     pairs = counts.pairs[has]
-    return _item_mean(counts.item[has], counts.slot_sum[has] / (2 * pairs), pairs, (-1.0, 1.0), level)
+    return _item_mean(counts.item[has], counts.slot_sum[has] / (2 * pairs), pairs, level)
 
 
 def hard_flips(counts: PositionCounts, *, level: float = 0.95) -> Estimate | None:
@@ -99,7 +94,7 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate 
         return None
     stated = float(item_means(known.item, known.confidence, known.n).mean())
     gap = known.confidence - known.correct / known.n
-    return _item_mean(known.item, gap, known.n, (stated - 1.0, stated), level, within=(-1.0, 1.0))
+    return _item_mean(known.item, gap, known.n, level, ends=(stated - 1.0, stated))
 
 
 def expected_calibration_error(
@@ -162,7 +157,7 @@ def side_preference(
     n = kept.plus + kept.tie + kept.minus
     beyond = towards * ((kept.plus - kept.minus) / n - kept.gold) / 2
     if not balanced:
-        return _item_mean(kept.item, beyond, n, (-1.0, 1.0), level)
+        return _item_mean(kept.item, beyond, n, level)
     return _balanced_mean(kept.item, beyond, n, towards * kept.gold, level)
 
 
@@ -236,7 +231,7 @@ def judge_against_people(
     if not rows.any():
         return None
     value = (gain * usable).sum(axis=0)[rows] / held[rows]
-    return _item_mean(judge.item[rows], value, np.ones(int(rows.sum())), (-1.0, 1.0), level)
+    return _item_mean(judge.item[rows], value, np.ones(int(rows.sum())), level)
 
 
 def people_agreement(people: Mapping[str, VoteCounts], *, level: float = 0.95) -> Estimate | None:
@@ -274,10 +269,9 @@ def _item_mean(
     item: IntArray,
     value: FloatArray,
     n: IntArray | FloatArray,
-    ends: tuple[float, float],
     level: float,
     *,
-    within: tuple[float, float] | None = None,
+    ends: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
     means = item_means(item, value, n)
-    return mean_interval(np.arange(len(means)), means, ends=ends, within=within, level=level)
+    return mean_interval(np.arange(len(means)), means, ends=ends, within=(-1.0, 1.0), level=level)

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..aggregation.rules import RULES
-from ..experiments.budget import BudgetPlan
-from ..experiments.budget_trial import BudgetTrial, TrialRow
+from ..experiments.budget import BudgetPlan, BudgetTrial, TrialRow
 from ..experiments.comparison import Comparison, PairedDifference, ParameterGrid
 from ..experiments.parameter_transfer import Transfer, TransferPrediction
 from ..experiments.sweeps import Sweep
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import ends, minus, percent, signed, signed_ends, span
+from .format import count, ends, minus, percent, signed, signed_ends, span
 from .verdicts import ERROR_NEAR
-
-if TYPE_CHECKING:
-    from ..records import BoolArray
-
 
 SIGNIFICANT = 0.05
 REGIMES = ("high correction", "mismatched", "low correction")
@@ -32,7 +27,7 @@ def enough_votes(found: Sweep, rule: str = "btd") -> int:
     Shown: by the upper end of the interval by item of the paired difference.
     """
     # Written so that an unknown end counts as far.
-    far = ~(found.more_high[:, found.methods.index(rule)] <= ERROR_NEAR)
+    far = ~(found.more.high[:, found.methods.index(rule)] <= ERROR_NEAR)
     return int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
 
 
@@ -45,15 +40,15 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         on += f" (intervals leave out which {found.calibration:,.0f} calibrate)"
     if len(found.sizes) == 1:
         return (
-            f"{judge}: only {_votes(most)} per comparison {'was' if most == 1 else 'were'} tried, so "
-            f"nothing is known of other numbers: {name} errs {_error(found, -1, column)}, {on}."
+            f"{judge}: only {count(most, 'vote')} per comparison {'was' if most == 1 else 'were'} tried, "
+            f"so nothing is known of other numbers: {name} errs {_error(found, -1, column)}, {on}."
         )
     whole = f"{_error(found, -1, column)} with all {most}"
     if enough < most:
         place = found.sizes.tolist().index(enough)
         sentence = (
-            f"{judge}: {_votes(enough)} per comparison {'does' if enough == 1 else 'do'} nearly as well as "
-            f"{most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
+            f"{judge}: {count(enough, 'vote')} per comparison {'does' if enough == 1 else 'do'} nearly as "
+            f"well as {most}: {name} errs {whole} and {_more(found, place, column)} with {enough}, {on}."
         )
         first = f" With {found.sizes[0]} it errs {_more(found, 0, column)}."
         return sentence if place == 0 else sentence + first
@@ -61,7 +56,7 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     few = "" if len(found.sizes) == 2 else f", with {found.sizes[0]} it errs {_more(found, 0, column)}"
     verdict = (
         f"more votes pay up to all {most}"
-        if found.more_low[-2, column] > 0
+        if found.more.low[-2, column] > 0
         else f"whether fewer than {most} votes would do is not known"
     )
     return f"{judge}: {verdict}: {name} errs {whole}, {before}{few}, {on}."
@@ -69,7 +64,7 @@ def votes_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
 
 def enough_labels(found: Sweep, rule: str = "btd") -> int | None:
     """Fewest labels that bring a rule within ERROR_NEAR of BTD fitted on every label, and keep it there."""
-    far = found.mae[:, found.methods.index(rule)] - found.mae_all_labels > ERROR_NEAR
+    far = found.mae.value[:, found.methods.index(rule)] - found.mae_all_labels > ERROR_NEAR
     if far[-1]:
         return None
     return int(found.sizes[len(far) - int(np.argmax(far[::-1]))]) if far.any() else int(found.sizes[0])
@@ -83,7 +78,7 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
     if enough is None:
         sentence = (
             f"{judge}: even {last:,} labelled comparisons leave {name} "
-            f"{found.mae[-1, column] - everything:.3f} above its error with all {found.n:,} labels: "
+            f"{found.mae.value[-1, column] - everything:.3f} above its error with all {found.n:,} labels: "
             f"{_over_splits(found, -1, column)} against {everything:.3f}."
         )
     else:
@@ -96,15 +91,16 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
         [] if enough == first or first == last else [f"With {first} it errs {_over_splits(found, 0, column)}"]
     )
     if "majority" in found.methods:
-        error = float(found.mae[0, found.methods.index("majority")])
-        never = f", and {name} with labels never less" if found.mae[:, column].min() >= error else ""
+        error = float(found.mae.value[0, found.methods.index("majority")])
+        never = f", and {name} with labels never less" if found.mae.value[:, column].min() >= error else ""
         parts.append(f"{'m' if parts else 'M'}ajority, which needs no labels, errs {error:.3f}{never}")
     return f"{sentence} {'; '.join(parts)}." if parts else sentence
 
 
 def transfer_answer(found: Transfer, between: str) -> str:
     """In how many pairs of tasks a fit on one is not shown to cost more on the other, and the worst shown."""
-    worse, better = costly(found), found.change.high < 0
+    # All pairs are tested at once.
+    worse, better = found.change.low > 0, found.change.high < 0
     k = len(found.tasks)
     pairs = k * (k - 1)
     sentence = (
@@ -126,11 +122,6 @@ def transfer_answer(found: Transfer, between: str) -> str:
         f"{sentence}. Worst shown: fitted on {found.tasks[row]}, the error on {found.tasks[column]} rises by "
         f"{worst.value:.3f} ({ends(worst)}) from {found.mae[column, column]:.3f}.{chance}"
     )
-
-
-def costly(found: Transfer) -> BoolArray:
-    """Pairs whose error is shown to rise, all of them tested at once."""
-    return np.asarray(found.change.low > 0)
 
 
 def prediction_answer(found: TransferPrediction) -> str:
@@ -206,22 +197,19 @@ def parameters_answer(found: ParameterGrid) -> str:
     )
 
 
-def _votes(n: int) -> str:
-    return f"{n} vote{'' if n == 1 else 's'}"
-
-
 def _error(found: Sweep, place: int, column: int) -> str:
-    low, high = found.mae_item_low[place, column], found.mae_item_high[place, column]
-    return f"{found.mae[place, column]:.3f} ({span(low, high)})"
+    error = found.mae_item[place, column]
+    return f"{error.value:.3f} ({ends(error)})"
 
 
 def _over_splits(found: Sweep, place: int, column: int) -> str:
-    low, high = found.mae_low[place, column], found.mae_high[place, column]
-    return f"{found.mae[place, column]:.3f} ({low:.3f} to {high:.3f} over splits)"
+    error = found.mae[place, column]
+    return f"{error.value:.3f} ({error.low:.3f} to {error.high:.3f} over splits)"
 
 
 def _more(found: Sweep, place: int, column: int) -> str:
-    more, low, high = (float(part[place, column]) for part in (found.more, found.more_low, found.more_high))
+    change = found.more[place, column]
+    more, low, high = change.value, change.low, change.high
     if low >= 0 or more > -0.0005:
         more, low, high = (round(value, 3) + 0.0 for value in (more, low, high))
         return f"{more:.3f} more ({minus(span(low, high))})"
@@ -322,8 +310,8 @@ def simpler(found: BudgetTrial, tolerance: float) -> str | None:
     if better:
         one = min(better, key=lambda row: (row.votes, row.mae))
         parts.append(
-            f"A simpler rule ({one.name}) has no higher error with no more votes: it uses {one.votes:.2f} where the "
-            f"planner asks {chosen.votes:.2f}, and adds {signed(one.added.value, 4)} "
+            f"A simpler rule ({one.name}) has no higher error with no more votes: it uses {one.votes:.2f} "
+            f"where the planner uses {chosen.votes:.2f}, and adds {signed(one.added.value, 4)} "
             f"({signed_ends(one.added, 4)}) to the error where the planner adds "
             f"{signed(chosen.added.value, 4)}."
         )
@@ -342,7 +330,7 @@ def saving(judge: str, found: BudgetTrial, tolerance: float) -> str:
     """
     same, chosen = found.rows["planner-0"], found.rows[f"planner-{tolerance:g}"]
     if found.votes == found.step:
-        at_once = f"{found.votes} {_plural('vote', found.votes)}"
+        at_once = count(found.votes, "vote")
         return f"{judge}: a comparison has only {at_once}, all asked at once, so no vote can be saved."
     how = "vote by vote" if found.step == 1 else f"{found.step} votes at a time"
     sentence = (
@@ -368,8 +356,8 @@ def outlook(
     """
     planned, everything = comparisons * budget.expected_votes, comparisons * budget.votes
     sentence = (
-        f"For {comparisons:,} more {_plural('comparison', comparisons)} expect {planned:,.0f} "
-        f"{_plural('vote', round(planned))} instead of {everything:,}, and a "
+        f"For {count(comparisons, 'more comparison')} expect "
+        f"{count(round(planned), 'vote')} instead of {everything:,}, and a "
         f"mean error of {budget.expected_mae:.3f} instead of {budget.fixed_mae:.3f}."
     )
     if call is not None:
@@ -378,15 +366,11 @@ def outlook(
         )
     if found is not None:
         sentence += (
-            f" So a plan learned from all {budget.n_comparisons:,} comparisons with {budget.votes} "
-            f"{_plural('vote', budget.votes)} expects of itself. The rules tried learn from "
+            f" So a plan learned from all {budget.n_comparisons:,} comparisons with "
+            f"{count(budget.votes, 'vote')} expects of itself. The rules tried learn from "
             f"{found.calibration:,.0f} each and are measured on the others, so their votes and errors differ."
         )
     return sentence
-
-
-def _plural(noun: str, n: int) -> str:
-    return noun if n == 1 else f"{noun}s"
 
 
 def _measured(row: TrialRow) -> str:

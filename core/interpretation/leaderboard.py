@@ -30,11 +30,7 @@ BOARD = (
     Column("wins %", "p.value", ".1f", "win probability, a tie being half a win", scale=100),
 )
 """A board with its published interval."""
-BOARD_CORRECTED = (
-    *BOARD[:3],
-    Column("Elo", "elo_corrected", "+.0f", ends=ENDS, ends_help=SEEN),
-    *BOARD[4:],
-)
+BOARD_CORRECTED = (*BOARD[:3], Column("Elo", "elo_corrected", "+.0f", ends=ENDS, ends_help=SEEN), *BOARD[4:])
 OTHER_ANCHORS = (
     Column("anchor", "anchor", ""),
     Column("Kendall τ", "kendall_tau", ".2f"),

@@ -1,4 +1,4 @@
-"""Sentences and tables of the Leaderboard's tabs: ratings, judges, doubtful prompts, tasks, other boards."""
+"""Sentences and tables of the Leaderboard's tabs: ratings, judges, prompts, tasks, labels, other boards."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from operator import attrgetter
 
 import numpy as np
 
-from ..leaderboard.abstaining import Abstained, Abstention, Changed
 from ..leaderboard.anchored import Board, BoardRow, SubsampleErrors
+from ..leaderboard.debiased import DebiasedRate, RoganGladen
 from ..leaderboard.judge_dispersion import MethodSpread, RatingSpread
 from ..leaderboard.judges import JurySize, PooledBoard, Pooling, Screened, Screening
-from ..leaderboard.order_ratings import RAEE
-from ..leaderboard.outside import LEAST_FOR_INTERVAL, OutsideComparison
-from ..leaderboard.rating_methods import Result
-from ..leaderboard.task_spread import BetweenTasks, differing
+from ..leaderboard.ratings import RAEE, Result
+from ..leaderboard.robustness import Abstained, Abstention, BetweenTasks, Changed, differing
+from ..leaderboard.standings import LEAST_FOR_INTERVAL, OutsideComparison
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
 from .format import elo_ends, number, percent, points, points_ends, signed_elo
@@ -350,7 +349,8 @@ def outside(found: OutsideComparison) -> str:
     n = len(found.models)
     left = f"{len(found.only_here)} here and {len(found.only_outside)} there have no partner"
     if n >= 3 and found.kendall is None:
-        return f"All models of both boards are equal on one of them, so ranks cannot be compared: {n} match, {left}."
+        why = "All models of both boards are equal on one of them, so ranks cannot be compared"
+        return f"{why}: {n} match, {left}."
     if found.kendall is None:
         return f"Too few models stand on both boards to compare them: {n} match, {left}."
     ends = order_ends(found.kendall)
@@ -361,6 +361,61 @@ def outside(found: OutsideComparison) -> str:
         f"{100 * found.mean_abs_p:.1f} points of win probability, a model on average"
     )
     return f"On the {n} models of both boards, Kendall τ is {found.kendall.value:.2f}{ends}{apart}. {left}."
+
+
+def debiased(candidate: str, anchor: str, judge: str | None, found: DebiasedRate) -> str:
+    """The score that gold would give, what the judge says alone, and whether its votes help.
+
+    judge : None for all of them pooled.
+    """
+    low, high = percent(found.low), percent(found.high)
+    shift = 100 * found.bias
+    pronoun, says = ("it scores", f"{judge} says") if judge else ("they score", "The judges pooled say")
+    wrong = (
+        f"{pronoun} {candidate} {abs(shift):.1f} points {'too high' if shift > 0 else 'too low'} on average"
+        if abs(shift) >= 0.05
+        else f"{pronoun} {candidate} as gold does on average"
+    )
+    longer = max(found.high - found.low, found.labels.high - found.labels.low)
+    shorter = min(found.high - found.low, found.labels.high - found.labels.low)
+    share = round(100 * (1 - shorter / longer))
+    if not found.n_unlabelled:
+        helps = "Every comparison has gold, so the labels alone are the answer."
+    elif found.low == found.high:
+        helps = (
+            "The judge is so far off where gold is known that its votes elsewhere lead beyond what a score "
+            "can be: the labels are hardly a random part of all."
+        )
+    elif found.items_unlabelled < 2:
+        helps = "Only one item has no gold, so the labels alone are the answer."
+    elif found.weight == 0:
+        helps = "The judge's votes are not worth following, and are not used."
+    elif share == 0:
+        helps = "The judge's votes change nothing: its interval is as long as by the labels alone."
+    elif found.gain < 1:
+        helps = f"The judge's votes help: the interval is {share} % shorter than by the labels alone."
+    else:
+        helps = f"The judge's votes do not help: the labels alone give an interval {share} % shorter"
+        helps += "; a tuned weight follows the judge less." if found.weighting == "full" else "."
+    return (
+        f"{candidate} wins {percent(found.value)} against {anchor} ({low} to {high}), a tie being half a "
+        f"win, as gold would judge all {found.n_labelled + found.n_unlabelled:,} comparisons. {says} "
+        f"{percent(found.judge)}; on the {found.n_labelled:,} with gold {wrong}. {helps}"
+    )
+
+
+def corrected(found: RoganGladen) -> str:
+    """The two-class correction beside it, or why there is none."""
+    rate = found.rate
+    if rate is None or found.sensitivity is None or found.specificity is None:
+        return f"Rogan–Gladen: not applicable, {found.reason}."
+    hits = (
+        f"from a sensitivity of {percent(found.sensitivity)} (n {found.n_a:,}) and a specificity of "
+        f"{percent(found.specificity)} (n {found.n_b:,})"
+    )
+    if not rate.has_interval:
+        return f"Rogan–Gladen: {percent(rate.value)} {hits}; {found.reason}."
+    return f"Rogan–Gladen: {percent(rate.value)} ({percent(rate.low)} to {percent(rate.high)}), {hits}."
 
 
 def order_ends(tau: Estimate) -> str:

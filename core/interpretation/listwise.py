@@ -9,7 +9,7 @@ from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
-from .format import p_value, percent, points, points_ends
+from .format import p_value, percent, percent_span, points, points_ends
 from .tables import Column
 
 SIGNIFICANT = 0.05
@@ -102,7 +102,7 @@ def answer(
     else:
         first = (
             f"{judge}: the first place depends on the order of the candidates on {percent(changed.value)} of "
-            f"items ({_ends(changed)}, n {changed.n:,})."
+            f"items ({percent_span(changed)}, n {changed.n:,})."
         )
     sentence = first if found is None else f"{first} {gained(found)}"
     return sentence, "warning" if changed is None or changed.low > 0 else "finding"
@@ -124,7 +124,7 @@ def gained(found: Improvements) -> str:
     items = "item" if overall.n == 1 else "items"
     consensus = (
         f"The consensus of all orders is right on {percent(after.value, 1)} of {overall.n:,} {items} "
-        f"({_ends(after, 1)})"
+        f"({percent_span(after, 1)})"
     )
     one = (
         f"any one order (mean over orders) on {percent(alone.value, 1)}, a change by "
@@ -146,7 +146,7 @@ def judges(found: Mapping[str, OrderSensitivity]) -> str:
 
     def items(name: str) -> str:
         changed = found[name].changed
-        return f"{percent(changed.value)} of {changed.n:,} items ({_ends(changed)})"
+        return f"{percent(changed.value)} of {changed.n:,} items ({percent_span(changed)})"
 
     steady = sorted(found, key=lambda name: found[name].changed.value)
     first, last = steady[0], steady[-1]
@@ -196,16 +196,12 @@ def slots(found: OrderSensitivity) -> str:
     win, pull = most.win, most.pull
     sentence = (
         f"Slot {most.slot + 1} comes first in {percent(win.value, 1)} of its {win.n:,} runs "
-        f"({_ends(win, 1)}), {points(pull.value)} points {_known_ends(pull)} from what the same candidates "
-        "get in other slots."
+        f"({percent_span(win, 1)}), {points(pull.value)} points {_known_ends(pull)} from what the same "
+        "candidates get in other slots."
     )
     if bonferroni_interval(pull, len(used)).excludes(0):
         return f"{sentence} The slot has an effect of its own."
     return f"{sentence} That is within chance: no slot effect is shown."
-
-
-def _ends(share: Estimate, digits: int = 0) -> str:
-    return f"{percent(share.low, digits)} to {percent(share.high, digits)}"
 
 
 def _known_ends(gap: Estimate) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..bias.length import Verbosity
-from ..bias.position import OrderBalance, PositionBias
+from ..bias import OrderBalance, PositionBias, Verbosity
 from .format import percent, percent_span, signed, signed_span
 from .tables import TEXT, Column, frame
 from .verdicts import UNPAIRED
@@ -98,8 +97,8 @@ def order_balance(judge: str, value: OrderBalance | None) -> str:
             "balance needs two votes or more in each order."
         )
     found = (
-        f"{judge}: at {n} votes per comparison, MAE is {ab} with A always first, {ba} with B always first and "
-        f"{balanced} with half of each"
+        f"{judge}: at {n} votes per comparison, MAE is {ab} with A always first, {ba} with B always first "
+        f"and {balanced} with half of each"
     )
     if not gain.has_interval:
         return (

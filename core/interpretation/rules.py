@@ -26,7 +26,7 @@ MOST_TIMES = 20
 """More items than this many times those at hand: the estimate sits at the limit, and more hardly decide."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Limits:
     """Where caution begins and where a check fails, with the reason for it.
 
@@ -54,99 +54,76 @@ CONFIDENCE_ITEMS = 30
 
 LIMITS: dict[str, Limits] = {
     "accuracy": Limits(
-        shape="at_least",
-        caution=0.70,
-        failure=0.60,
-        reason="The cost in items is 1/(2p − 1)²: 6 times at .70, 25 times at .60. On MT-Bench without ties "
+        "at_least",
+        0.70,
+        0.60,
+        "The cost in items is 1/(2p − 1)²: 6 times at .70, 25 times at .60. On MT-Bench without ties "
         "people agree on 81 % and GPT-4 with them on 85 %.",
     ),
     "position": Limits(
-        shape="signed",
-        caution=0.10,
-        failure=0.20,
+        "signed",
+        0.10,
+        0.20,
+        "One fixed order moves a win rate by half of it: 35 and 70 Elo.",
         unit="points",
-        reason="One fixed order moves a win rate by half of it: 35 and 70 Elo.",
     ),
     "stability": Limits(
-        shape="at_most",
-        caution=0.20,
-        failure=0.40,
+        "at_most",
+        0.20,
+        0.40,
+        "MT-Bench's GPT-4 changes 35 % of pairs, ties included; without repeats it may be noise.",
         worst="warn",
-        reason="MT-Bench's GPT-4 changes 35 % of pairs, ties included; without repeats it may be noise.",
     ),
     "flip_excess": Limits(
-        shape="at_most",
-        caution=0.05,
-        failure=0.15,
+        "at_most",
+        0.05,
+        0.15,
+        "Changes beyond those of repeats in one order: only these blame the order.",
         unit="points",
-        reason="Changes beyond those of repeats in one order: only these blame the order.",
     ),
     "calibration": Limits(
-        shape="above_noise",
-        caution=0.10,
-        failure=0.15,
+        "above_noise",
+        0.10,
+        0.15,
+        "At a stated 90 %, .10 doubles the errors.",
         items=CONFIDENCE_ITEMS,
         unit="points",
-        reason="At a stated 90 %, .10 doubles the errors.",
     ),
     "overconfidence": Limits(
-        shape="signed",
-        caution=0.10,
-        failure=0.20,
+        "signed",
+        0.10,
+        0.20,
+        "At a stated 90 %, .10 doubles the errors; stating too little misleads nobody into trust.",
         failing_side="above",
         items=CONFIDENCE_ITEMS,
         unit="points",
-        reason="At a stated 90 %, .10 doubles the errors; stating too little misleads nobody into trust.",
     ),
     "discrimination": Limits(
-        shape="at_least",
-        caution=0.60,
-        failure=0.50,
+        "at_least",
+        0.60,
+        0.50,
+        "Stated confidence is often near .6; below .5 it is inverse.",
         items=CONFIDENCE_ITEMS,
         unit="number",
-        reason="Stated confidence is often near .6; below .5 it is inverse.",
     ),
     "repeatability": Limits(
-        shape="at_least",
-        caution=0.75,
-        failure=0.50,
-        unit="number",
-        reason="Koo & Li (2016): good from .75, poor below .50.",
+        "at_least", 0.75, 0.50, "Koo & Li (2016): good from .75, poor below .50.", unit="number"
     ),
     "ties": Limits(
-        shape="signed",
-        caution=0.10,
-        failure=None,
-        unit="points",
-        reason="Never a failure: calibrated aggregation can correct it.",
+        "signed", 0.10, None, "Never a failure: calibrated aggregation can correct it.", unit="points"
     ),
     "length": Limits(
-        shape="signed",
-        caution=0.10,
-        failure=0.20,
-        unit="points",
-        reason="AlpacaEval controls for length because rankings follow it.",
+        "signed", 0.10, 0.20, "AlpacaEval controls for length because rankings follow it.", unit="points"
     ),
-    "own_family": Limits(
-        shape="signed",
-        caution=0.05,
-        failure=0.10,
-        unit="points",
-        reason="35 and 70 Elo; MT-Bench saw about .10.",
-    ),
+    "own_family": Limits("signed", 0.05, 0.10, "35 and 70 Elo; MT-Bench saw about .10.", unit="points"),
     "agreement": Limits(
-        shape="at_least",
-        caution=-0.10,
-        failure=-0.20,
+        "at_least",
+        -0.10,
+        -0.20,
+        "The alternative annotator test allows a judge .1 to .2 less than a person.",
         unit="points",
-        reason="The alternative annotator test allows a judge .1 to .2 less than a person.",
     ),
-    "data": Limits(
-        shape="at_most",
-        caution=0.02,
-        failure=0.10,
-        reason="Outputs without a verdict are not missing at random.",
-    ),
+    "data": Limits("at_most", 0.02, 0.10, "Outputs without a verdict are not missing at random."),
 }
 """The limits of every check, by default."""
 

@@ -218,7 +218,8 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
             )
     if not found:
         raise NoUsableVotes(
-            f"The votes of {dataset} carry no texts: collecting votes on them needs prompt, response_a and response_b"
+            f"The votes of {dataset} carry no texts: collecting votes on them needs prompt, response_a and "
+            "response_b"
         )
     return tuple(found.values())
 

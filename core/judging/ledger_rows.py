@@ -15,8 +15,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidOption
-from ..schema import FORMS, REJECT_SCHEMA_NAMES, STATUSES, ImportResult, Kind
-from ..store.ledger import Call, Comparison, Ledger, Reply
+from ..schema import FORMS, STATUSES, ImportResult, Kind
+from ..store.ledger import COMPARISON, Call, Ledger, Reply
 from .items import Item, alone
 from .job import Job
 from .limits import InFlight
@@ -37,21 +37,9 @@ CONTENT = ("candidate", "slot", "score", "rank", "status", "prompt_hash", "tempe
 
 def ledger_of(job: Job, store: Store) -> Ledger:
     """The ledger of the job's data set."""
-    comparisons = [
-        Comparison(
-            item_id=item.item_id,
-            model_a=item.models[0],
-            model_b=item.models[1],
-            category=item.category,
-            gold=item.gold,
-            prompt=item.prompt,
-            response_a=item.responses[0],
-            response_b=item.responses[1],
-        )
-        for item in job.items
-        if job.rules.kind == "votes"
-    ]
-    return Ledger(store, job.dataset, comparisons)
+    pairs = job.items if job.rules.kind == "votes" else ()
+    known = [(i.item_id, *i.models, i.category, i.prompt, *i.responses, i.gold) for i in pairs]
+    return Ledger(store, job.dataset, [dict(zip(COMPARISON, cells, strict=True)) for cells in known])
 
 
 def check_free(
@@ -196,18 +184,11 @@ def _is_best(item: Item, place: int) -> int | None:
 def _reading(kind: Kind, rows: list[dict[str, Any]], name: str) -> ImportResult:
     import pyarrow as pa
 
-    schema = FORMS[kind].schema()
-    filled = [{**row, "extra": [], "row": number} for number, row in enumerate(rows, start=1)]
-    empty = pa.table({column: pa.array([], pa.string()) for column in REJECT_SCHEMA_NAMES})
-    return ImportResult(
+    return ImportResult.without_rejects(
+        pa.Table.from_pylist(rows, schema=FORMS[kind].schema()),
         name=f"{name} (collected)",
         sha256=hashlib.sha256(json.dumps(rows).encode()).hexdigest(),
         format="collected",
-        rows=len(rows),
-        votes=pa.Table.from_pylist(filled, schema=schema),
-        rejects=empty,
-        duplicates=0,
-        mapping={},
         kind=kind,
     )
 

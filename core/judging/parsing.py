@@ -42,23 +42,12 @@ Status = Literal["ok", "unparsed", "refused"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
-    """One candidate of a listwise reply: `slot` in which it was shown, from 0; flags 0 or 1."""
-
-    slot: int
-    score: float
-    rank: int
-    uncertain: int
-    major_error: int
-    unsupported: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
     """What a reply says.
 
     slot_vote : +1 the response shown first is better, −1 the second, 0 a tie; None unless a verdict was read.
     reason : the model's words about it; of what could not be read, all of its text.
+    ranking : of each candidate the `slot` in which it was shown, from 0, `score`, `rank` and `FLAGS`.
     """
 
     status: Status
@@ -66,7 +55,7 @@ class Parsed:
     confidence: float | None = None
     reason: str = ""
     score: int | None = None
-    ranking: tuple[Ranked, ...] = ()
+    ranking: tuple[dict[str, Any], ...] = ()
     key: str | None = None
 
 
@@ -147,9 +136,9 @@ def ranking(text: str, candidates: int) -> Parsed:
     if found is None or not isinstance(found["candidates"], list):
         raise _Unreadable
     entries = (_candidate(entry, labels) for entry in found["candidates"])
-    ranked = tuple(sorted(entries, key=lambda entry: entry.slot))
-    _need([entry.slot for entry in ranked] == list(range(candidates)))
-    _need(sorted(entry.rank for entry in ranked) == list(range(1, candidates + 1)))
+    ranked = tuple(sorted(entries, key=lambda entry: entry["slot"]))
+    _need([entry["slot"] for entry in ranked] == list(range(candidates)))
+    _need(sorted(entry["rank"] for entry in ranked) == list(range(1, candidates + 1)))
     return Parsed(status="ok", ranking=ranked, reason=_reason(found, text))
 
 
@@ -197,17 +186,13 @@ def _reason(found: Mapping[str, Any], text: str) -> str:
     return _text(found.get("reason", "")) if found else storable(text)
 
 
-def _candidate(entry: Any, labels: str) -> Ranked:
+def _candidate(entry: Any, labels: str) -> dict[str, Any]:
     _need(isinstance(entry, dict) and set(entry) == {"label", "score", "rank", *FLAGS})
     label, rank = entry["label"], entry["rank"]
     _need(label in list(labels) and type(rank) is int)
     _need(all(isinstance(entry[flag], bool) for flag in FLAGS))
-    return Ranked(
-        slot=labels.index(label),
-        score=_number(entry["score"], 0, 100),
-        rank=rank,
-        **{flag: int(entry[flag]) for flag in FLAGS},
-    )
+    flags = {flag: int(entry[flag]) for flag in FLAGS}
+    return {"slot": labels.index(label), "score": _number(entry["score"], 0, 100), "rank": rank, **flags}
 
 
 def _unread(text: str, refused: bool) -> Parsed:

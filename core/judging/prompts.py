@@ -7,7 +7,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -246,12 +246,8 @@ class Request:
 
     def _body(self, parsed: Parsed) -> str | None:
         if parsed.ranking:
-            return json.dumps(
-                [
-                    {"candidate": self.item.models[self.order[entry.slot]], **asdict(entry)}
-                    for entry in parsed.ranking
-                ]
-            )
+            models = [self.item.models[place] for place in self.order]
+            return json.dumps([{"candidate": models[entry["slot"]], **entry} for entry in parsed.ranking])
         found = {"score": parsed.score, "key": parsed.key}
         given = {name: value for name, value in found.items() if value is not None}
         return json.dumps(given) if given else None

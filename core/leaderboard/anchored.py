@@ -9,19 +9,15 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
-from ..records import FloatArray, IntArray, PairScores
-from ..stats.estimate import Estimate, Estimates, flat
-from ..stats.intervals import beta_interval, check_level
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..records import BoolArray, FloatArray, IntArray, PairScores
+from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
+from ..stats.intervals import beta_interval, common_places
 
 ELO_PER_NAT = 400 / math.log(10)
 """Elo points of one unit of log odds."""
@@ -95,11 +91,9 @@ class Board:
         """Elo of each model, with the dispersion-corrected interval; n counts prompts."""
         return {row.model: row.elo_corrected for row in self.rows}
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model."""
-        import pandas as pd
-
-        return pd.DataFrame([row.columns() for row in self.rows])
+        return data_frame([row.columns() for row in self.rows])
 
 
 def elo_of_p(p: FloatArray | float) -> FloatArray:
@@ -185,7 +179,6 @@ def board(
 
     Source: [RAEE] §2, App. B, C; docs/methods.md §6.
     """
-    check_level(level)
     if kappa_factor is not None and not 0 < kappa_factor <= 1:
         raise InvalidOption(f"kappa_factor = {kappa_factor}: must be above 0 and at most 1")
     model, item, score, tie = against(pairs, anchor)
@@ -197,20 +190,20 @@ def board(
         raise InvalidOption(
             f"pool = {pool}: smaller than the {n[worst]} prompts of {met_most} against {anchor}"
         )
-    total = _sum_by(row_of, score)
-    ties = _sum_by(row_of, tie)
+    total, ties, squares = (np.bincount(row_of, x).astype(np.float64) for x in (score, tie, score**2))
     p, mass = win_probability(n, total, prior=prior)
     shrink = np.broadcast_to(_pool_factor(n, pool) * (kappa_factor or 1.0) ** 2, p.shape)
-    dispersion = dispersion_factor(n, total, _sum_by(row_of, score**2))
+    dispersion = dispersion_factor(n, total, squares)
     elo = elo_of_p(p)
-    numbers: dict[str, FloatArray] = {"wins": total - ties / 2, "ties": ties, "losses": n - total - ties / 2}
-    estimates: dict[str, Estimates] = {}
+    wins, losses = total - ties / 2, n - total - ties / 2
+    columns: dict[str, Any] = {"wins": wins.tolist(), "ties": ties.tolist(), "losses": losses.tolist()}
     for suffix, factor in (("", shrink), ("_corrected", shrink * dispersion)):
-        numbers[f"se_p{suffix}"] = error = np.sqrt(p * (1 - p) / (mass + 1) * factor)
-        numbers[f"se_elo{suffix}"] = ELO_PER_NAT / (p * (1 - p)) * error
+        error = np.sqrt(p * (1 - p) / (mass + 1) * factor)
         low, high = limits(p, error, level=level)
-        estimates[f"p{suffix}"] = Estimates(p, low, high, n, level)
-        estimates[f"elo{suffix}"] = Estimates(elo, elo_of_p(low), elo_of_p(high), n, level)
+        columns[f"se_p{suffix}"] = error.tolist()
+        columns[f"se_elo{suffix}"] = (ELO_PER_NAT / (p * (1 - p)) * error).tolist()
+        columns[f"p{suffix}"] = Estimates(p, low, high, n, level)
+        columns[f"elo{suffix}"] = Estimates(elo, elo_of_p(low), elo_of_p(high), n, level)
     # Equal scores stand in alphabetical order, so that the board never depends on the order of rows.
     order = sorted(range(len(codes)), key=lambda row: (-round(float(elo[row]), 9), pairs.models[codes[row]]))
     # Tiers rank models, whatever the pool and κ: they use the observed variance alone.
@@ -220,7 +213,7 @@ def board(
             model=pairs.models[codes[row]],
             n=int(n[row]),
             tier=tier[row],
-            **_at(row, numbers, estimates),
+            **{name: values[row] for name, values in columns.items()},
         )
         for row in order
     )
@@ -245,24 +238,40 @@ def board(
     )
 
 
-def _at(row: int, numbers: Mapping[str, FloatArray], estimates: Mapping[str, Estimates]) -> dict[str, Any]:
-    """The fields of one row."""
-    found: dict[str, Any] = {name: float(values[row]) for name, values in numbers.items()}
-    return found | {name: values[row] for name, values in estimates.items()}
+def anchor_rows(pairs: PairScores, anchor: str) -> BoolArray:
+    """Rows in which the anchor takes part; none if no model is called so."""
+    code = pairs.models.index(anchor) if anchor in pairs.models else -1
+    return np.asarray((pairs.model_1 == code) | (pairs.model_2 == code))
 
 
-def against(pairs: PairScores, anchor: str) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Candidate code, item, candidate's score and tied share of every row that has the anchor."""
+def met(pairs: PairScores, anchor: str) -> bool:
+    """Whether some other model has votes against the anchor."""
+    return bool(anchor_rows(pairs, anchor).any())
+
+
+def judges_that_met(judged: Mapping[str, PairScores], anchor: str) -> dict[str, PairScores]:
+    """Those of the judges under whom the anchor met another model, or NoUsableVotes without any."""
+    seen = {name: pairs for name, pairs in judged.items() if met(pairs, anchor)}
+    if not seen:
+        raise NoUsableVotes(f"anchor {anchor!r} met no other model under any judge of this selection")
+    return seen
+
+
+def anchor_code(pairs: PairScores, anchor: str) -> int:
+    """Place of an anchor that met somebody."""
     if anchor not in pairs.models:
         raise UnknownName(
             f"anchor {anchor!r} is no model of this selection; there are: {', '.join(pairs.models)}"
         )
-    code = pairs.models.index(anchor)
-    is_first, is_second = pairs.model_1 == code, pairs.model_2 == code
-    rows = is_first | is_second
-    if not rows.any():
+    if not met(pairs, anchor):
         raise NoUsableVotes(f"anchor {anchor!r} met no other model in this selection")
-    flip = is_first[rows]
+    return pairs.models.index(anchor)
+
+
+def against(pairs: PairScores, anchor: str) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Candidate code, item, candidate's score and tied share of every row that has the anchor."""
+    code, rows = anchor_code(pairs, anchor), anchor_rows(pairs, anchor)
+    flip = pairs.model_1[rows] == code
     score = np.where(flip, 1 - pairs.score[rows], pairs.score[rows])
     tie = 1 - np.abs(2 * score - 1) if pairs.tie is None else pairs.tie[rows]
     return np.where(flip, pairs.model_2[rows], pairs.model_1[rows]), pairs.item[rows], score, tie
@@ -286,10 +295,6 @@ def _pool_factor(n: FloatArray | IntArray | None, pool: int | None) -> FloatArra
     if n is None or pool is None:
         return np.ones(1)
     return np.asarray((pool - n) / max(pool - 1, 1), dtype=np.float64)
-
-
-def _sum_by(row_of: IntArray, values: FloatArray) -> FloatArray:
-    return np.asarray(np.bincount(row_of, values), dtype=np.float64)
 
 
 def dispersion_factor(n: IntArray, total: FloatArray, squares: FloatArray) -> FloatArray:
@@ -333,7 +338,7 @@ def score_difference(
     whatever n is: with the sd alone, one pair of equal models in six would be separated on five prompts.
     With fewer than two of them, or without variance, that of two independent p̄.
     """
-    _, in_one, in_two = np.intersect1d(one[0], two[0], assume_unique=True, return_indices=True)
+    in_one, in_two = common_places(one[0], two[0])
     return _difference(one[1][in_one] - two[1][in_two], min(len(one[0]), len(two[0])), p, se)
 
 
@@ -361,11 +366,9 @@ class SubsampleErrors:
     se_empirical: FloatArray
     draws: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model and number of prompts."""
-        import pandas as pd
-
-        return pd.DataFrame(flat(self)).drop(columns="draws")
+        return data_frame(flat(self)).drop(columns="draws")
 
 
 def subsample_errors(

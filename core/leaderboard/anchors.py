@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption, UnknownName
 from ..records import BoolArray, FloatArray, IntArray, PairScores
-from ..stats.estimate import flat, rows_frame
+from ..stats.estimate import DataFrame, data_frame, flat, rows_frame
 from ..stats.intervals import check_level
 from .anchored import ELO_PER_NAT, Prior, dispersion_factor, elo_of_p, win_probability
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHUNK_CELLS = 4_000_000
 """Triangles are worked on in chunks of this many (triangle, prompt) cells, to bound memory."""
@@ -57,11 +53,9 @@ class SwapRow:
 class AnchorSwap:
     """Every pair of anchors once, in the order given."""
 
-    anchors: tuple[str, ...]
     rows: tuple[SwapRow, ...]
-    prior: Prior
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per pair of anchors; `models` is their number."""
         frame = rows_frame(SwapRow, self.rows).drop(columns="shifts")
         return frame.assign(models=frame["models"].map(len))
@@ -92,17 +86,13 @@ class Triangles:
     p_value: FloatArray
     p_holm: FloatArray
     broken: BoolArray
-    prior: Prior
-    level: float
 
     def __len__(self) -> int:
         return len(self.a)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per triangle."""
-        import pandas as pd
-
-        return pd.DataFrame(flat(self)).drop(columns=["prior", "level"])
+        return data_frame(flat(self))
 
 
 def anchors(pairs: PairScores, *, minimum: int = 3) -> tuple[str, ...]:
@@ -157,7 +147,7 @@ def anchor_swap(pairs: PairScores, anchors: tuple[str, ...], *, prior: Prior = "
                 mean_abs_centred_shift=float(np.abs(centred).mean()) if len(shift) else None,
             )
         )
-    return AnchorSwap(anchors=tuple(anchors), rows=tuple(rows), prior=prior)
+    return AnchorSwap(rows=tuple(rows))
 
 
 def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.95) -> Triangles:
@@ -203,23 +193,15 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
     residual = gaps[0] + gaps[1] + gaps[2]
     # Triples without a z go last.
     order = np.lexsort((np.arange(len(z)), -np.abs(np.where(np.isnan(z), 0, z)), p_value))
+    columns = dict(zip(("gap_ab", "gap_bc", "gap_ca"), gaps, strict=True)) | {"residual": residual, "n": n}
+    columns |= {"residual_common": residual_common, "z": z, "p_value": p_value, "p_holm": p_holm}
     first, second, third = (tuple(pairs.models[m] for m in column) for column in triples[order].T)
     return Triangles(
         a=first,
         b=second,
         c=third,
-        gap_ab=gaps[0, order],
-        gap_bc=gaps[1, order],
-        gap_ca=gaps[2, order],
-        residual=residual[order],
-        n=n[order],
-        residual_common=residual_common[order],
-        z=z[order],
-        p_value=p_value[order],
-        p_holm=p_holm[order],
+        **{name: values[order] for name, values in columns.items()},
         broken=p_holm[order] < 1 - level,
-        prior=prior,
-        level=level,
     )
 
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCounts
-from ..stats.estimate import Estimate, flat
-from ..stats.intervals import check_level, dense_codes, design_effect, influence_values
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..stats import intervals
+from ..stats.estimate import DataFrame, Estimate, data_frame, flat
 
 Weighting = Literal["full", "tuned"]
 
@@ -94,10 +90,10 @@ def debiased_rate(counts: VoteCounts, *, weighting: Weighting = "full", level: f
     Duchi & Zrnic (2023) for λ; the two added ends, the clustering by item and their labels-only counterpart
     ours.
     """
-    check_level(level)
+    intervals.check_level(level)
     if weighting not in get_args(Weighting):
         raise InvalidOption(f"weighting = {weighting!r}: must be 'full' or 'tuned'")
-    item = dense_codes(counts.item)
+    item = intervals.dense_codes(counts.item)
     known = counts.gold != NO_GOLD
     f = (1 + (counts.plus - counts.minus) / (counts.plus + counts.tie + counts.minus)) / 2
     y, f_known, f_rest = (counts.gold[known] + 1) / 2, f[known], f[~known]
@@ -149,17 +145,12 @@ def _by_item(item: IntArray, value: FloatArray, size: int) -> tuple[FloatArray, 
 
 
 def _estimate(
-    labelled: tuple[FloatArray, FloatArray],
-    rest: tuple[FloatArray, FloatArray],
-    weight: float,
-    level: float,
+    labelled: tuple[FloatArray, FloatArray], rest: tuple[FloatArray, FloatArray], weight: float, level: float
 ) -> Estimate:
     """weight·(mean of rest) + (mean of labelled), a ratio estimator by item."""
-    from scipy.special import stdtrit
-
     (total, n), groups = labelled, int((labelled[1] > 0).sum())
     estimate = float(total.sum() / n.sum())
-    centre, influence = influence_values(total, n, (-weight, 1.0))
+    centre, influence = intervals.influence_values(total, n, (-weight, 1.0))
     variance = float((influence**2).sum())
     if weight:
         rest_total, rest_n = rest
@@ -170,7 +161,7 @@ def _estimate(
         # An item may have comparisons of both kinds; without one this is 0.
         variance += 2 * float((influence[: len(rest_influence)] * rest_influence).sum())
         estimate, centre = estimate + weight * rest_mean, centre + weight * rest_mean
-    half = float(stdtrit(groups - 1, (1 + level) / 2)) * math.sqrt(max(variance, 0.0))
+    half = intervals.t_quantile(groups - 1, level) * math.sqrt(max(variance, 0.0))
     estimate = min(max(estimate, 0.0), 1.0)
     low, high = (min(max(end, 0.0), 1.0) for end in (centre - half, centre + half))
     return Estimate(estimate, min(low, estimate), max(high, estimate), level=level)
@@ -182,7 +173,7 @@ class RoganGladen:
 
     rate : None where undefined, without an interval where that is, with the reason in `reason`.
     sensitivity : share of gold A that the judge calls A, of n_a; specificity : share of gold B that it calls
-    B, of n_b; None without such labels.  judge : share of A by the judge on the n_unlabelled other ones.
+    B, of n_b; None without such labels.
     """
 
     rate: Estimate | None
@@ -190,8 +181,6 @@ class RoganGladen:
     specificity: float | None
     n_a: int
     n_b: int
-    judge: float | None
-    n_unlabelled: int
     reason: str | None
 
 
@@ -210,9 +199,7 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
 
     Source: Rogan & Gladen (1978); Lang & Reiczigel (2014); design effects by item ours.
     """
-    from scipy.special import ndtri
-
-    check_level(level)
+    intervals.check_level(level)
     label, known = counts.label, counts.gold != NO_GOLD
     parts = {
         "a": (counts.gold == 1, label == 1),
@@ -230,11 +217,14 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
     elif se is None or sp is None or q is None:
         reason = "it needs labels of both classes and comparisons without one"
     elif se + sp <= 1:
-        reason = f"the judge is no better than chance at telling A from B (sensitivity {se:.2f}, specificity {sp:.2f})"
+        reason = (
+            f"the judge is no better than chance at telling A from B (sensitivity {se:.2f}, "
+            f"specificity {sp:.2f})"
+        )
     else:
         value = min(max((q + sp - 1) / (se + sp - 1), 0.0), 1.0)
         rate = Estimate(value, n=n["rest"], level=level)
-        z = float(ndtri((1 + level) / 2))
+        z = intervals.z_quantile(level)
         q_, v_q = _plus(counts.item, *parts["rest"], z**2 / 2)
         se_, v_se = _plus(counts.item, *parts["a"], 1.0)
         sp_, v_sp = _plus(counts.item, *parts["b"], 1.0)
@@ -247,42 +237,21 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
             half = z / youden * math.sqrt(v_q + p**2 * v_se + (1 - p) ** 2 * v_sp)
             low, high = (min(max(end, 0.0), 1.0) for end in (centre - half, centre + half))
             rate = replace(rate, low=min(low, value), high=max(high, value))
-    return RoganGladen(
-        rate=rate,
-        sensitivity=se,
-        specificity=sp,
-        n_a=n["a"],
-        n_b=n["b"],
-        judge=q,
-        n_unlabelled=n["rest"],
-        reason=reason,
-    )
+    return RoganGladen(rate=rate, sensitivity=se, specificity=sp, n_a=n["a"], n_b=n["b"], reason=reason)
 
 
 def _plus(item: IntArray, chosen: BoolArray, hit: BoolArray, more: float) -> tuple[float, float]:
     """Rate with `more` hits and misses added to n/deff verdicts, and its variance rate·(1 − rate)/n."""
     one = np.ones(int(chosen.sum()), dtype=np.int64)
     hits = hit[chosen].astype(np.int64)
-    n = len(one) / design_effect(item[chosen], one, hits)
+    n = len(one) / intervals.design_effect(item[chosen], one, hits)
     rate = (n * float(hits.mean()) + more) / (n + 2 * more)
     return rate, rate * (1 - rate) / (n + 2 * more)
 
 
 COLUMNS = (
-    *(
-        "model",
-        "value",
-        "low",
-        "high",
-        "judge",
-        "bias",
-        "labels",
-        "labels_low",
-        "labels_high",
-        "gain",
-        "weight",
-    ),
-    *("n_labelled", "n_unlabelled", "items_labelled", "items_unlabelled", "rogan_gladen_value"),
+    *("model", "value", "low", "high", "judge", "bias", "labels", "labels_low", "labels_high", "gain"),
+    *("weight", "n_labelled", "n_unlabelled", "items_labelled", "items_unlabelled", "rogan_gladen_value"),
     *("rogan_gladen_low", "rogan_gladen_high", "rogan_gladen_sensitivity", "rogan_gladen_specificity"),
 )
 
@@ -303,16 +272,11 @@ class DebiasedBoard:
     reasons : why another model that met the anchor has no rate.
     """
 
-    anchor: str
     rows: tuple[DebiasedRow, ...]
     reasons: dict[str, str]
-    weighting: Weighting
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model."""
-        import pandas as pd
-
         rows = []
         for row in self.rows:
             two = row.two_class
@@ -320,7 +284,7 @@ class DebiasedBoard:
             found |= {"sensitivity": two.sensitivity, "specificity": two.specificity}
             own = {"model": row.model, "gain": row.rate.gain} | flat(row.rate)
             rows.append(own | {f"rogan_gladen_{name}": value for name, value in found.items()})
-        return pd.DataFrame(rows, columns=list(COLUMNS))
+        return data_frame(rows, columns=list(COLUMNS))
 
 
 def pooled(judges: Iterable[VoteCounts]) -> VoteCounts:
@@ -382,7 +346,7 @@ def debiased_board(
             continue
         rows.append(DebiasedRow(model=model, rate=rate, two_class=rogan_gladen(votes, level=level)))
     rows.sort(key=lambda row: (-row.rate.value, row.model))
-    return DebiasedBoard(anchor=anchor, rows=tuple(rows), reasons=reasons, weighting=weighting, level=level)
+    return DebiasedBoard(rows=tuple(rows), reasons=reasons)
 
 
 def most_misjudged(found: DebiasedBoard) -> DebiasedRow | None:

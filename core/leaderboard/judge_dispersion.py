@@ -9,22 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import NoUsableVotes
 from ..records import BoolArray, FloatArray, PairScores
-from ..stats.estimate import Estimate, rows_frame
-from .anchored import Board, Prior
+from ..stats.estimate import DataFrame, Estimate, rows_frame
+from ..stats.intervals import t_quantile
+from .anchored import Board, Prior, judges_that_met
 from .anchors import kendall_tau
-from .order_ratings import ALGORITHMS, ORDERS, RAEE, Settings
-from .outside import rank_agreement
-from .rating_methods import Ratings, Result, met
+from .ratings import ALGORITHMS, ORDERS, RAEE, Ratings, Result, Settings
 from .score_board import ScoreBoards
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .standings import rank_agreement
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -55,18 +51,12 @@ class RatingSpread:
     """RAEE first, then the other methods.
 
     pooled : rating of each other method on the pooled votes, where they were given.
-    models : that met the anchor.  elo : of each method, (judges, models); NaN where it has no number.
     """
 
     methods: tuple[MethodSpread, ...]
     pooled: dict[str, Ratings]
-    models: tuple[str, ...]
-    judges: tuple[str, ...]
-    elo: dict[str, FloatArray]
-    anchor: str
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per method."""
         return rows_frame(MethodSpread, self.methods)
 
@@ -100,9 +90,7 @@ def rating_spread(
 
     Source: docs/methods.md §6; [RAEE] compares dispersion across judges.
     """
-    seen = {name: pairs for name, pairs in judged.items() if met(pairs, anchor)}
-    if not seen:
-        raise NoUsableVotes(f"anchor {anchor!r} met no other model under any judge of this selection")
+    seen = judges_that_met(judged, anchor)
     settings = Settings(rng=rng, orders=orders, prior=prior)
     models = tuple(name for name in next(iter(seen.values())).models if name != anchor)
     elo = {method: np.full((len(seen), len(models)), np.nan) for method in ALGORITHMS}
@@ -122,11 +110,6 @@ def rating_spread(
     return RatingSpread(
         methods=tuple(_method_spread(method, elo, usable, level) for method in elo),
         pooled={method: found for method, found in together.items() if isinstance(found, Ratings)},
-        models=tuple(name for name, kept in zip(models, on_board.tolist(), strict=True) if kept),
-        judges=tuple(seen),
-        elo=elo,
-        anchor=anchor,
-        level=level,
     )
 
 
@@ -206,10 +189,9 @@ class Dispersion:
     shared.
     kendall, spearman : order of models by judges' mean p by scores against that by votes, the anchor among
     them, with bootstrap intervals over the n_ordered models.  None with fewer than three; intervals as
-    `core.leaderboard.outside.rank_agreement`.
+    `core.leaderboard.standings.rank_agreement`.
     """
 
-    anchor: str
     rows: tuple[Dispersed, ...]
     measures: tuple[Spread, ...]
     shared: bool
@@ -217,9 +199,8 @@ class Dispersion:
     kendall: Estimate | None
     spearman: Estimate | None
     n_ordered: int
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per (measure, model)."""
         return rows_frame(Dispersed, self.rows)
 
@@ -269,7 +250,6 @@ def dispersion(
     one, two = (np.append(means[name][compared], 0.5) for name in ("p by scores", "p by votes"))
     kendall, spearman = rank_agreement(one, two, rng=rng, level=level, resamples=resamples)
     return Dispersion(
-        anchor=anchor,
         rows=tuple(rows),
         measures=tuple(measures),
         shared=shared,
@@ -277,7 +257,6 @@ def dispersion(
         kendall=kendall,
         spearman=spearman,
         n_ordered=len(one) if compared.any() else 0,
-        level=level,
     )
 
 
@@ -369,13 +348,11 @@ def _across_models(known: FloatArray, sd: FloatArray, used: BoolArray, level: fl
 
 def mean_over_models(values: FloatArray, *, level: float = 0.95) -> Estimate | None:
     """Mean with a t interval over models; no interval with one, None without any."""
-    from scipy.special import stdtrit
-
     n = len(values)
     if not n:
         return None
     mean = float(values.mean())
     if n < 2:
         return Estimate(mean, n=n, level=level)
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * float(values.std(ddof=1)) / math.sqrt(n)
+    half = t_quantile(n - 1, level) * float(values.std(ddof=1)) / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, n=n, level=level)

@@ -10,22 +10,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..agreement.reliability import Repeatability
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import FloatArray, PairScores
-from ..stats.estimate import Estimate, Estimates, rows_frame
-from ..stats.intervals import check_level
-from .anchored import ELO_PER_NAT, Prior, against, board
+from ..stats.estimate import DataFrame, Estimate, Estimates, rows_frame
+from ..stats.intervals import z_quantile
+from .anchored import ELO_PER_NAT, Prior, against, board, judges_that_met, met
 from .anchors import kendall_tau
-from .rating_methods import met
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 JURIES = 200
 """Juries of one size that are evaluated: all of them, or so many drawn at random (ours)."""
@@ -52,20 +46,12 @@ class PooledRow:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PooledBoard:
-    """The variant "mean of judges": best first; "pooled votes" is `anchored.board` of all votes together.
-
-    covariance : (models in the order of `rows`, judges, judges) of the Elo gaps over prompts; NaN where a
-    judge did not rate the model.
-    """
+    """The variant "mean of judges": best first; "pooled votes" is `anchored.board` of all votes together."""
 
     anchor: str
-    judges: tuple[str, ...]
     rows: tuple[PooledRow, ...]
-    covariance: FloatArray
-    prior: Prior
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model."""
         return rows_frame(PooledRow, self.rows)
 
@@ -94,19 +80,15 @@ class Pooling:
     """Variance of the pooled board as judges are added, on the models that every judge rated.
 
     sigma2 : mean variance of one judge's Elo gap over prompts.  rho : mean correlation of two judges' errors.
-    rho_runs : the paper's ρ, mean ICC(3,1) within judges; None unknown.  n_judges_icc : judges behind it.
+    rho_runs : the paper's ρ, mean ICC(3,1) within judges; None unknown.
     """
 
-    anchor: str
-    judges: tuple[str, ...]
-    models: tuple[str, ...]
     sizes: tuple[JurySize, ...]
     sigma2: float
     rho: float
     rho_runs: float | None
-    n_judges_icc: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per number of judges."""
         return rows_frame(JurySize, self.sizes)
 
@@ -133,17 +115,14 @@ def mean_of_judges(
 
     Source: [RAEE] App. C; docs/methods.md §6.
     """
-    check_level(level)
-    from scipy.special import ndtri
-
-    gap, covariance, judges, models, prompts = _gaps(judged, anchor, prior)
+    gap, covariance, _, models, prompts = _gaps(judged, anchor, prior)
     known = ~np.isnan(gap)
     n = known.sum(axis=1)
     elo = np.nansum(gap, axis=1) / n
     # Two judges that always contradict each other cancel; rounding must not take that below 0.
     error = np.sqrt(np.maximum(np.nansum(covariance, axis=(1, 2)), 0.0)) / n
     sd = np.sqrt(np.nansum((gap - elo[:, None]) ** 2, axis=1) / np.maximum(n - 1, 1))
-    z = float(ndtri((1 + level) / 2))
+    z = z_quantile(level)
     gaps = Estimates(elo, elo - z * error, elo + z * error, n, level)
     order = sorted(range(len(models)), key=lambda m: (-round(float(elo[m]), 9), models[m]))
     rows = tuple(
@@ -158,9 +137,7 @@ def mean_of_judges(
         )
         for m in order
     )
-    return PooledBoard(
-        anchor=anchor, judges=judges, rows=rows, covariance=covariance[order], prior=prior, level=level
-    )
+    return PooledBoard(anchor=anchor, rows=rows)
 
 
 def pooling(
@@ -192,7 +169,7 @@ def pooling(
     """
     if juries < 2:
         raise InvalidOption(f"juries = {juries}: needs at least 2")
-    gap, covariance, judges, models, _ = _gaps(judged, anchor, prior)
+    gap, covariance, judges, _, _ = _gaps(judged, anchor, prior)
     every = ~np.isnan(gap).any(axis=1)
     if len(judges) < 2 or not every.any():
         raise NoUsableVotes(
@@ -227,16 +204,7 @@ def pooling(
                 juries=len(member),
             )
         )
-    return Pooling(
-        anchor=anchor,
-        judges=judges,
-        models=tuple(models[m] for m in np.flatnonzero(every)),
-        sizes=tuple(sizes),
-        sigma2=sigma2,
-        rho=rho,
-        rho_runs=rho_runs,
-        n_judges_icc=len(known),
-    )
+    return Pooling(sizes=tuple(sizes), sigma2=sigma2, rho=rho, rho_runs=rho_runs)
 
 
 def predicted_variance(sigma2: float, rho: float, judges: int) -> float:
@@ -251,9 +219,7 @@ def _gaps(
     judged: Mapping[str, PairScores], anchor: str, prior: Prior
 ) -> tuple[FloatArray, FloatArray, tuple[str, ...], tuple[str, ...], list[int]]:
     """Elo gaps (models, judges), their covariance (models, judges, judges), names, distinct prompts."""
-    seen = {name: against(pairs, anchor)[:3] for name, pairs in judged.items() if met(pairs, anchor)}
-    if not seen:
-        raise NoUsableVotes(f"anchor {anchor!r} met no other model under any judge of this selection")
+    seen = {name: against(pairs, anchor)[:3] for name, pairs in judges_that_met(judged, anchor).items()}
     names = judged[next(iter(seen))].models
     used = np.unique(np.concatenate([model for model, _, _ in seen.values()]))
     gap, error = np.full((2, len(used), len(seen)), np.nan)
@@ -328,13 +294,11 @@ class Screening:
     icc : ICC(3,k) of each judge.  unknown : judges without one, which no cut can judge: they are left out.
     """
 
-    anchor: str
     rows: tuple[Screened, ...]
     icc: dict[str, float]
     unknown: tuple[str, ...]
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """`judges` is their number; `left` names them."""
         frame = rows_frame(Screened, self.rows)
         return frame.assign(left=frame["judges"].map("; ".join), judges=frame["judges"].map(len))
@@ -381,11 +345,9 @@ def screening(
             )
     common = set.intersection(*({row.model for row in found.rows} for found in boards.values()))
     return Screening(
-        anchor=anchor,
         rows=tuple(_screened(cut, left, boards.get(left), common, boards[kept[0][1]]) for cut, left in kept),
         icc=known,
         unknown=tuple(name for name in seen if name not in known),
-        level=level,
     )
 
 

@@ -1,22 +1,287 @@
-"""Direct scores as a board: the chance that a model's score beats the anchor's, by judge and on average."""
+"""Direct scores as a board: the chance that a model's score beats the anchor's, by judge and on average.
+
+Scores of models, each on a judge's own scale, become one shift per model by proportional odds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import NoUsableVotes
+from ..errors import AppellateError, InvalidOption, NoUsableVotes
 from ..records import BoolArray, DirectScores, FloatArray, IntArray
-from ..stats.estimate import Estimate, Estimates, rows_frame
+from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, rows_frame
 from ..stats.intervals import check_level
 from .anchored import elo_of_p
-from .proportional_odds import Levels, OddsFit, chances, fit
 
-if TYPE_CHECKING:
-    import pandas as pd
+MAX_LEVELS = 100
+"""Scores with more distinct values are grouped into this many levels of like mass, equal scores together."""
+BOUND = 15.0
+"""Without a prior a model whose scores are all at one end has no finite log odds; it stops here."""
+MAX_STEPS = 200
+GRADIENT_TOLERANCE = 1e-10
+
+
+class NoMaximum(AppellateError):
+    """The solver stopped before the likelihood was at its greatest, so there are no odds to report."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class OddsFit:
+    """logit P(score ≤ level k) = θ_k − β_model of one judge; a higher β is a better model.
+
+    models : those that the judge scored, `beta` of each: natural-log odds, centred on 0.
+    levels : (K,) scores used, ascending; with more than 100 the least of each group.
+    thresholds : θ, (K − 1,), ascending.
+    weight : (models, K), responses on each level, those of one item and model sharing a weight of 1.
+    prior_weight : (models, K), responses added to them.
+    separated : models whose β stopped at a bound, which happens with `prior` 0 only.
+    """
+
+    models: tuple[str, ...]
+    levels: tuple[float, ...]
+    thresholds: FloatArray
+    beta: FloatArray
+    weight: FloatArray
+    prior_weight: FloatArray
+    separated: tuple[str, ...]
+
+    def to_frame(self) -> DataFrame:
+        """One row per model: its β and the fitted chance of each level."""
+        frame = data_frame({"model": self.models, "beta": self.beta})
+        chances = np.diff(below(self), axis=1)
+        return frame.assign(**{f"{level:g}": chances[:, k] for k, level in enumerate(self.levels)})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Levels:
+    """Rows of direct scores as (model, level) with a weight: the runs of one (item, model) share 1."""
+
+    models: tuple[str, ...]
+    levels: tuple[float, ...]
+    item: IntArray
+    model: IntArray
+    level: IntArray
+    weight: FloatArray
+
+    @classmethod
+    def of(cls, scores: DirectScores) -> Levels:
+        """Number the models that were scored and the levels that were used."""
+        used, model = np.unique(scores.model, return_inverse=True)
+        values, level = np.unique(scores.score, return_inverse=True)
+        response = scores.item * len(used) + model
+        _, place, runs = np.unique(response, return_inverse=True, return_counts=True)
+        if len(values) > MAX_LEVELS:
+            # The place of a score among all, as mid-rank share, says which group it is in.
+            times = np.bincount(level)
+            middle = (np.cumsum(times) - times / 2) / len(level)
+            group = np.unique((middle * MAX_LEVELS).astype(np.int64), return_inverse=True)[1]
+            values, level = values[np.unique(group, return_index=True)[1]], group[level]
+        return cls(
+            models=tuple(scores.models[code] for code in used),
+            levels=tuple(values.tolist()),
+            item=scores.item,
+            model=model.astype(np.int64),
+            level=level.astype(np.int64),
+            weight=1 / runs[place],
+        )
+
+    def table(self) -> FloatArray:
+        """(models, K): weight on each level."""
+        cell = self.model * len(self.levels) + self.level
+        size = len(self.models) * len(self.levels)
+        total = np.bincount(cell, self.weight, minlength=size)
+        return np.asarray(total, dtype=np.float64).reshape(len(self.models), -1)
+
+
+def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
+    """Fit logit P(Y ≤ k) = θ_k − β_model by maximum likelihood on the counts models × levels.
+
+    Newton's method on the analytic gradient; the log likelihood is concave. The runs of one (item, model)
+    share a weight of 1, so that weights count responses. Levels that nobody used have no threshold.
+
+    Parameters
+    ----------
+    prior : responses added to each model, spread over the levels as all models together (ours). It is for
+        scores what the half win and half loss of the board are for votes: a model that got the top score
+        every time keeps finite odds. 0 is plain maximum likelihood: such a model's β stops 15 away from the
+        others' and is named in `separated`.
+
+    Raises
+    ------
+    NoUsableVotes : fewer than two models, or one and the same score for all.
+    InvalidOption : prior below 0.
+
+    Source: docs/methods.md §6; McCullagh (1980).
+    """
+    if not (np.isfinite(prior) and prior >= 0):
+        raise InvalidOption(f"prior = {prior:g}: a number of responses from 0 up; 1 is usual")
+    rows = Levels.of(scores) if isinstance(scores, DirectScores) else scores
+    if len(rows.models) < 2:
+        raise NoUsableVotes("only one model was scored, so there is nothing to compare it with")
+    if len(rows.levels) < 2:
+        raise NoUsableVotes(
+            f"every response got the same score, {rows.levels[0]:g}: models cannot be compared by it"
+        )
+    weight = rows.table()
+    added = np.tile(prior * weight.sum(axis=0) / weight.sum(), (len(weight), 1))
+    theta, beta, at_bound = _maximise(weight + added)
+    middle = float(beta[~at_bound].mean())
+    return OddsFit(
+        models=rows.models,
+        levels=rows.levels,
+        thresholds=theta - middle,
+        beta=beta - middle,
+        weight=weight,
+        prior_weight=added,
+        separated=tuple(name for name, stuck in zip(rows.models, at_bound.tolist(), strict=True) if stuck),
+    )
+
+
+def below(found: OddsFit) -> FloatArray:
+    """P(score below level k) of each model, (models, K + 1): 0, σ(θ − β), 1."""
+    from scipy.special import expit
+
+    inner = expit(found.thresholds - found.beta[:, None])
+    edge = np.ones((len(inner), 1))
+    return np.concatenate([0 * edge, inner, edge], axis=1)
+
+
+def chances(found: OddsFit, anchor: str) -> tuple[FloatArray, FloatArray]:
+    """P(Y_model > Y_anchor) + ½P(Y_model = Y_anchor) of each model, and the influence of a response on it.
+
+    Returns
+    -------
+    p : (models,), ½ for the anchor.
+    influence : (models, K, models), how much one response of a model on a level moves each p, to first order:
+        gradient of p times the inverse information times the score of that response.
+
+    Source: docs/methods.md §6.
+    """
+    from scipy.special import expit
+
+    models, k = found.weight.shape
+    fixed = found.models.index(anchor)
+    edges = below(found)
+    share, middle = np.diff(edges, axis=1), (edges[:, 1:] + edges[:, :-1]) / 2
+    p = share @ middle[fixed]
+
+    # p = Σ_k P_k·½(G_k + G_k−1) for the model's P and the anchor's cumulative G.
+    z = found.thresholds - found.beta[:, None]
+    slope = expit(z) * expit(-z)
+    by_own = slope * -np.diff(middle[fixed])
+    by_anchor = slope[fixed] * (share[:, :-1] + share[:, 1:]) / 2
+    gradient = np.zeros((models, k - 1 + models))
+    gradient[:, : k - 1] = by_own + by_anchor
+    gradient[np.arange(models), k - 1 + np.arange(models)] -= by_own.sum(axis=1)
+    gradient[:, k - 1 + fixed] -= by_anchor.sum(axis=1)
+    p[fixed], gradient[fixed] = 0.5, 0.0
+
+    at_bound = np.isin(np.array(found.models, dtype=object), found.separated)
+    moved = _solve(found.weight + found.prior_weight, found.thresholds, found.beta, gradient.T, at_bound)
+    # Score of a response on level k: +(1 − F) at its upper threshold, −F at its lower one, and the gap's.
+    up, down = np.zeros((models, k, k - 1)), np.zeros((models, k, k - 1))
+    step = np.arange(k - 1)
+    up[:, step, step], down[:, step + 1, step] = 1 - edges[:, 1:-1], edges[:, 1:-1]
+    by_theta = up - down
+    by_beta = -by_theta.sum(axis=2)
+    if k > 2:
+        steep = 1 / np.expm1(np.diff(found.thresholds))
+        inner = np.arange(1, k - 1)
+        by_theta[:, inner, inner] += steep
+        by_theta[:, inner, inner - 1] -= steep
+    influence = np.einsum("mkj,jt->mkt", by_theta, moved[: k - 1])
+    influence += by_beta[:, :, None] * moved[k - 1 :][:, None, :]
+    return p, influence
+
+
+def _maximise(n: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """θ, β of greatest likelihood, β 0 for the model that spreads most, and which β stopped at a bound."""
+    level = np.cumsum(n.sum(axis=0)) / n.sum()
+    theta = np.log(level[:-1] / (1 - level[:-1]))
+    beta = np.zeros(len(n))
+    reference = int((n * (1 - n / n.sum(axis=1, keepdims=True))).sum(axis=1).argmax())
+    value = _log_likelihood(n, theta, beta)
+    at_bound = np.zeros(len(n), dtype=bool)
+    for _ in range(MAX_STEPS):
+        slope = _gradient(n, theta, beta)
+        by_theta, by_beta = slope[: len(theta)], slope[len(theta) :]
+        at_bound = (np.abs(beta) >= BOUND) & (by_beta * beta >= 0)
+        fixed = at_bound | (np.arange(len(n)) == reference)
+        by_beta = np.where(fixed, 0.0, by_beta)
+        if max(np.abs(by_theta).max(), np.abs(by_beta).max()) <= GRADIENT_TOLERANCE * n.sum():
+            return theta, beta, at_bound
+        step = _solve(n, theta, beta, np.concatenate([by_theta, by_beta])[:, None], fixed)[:, 0]
+        step *= min(1.0, 5.0 / np.abs(step).max())
+        for halving in range(60):
+            there = theta + step[: len(theta)] / 2**halving
+            shifted = np.clip(beta + step[len(theta) :] / 2**halving, -BOUND, BOUND)
+            # At the top rounding hides whether a step rises; there Newton's own step is right.
+            if (np.diff(there) > 0).all() and (better := _log_likelihood(n, there, shifted)) >= (
+                value - 1e-13 * abs(value)
+            ):
+                break
+        else:
+            break
+        theta, beta, value = there, shifted, better
+    raise NoMaximum("the proportional-odds fit did not converge; score more responses")
+
+
+def _log_likelihood(n: FloatArray, theta: FloatArray, beta: FloatArray) -> float:
+    """Σ n·ln P. With σ(a) − σ(b) = σ(a)·σ(−b)·(1 − e^(b − a)) no difference of near numbers is taken."""
+    from scipy.special import log_expit
+
+    z = theta - beta[:, None]
+    gap = n[:, 1:-1].sum(axis=0) @ np.log(-np.expm1(-np.diff(theta)))
+    return float((n[:, :-1] * log_expit(z) + n[:, 1:] * log_expit(-z)).sum() + gap)
+
+
+def _gradient(n: FloatArray, theta: FloatArray, beta: FloatArray) -> FloatArray:
+    from scipy.special import expit
+
+    z = theta - beta[:, None]
+    by_z = n[:, :-1] * expit(-z) - n[:, 1:] * expit(z)
+    by_theta = by_z.sum(axis=0)
+    steep = n[:, 1:-1].sum(axis=0) / np.expm1(np.diff(theta))
+    by_theta[1:] += steep
+    by_theta[:-1] -= steep
+    return np.concatenate([by_theta, -by_z.sum(axis=1)])
+
+
+def _solve(
+    n: FloatArray, theta: FloatArray, beta: FloatArray, right: FloatArray, fixed: BoolArray
+) -> FloatArray:
+    """Information⁻¹ · right, (K − 1 + models, columns); β where `fixed` do not move.
+
+    The information is diagonal in β, so only a matrix of thresholds is left to solve. With no β fixed it is
+    singular along the shift of all θ and β; a shift moves no p, so any solution will do.
+    """
+    from scipy.special import expit
+
+    z = theta - beta[:, None]
+    v = (n[:, :-1] + n[:, 1:]) * expit(z) * expit(-z)
+    k = len(theta)
+    information = np.diag(v.sum(axis=0))
+    if k > 1:
+        # e^g/(e^g − 1)², written so that a wide gap does not overflow.
+        gap = np.diff(theta)
+        c = n[:, 1:-1].sum(axis=0) * np.exp(-gap) / np.expm1(-gap) ** 2
+        low = np.arange(k - 1)
+        information[low, low] += c
+        information[low + 1, low + 1] += c
+        information[low, low + 1] -= c
+        information[low + 1, low] -= c
+    free = ~fixed
+    if free.all():
+        free = np.arange(len(n)) != int(n.sum(axis=1).argmax())
+    by_theta, by_beta, v = right[:k], right[k:][free], v[free]
+    own = v.sum(axis=1)
+    moved = np.zeros_like(right)
+    moved[:k] = np.linalg.solve(information - (v.T / own) @ v, by_theta + (v.T / own) @ by_beta)
+    moved[k:][free] = (by_beta + v @ moved[:k]) / own[:, None]
+    return moved
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -55,7 +320,7 @@ class ScoreBoard:
     n_items: int
     level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model."""
         return rows_frame(ScoreRow, self.rows)
 
@@ -66,10 +331,9 @@ class ScoreBoards:
 
     mean: ScoreBoard
     judges: dict[str, ScoreBoard]
-    fits: dict[str, OddsFit]
     left_out: dict[str, str]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per (judge, model), the mean of judges first, with no judge."""
         import pandas as pd
 
@@ -106,7 +370,7 @@ def score_boards(
     ----------
     judged : scores of each judge, of one selection, which share the codes of items and models.
     anchor : model to compare with.
-    prior : responses added to each model of a judge, as `core.leaderboard.proportional_odds.fit`.
+    prior : responses added to each model of a judge, as `core.leaderboard.score_board.fit`.
 
     Raises
     ------
@@ -132,7 +396,6 @@ def score_boards(
     return ScoreBoards(
         mean=_board(parts, anchor, level),
         judges={name: _board({name: part}, anchor, level) for name, part in parts.items()},
-        fits={name: part.fit for name, part in parts.items()},
         left_out=left_out,
     )
 
@@ -228,15 +491,10 @@ def _board(parts: Mapping[str, _Part], anchor: str, level: float) -> ScoreBoard:
     if len(ranked) > 1:
         one, two = ranked[:2]
         ahead = float(p[one] - p[two])
-        known = min(fewest[one], fewest[two]) > 1
-        off = (
-            float(
-                max(t[one], t[two])
-                * _error(by_item[:, one] - by_item[:, two], by_prior[:, one] - by_prior[:, two])
-            )
-            if known
-            else np.nan
-        )
+        off = np.nan
+        if min(fewest[one], fewest[two]) > 1:
+            error = _error(by_item[:, one] - by_item[:, two], by_prior[:, one] - by_prior[:, two])
+            off = float(max(t[one], t[two]) * error)
         lead = Estimate(ahead, ahead - off, ahead + off, n=int(min(n[one], n[two])), level=level)
     return ScoreBoard(
         anchor=anchor,

@@ -6,18 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import NoUsableVotes
 from ..records import BoolArray, DirectScores, FloatArray, IntArray, kept_rows
-from ..stats.estimate import Estimate, rows_frame
-from ..stats.intervals import check_level, clustered_proportion, dense_codes, mean_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from ..stats import intervals
+from ..stats.estimate import DataFrame, Estimate, rows_frame
 
 KENDALL_ROWS = 1_500
 """With more responses Kendall τ_b has no interval: its cost grows with their square."""
@@ -70,9 +65,8 @@ class DirectStatistics:
     rows: tuple[ScoreStatistics, ...]
     pairs: tuple[ScorePair, ...]
     highest: float
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per (judge, model), as `rows`."""
         return rows_frame(ScoreStatistics, self.rows)
 
@@ -100,7 +94,7 @@ def direct_statistics(judged: Mapping[str, DirectScores], *, level: float = 0.95
 
     Raises NoUsableVotes if there is no score.  Source: docs/methods.md §6; Cohen (1960, 1968).
     """
-    check_level(level)
+    intervals.check_level(level)
     judged = {name: scores for name, scores in judged.items() if len(scores)}
     if not judged:
         raise NoUsableVotes("no judge of this selection gave a direct score")
@@ -114,7 +108,7 @@ def direct_statistics(judged: Mapping[str, DirectScores], *, level: float = 0.95
             rows.append(_statistics(name, scores.models[code], scores, scores.model == code, scale, level))
     means = {name: response_means(scores) for name, scores in judged.items()}
     pairs = [_pair(one, two, means[one], means[two], level) for one, two in combinations(judged, 2)]
-    return DirectStatistics(rows=tuple(rows), pairs=tuple(pairs), highest=highest, level=level)
+    return DirectStatistics(rows=tuple(rows), pairs=tuple(pairs), highest=highest)
 
 
 def response_means(scores: DirectScores) -> tuple[IntArray, IntArray, FloatArray]:
@@ -138,7 +132,6 @@ def _statistics(
     own = float(scores.score.min()), float(scores.score.max())
     spread = part.score - part.score.mean()
     m2, m4 = float((spread**2).mean()), float((spread**4).mean())
-    at_top = (part.score == scale[1]).astype(np.int64)
     return ScoreStatistics(
         judge=judge,
         model=model,
@@ -147,7 +140,7 @@ def _statistics(
         mean=_mean(item, value, scale if own[0] == own[1] else own, scale, level),
         sd=float(part.score.std(ddof=1)) if len(part) > 1 else None,
         kurtosis=m4 / m2**2 - 3 if float(np.ptp(part.score)) > 0 else None,
-        top=clustered_proportion(part.item, np.ones(len(part), dtype=np.int64), at_top, level=level),
+        top=intervals.clustered_share(part.item, part.score == scale[1], level=level),
     )
 
 
@@ -155,15 +148,13 @@ def _mean(
     item: IntArray, value: FloatArray, ends: tuple[float, float], scale: tuple[float, float], level: float
 ) -> Estimate:
     """Mean over responses and its interval, as `direct_statistics` says."""
-    from scipy.special import stdtrit
-
-    found = mean_interval(item, value, ends=ends, level=level)
+    found = intervals.mean_interval(item, value, ends=ends, level=level)
     mean, items = found.value, found.n
     if items < 2 or scale[0] == scale[1]:
         return Estimate(mean, n=items, level=level)
-    influence = np.bincount(dense_codes(item), value - mean) / len(value)
+    influence = np.bincount(intervals.dense_codes(item), value - mean) / len(value)
     error = math.sqrt(items / (items - 1) * float((influence**2).sum()))
-    half = float(stdtrit(items - 1, (1 + level) / 2)) * error
+    half = intervals.t_quantile(items - 1, level) * error
     low, high = max(min(found.low, mean - half), scale[0]), min(max(found.high, mean + half), scale[1])
     return replace(found, low=low, high=high)
 
@@ -175,7 +166,7 @@ def _pair(
     two: tuple[IntArray, IntArray, FloatArray],
     level: float,
 ) -> ScorePair:
-    _, in_one, in_two = np.intersect1d(one[0], two[0], assume_unique=True, return_indices=True)
+    in_one, in_two = intervals.common_places(one[0], two[0])
     x, y = one[2][in_one], two[2][in_two]
     item = np.unique(one[1][in_one], return_inverse=True)[1]
     whole_x, whole_y = np.floor(x + 0.5), np.floor(y + 0.5)
@@ -252,8 +243,6 @@ def _weighted_kappa(x: FloatArray, y: FloatArray) -> Influenced:
 
 def _with_interval(found: Influenced, item: IntArray, level: float, *, fisher: bool) -> Estimate | None:
     """The coefficient with its interval, as `direct_statistics` says."""
-    from scipy.special import stdtrit
-
     if found is None:
         return None
     value, influence = found
@@ -262,7 +251,7 @@ def _with_interval(found: Influenced, item: IntArray, level: float, *, fisher: b
     if influence is None or items < 2 or (fisher and abs(value) > 1 - 1e-12):
         return alone
     error = np.sqrt(items / (items - 1) * (np.bincount(item, influence) ** 2).sum())
-    half = float(stdtrit(items - 1, (1 + level) / 2) * error)
+    half = intervals.t_quantile(items - 1, level) * float(error)
     if fisher:
         centre, half = np.arctanh(value), half / (1 - value**2)
         low, high = float(np.tanh(centre - half)), float(np.tanh(centre + half))

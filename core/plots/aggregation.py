@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
 from ..interpretation.aggregation import Measure, change_of
 from ..interpretation.format import SAYS
-from .base import COLOURS, MAX_POINTS, Style, Theme, Trace, error_bars, figure, label
-from .forest import ForestMark, Series, forest, forest_mark
+from ..stats.estimate import Estimate, Estimates
+from .base import COLOURS, MAX_POINTS, Style, error_bars, figure, hover, ideal_trace, label, trace, undimmed
+from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
     from ..aggregation.confidence_weights import ConfidenceWeighted
-    from ..aggregation.evaluation import Evaluation
+    from ..aggregation.evaluation import Evaluation, MethodScore, ShrinkageGain
     from ..aggregation.ordinal_model import Ordinal
     from ..aggregation.shrinkage import ShrunkenFits
-    from ..aggregation.shrinkage_trial import ShrinkageGain
-    from ..stats.estimate import Estimate
     from ..stats.splits import HeldOutScores
-    from .base import Figure
+    from .base import Figure, Theme, Trace
 
 
 Pattern = tuple[int, int, int]
@@ -60,7 +60,6 @@ def decision_figure(
     colours = COLOURS[theme]
     decision = drawn.decision if by == "calibrated" else drawn.majority
     fill = label_colours(theme)
-    size = max(3.0, 0.92 * MAP_PIXELS / (drawn.n + 1))
     names = ("plus", "tie", "minus", "decision", "majority", "p")
     parts = (decision, *(getattr(drawn, name) for name in names))
     rows = list(zip(*(part.tolist() for part in parts), strict=True))
@@ -69,43 +68,60 @@ def decision_figure(
         own = [row[1:] for row in rows if row[0] == vote]
         keys = [pattern_key(*row[:3]) for row in own]
         counted = [seen.get(row[:3], 0) for row in own]
-        traces.append(
-            {
-                "type": "scatter",
-                "x": [row[0] for row in own] or [None],
-                "y": [row[2] for row in own] or [None],
-                "mode": "markers+text" if drawn.n <= MOST_SIGNS else "markers",
+        outlines = [
+            4 if key == chosen else 2 if row[3] != row[4] else 0 for key, row in zip(keys, own, strict=True)
+        ]
+        said = (
+            f"<b>{key}</b><br>p(A better) {p[2]:.3f}<br>p(tie) {p[1]:.3f}<br>p(B better) {p[0]:.3f}"
+            f"<br>calibrated: {SAYS[calibrated]}<br>majority: {SAYS[majority]}<br>n {n:,} comparisons"
+            for key, n, (_, _, _, calibrated, majority, p) in zip(keys, counted, own, strict=True)
+        )
+        squares = pattern_squares(
+            drawn.n, own, counted, fill[vote], [SIGNS[vote]] * len(own), outlines, said, theme
+        )
+        traces += [
+            squares
+            | {
                 "name": SAYS[vote],
-                "showlegend": False,
                 "customdata": [[key if n else None] for key, n in zip(keys, counted, strict=True)],
-                "text": [SIGNS[vote]] * len(own),
-                "textposition": "middle center",
-                "textfont": {"color": [colours.page if n else colours.text for n in counted], "size": 12},
-                "hovertext": [
-                    f"<b>{key}</b><br>p(A better) {p[2]:.3f}<br>p(tie) {p[1]:.3f}<br>p(B better) {p[0]:.3f}"
-                    f"<br>calibrated: {SAYS[calibrated]}<br>majority: {SAYS[majority]}<br>n {n:,} comparisons"
-                    for key, n, (_, _, _, calibrated, majority, p) in zip(keys, counted, own, strict=True)
-                ],
-                "hoverinfo": "text",
-                "marker": {
-                    "symbol": "square",
-                    "size": size,
-                    "color": fill[vote],
-                    "opacity": [1.0 if n else UNSEEN for n in counted],
-                    "line": {
-                        "color": colours.text,
-                        "width": [
-                            4 if key == chosen else 2 if row[3] != row[4] else 0
-                            for key, row in zip(keys, own, strict=True)
-                        ],
-                    },
-                },
                 "selected": {"textfont": {"color": colours.text}},
                 "unselected": {"marker": {"opacity": 1}},
-            }
-        )
-        traces.append(legend_square(vote, theme))
+            },
+            legend_square(vote, theme),
+        ]
     return pattern_figure(traces, drawn.n, theme=theme, height=height)
+
+
+def pattern_squares(
+    n: int,
+    patterns: Sequence[Sequence[int]],
+    counted: Sequence[int],
+    fill: str | Sequence[str],
+    signs: Sequence[str],
+    outlines: Sequence[float],
+    said: Iterable[str],
+    theme: Theme,
+) -> Trace:
+    """A square for each pattern of n votes, pale where no comparison is `counted`, with its sign on it."""
+    colours = COLOURS[theme]
+    return {
+        "type": "scatter",
+        "x": [pattern[0] for pattern in patterns] or [None],
+        "y": [pattern[2] for pattern in patterns] or [None],
+        "mode": "markers+text" if n <= MOST_SIGNS else "markers",
+        "showlegend": False,
+        "text": signs,
+        "textposition": "middle center",
+        "textfont": {"color": [colours.page if seen else colours.text for seen in counted], "size": 12},
+        "marker": {
+            "symbol": "square",
+            "size": max(3.0, 0.92 * MAP_PIXELS / (n + 1)),
+            "color": fill,
+            "opacity": [1.0 if seen else UNSEEN for seen in counted],
+            "line": {"color": colours.text, "width": outlines},
+        },
+        **hover(said),
+    }
 
 
 def pattern_figure(traces: Sequence[Trace], n: int, *, theme: Theme, height: int) -> Figure:
@@ -114,8 +130,8 @@ def pattern_figure(traces: Sequence[Trace], n: int, *, theme: Theme, height: int
     if n <= MOST_SIGNS:
         axis["dtick"] = 1
     return figure(
-        x_title="votes for A",
-        y_title="votes for B",
+        "votes for A",
+        "votes for B",
         theme=theme,
         height=height,
         square=True,
@@ -149,28 +165,26 @@ def errors_figure(value: Evaluation, *, theme: Theme = "light", chosen: str | No
 
     A mark's key is the rule's name; the random dummy, which has no labels of its own, has none.
     """
-    scores = list(value.scores.values())
+    by_name = {score.name: score for score in value.scores.values()}
+    dummies = {score.name for score in value.scores.values() if score.key == "random"}
 
-    def marks(kind: Literal["item", "splits"]) -> Sequence[ForestMark]:
-        return [
-            ForestMark(
-                row=score.name,
-                value=score.mae,
-                low=score.mae_item_low if kind == "item" else score.mae_low,
-                high=score.mae_item_high if kind == "item" else score.mae_high,
-                n=f"PA {score.pa:.3f}, n {value.n:,} comparisons, {value.n_splits} splits",
-                key=None if score.key == "random" else score.name,
-            )
-            for score in scores
-        ]
+    def key(name: str) -> str | None:
+        return None if name in dummies else name
 
+    def by_item(score: MethodScore) -> Estimate:
+        return Estimate(score.mae, score.mae_item_low, score.mae_item_high)
+
+    def over_splits(score: MethodScore) -> Estimate:
+        return Estimate(score.mae, score.mae_low, score.mae_high)
+
+    n = f"PA {{0.pa:.3f}}, n {value.n:,} comparisons, {value.n_splits} splits"
     return forest(
         [
-            Series(name="MAE, with its sampling error", marks=marks("item")),
-            Series(name="how far it varies over splits", marks=marks("splits"), look="plain"),
+            series("MAE, with its sampling error", by_name, by_item, n, key=key),
+            series("how far it varies over splits", by_name, over_splits, n, look="plain", key=key),
         ],
-        styles={score.name: _style(score.key, score.dummy, theme) for score in scores},
-        x_title="mean absolute error (0 to 2)",
+        "mean absolute error (0 to 2)",
+        styles={name: _style(score.key, score.dummy, theme) for name, score in by_name.items()},
         theme=theme,
         chosen=chosen,
     )
@@ -192,13 +206,6 @@ def shares_figure(
                 "y": [one.value for _, one in bars],
                 "name": label(source),
                 "customdata": [[share_key(source, y) if one.value else None] for y, one in bars],
-                "hovertext": [
-                    f"<b>{label(share_key(source, y))}</b>"
-                    f"<br>{one.value:.3f} ({one.low:.3f} to {one.high:.3f})"
-                    f"<br>{round(one.value * one.n):,} of {one.n:,} comparisons"
-                    for y, one in bars
-                ],
-                "hoverinfo": "text",
                 "marker": {
                     "color": fill,
                     "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": colours.page, "size": 6},
@@ -207,19 +214,19 @@ def shares_figure(
                         "width": [3 if share_key(source, y) == chosen else 0 for y, _ in bars],
                     },
                 },
-                "error_y": error_bars(
-                    [one.value for _, one in bars],
-                    [one.low for _, one in bars],
-                    [one.high for _, one in bars],
-                    colours.text,
+                "error_y": error_bars(Estimates.of([one for _, one in bars]), colours.text),
+                **hover(
+                    f"<b>{label(share_key(source, y))}</b>"
+                    f"<br>{one.value:.3f} ({one.low:.3f} to {one.high:.3f})"
+                    f"<br>{round(one.value * one.n):,} of {one.n:,} comparisons"
+                    for y, one in bars
                 ),
-                "selected": {"marker": {"opacity": 1}},
-                "unselected": {"marker": {"opacity": 1}},
+                **undimmed(1),
             }
         )
     return figure(
-        x_title="label",
-        y_title="share of comparisons",
+        "label",
+        "share of comparisons",
         theme=theme,
         height=320,
         traces=traces,
@@ -242,76 +249,45 @@ def _style(key: str, dummy: bool, theme: Theme) -> Style:
     return Style(colour=colours.text, symbol="square")
 
 
-def changes_figure(
-    found: Mapping[str, HeldOutScores], *, styles: Mapping[str, Style], theme: Theme = "light"
-) -> Figure:
+def changes_figure(found: Mapping[str, HeldOutScores], **looks: Unpack[Look]) -> Figure:
     """Change of MAE (filled) and DRPS (hollow) by the first rule over the second, one row per judge."""
-    looks: tuple[tuple[Measure, str, Literal["filled", "hollow"]], ...] = (
+    n = "{0.n:,} comparisons, {0.calibration:.0f} to calibrate on"
+    losses: tuple[tuple[Measure, str, str], ...] = (
         ("mae", "error (MAE)", "filled"),
         ("drps", "forecast (DRPS)", "hollow"),
     )
-    series = [
-        Series(
-            name=name,
-            look=look,
-            marks=[
-                ForestMark(
-                    row=judge,
-                    value=change_of(one, measure)[1].value,
-                    low=change_of(one, measure)[1].low,
-                    high=change_of(one, measure)[1].high,
-                    n=f"{one.n:,} comparisons, {one.calibration:.0f} to calibrate on",
-                )
-                for judge, one in found.items()
-            ],
+    drawn = []
+    for measure, name, look in losses:
+        changes = {judge: (change_of(one, measure)[1], one) for judge, one in found.items()}
+        drawn.append(
+            series(name, changes, itemgetter(0), lambda known: n.format(known[1]), look=look, key=None)
         )
-        for measure, name, look in looks
-    ]
-    return forest(series, styles=styles, x_title="change of held-out loss", reference=0, theme=theme)
+    return forest(drawn, "change of held-out loss", reference=0, **looks)
 
 
-def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, theme: Theme = "light") -> Figure:
+def rules_figure(scores: HeldOutScores, *, style: Style, x_title: str, **looks: Unpack[Shown]) -> Figure:
     """MAE of each rule with its interval by item."""
-    marks = [
-        ForestMark(
-            row=name,
-            value=mae.value,
-            low=mae.low,
-            high=mae.high,
-            n=f"{scores.n:,} held out",
-        )
-        for name, mae in zip(scores.names, scores.mae, strict=True)
-    ]
-    return forest([Series(name="MAE", marks=marks)], styles=style, x_title=x_title, theme=theme)
+    errors = dict(zip(scores.names, scores.mae, strict=True))
+    drawn = [series("MAE", errors, "", f"{scores.n:,} held out", key=None)]
+    return forest(drawn, x_title, styles=style, **looks)
 
 
 def weights_figure(found: ConfidenceWeighted, *, style: Style, theme: Theme = "light") -> Figure:
     """Weight of a vote by its stated confidence; the mean vote weighs 1."""
-    colours = COLOURS[theme]
-    curve = {
-        "type": "scatter",
-        "x": found.confidence,
-        "y": found.weight,
-        "mode": "lines",
-        "name": "weight",
-        "line": {"color": style.colour, "width": 2, "dash": style.dash},
-        "hovertemplate": "confidence %{x:.2f}<br>weight %{y:.2f}<extra></extra>",
-    }
-    alike = {
-        "type": "scatter",
-        "x": (0, 1),
-        "y": (1, 1),
-        "mode": "lines",
-        "name": "all alike",
-        "hoverinfo": "skip",
-        "line": {"color": colours.neutral, "width": 1, "dash": "dot"},
-    }
+    curve = trace(
+        found.confidence,
+        found.weight,
+        "weight",
+        style.colour,
+        dash=style.dash,
+        hovertemplate="confidence %{x:.2f}<br>weight %{y:.2f}<extra></extra>",
+    )
     return figure(
-        x_title="stated confidence",
-        y_title="weight of a vote",
+        "stated confidence",
+        "weight of a vote",
         theme=theme,
         height=260,
-        traces=[alike, curve],
+        traces=[ideal_trace(x=(0, 1), y=(1, 1), name="all alike", theme=theme), curve],
         x_axis={"range": [-0.02, 1.02]},
         y_axis={"rangemode": "tozero"},
     )
@@ -336,51 +312,25 @@ def levels_figure(found: Ordinal, *, style: Style, theme: Theme = "light") -> Fi
         )
     ]
     return figure(
-        x_title="level",
-        y_title="share of answers",
-        theme=theme,
-        height=260,
-        traces=bars,
-        x_axis={"type": "category"},
+        "level", "share of answers", theme=theme, height=260, traces=bars, x_axis={"type": "category"}
     )
 
 
-def priors_figure(
-    found: Mapping[str, Mapping[str, ShrinkageGain]],
-    *,
-    theme: Theme = "light",
-    chosen: str | None = None,
-) -> Figure:
+def priors_figure(found: Mapping[str, Mapping[str, ShrinkageGain]], **looks: Unpack[Look]) -> Figure:
     """Change of MAE by each prior, one row per prior, one series per size of calibration set.
 
     found : by size of set, then by name of the prior, which is the key of its marks.
     """
-    series = [
-        Series(
-            name=size,
-            look="hollow" if place else "filled",
-            marks=[
-                forest_mark(
-                    gain.beside_btd,
-                    "mae",
-                    row=name,
-                    n=f"error {gain.evaluation.scores['btd_shrunk'].mae:.3f}, n {gain.beside_btd.n:,} "
-                    f"comparisons, {gain.evaluation.calibration:.0f} to calibrate on",
-                    key=name,
-                )
-                for name, gain in by_prior.items()
-            ],
-        )
+    n = "error {1.mae:.3f}, n {0.beside_btd.n:,} comparisons, {0.evaluation.calibration:.0f} to calibrate on"
+
+    def about(gain: ShrinkageGain) -> str:
+        return n.format(gain, gain.evaluation.scores["btd_shrunk"])
+
+    drawn = [
+        series(size, by_prior, "beside_btd.mae", about, look="hollow" if place else "filled")
         for place, (size, by_prior) in enumerate(found.items())
     ]
-    return forest(
-        series,
-        styles=Style(colour=COLOURS[theme].accent, symbol="circle"),
-        x_title="change of error (below 0: better)",
-        reference=0,
-        theme=theme,
-        chosen=chosen,
-    )
+    return forest(drawn, "change of error (below 0: better)", reference=0, **looks)
 
 
 def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figure:
@@ -394,17 +344,16 @@ def prior_weights_figure(fits: ShrunkenFits, *, theme: Theme = "light") -> Figur
         "x": names,
         "y": mean,
         "marker": {"color": colours.accent},
-        "error_y": error_bars(mean, np.minimum(low, mean), np.maximum(high, mean), colours.text),
-        "hovertext": [
+        "error_y": error_bars(Estimates(mean, np.minimum(low, mean), np.maximum(high, mean)), colours.text),
+        **hover(
             f"<b>λ {name}</b><br>weight {one:.3f}<br>quartiles {a:.3f} to {b:.3f}"
             f"<br>n {len(fits.weight):,} calibration sets"
             for name, one, a, b in zip(names, mean, low, high, strict=True)
-        ],
-        "hoverinfo": "text",
+        ),
     }
     return figure(
-        x_title="λ, weight of the prior",
-        y_title="weight in the shrunken fit",
+        "λ, weight of the prior",
+        "weight in the shrunken fit",
         theme=theme,
         height=260,
         legend=False,

@@ -1,20 +1,22 @@
-"""Figures of the Agreement page: ICC, the κ matrix, all raters at once, judges beside people."""
+"""Figures of Agreement and Confusion: ICC, the κ matrix, judges beside people; gold against verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from math import isnan
+from typing import TYPE_CHECKING, Unpack
 
-from ..interpretation.format import interval
-from .base import COLOURS, Style, Theme, figure, label
-from .confusion import tint
-from .forest import ForestMark, Series, forest
+from ..interpretation.agreement import cell_key
+from ..interpretation.format import SAYS, interval, percent
+from .base import COLOURS, Tile, add_tiles, figure, hover, label, tint, undimmed
+from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
+    from ..agreement.confusion_matrix import Confusion
     from ..agreement.judge_vs_human import JudgeVsHuman
     from ..agreement.kappa import AgreementMatrix, JudgePair
     from ..agreement.reliability import InterRaterReliability, Repeatability
-    from .base import Figure
+    from .base import Figure, Style, Theme
 
 MOST_RATERS = 16
 """Raters in one matrix: more cells are too small to read or to hit; the table has every pair."""
@@ -24,6 +26,13 @@ NAME_CELLS = 3
 """Cells' width right of the matrix for the last names."""
 NAME_LIMIT = 18
 """Characters that `NAME_CELLS` hold on a phone; names further up have the empty half of the matrix too."""
+ORDER = (1, 0, -1)
+"""Labels from left to right and from top to bottom."""
+CONFUSION_CELL = 84
+"""Side of a cell in pixels; three of them and the axis fit a phone."""
+
+NARROW = 3
+"""Percentage points; a narrower interval earns a digit after the point."""
 
 
 def pair_key(pair: JudgePair) -> str:
@@ -32,40 +41,25 @@ def pair_key(pair: JudgePair) -> str:
 
 
 def repeatability_figure(
-    results: Mapping[str, Repeatability],
-    *,
-    mark: float,
-    styles: Mapping[str, Style],
-    theme: Theme = "light",
-    chosen: str | None = None,
+    results: Mapping[str, Repeatability], *, mark: float, **looks: Unpack[Look]
 ) -> Figure:
     """ICC(3,k) (filled) and ICC(3,1) (hollow) with jackknife intervals; the line is the screening mark.
 
     A mark's key is the judge's name.
     """
-    series = []
-    for name, field, look in (("ICC(3,k)", "icc_3_k", "filled"), ("ICC(3,1)", "icc_3_1", "hollow")):
-        marks = [
-            ForestMark.of(
-                getattr(one, field),
-                row=judge,
-                n=f"{one.n_comparisons:,} comparisons, {one.k} runs",
-                key=judge,
-            )
-            for judge, one in results.items()
-        ]
-        series.append(Series(name=name, marks=marks, look=look))
+    drawn = [
+        series(name, results, field, "{0.n_comparisons:,} comparisons, {0.k} runs", look=look)
+        for name, field, look in (("ICC(3,k)", "icc_3_k", "filled"), ("ICC(3,1)", "icc_3_1", "hollow"))
+    ]
     known = [found for one in results.values() for found in (one.icc_3_k, one.icc_3_1) if found]
     lows = [found.low if found.has_interval else found.value for found in known]
     return forest(
-        series,
-        styles=styles,
-        x_title="intraclass correlation",
+        drawn,
+        "intraclass correlation",
         x_range=(min(0.0, *lows) - 0.03, 1.03),
         reference=mark,
         missing="undefined",
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )
 
 
@@ -110,48 +104,23 @@ def kappa_matrix(
     pairs = shown_pairs(matrix, without_gold=without_gold)
     with_gold = any(pair.judge_2 == "gold" and pair in matrix.gold for pair in pairs)
     rows = len(raters) + with_gold
-    fig = figure(x_title="", y_title="", theme=theme, height=20 + CELL * rows, legend=False)
+    fig = figure("", "", theme=theme, height=20 + CELL * rows, legend=False)
     gold = {id(pair) for pair in matrix.gold}
     places = [
         (raters.index(pair.judge_1), len(raters) if id(pair) in gold else raters.index(pair.judge_2))
         for pair in pairs
     ]
     kappas = [pair.kappa.value if pair.kappa else 0.0 for pair in pairs]
-    fig.update_layout(
-        shapes=[
-            {
-                "type": "rect",
-                "layer": "below",
-                "x0": x - 0.48,
-                "x1": x + 0.48,
-                "y0": y - 0.46,
-                "y1": y + 0.46,
-                "fillcolor": tint(
-                    colours.accent if kappa >= 0 else colours.raters[1], colours.page, abs(kappa)
-                ),
-                "line": {
-                    "color": colours.text if pair_key(pair) == chosen else colours.grid,
-                    "width": 3 if pair_key(pair) == chosen else 1,
-                },
-            }
-            for pair, kappa, (x, y) in zip(pairs, kappas, places, strict=True)
-        ]
-    )
-    same = {"marker": {"opacity": 0}, "textfont": {"color": colours.text}}
-    fig.add_scatter(
-        x=[x for x, _ in places],
-        y=[y for _, y in places],
-        mode="markers+text",
-        customdata=[[pair_key(pair)] for pair in pairs],
-        text=["–" if pair.kappa is None else _short(pair.kappa.value) for pair in pairs],
-        textposition="middle center",
-        textfont={"color": colours.text, "size": 12},
-        hovertext=[_hover(pair) for pair in pairs],
-        hoverinfo="text",
-        marker={"symbol": "square", "size": CELL - 4, "opacity": 0, "color": colours.page},
-        selected=same,
-        unselected=same,
-    )
+    tiles = [
+        Tile(
+            *(x, y, pair_key(pair)),
+            tint(colours.accent if kappa >= 0 else colours.raters[1], colours.page, abs(kappa)),
+            "–" if pair.kappa is None else _short(kappa),
+            _hover(pair),
+        )
+        for pair, kappa, (x, y) in zip(pairs, kappas, places, strict=True)
+    ]
+    add_tiles(fig, tiles, size=CELL - 4, text_size=12, theme=theme, chosen=chosen)
     for place, name in enumerate([*raters, "gold"][:rows]):
         fig.add_annotation(
             x=place - 0.45,
@@ -167,67 +136,31 @@ def kappa_matrix(
     return fig
 
 
-def inter_rater_figure(
-    groups: Mapping[str, InterRaterReliability], *, theme: Theme = "light", chosen: str | None = None
-) -> Figure:
+def inter_rater_figure(groups: Mapping[str, InterRaterReliability], **looks: Unpack[Look]) -> Figure:
     """Krippendorff α, nominal and ordinal, and Fleiss κ of each group; a mark's key is the group."""
-    series = [
-        Series(
-            name=name,
-            look=look,
-            marks=[
-                ForestMark.of(
-                    getattr(found, field),
-                    row=group,
-                    n=f"{found.fleiss_n if field == 'fleiss' else found.n:,} comparisons",
-                    key=group,
-                )
-                for group, found in groups.items()
-            ],
-        )
-        for name, field, look in (
-            ("α nominal", "alpha_nominal", "filled"),
-            ("α ordinal", "alpha_ordinal", "hollow"),
-            ("Fleiss κ", "fleiss", "plain"),
+    drawn = [
+        series(name, groups, field, f"{{0.{n}:,}} comparisons", look=look)
+        for name, field, n, look in (
+            ("α nominal", "alpha_nominal", "n", "filled"),
+            ("α ordinal", "alpha_ordinal", "n", "hollow"),
+            ("Fleiss κ", "fleiss", "fleiss_n", "plain"),
         )
     ]
-    return forest(
-        series,
-        styles=Style(colour=COLOURS[theme].accent, symbol="circle"),
-        x_title="agreement beyond chance",
-        reference=0,
-        theme=theme,
-        chosen=chosen,
-    )
+    return forest(drawn, "agreement beyond chance", reference=0, **looks)
 
 
 def judge_vs_human_figure(
-    compared: Sequence[JudgeVsHuman], *, style: Style, theme: Theme = "light", chosen: str | None = None
+    compared: Sequence[JudgeVsHuman], *, style: Style, **looks: Unpack[Shown]
 ) -> Figure:
     """PA of a judge minus that of each person: majority labels (filled), BTD labels (hollow).
 
     Right of the line the judge is nearer to the mode of the other people. A mark's key is the person.
     """
-    series = [
-        Series(
-            name=f"{rule} labels",
-            look=look,
-            marks=[
-                ForestMark.of(one.difference, row=one.human, n=f"{one.n:,} comparisons", key=one.human)
-                for one in compared
-                if one.rule == rule
-            ],
-        )
-        for rule, look in (("majority", "filled"), ("BTD", "hollow"))
-    ]
-    return forest(
-        series,
-        styles=style,
-        x_title="judge's accuracy − person's",
-        reference=0,
-        theme=theme,
-        chosen=chosen,
-    )
+    drawn = []
+    for rule, look in (("majority", "filled"), ("BTD", "hollow")):
+        people = {one.human: one for one in compared if one.rule == rule}
+        drawn.append(series(f"{rule} labels", people, "difference", "{0.n:,} comparisons", look=look))
+    return forest(drawn, "judge's accuracy − person's", styles=style, reference=0, **looks)
 
 
 def _short(value: float) -> str:
@@ -242,3 +175,83 @@ def _hover(pair: JudgePair) -> str:
     kappa = unknown if pair.kappa is None else f"κ {interval(pair.kappa, '.3f')}"
     raw = "" if pair.raw is None else interval(pair.raw, ".3f")
     return f"{names}<br>{kappa}<br>{raw} of {pair.n:,} comparisons alike"
+
+
+def confusion_matrix(
+    table: Confusion, *, theme: Theme = "light", chosen: str | None = None, height: int = 400
+) -> Figure:
+    """Gold (rows) against verdict (columns): count, P(verdict | gold) and its interval in each cell.
+
+    The diagonal is right. A cell is the stronger in colour the larger its share of its row. Its key is
+    `cell_key(gold, verdict)`; empty cells have none. A heatmap would not report clicks.
+    """
+    colours = COLOURS[theme]
+    fig = figure("the judge says", "gold says", theme=theme, height=height, square=True, legend=False)
+    places = [(row, column) for row in range(3) for column in range(3)]
+    cells = [(ORDER[row], ORDER[column]) for row, column in places]
+    counts = [int(table.counts[g + 1, v + 1]) for g, v in cells]
+    shares = [float(table.share.value[g + 1, v + 1]) for g, v in cells]
+    texts = [_cell_text(table, g, v) for g, v in cells]
+    fig.add_scatter(
+        x=[column for _, column in places],
+        y=[row for row, _ in places],
+        mode="markers+text",
+        customdata=[[cell_key(g, v) if n else None] for (g, v), n in zip(cells, counts, strict=True)],
+        text=texts,
+        textposition="middle center",
+        textfont={"color": colours.text, "size": 13},
+        marker={
+            "symbol": "square",
+            "size": CONFUSION_CELL,
+            "opacity": 1,
+            "color": [
+                tint(colours.accent if g == v else colours.raters[1], colours.page, share)
+                for (g, v), share in zip(cells, shares, strict=True)
+            ],
+            "line": {
+                "color": [colours.text if cell_key(g, v) == chosen else colours.grid for g, v in cells],
+                "width": [3 if cell_key(g, v) == chosen else 1 for g, v in cells],
+            },
+        },
+        **hover(
+            f"<b>{cell_key(g, v)}</b><br>{text}<br>{'right' if g == v else 'wrong'}"
+            for (g, v), text in zip(cells, texts, strict=True)
+        ),
+        **undimmed(1, textfont={"color": colours.text}),
+    )
+    words = [SAYS[label] for label in ORDER]
+    axis = {"tickvals": [0, 1, 2], "ticktext": words, "showgrid": False, "ticks": "", "showline": False}
+    fig.update_xaxes(range=[-0.5, 2.5], **axis)
+    fig.update_yaxes(range=[2.5, -0.5], tickangle=-90, **axis)
+    return fig
+
+
+def accuracies(tables: Mapping[str, Confusion], **looks: Unpack[Look]) -> Figure:
+    """Accuracy of each judge with its interval, and the best constant answer on the same verdicts.
+
+    A mark's key is the judge's name; the constant answers have none.
+    """
+    known = {judge: table for judge, table in tables.items() if table.accuracy is not None}
+    always = "always the commonest gold label"
+    return forest(
+        [
+            series("share right", known, "accuracy", "n {0.n:,} {0.unit}"),
+            series("best constant answer", known, "constant", always, look="plain", key=None),
+        ],
+        "share right",
+        x_range=(0, 1),
+        **looks,
+    )
+
+
+def _cell_text(table: Confusion, gold: int, verdict: int) -> str:
+    cell = gold + 1, verdict + 1
+    share = table.share[cell]
+    if isnan(share.value):
+        return "0<br>never gold"
+    low, high = 100 * share.low, 100 * share.high
+    digits = 0 if high - low >= NARROW else 1
+    return (
+        f"{table.counts[cell]:,}<br><b>{percent(share.value, digits)}</b><br>"
+        f"{low:.{digits}f}–{high:.{digits}f} %"
+    )

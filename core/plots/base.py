@@ -13,13 +13,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from plotly.graph_objects import Figure as Figure
 
     from ..records import IntArray
+    from ..stats.estimate import Estimates
 
 
 Theme = Literal["light", "dark"]
@@ -66,12 +66,6 @@ COLOURS: dict[Theme, Colours] = {
         raters=("#4aa3e0", "#f0803c", "#1fbf92", "#e29bc4", "#e69f00", "#8fd0f5", "#f0e442"),
     ),
 }
-
-SAME_WHEN_SELECTED = {
-    "selected": {"marker": {"opacity": 0.85}},
-    "unselected": {"marker": {"opacity": 0.85}},
-}
-"""For a trace with marks to click on: the ring of `chosen` says what is selected, not dimming the rest."""
 
 MARKERS = (
     "circle",
@@ -121,6 +115,11 @@ def rater_styles(
     return styles
 
 
+def accent(theme: Theme) -> Style:
+    """How what is no rater looks."""
+    return Style(colour=COLOURS[theme].accent, symbol="circle")
+
+
 def label(name: object, *, limit: int = 40) -> str:
     """Make a name from votes safe and short enough for a hover text, a legend or a tick."""
     text = " ".join(str(name).split())
@@ -135,9 +134,9 @@ def thinned(length: int, *, limit: int = MAX_POINTS) -> IntArray:
 
 
 def figure(
-    *,
     x_title: str,
     y_title: str,
+    *,
     theme: Theme = "light",
     height: int = 420,
     square: bool = False,
@@ -152,7 +151,6 @@ def figure(
     x_axis, y_axis : further settings of an axis, such as its `range`.
     """
     import plotly.graph_objects as go
-    from plotly.graph_objects import Figure as Figure
 
     x = {"title": {"text": x_title}, **(x_axis or {})}
     y = {"title": {"text": y_title}, **(y_axis or {})}
@@ -163,40 +161,99 @@ def figure(
     return go.Figure(data=list(traces), layout=layout)
 
 
-def error_bars(
-    value: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str, *, thickness: float = 1.5, width: int = 3
-) -> dict[str, Any]:
+def error_bars(found: Estimates, colour: str, *, thickness: float = 1.5, width: int = 3) -> dict[str, Any]:
     """`error_x` or `error_y` of marks with intervals; an end that is unknown (NaN) is not drawn."""
-    at, start, end = (np.asarray(part, dtype=np.float64) for part in (value, low, high))
     return {
         "type": "data",
         "symmetric": False,
-        "array": np.nan_to_num(end - at),
-        "arrayminus": np.nan_to_num(at - start),
+        "array": np.nan_to_num(found.high - found.value),
+        "arrayminus": np.nan_to_num(found.value - found.low),
         "color": colour,
         "thickness": thickness,
         "width": width,
     }
 
 
-def ideal_trace(*, x: tuple[float, float], y: tuple[float, float], name: str, theme: Theme) -> Trace:
+def hover(texts: Iterable[str]) -> Trace:
+    """The hover text of each mark of a trace."""
+    return {"hovertext": list(texts), "hoverinfo": "text"}
+
+
+def undimmed(opacity: float, **more: Any) -> Trace:
+    """For marks to click on: the ring of `chosen` says what is selected, not dimming the rest."""
+    look = {"marker": {"opacity": opacity}, **more}
+    return {"selected": look, "unselected": look}
+
+
+def trace(
+    x: Any, y: Any, name: str, colour: str, *, width: float = 2, dash: str = "solid", **more: Any
+) -> Trace:
+    """A curve, with further settings of its trace in `more`."""
+    line = {"color": colour, "width": width, "dash": dash}
+    return {"type": "scatter", "x": x, "y": y, "mode": "lines", "name": name, "line": line, **more}
+
+
+def ideal_trace(*, x: Any, y: Any, name: str, theme: Theme) -> Trace:
     """What a perfect rater, or gold, would show: a thin neutral line. Put it first, so that it is behind."""
-    return {
-        "type": "scatter",
-        "x": x,
-        "y": y,
-        "mode": "lines",
-        "name": name,
-        "hoverinfo": "skip",
-        "line": {"color": COLOURS[theme].neutral, "width": 1, "dash": "dot"},
-    }
+    return trace(x, y, name, COLOURS[theme].neutral, width=1, dash="dot", hoverinfo="skip")
 
 
-def ideal_line(
-    fig: go.Figure, *, x: tuple[float, float], y: tuple[float, float], name: str, theme: Theme
+def tint(colour: str, page: str, share: float) -> str:
+    """Mix of a colour and the page's, at most half, so that text stays readable on it."""
+    weight = 0.0 if share != share else 0.04 + 0.46 * share
+    mixed = (
+        round(weight * int(colour[i : i + 2], 16) + (1 - weight) * int(page[i : i + 2], 16))
+        for i in (1, 3, 5)
+    )
+    return "#" + "".join(f"{one:02x}" for one in mixed)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A coloured square of a matrix: where it is, its key, what is written on it and said of it."""
+
+    x: int
+    y: int
+    key: str
+    colour: str
+    text: str
+    hover: str
+
+
+def add_tiles(
+    fig: go.Figure, tiles: Sequence[Tile], *, size: int, text_size: int, theme: Theme, chosen: str | None
 ) -> None:
-    """Add `ideal_trace` to a figure."""
-    fig.add_trace(ideal_trace(x=x, y=y, name=name, theme=theme))
+    """Draw tiles, which scale with the page, and on them the square markers that take clicks."""
+    colours = COLOURS[theme]
+    shapes = [
+        {
+            "type": "rect",
+            "layer": "below",
+            "x0": tile.x - 0.48,
+            "x1": tile.x + 0.48,
+            "y0": tile.y - 0.46,
+            "y1": tile.y + 0.46,
+            "fillcolor": tile.colour,
+            "line": {
+                "color": colours.text if tile.key == chosen else colours.grid,
+                "width": 3 if tile.key == chosen else 1,
+            },
+        }
+        for tile in tiles
+    ]
+    fig.update_layout(shapes=shapes)
+    fig.add_scatter(
+        x=[tile.x for tile in tiles],
+        y=[tile.y for tile in tiles],
+        mode="markers+text",
+        customdata=[[tile.key] for tile in tiles],
+        text=[tile.text for tile in tiles],
+        textposition="middle center",
+        textfont={"color": colours.text, "size": text_size},
+        marker={"symbol": "square", "size": size, "opacity": 0, "color": colours.page},
+        **hover(tile.hover for tile in tiles),
+        **undimmed(0, textfont={"color": colours.text}),
+    )
 
 
 def to_json(fig: go.Figure) -> str:
@@ -214,7 +271,6 @@ def drawing_library() -> str:
 @cache
 def _template(theme: Theme) -> go.layout.Template:
     import plotly.graph_objects as go
-    from plotly.graph_objects import Figure as Figure
 
     colours = COLOURS[theme]
     axis = {

@@ -6,21 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..interpretation.format import interval
-from ..stats.estimate import Estimate
-from .base import (
-    COLOURS,
-    SAME_WHEN_SELECTED,
-    Style,
-    Theme,
-    Trace,
-    error_bars,
-    figure,
-    ideal_trace,
-    label,
-    thinned,
-)
+from ..stats.estimate import Estimate, Estimates
+from .base import COLOURS, Style, error_bars, figure, hover, ideal_trace, label, thinned, trace, undimmed
 
 if TYPE_CHECKING:
     from ..confidence.calibration_error import Reliability
@@ -28,8 +18,7 @@ if TYPE_CHECKING:
     from ..confidence.selective import Guarantee, RiskCoverage, RiskThreshold
     from ..confidence.th_scores import ThScore, ThSweep
     from ..records import FloatArray, IntArray
-    from ..stats.estimate import Estimates
-    from .base import Figure
+    from .base import Figure, Theme, Trace
 
 
 STRIP = 0.13
@@ -71,17 +60,10 @@ def reliability_diagram(
     Source: [TH] §3; intervals ours.
     """
     colours = COLOURS[theme]
-    below: Trace = {
-        "type": "scatter",
-        "x": (0, 1, 1, 0),
-        "y": (0, 0, 1, 0),
-        "fill": "toself",
-        "mode": "none",
-        "fillcolor": _faint(colours.neutral, 0.09),
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
-    traces = [ideal_trace(x=(0, 1), y=(0, 1), name="ideal", theme=theme), below]
+    traces = [
+        ideal_trace(x=(0, 1), y=(0, 1), name="ideal", theme=theme),
+        _area((0, 1, 1, 0), (0, 0, 1, 0), colours.neutral, 0.09),
+    ]
     largest = max((int(result.n.max()) for result in results.values()), default=1)
     for judge, result in results.items():
         style, right = styles[judge], result.accuracy
@@ -96,25 +78,25 @@ def reliability_diagram(
             "name": label(judge),
             "legendgroup": judge_group(results, judge),
             "customdata": [[key] for key in keys],
-            "hovertext": [
+            **hover(
                 f"<b>{label(judge)}</b><br>confidence over {result.low[i]:g} to {result.high[i]:g}"
                 f"<br>mean stated {result.confidence[i]:.3f}"
-                f"<br>share right {interval(result.accuracy[i], '.3f')}"
+                f"<br>share right {interval(right[i], '.3f')}"
                 f"<br>n {result.n[i]:,} verdicts, {result.items[i]:,} items"
                 for i in filled
-            ],
-            "hoverinfo": "text",
-            **SAME_WHEN_SELECTED,
+            ),
+            **undimmed(0.85),
         }
+        known = Estimates(right.value[filled], right.low[filled], right.high[filled])
+        is_open = style.symbol.endswith("-open")
+        ringed = [key is not None and key == chosen for key in keys]
         traces.append(
             {
                 "type": "scatter",
                 "x": result.confidence[filled],
-                "y": right.value[filled],
+                "y": known.value,
                 "mode": "lines+markers",
-                "error_y": error_bars(
-                    right.value[filled], right.low[filled], right.high[filled], style.colour
-                ),
+                "error_y": error_bars(known, style.colour),
                 "line": {"color": style.colour, "width": 1, "dash": style.dash},
                 "marker": {
                     "symbol": style.symbol,
@@ -122,11 +104,8 @@ def reliability_diagram(
                     "opacity": 0.85,
                     "size": 7 + 13 * np.sqrt(result.n[filled] / largest),
                     "line": {
-                        "color": style.colour if style.symbol.endswith("-open") else colours.text,
-                        "width": [
-                            3 if key is not None and key == chosen else 2 * style.symbol.endswith("-open")
-                            for key in keys
-                        ],
+                        "color": style.colour if is_open else colours.text,
+                        "width": [3 if ring else 2 * is_open for ring in ringed],
                     },
                 },
                 **common,
@@ -144,8 +123,8 @@ def reliability_diagram(
             }
         )
     fig = figure(
-        x_title="stated confidence",
-        y_title="share right",
+        "stated confidence",
+        "share right",
         theme=theme,
         height=height,
         square=True,
@@ -192,57 +171,38 @@ def th_figure(
     colours = COLOURS[theme]
     traces: list[Trace] = []
     for judge, sweep in sweeps.items():
-        style, group = styles[judge], judge_group(sweeps, judge)
+        style, score = styles[judge], scores[judge]
+        common: Trace = {"name": label(judge), "legendgroup": judge_group(sweeps, judge)}
         at = int(np.abs(sweep.epsilon - epsilon).argmin())
-        traces.append(_band(sweep.epsilon, sweep.th, style.colour, legendgroup=group))
+        traces.append(_band(sweep.epsilon, sweep.th, style.colour) | {"legendgroup": common["legendgroup"]})
         key = cut_key(judge, 1 - epsilon)
-        score = scores[judge]
         panels = (
             ("TH-Score", sweep.th.value, sweep.th[at], "y"),
             ("share right", sweep.accuracy, score.accuracy, "y2"),
             ("% of n", 100 * sweep.share, Estimate(100 * sweep.share[at]), "y3"),
         )
         for name, values, found, axis in panels:
-            line = {"color": style.colour, "width": 2, "dash": style.dash}
-            traces.append(
-                {
-                    "type": "scatter",
-                    "x": sweep.epsilon,
-                    "y": values,
-                    "yaxis": axis,
-                    "mode": "lines",
-                    "line": line,
-                    "name": label(judge),
-                    "legendgroup": group,
-                    "showlegend": False,
-                    "hoverinfo": "skip",
-                }
+            own = {"yaxis": axis, **common}
+            said = (
+                f"<b>{label(judge)}</b><br>ε {epsilon:g}<br>{name} {interval(found, '.3f')}"
+                f"<br>n {score.n:,} verdicts inside"
             )
-            traces.append(
-                {
-                    "type": "scatter",
-                    "x": sweep.epsilon[at : at + 1],
-                    "y": values[at : at + 1],
-                    "yaxis": axis,
-                    "mode": "markers+lines",
-                    "line": line,
-                    "name": label(judge),
-                    "legendgroup": group,
-                    "showlegend": axis == "y",
-                    "customdata": [[key]],
-                    "hovertext": [
-                        f"<b>{label(judge)}</b><br>ε {epsilon:g}<br>{name} {interval(found, '.3f')}"
-                        f"<br>n {score.n:,} verdicts inside"
-                    ],
-                    "hoverinfo": "text",
-                    "error_y": error_bars([found.value], [found.low], [found.high], style.colour),
-                    "marker": _marker(style, 10, ring=key == chosen, theme=theme),
-                    **SAME_WHEN_SELECTED,
-                }
-            )
+            curve = trace(sweep.epsilon, values, "", style.colour, dash=style.dash) | own
+            mark = {
+                "x": sweep.epsilon[at : at + 1],
+                "y": values[at : at + 1],
+                "mode": "markers+lines",
+                "showlegend": axis == "y",
+                "customdata": [[key]],
+                "error_y": error_bars(Estimates.of([found]), style.colour),
+                "marker": _marker(style, 10, ring=key == chosen, theme=theme),
+                **hover([said]),
+                **undimmed(0.85),
+            }
+            traces += [curve | {"showlegend": False, "hoverinfo": "skip"}, curve | mark]
     fig = figure(
-        x_title="ε: nearly certain is confidence over 1 − ε or under ε",
-        y_title="TH-Score",
+        "ε: nearly certain is confidence over 1 − ε or under ε",
+        "TH-Score",
         theme=theme,
         height=height,
         legend=len(sweeps) > 1,
@@ -254,15 +214,8 @@ def th_figure(
         yaxis2={"domain": [0.24, 0.45], "title": {"text": "share right"}, "range": [-0.03, 1.05]},
         yaxis3={"domain": [0, 0.19], "title": {"text": "% of n"}, "range": [0, 104], "nticks": 3},
     )
-    fig.add_shape(
-        type="line",
-        x0=epsilon,
-        x1=epsilon,
-        y0=0,
-        y1=1,
-        yref="paper",
-        line={"color": colours.neutral, "width": 1, "dash": "dot"},
-    )
+    at_epsilon = {"color": colours.neutral, "width": 1, "dash": "dot"}
+    fig.add_shape(type="line", x0=epsilon, x1=epsilon, y0=0, y1=1, yref="paper", line=at_epsilon)
     return _legend(fig, sweeps) if len(sweeps) > 1 else fig
 
 
@@ -285,30 +238,23 @@ def risk_figure(
     alpha = next(iter(thresholds.values())).alpha
     traces = [ideal_trace(x=(0, 1), y=(alpha, alpha), name=f"target {alpha:.1%}", theme=theme)]
     for judge, curve in curves.items():
-        style, group, found = styles[judge], judge_group(curves, judge), thresholds[judge]
+        style, found = styles[judge], thresholds[judge]
+        common: Trace = {"name": label(judge), "legendgroup": judge_group(curves, judge), **undimmed(0.85)}
         at = thinned(len(curve.coverage), limit=CURVE_POINTS)
         x = curve.coverage[at]
-        traces.append(_band(x, curve.risk, style.colour, legendgroup=group, at=at))
-        traces.append(
-            {
-                "type": "scatter",
-                "x": x,
-                "y": curve.risk.value[at],
-                "mode": "lines+markers" if len(x) <= FEW_CUTS else "lines",
-                "line": {"color": style.colour, "width": 2, "dash": style.dash},
-                "marker": {"symbol": style.symbol, "size": 4, "color": style.colour},
-                "name": label(judge),
-                "legendgroup": group,
-                "hovertext": [
-                    f"<b>{label(judge)}</b><br>kept from confidence {curve.threshold[i]:.4g}"
-                    f"<br>share kept {curve.coverage[i]:.3f}<br>error rate {interval(curve.risk[i], '.3f')}"
-                    f"<br>n {curve.n[i]:,} verdicts, {curve.errors[i]:,} wrong"
-                    for i in at
-                ],
-                "hoverinfo": "text",
-                **SAME_WHEN_SELECTED,
-            }
+        traces.append(_band(x, curve.risk, style.colour, at=at) | {"legendgroup": common["legendgroup"]})
+        said = (
+            f"<b>{label(judge)}</b><br>kept from confidence {curve.threshold[i]:.4g}"
+            f"<br>share kept {curve.coverage[i]:.3f}<br>error rate {interval(curve.risk[i], '.3f')}"
+            f"<br>n {curve.n[i]:,} verdicts, {curve.errors[i]:,} wrong"
+            for i in at
         )
+        drawn = trace(x, curve.risk.value[at], "", style.colour, dash=style.dash, **hover(said))
+        points = {
+            "mode": "lines+markers" if len(x) <= FEW_CUTS else "lines",
+            "marker": {"symbol": style.symbol, "size": 4, "color": style.colour},
+        }
+        traces.append(drawn | points | common)
         passed = np.flatnonzero(found.passed)
         cuts = np.arange(len(found.cut)) if len(curves) == 1 else passed[-1:]
         if not len(cuts):
@@ -322,20 +268,11 @@ def risk_figure(
                 "x": found.cut_n[cuts] / found.n,
                 "y": rate,
                 "mode": "markers",
-                "name": label(judge),
-                "legendgroup": group,
                 "showlegend": False,
                 "customdata": [[key] for key in keys],
-                "hovertext": [
-                    f"<b>{label(judge)}</b><br>"
-                    f"{'threshold' if is_threshold[k] else 'passed' if found.passed[i] else 'not passed'}: "
-                    f"confidence from {found.cut[i]:.4g}<br>share kept {found.cut_n[i] / found.n:.3f}"
-                    f"<br>error rate {rate[k]:.3f}, at most {found.cut_bound[i]:.3f}"
-                    f"<br>n {found.cut_n[i]:,} verdicts, {found.cut_errors[i]:,} wrong"
-                    for k, i in enumerate(cuts)
-                ],
-                "hoverinfo": "text",
-                "error_y": error_bars(rate, rate, np.maximum(rate, found.cut_bound[cuts]), style.colour),
+                "error_y": error_bars(
+                    Estimates(rate, rate, np.maximum(rate, found.cut_bound[cuts])), style.colour
+                ),
                 "marker": {
                     "symbol": [
                         style.symbol.removesuffix("-open") + ("" if ok else "-open")
@@ -351,12 +288,20 @@ def risk_figure(
                         "width": [3 if key == chosen else 1.5 for key in keys],
                     },
                 },
-                **SAME_WHEN_SELECTED,
+                **hover(
+                    f"<b>{label(judge)}</b><br>"
+                    f"{'threshold' if is_threshold[k] else 'passed' if found.passed[i] else 'not passed'}: "
+                    f"confidence from {found.cut[i]:.4g}<br>share kept {found.cut_n[i] / found.n:.3f}"
+                    f"<br>error rate {rate[k]:.3f}, at most {found.cut_bound[i]:.3f}"
+                    f"<br>n {found.cut_n[i]:,} verdicts, {found.cut_errors[i]:,} wrong"
+                    for k, i in enumerate(cuts)
+                ),
+                **common,
             }
         )
     fig = figure(
-        x_title="share of votes kept, the surest first",
-        y_title="error rate among those kept",
+        "share of votes kept, the surest first",
+        "error rate among those kept",
         theme=theme,
         height=height,
         traces=traces,
@@ -404,32 +349,27 @@ def _marker(style: Style, size: int, *, ring: bool, theme: Theme) -> dict[str, A
         "symbol": style.symbol,
         "color": style.colour,
         "size": size,
-        "line": {
-            "color": COLOURS[theme].text if ring else style.colour,
-            "width": 3 if ring else 2 * is_open,
-        },
+        "line": {"color": COLOURS[theme].text if ring else style.colour, "width": 3 if ring else 2 * is_open},
     }
 
 
-def _band(
-    x: FloatArray, found: Estimates, colour: str, *, legendgroup: str, at: IntArray | slice = slice(None)
-) -> Trace:
+def _band(x: FloatArray, found: Estimates, colour: str, *, at: IntArray | slice = slice(None)) -> Trace:
+    ends = np.concatenate([found.low[at], found.high[at][::-1]])
+    return _area(np.concatenate([x, x[::-1]]), ends, colour, 0.14)
+
+
+def _area(x: ArrayLike, y: ArrayLike, colour: str, opacity: float) -> Trace:
+    r, g, b = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return {
         "type": "scatter",
-        "x": np.concatenate([x, x[::-1]]),
-        "y": np.concatenate([found.low[at], found.high[at][::-1]]),
+        "x": x,
+        "y": y,
         "fill": "toself",
         "mode": "none",
-        "fillcolor": _faint(colour, 0.14),
+        "fillcolor": f"rgba({r},{g},{b},{opacity:g})",
         "hoverinfo": "skip",
-        "legendgroup": legendgroup,
         "showlegend": False,
     }
-
-
-def _faint(colour: str, opacity: float) -> str:
-    r, g, b = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return f"rgba({r},{g},{b},{opacity:g})"
 
 
 def guarantee_figure(
@@ -445,7 +385,7 @@ def guarantee_figure(
     Keys of marks are `core.plots.calibration.cut_key` of judge and cut.
     """
     tests = {judge: one.test for judge, one in found.items()}
-    fig = risk_figure(dict(curves), tests, styles=dict(styles), theme=theme, chosen=chosen)
+    fig = risk_figure(curves, tests, styles=styles, theme=theme, chosen=chosen)
     fig.update_xaxes(title_text="share of comparisons kept, the surest first")
     fig.update_yaxes(title_text="wrong labels among those kept")
     return fig

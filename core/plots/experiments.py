@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..aggregation.rules import RULES
-from ..interpretation.format import SAYS, ends, span
-from .aggregation import (
-    MAP_PIXELS,
-    MOST_SIGNS,
-    SIGNS,
-    UNSEEN,
-    Pattern,
-    label_colours,
-    legend_square,
-    pattern_figure,
-    pattern_key,
+from ..interpretation.format import SAYS, ends
+from ..stats.estimate import Estimate, Estimates
+from .aggregation import SIGNS, label_colours, legend_square, pattern_figure, pattern_key, pattern_squares
+from .base import (
+    COLOURS,
+    Tile,
+    accent,
+    add_tiles,
+    error_bars,
+    figure,
+    hover,
+    ideal_trace,
+    label,
+    tint,
+    trace,
+    undimmed,
 )
-from .base import COLOURS, Style, Theme, Trace, error_bars, figure, ideal_trace, label
-from .confusion import tint
-from .forest import ForestMark, Series, forest, forest_mark
+from .forest import forest, series
 
 if TYPE_CHECKING:
     from ..aggregation.btd import DecisionMap
-    from ..experiments.budget_trial import BudgetTrial, TrialRow
-    from ..experiments.comparison import Comparison, ParameterGrid
+    from ..experiments.budget import BudgetTrial
+    from ..experiments.comparison import ComparedValue, Comparison, ParameterGrid
     from ..experiments.parameter_transfer import TaskDistances, Transfer
     from ..experiments.sweeps import Sweep
-    from .base import Figure
+    from .aggregation import Pattern
+    from .base import Figure, Style, Theme, Trace
 
 
 LOOKS = {
@@ -52,72 +57,43 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
     colours = COLOURS[theme]
     votes = found.over == "votes"
     sizes = found.sizes.astype(np.float64)
-    traces: list[Trace] = []
     x = np.log2(sizes) if votes else sizes
     step = float(np.diff(x).min()) if len(x) > 1 else 1.0
-    known = found.mae_all_labels
-    traces.append(
-        {
-            "type": "scatter",
-            "x": x,
-            "y": known,
-            "mode": "lines",
-            "name": "BTD, all labels",
-            "hoverinfo": "skip",
-            "line": {"color": colours.neutral, "width": 1, "dash": "dot"},
-        }
-    )
+    traces = [ideal_trace(x=x, y=found.mae_all_labels, name="BTD, all labels", theme=theme)]
     for m, key in enumerate(found.methods):
         symbol, dash = LOOKS.get(key, ("x", "dashdot"))
         colour = colours.accent if key.startswith("btd") else colours.text
-        mae, low, high = found.mae[:, m], found.mae_item_low[:, m], found.mae_item_high[:, m]
+        by_item, over_draws = (
+            Estimates(one.value[:, m], one.low[:, m], one.high[:, m]) for one in (found.mae_item, found.mae)
+        )
         place = x + step * 0.12 * (m - (len(found.methods) - 1) / 2)
-        hovers = [
+        accuracy = found.pa.value[:, m]
+        said = (
             f"<b>{label(RULES[key].name)}</b>, {size} {found.over}"
-            f"<br>MAE {value:.3f} ({span(a, b)})<br>over draws {c:.3f} to {d:.3f}"
+            f"<br>MAE {one.value:.3f} ({ends(one)})<br>over draws {draws.low:.3f} to {draws.high:.3f}"
             f"<br>PA {pa:.3f}<br>n {found.n:,} comparisons"
-            for size, value, a, b, c, d, pa in zip(
-                found.sizes.tolist(),
-                mae.tolist(),
-                low.tolist(),
-                high.tolist(),
-                found.mae_low[:, m].tolist(),
-                found.mae_high[:, m].tolist(),
-                found.pa[:, m].tolist(),
-                strict=True,
-            )
-        ]
-        traces.append(
-            {
-                "type": "scatter",
-                "x": place,
-                "y": mae,
-                "mode": "lines+markers",
-                "name": label(RULES[key].name),
-                "hovertext": hovers,
-                "hoverinfo": "text",
-                "line": {"color": colour, "dash": dash, "width": 2},
-                "marker": {"symbol": symbol, "size": 10, "color": colour},
-                "error_y": error_bars(mae, low, high, colour, width=4, thickness=1.2),
-            }
+            for size, one, draws, pa in zip(found.sizes, by_item, over_draws, accuracy, strict=True)
         )
-        traces.append(
-            {
-                "type": "scatter",
-                "x": place,
-                "y": mae,
-                "mode": "markers",
-                "showlegend": False,
-                "hoverinfo": "skip",
-                "marker": {"size": 1, "color": colour, "opacity": 0},
-                "error_y": error_bars(
-                    mae, found.mae_low[:, m], found.mae_high[:, m], colour, width=0, thickness=4
-                ),
-            }
-        )
+        curve = trace(place, by_item.value, label(RULES[key].name), colour, dash=dash, **hover(said))
+        spread = {
+            "type": "scatter",
+            "x": place,
+            "y": by_item.value,
+            "mode": "markers",
+            "showlegend": False,
+            "hoverinfo": "skip",
+            "marker": {"size": 1, "color": colour, "opacity": 0},
+            "error_y": error_bars(over_draws, colour, width=0, thickness=4),
+        }
+        marks = {
+            "mode": "lines+markers",
+            "marker": {"symbol": symbol, "size": 10, "color": colour},
+            "error_y": error_bars(by_item, colour, width=4, thickness=1.2),
+        }
+        traces += [curve | marks, spread]
     return figure(
-        x_title="votes per comparison" if votes else "labelled comparisons to calibrate on",
-        y_title="mean absolute error",
+        "votes per comparison" if votes else "labelled comparisons to calibrate on",
+        "mean absolute error",
         theme=theme,
         height=400,
         traces=traces,
@@ -130,49 +106,33 @@ def compared_figure(
 ) -> Figure:
     """MAE of each value under BTD and majority, with intervals by item."""
     looks = {"btd": "filled", "majority": "hollow"}
-    series = []
+    drawn = []
     for rule in found.rules:
-        marks = []
-        for name, one in found.values.items():
-            score = one.evaluation.scores[rule] if one.evaluation else None
-            marks.append(
-                ForestMark(
-                    row=name,
-                    value=score.mae if score else None,
-                    low=score.mae_item_low if score else None,
-                    high=score.mae_item_high if score else None,
-                    n=f"n {one.n_labelled:,} comparisons",
-                )
-            )
-        series.append(Series(name=RULES[rule].name, marks=marks, look=looks.get(rule, "filled")))
+        errors = {name: (_error(one, rule), one.n_labelled) for name, one in found.values.items()}
+        name, n = RULES[rule].name, "n {0[1]:,} comparisons"
+        drawn.append(series(name, errors, itemgetter(0), n, look=looks.get(rule, "filled"), key=None))
     return forest(
-        series,
+        drawn,
+        "mean absolute error",
         styles=_styles(found, styles, theme),
-        x_title="mean absolute error",
         missing="too few labels",
         theme=theme,
     )
+
+
+def _error(one: ComparedValue, rule: str) -> Estimate | None:
+    score = one.evaluation.scores[rule] if one.evaluation else None
+    return Estimate(score.mae, score.mae_item_low, score.mae_item_high) if score else None
 
 
 def ties_figure(
     found: Comparison, *, styles: Mapping[str, Style] | None = None, theme: Theme = "light"
 ) -> Figure:
     """Share of ties among the votes of each value, and among the gold labels of what it judged."""
-    votes = [
-        forest_mark(one, "tie_votes", row=name, n=f"n {one.n_votes:,} votes")
-        for name, one in found.values.items()
-    ]
-    gold = [
-        forest_mark(one, "tie_gold", row=name, n=f"n {one.n_labelled:,} labels")
-        for name, one in found.values.items()
-        if one.tie_gold is not None
-    ]
-    return forest(
-        [Series(name="ties among votes", marks=votes), Series(name="among gold", marks=gold, look="plain")],
-        styles=_styles(found, styles, theme),
-        x_title="share of ties",
-        theme=theme,
-    )
+    with_gold = {name: one for name, one in found.values.items() if one.tie_gold is not None}
+    gold = series("among gold", with_gold, "tie_gold", "n {0.n_labelled:,} labels", look="plain", key=None)
+    votes = series("ties among votes", found.values, "tie_votes", "n {0.n_votes:,} votes", key=None)
+    return forest([votes, gold], "share of ties", styles=_styles(found, styles, theme), theme=theme)
 
 
 def parameters_figure(
@@ -186,22 +146,20 @@ def parameters_figure(
 
     Groups of one judge are named by their task.
     """
-    marks, looks = [], {}
+    quartiles, looks = {}, {}
     one_judge = len({judge for _, judge in groups}) == 1
     for task, judge in groups:
         table = found.tables[task, judge]
         row = judge if not task else task if one_judge else f"{task} · {judge}"
-        looks[row] = (styles or {}).get(judge) or Style(colour=COLOURS[theme].accent, symbol="circle")
+        looks[row] = (styles or {}).get(judge) or accent(theme)
         mean, low, high = (float(part[1]) for part in (table.mean, table.q1, table.q3))
         # The mean of a skewed ν can lie beyond its quartiles, but a mark stands in its interval.
-        middle = float(np.sqrt(low * high))
-        marks.append(
-            ForestMark(row=row, value=middle, low=low, high=high, n=f"{table.regime}, mean {mean:,.1f}")
-        )
+        middle = Estimate(float(np.sqrt(low * high)), low, high)
+        quartiles[row] = middle, f"{table.regime}, mean {mean:,.1f}"
     fig = forest(
-        [Series(name="ν from Q1 to Q3 over splits", marks=marks)],
+        [series("ν from Q1 to Q3 over splits", quartiles, itemgetter(0), itemgetter(1), key=None)],
+        "ν, Q1 to Q3 over splits",
         styles=looks,
-        x_title="ν, Q1 to Q3 over splits",
         theme=theme,
     )
     for cut in (10, 100):
@@ -215,8 +173,7 @@ def parameters_figure(
 def _styles(
     found: Comparison, styles: Mapping[str, Style] | None, theme: Theme
 ) -> Mapping[str, Style] | Style:
-    plain = Style(colour=COLOURS[theme].accent, symbol="circle")
-    return {name: (styles or {}).get(name, plain) for name in found.values}
+    return {name: (styles or {}).get(name, accent(theme)) for name in found.values}
 
 
 CELL = 50
@@ -240,53 +197,29 @@ def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | No
     colours = COLOURS[theme]
     k, change = len(found.tasks), found.change.value
     largest = max(float(np.abs(change).max()), 1e-9)
-    places = [(row, column) for row in range(k) for column in range(k)]
-    keys = [transfer_key(found.tasks[row], found.tasks[column]) for row, column in places]
     shown = (found.change.low > 0) | (found.change.high < 0)
     fig = figure(
-        x_title="evaluated on",
-        y_title="fitted on",
+        "evaluated on",
+        "fitted on",
         theme=theme,
         height=110 + CELL * min(k, 12) if k <= 12 else 110 + 30 * k,
         legend=False,
     )
-    fig.update_layout(
-        shapes=[
-            {
-                "type": "rect",
-                "layer": "below",
-                "x0": column - 0.48,
-                "x1": column + 0.48,
-                "y0": row - 0.46,
-                "y1": row + 0.46,
-                "fillcolor": tint(
-                    colours.raters[1] if change[row, column] > 0 else colours.accent,
-                    colours.page,
-                    float(abs(change[row, column])) / largest,
-                ),
-                "line": {
-                    "color": colours.text if key == chosen else colours.grid,
-                    "width": 3 if key == chosen else 1,
-                },
-            }
-            for key, (row, column) in zip(keys, places, strict=True)
-        ]
-    )
-    same = {"marker": {"opacity": 0}, "textfont": {"color": colours.text}}
-    fig.add_scatter(
-        x=[column for _, column in places],
-        y=[row for row, _ in places],
-        mode="markers+text",
-        customdata=[[key] for key in keys],
-        text=[_cell_text(found, row, column, bool(shown[row, column])) for row, column in places],
-        textposition="middle center",
-        textfont={"color": colours.text, "size": 12 if k < 7 else 10},
-        hovertext=[_cell_hover(found, row, column) for row, column in places],
-        hoverinfo="text",
-        marker={"symbol": "square", "size": 44, "opacity": 0, "color": colours.page},
-        selected=same,
-        unselected=same,
-    )
+    tiles = [
+        Tile(
+            *(column, row, transfer_key(found.tasks[row], found.tasks[column])),
+            tint(
+                colours.raters[1] if change[row, column] > 0 else colours.accent,
+                colours.page,
+                float(abs(change[row, column])) / largest,
+            ),
+            _cell_text(found, row, column, bool(shown[row, column])),
+            _cell_hover(found, row, column),
+        )
+        for row in range(k)
+        for column in range(k)
+    ]
+    add_tiles(fig, tiles, size=44, text_size=12 if k < 7 else 10, theme=theme, chosen=chosen)
     # Long names cannot head a column on a phone, and what tells judges apart is often their end.
     numbered = max(len(name) for name in found.tasks) > NAME_LIMIT
     heads = [str(i + 1) if numbered else label(name) for i, name in enumerate(found.tasks)]
@@ -309,37 +242,19 @@ def transferred_figure(
 
     A letter is the own label; where they differ, own then transferred. Squares without a comparison are pale.
     """
-    colours = COLOURS[theme]
     fill = label_colours(theme)
-    size = max(3.0, 0.92 * MAP_PIXELS / (own.n + 1))
     patterns = list(zip(own.plus.tolist(), own.tie.tolist(), own.minus.tolist(), strict=True))
     decided = list(zip(own.decision.tolist(), borrowed.decision.tolist(), strict=True))
     counted = [seen.get(pattern, 0) for pattern in patterns]
-    traces: list[Trace] = [
-        {
-            "type": "scatter",
-            "x": own.plus.tolist(),
-            "y": own.minus.tolist(),
-            "mode": "markers+text" if own.n <= MOST_SIGNS else "markers",
-            "showlegend": False,
-            "text": [SIGNS[a] if a == b else f"{SIGNS[a]}{SIGNS[b]}" for a, b in decided],
-            "textposition": "middle center",
-            "textfont": {"color": [colours.page if n else colours.text for n in counted], "size": 12},
-            "hovertext": [
-                f"<b>{pattern_key(*pattern)}</b><br>own fit: {SAYS[a]}<br>transferred: {SAYS[b]}"
-                f"<br>n {n:,} comparisons"
-                for pattern, (a, b), n in zip(patterns, decided, counted, strict=True)
-            ],
-            "hoverinfo": "text",
-            "marker": {
-                "symbol": "square",
-                "size": size,
-                "color": [fill[a] for a, _ in decided],
-                "opacity": [1.0 if n else UNSEEN for n in counted],
-                "line": {"color": colours.text, "width": [2.5 if a != b else 0 for a, b in decided]},
-            },
-        }
-    ]
+    signs = [SIGNS[a] if a == b else f"{SIGNS[a]}{SIGNS[b]}" for a, b in decided]
+    outlines = [2.5 if a != b else 0 for a, b in decided]
+    said = (
+        f"<b>{pattern_key(*pattern)}</b><br>own fit: {SAYS[a]}<br>transferred: {SAYS[b]}"
+        f"<br>n {n:,} comparisons"
+        for pattern, (a, b), n in zip(patterns, decided, counted, strict=True)
+    )
+    colours = [fill[a] for a, _ in decided]
+    traces = [pattern_squares(own.n, patterns, counted, colours, signs, outlines, said, theme)]
     traces += [legend_square(vote, theme) for vote in (1, 0, -1)]
     return pattern_figure(traces, own.n, theme=theme, height=height)
 
@@ -355,35 +270,33 @@ def distance_figure(
     keys = [transfer_key(found.tasks[row], found.tasks[column]) for row, column in pairs]
     x = [float(distances.joint[place[row], place[column]]) for row, column in pairs]
     y = [float(found.loss_change[row, column]) for row, column in pairs]
-    trace: Trace = {
+    marks: Trace = {
         "type": "scatter",
         "x": x,
         "y": y,
         "mode": "markers",
         "showlegend": False,
         "customdata": [[key] for key in keys],
-        "hovertext": [
-            f"<b>{label(key, limit=90)}</b><br>distance {a:.3f}<br>DRPS change {b:+.4f}"
-            f"<br>MAE change {found.change[pair].value:+.3f}"
-            for key, a, b, pair in zip(keys, x, y, pairs, strict=True)
-        ],
-        "hoverinfo": "text",
         "marker": {
             "size": 9,
             "color": colours.accent,
             "line": {"color": colours.text, "width": [3 if key == chosen else 0 for key in keys]},
         },
-        "selected": {"marker": {"opacity": 1}},
-        "unselected": {"marker": {"opacity": 1}},
+        **hover(
+            f"<b>{label(key, limit=90)}</b><br>distance {a:.3f}<br>DRPS change {b:+.4f}"
+            f"<br>MAE change {found.change[pair].value:+.3f}"
+            for key, a, b, pair in zip(keys, x, y, pairs, strict=True)
+        ),
+        **undimmed(1),
     }
     zero = ideal_trace(x=(0.0, max(x)), y=(0.0, 0.0), name="no loss", theme=theme)
     return figure(
-        x_title="energy distance, votes and gold together",
-        y_title="DRPS change",
+        "energy distance, votes and gold together",
+        "DRPS change",
         theme=theme,
         height=320,
         legend=False,
-        traces=[zero, trace],
+        traces=[zero, marks],
     )
 
 
@@ -430,7 +343,7 @@ def budget_figure(
     rules. chosen : key of a row to ring.
     """
     colours = COLOURS[theme]
-    looks: tuple[tuple[str, str, dict[str, object], str], ...] = (
+    looks: tuple[tuple[str, str, dict[str, Any], str], ...] = (
         ("planner-", "planner", {"color": style.colour, "symbol": style.symbol, "size": 11}, "lines+markers"),
         (
             "btd-",
@@ -440,60 +353,29 @@ def budget_figure(
         ),
         ("unanimous-", "stop if the first agree", {"color": colours.neutral, "symbol": "x"}, "markers"),
     )
-    traces: list[Trace] = [
-        {
-            "type": "scatter",
-            "x": (0, found.votes),
-            "y": (0, 0),
-            "mode": "lines",
-            "name": f"error of all {found.votes} votes",
-            "hoverinfo": "skip",
-            "line": {"color": colours.neutral, "width": 1, "dash": "dot"},
-        }
-    ]
+    everything = f"error of all {found.votes} votes"
+    traces = [ideal_trace(x=(0, found.votes), y=(0, 0), name=everything, theme=theme)]
     for kind, name, marker, mode in looks:
         rows = [row for key, row in found.rows.items() if key.startswith(kind) and row.added.value <= HIDDEN]
         rows.sort(key=lambda row: row.votes)
-        if rows:
-            traces.append(_series(rows, name, marker, mode, chosen, colours.text, found.n))
+        if not rows:
+            continue
+        added = Estimates.of([row.added for row in rows])
+        said = (
+            f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes per comparison, {row.saved:.1%} saved"
+            f"<br>added error {row.added.value:+.4f} ({ends(row.added, '+.4f')})"
+            f"<br>MAE {row.mae:.4f}<br>n {found.n:,} comparisons"
+            for row in rows
+        )
+        votes, colour = [row.votes for row in rows], marker["color"]
+        ring = {"color": colours.text, "width": [3 if row.key == chosen else 1 for row in rows]}
+        curve = trace(votes, added.value.tolist(), name, colour, width=1, **hover(said))
+        marks = {"error_y": error_bars(added, colour), "marker": marker | {"line": ring}}
+        traces.append(curve | marks | {"mode": mode})
     return figure(
-        x_title="mean votes per comparison",
-        y_title="added error (MAE)",
+        "mean votes per comparison",
+        "added error (MAE)",
         theme=theme,
         traces=traces,
         x_axis={"range": [0, found.votes + 0.3]},
     )
-
-
-def _series(
-    rows: Sequence[TrialRow],
-    name: str,
-    marker: dict[str, Any],
-    mode: str,
-    chosen: str | None,
-    ring: str,
-    n: int,
-) -> Trace:
-    return {
-        "type": "scatter",
-        "x": [row.votes for row in rows],
-        "y": [row.added.value for row in rows],
-        "mode": mode,
-        "name": name,
-        "error_y": error_bars(
-            [row.added.value for row in rows],
-            [row.added.low for row in rows],
-            [row.added.high for row in rows],
-            marker["color"],
-        ),
-        "line": {"color": marker["color"], "width": 1},
-        "marker": marker
-        | {"line": {"color": ring, "width": [3 if row.key == chosen else 1 for row in rows]}},
-        "hovertext": [
-            f"<b>{label(row.name)}</b><br>{row.votes:.2f} votes per comparison, {row.saved:.1%} saved"
-            f"<br>added error {row.added.value:+.4f} ({ends(row.added, '+.4f')})"
-            f"<br>MAE {row.mae:.4f}<br>n {n:,} comparisons"
-            for row in rows
-        ],
-        "hoverinfo": "text",
-    }

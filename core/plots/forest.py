@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-import numpy as np
-
-from ..stats.estimate import Estimate
-from .base import COLOURS, Style, Theme, error_bars, figure, label
+from ..interpretation.format import interval
+from ..interpretation.tables import field_of
+from ..stats.estimate import Estimate, Estimates
+from .base import COLOURS, Style, accent, error_bars, figure, hover, label, undimmed
 
 if TYPE_CHECKING:
-    from .base import Figure
+    from .base import Figure, Theme
 
 
 NAME_LIMIT = 24
@@ -22,99 +23,120 @@ ROW_HEIGHT, LINE_HEIGHT = 14, 14
 APART = 0.26
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ForestMark:
-    """One mark: a value with its interval (None or NaN: unknown), what it rests on, and its key, if any."""
+    """One mark: an estimate, what it rests on in words, and the key that a click gives, if any."""
 
     row: str
-    value: float | None
-    low: float | None
-    high: float | None
+    found: Estimate
     n: str
     key: str | None = None
 
-    @classmethod
-    def of(cls, found: Estimate | None, *, row: str, n: str, key: str | None = None) -> ForestMark:
-        """The mark of an estimate."""
-        if found is None:
-            return cls(row=row, value=None, low=None, high=None, n=n, key=key)
-        return cls(row=row, value=found.value, low=found.low, high=found.high, n=n, key=key)
 
-
-def forest_mark(result: object, name: str, *, row: str, n: str, key: str | None = None) -> ForestMark:
-    """The mark of a result's field `name`: an `Estimate`, or a number with `name_low` and `name_high`."""
-    value = getattr(result, name)
-    if isinstance(value, Estimate):
-        return ForestMark.of(value, row=row, n=n, key=key)
-    low, high = (getattr(result, f"{name}_{end}", None) for end in ("low", "high"))
-    return ForestMark(row=row, value=value, low=low, high=high, n=n, key=key)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Series:
-    """Marks of one quantity: filled, `hollow`, or `plain` (a small neutral bar, no judge's marker)."""
+    """Marks of one quantity: filled, `hollow`, or `plain` (a small neutral bar, no judge's marker).
+
+    rows : also of those whose value is unknown, and has no mark.
+    """
 
     name: str
+    rows: Sequence[str]
     marks: Sequence[ForestMark]
     look: str = "filled"
 
 
+def series(
+    name: str,
+    results: Mapping[str, Any],
+    value: str | Callable[[Any], Estimate | None],
+    n: str | Callable[[Any], str],
+    *,
+    look: str = "filled",
+    key: Callable[[str], str | None] | None = str,
+) -> Series:
+    """A mark for each result, in the row of its name.
+
+    value : field of a result, such as "rate.labels", or a function of it, "" for the result itself; an
+        estimate, a number that has no interval, or None (as NaN: unknown).
+    n : what it rests on: a function of a result, or a template in which {0} is the result.
+    key : of a mark by its row; by default the row's name, None for marks that are not to be clicked on.
+    """
+    marks = []
+    for row, result in results.items():
+        found = value(result) if callable(value) else field_of(result, value) if value else result
+        known = found if isinstance(found, Estimate) else Estimate(math.nan if found is None else found)
+        if not math.isnan(known.value):
+            about = n(result) if callable(n) else n.format(result)
+            marks.append(ForestMark(row, known, about, key and key(row)))
+    return Series(name, list(results), marks, look)
+
+
+class Shown(TypedDict, total=False):
+    """Where a forest is shown: in which theme, and the key of the mark to ring."""
+
+    theme: Theme
+    chosen: str | None
+
+
+class Look(Shown, total=False):
+    """The same, with the styles of rows or one for all, by default the accent."""
+
+    styles: Mapping[str, Style] | Style
+
+
 def forest(
     series: Sequence[Series],
-    *,
-    styles: Mapping[str, Style] | Style,
     x_title: str,
+    *,
     x_range: tuple[float, float] | None = None,
     reference: float | None = None,
     missing: str = "unknown",
-    theme: Theme = "light",
-    chosen: str | None = None,
+    **looks: Unpack[Look],
 ) -> Figure:
     """Draw estimates with their intervals, rows in the order in which they first occur.
 
-    styles : of each row, or one for all.  reference : x of a thin line, such as "no bias".
     x_range : shown; by default what the intervals need, with the reference.
-    missing : said in the row of a name whose every value is unknown. `chosen` is ringed.
+    reference : x of a thin line, such as "no bias".
+    missing : said in the row of a name whose every value is unknown.
     """
+    theme, chosen = looks.get("theme", "light"), looks.get("chosen")
+    styles = looks.get("styles") or accent(theme)
     colours = COLOURS[theme]
-    rows = list(dict.fromkeys(mark.row for one in series for mark in one.marks))
+    rows = list(dict.fromkeys(row for one in series for row in one.rows))
     lines = max([len(series), *(2 for row in rows if len(row) > NAME_LIMIT)])
     # A lower one pushes the axis title into its ticks.
     height = max(LEAST_HEIGHT, 92 + len(rows) * (ROW_HEIGHT + LINE_HEIGHT * lines))
-    fig = figure(x_title=x_title, y_title="", theme=theme, height=height, legend=len(series) > 1)
+    fig = figure(x_title, "", theme=theme, height=height, legend=len(series) > 1)
     if reference is not None:
         fig.add_vline(x=reference, line={"color": colours.neutral, "width": 1, "dash": "dot"})
     for place, one in enumerate(series):
-        known = _known(one)
         offset = APART * (place - (len(series) - 1) / 2)
-        look = [styles if isinstance(styles, Style) else styles[mark.row] for mark in known]
-        value = np.array([mark.value for mark in known], dtype=np.float64)
-        low = np.array([np.nan if mark.low is None else mark.low for mark in known], dtype=np.float64)
-        high = np.array([np.nan if mark.high is None else mark.high for mark in known], dtype=np.float64)
+        drawn = [styles if isinstance(styles, Style) else styles[mark.row] for mark in one.marks]
+        ringed = [mark.key is not None and mark.key == chosen for mark in one.marks]
+        found = Estimates.of([mark.found for mark in one.marks])
         fig.add_scatter(
-            x=value,
-            y=[rows.index(mark.row) + offset for mark in known],
+            x=found.value,
+            y=[rows.index(mark.row) + offset for mark in one.marks],
             mode="markers",
             name=label(one.name),
             showlegend=False,
-            customdata=[[mark.key] for mark in known],
-            hovertext=[_hover(one.name, mark) for mark in known],
-            hoverinfo="text",
-            error_x=error_bars(value, low, high, colours.neutral),
+            customdata=[[mark.key] for mark in one.marks],
+            error_x=error_bars(found, colours.neutral),
             marker={
-                "symbol": [_symbol(style, one.look) for style in look],
-                "color": [colours.neutral if one.look == "plain" else style.colour for style in look],
+                "symbol": [_symbol(style, one.look) for style in drawn],
+                "color": [colours.neutral if one.look == "plain" else style.colour for style in drawn],
                 "size": 10,
                 "line": {
                     "color": [
-                        colours.text if mark.key is not None and mark.key == chosen else style.colour
-                        for mark, style in zip(known, look, strict=True)
+                        colours.text if ring else style.colour
+                        for ring, style in zip(ringed, drawn, strict=True)
                     ],
-                    "width": [_line(mark, one.look, chosen) for mark in known],
+                    "width": [3 if ring else 0 if one.look == "filled" else 2 for ring in ringed],
                 },
             },
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
+            **hover(_hover(one.name, mark) for mark in one.marks),
+            **undimmed(1),
         )
         # The legend speaks of the quantity, not of the judge whose mark comes first.
         fig.add_scatter(
@@ -130,18 +152,11 @@ def forest(
                 "line": {"color": colours.neutral, "width": 1.5},
             },
         )
-    seen = {mark.row for one in series for mark in _known(one)}
+    seen = {mark.row for one in series for mark in one.marks}
+    look_missing = {"showarrow": False, "xanchor": "left", "font": {"color": colours.neutral}}
     for place, row in enumerate(rows):
         if row not in seen:
-            fig.add_annotation(
-                xref="paper",
-                x=0.02,
-                y=place,
-                text=missing,
-                showarrow=False,
-                xanchor="left",
-                font={"color": colours.neutral},
-            )
+            fig.add_annotation(xref="paper", x=0.02, y=place, text=missing, **look_missing)
     fig.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=[_two_lines(row) for row in rows],
@@ -163,10 +178,6 @@ def _two_lines(name: str) -> str:
     return f"{label(text[:cut])}<br>{label(text[cut:], limit=NAME_LIMIT)}"
 
 
-def _known(one: Series) -> list[ForestMark]:
-    return [mark for mark in one.marks if mark.value is not None and not np.isnan(mark.value)]
-
-
 def _symbol(style: Style, look: str) -> str:
     if look == "plain":
         return "line-ns-open"
@@ -174,16 +185,6 @@ def _symbol(style: Style, look: str) -> str:
     return f"{symbol}-open" if look == "hollow" or style.symbol.endswith("-open") else symbol
 
 
-def _line(mark: ForestMark, look: str, chosen: str | None) -> float:
-    if mark.key is not None and mark.key == chosen:
-        return 3
-    return 0 if look == "filled" else 2
-
-
 def _hover(name: str, mark: ForestMark) -> str:
-    interval = ""
-    if mark.low is not None and mark.high is not None and not np.isnan(mark.low):
-        interval = f" ({mark.low:.3f} to {mark.high:.3f})"
-    return (
-        f"<b>{label(mark.row, limit=80)}</b><br>{label(name)} {mark.value:.3f}{interval}<br>{label(mark.n)}"
-    )
+    value = f"{label(name)} {interval(mark.found, '.3f')}"
+    return f"<b>{label(mark.row, limit=80)}</b><br>{value}<br>{label(mark.n)}"

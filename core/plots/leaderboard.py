@@ -2,29 +2,181 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
 from ..interpretation.format import elo_ends, signed_elo
 from ..interpretation.leaderboard_checks import METHOD_NAMES
-from ..leaderboard.anchored import Board, BoardRow
-from ..leaderboard.order_ratings import RAEE
-from ..leaderboard.outside import OutsideComparison
-from ..leaderboard.rating_methods import Result
+from ..leaderboard.anchored import ELO_PER_NAT, Board, BoardRow
+from ..leaderboard.ratings import RAEE, Result
+from ..leaderboard.robustness import BetweenTasks
 from ..leaderboard.score_board import ScoreBoards, ScoreRow
-from ..leaderboard.task_spread import BetweenTasks
-from ..stats.estimate import Estimate
-from .base import COLOURS, MARKERS, MAX_POINTS, Style, Theme, error_bars, figure, ideal_trace, label
-from .model_rows import NAME_LIMIT, ModelRows, RowMark, marker, undimmed
+from ..leaderboard.standings import OutsideComparison
+from ..stats.estimate import Estimate, Estimates
+from .base import (
+    COLOURS,
+    MARKERS,
+    MAX_POINTS,
+    Style,
+    accent,
+    error_bars,
+    figure,
+    hover,
+    ideal_trace,
+    label,
+    undimmed,
+)
 
 if TYPE_CHECKING:
-    from .base import Figure
+    from .base import Figure, Theme
+    from .forest import Shown
 
 
 ROW_HEIGHT, ROW_HEIGHT_WITH_MORE = 20, 26
 ROW_HEIGHT_OF_METHODS, ROW_HEIGHT_OF_TASKS, ROW_HEIGHT_OF_SCORES = 34, 28, 32
+NAME_LIMIT = 24
+"""Characters of a model's name beside the axis: what a phone has room for; the hover text has the rest."""
+LEGEND_ENTRY = 16
+"""Between one line per entry, as on a phone, and two entries per line."""
+TICK_STEPS = (10, 25, 50, 100, 200, 400, 1000)
+
+
+class RowMark(NamedTuple):
+    """A mark in the row of a model: its place along the axis, hover text, and the key that a click gives."""
+
+    model: str
+    x: Estimate
+    hover: str
+    key: str
+
+
+class ModelRows:
+    """A figure with a row per model, the first on top, that series of marks are added to.
+
+    entries : of the legend.  start : x that the axis reaches in any case.
+    """
+
+    def __init__(
+        self,
+        models: Iterable[str],
+        x_title: str,
+        *,
+        row_height: int,
+        entries: int,
+        start: float = 0,
+        **shown: Unpack[Shown],
+    ) -> None:
+        self.rows = {model: place for place, model in enumerate(models)}
+        theme = shown.get("theme", "light")
+        self.theme, self.chosen, self.reach = theme, shown.get("chosen"), [start]
+        self.fig = figure(
+            x_title,
+            "",
+            theme=theme,
+            height=max(200, 100 + row_height * len(self.rows) + LEGEND_ENTRY * entries),
+            legend=entries > 0,
+        )
+        self.fig.update_layout(margin_t=8)
+        self.fig.update_yaxes(
+            tickmode="array",
+            tickvals=list(self.rows.values()),
+            ticktext=[label(_shortened(name)) for name in self.rows],
+            tickfont={"size": 12},
+            range=[len(self.rows) - 0.4, -0.6],
+            showgrid=False,
+            ticks="",
+        )
+
+    def add(
+        self,
+        name: str,
+        style: Style,
+        marks: Iterable[RowMark],
+        *,
+        offset: float = 0,
+        size: int = 9,
+        opacity: float = 1,
+        bars: bool = True,
+    ) -> None:
+        """Draw one series, of the models that have a row, `offset` below its middle.
+
+        name : as the legend shows it, names from votes made safe by `label`.  bars : draw intervals.
+        """
+        drawn = [mark for mark in marks if mark.model in self.rows]
+        found = Estimates.of([mark.x for mark in drawn])
+        x = found.value.tolist()
+        keys = [mark.key for mark in drawn]
+        along = {"x": found.value, "error_x": error_bars(found, style.colour)} if bars else {"x": x}
+        self.reach += [*x, *found.low, *found.high] if bars else x
+        self.fig.add_scatter(
+            **along,
+            y=[self.rows[mark.model] + offset for mark in drawn],
+            mode="markers",
+            name=name,
+            customdata=[[key] for key in keys],
+            marker=_marker(style, size, keys, self.chosen, self.theme, opacity=float(opacity)),
+            **hover(mark.hover for mark in drawn),
+            **undimmed(opacity),
+        )
+
+    def ends(self) -> tuple[float, float]:
+        """Least and largest x of all marks and their intervals."""
+        return float(np.nanmin(self.reach)), float(np.nanmax(self.reach))
+
+    def along_elo(self, *, probabilities: bool = False) -> Figure:
+        """The figure, its axis in Elo, with a line at 0."""
+        _elo_axis(self.fig, *self.ends(), probabilities=probabilities)
+        return self.with_line(0, "0")
+
+    def with_line(self, x: float, name: str) -> Figure:
+        """The figure, with a thin line across all rows, such as at the anchor's Elo."""
+        line = ideal_trace(x=(x, x), y=(-0.6, len(self.rows) - 0.4), name=name, theme=self.theme)
+        self.fig.add_trace(line)
+        self.fig.data[-1].showlegend = False
+        return self.fig
+
+
+def _shortened(name: str) -> str:
+    """Cut the middle of a long name: versions, which tell models apart, stand at the end."""
+    text = " ".join(name.split())
+    return text if len(text) <= NAME_LIMIT else f"{text[: NAME_LIMIT - 11]}…{text[-10:]}"
+
+
+def _elo_axis(fig: Figure, low: float, high: float, *, probabilities: bool) -> None:
+    """Few round ticks that a phone has room for; under each Elo the win probability that it stands for."""
+    pad = 0.05 * (high - low) + 5
+    span = high - low + 2 * pad
+    step = next((step for step in TICK_STEPS if span / step <= 5), TICK_STEPS[-1])
+    ticks = np.arange(np.ceil((low - pad) / step), np.floor((high + pad) / step) + 1) * step
+    p = 1 / (1 + np.exp(-ticks / ELO_PER_NAT))
+    fig.update_xaxes(
+        range=[low - pad, high + pad],
+        tickmode="array",
+        tickangle=0,
+        tickvals=ticks,
+        ticktext=[
+            f"{signed_elo(tick)}<br>{100 * share:.0f} %" if probabilities else signed_elo(tick)
+            for tick, share in zip(ticks, p, strict=True)
+        ],
+    )
+
+
+def _marker(
+    style: Style, size: int, keys: Sequence[str], chosen: str | None, theme: Theme, *, opacity: float = 1.0
+) -> dict[str, object]:
+    open_symbol = style.symbol.endswith("-open")
+    return {
+        "symbol": style.symbol,
+        "color": style.colour,
+        "size": size,
+        "opacity": opacity,
+        "line": {
+            "color": style.colour if open_symbol else COLOURS[theme].text,
+            "width": [3 if key == chosen else 1.5 if open_symbol else 0 for key in keys],
+        },
+    }
 
 
 def board_figure(
@@ -35,8 +187,7 @@ def board_figure(
     judge: str | None = None,
     corrected: bool = False,
     shown: int | None = None,
-    theme: Theme = "light",
-    chosen: str | None = None,
+    **page: Unpack[Shown],
 ) -> Figure:
     """Elo of each model against the anchor, best on top, with its interval; shaded bands are tiers.
 
@@ -58,13 +209,12 @@ def board_figure(
         dots = {}
     rows = ModelRows(
         [row.model for row in ranked],
-        x_title="Elo, win probability",
+        "Elo, win probability",
         row_height=ROW_HEIGHT_WITH_MORE if dots else ROW_HEIGHT,
-        theme=theme,
         entries=len(dots) + 1 if dots else 0,
-        chosen=chosen,
+        **page,
     )
-    _tier_bands(rows.fig, ranked, theme)
+    _tier_bands(rows.fig, ranked, rows.theme)
     known_styles = styles or {}
     for name, known in dots.items():
         marks = [
@@ -82,7 +232,7 @@ def board_figure(
     ]
     rows.add(
         _short(judge) if judge else "all, pooled",
-        known_styles[judge] if judge else _accent(theme),
+        known_styles[judge] if judge else accent(rows.theme),
         marks,
         size=10,
     )
@@ -90,13 +240,7 @@ def board_figure(
 
 
 def swap_figure(
-    one: Board,
-    two: Board,
-    models: Sequence[str],
-    *,
-    corrected: bool = False,
-    theme: Theme = "light",
-    chosen: str | None = None,
+    one: Board, two: Board, models: Sequence[str], *, corrected: bool = False, **page: Unpack[Shown]
 ) -> Figure:
     """Elo of the models on both boards, each board centred on its mean over them, one row per model.
 
@@ -107,15 +251,8 @@ def swap_figure(
     Source: [RAEE] anchor swap; docs/methods.md §6.
     """
     listed = [row.model for row in one.rows if row.model in models]
-    rows = ModelRows(
-        listed,
-        x_title="Elo, centred",
-        row_height=ROW_HEIGHT_WITH_MORE,
-        theme=theme,
-        entries=2,
-        chosen=chosen,
-    )
-    colours = COLOURS[theme].raters
+    rows = ModelRows(listed, "Elo, centred", row_height=ROW_HEIGHT_WITH_MORE, entries=2, **page)
+    colours = COLOURS[rows.theme].raters
     for known, colour, symbol, offset in (
         (one, colours[0], "circle", -0.15),
         (two, colours[1], "diamond-open", 0.15),
@@ -188,10 +325,6 @@ def _short(name: str) -> str:
     return label(name, limit=NAME_LIMIT)
 
 
-def _accent(theme: Theme) -> Style:
-    return Style(colour=COLOURS[theme].accent, symbol="circle")
-
-
 def _hover(row: BoardRow, corrected: bool) -> str:
     p, elo = row.interval(corrected)
     return (
@@ -207,12 +340,7 @@ def _elo_hover(model: str, name: str, elo: Estimate, n: str) -> str:
 
 
 def ratings_figure(
-    board: Board,
-    others: Mapping[str, Result],
-    *,
-    shown: int | None = None,
-    theme: Theme = "light",
-    chosen: str | None = None,
+    board: Board, others: Mapping[str, Result], *, shown: int | None = None, **page: Unpack[Shown]
 ) -> Figure:
     """Elo over the anchor of each model on the board: anchored, and by each other method, with intervals.
 
@@ -221,11 +349,10 @@ def ratings_figure(
     methods: dict[str, Result] = {RAEE: board, **others}
     rows = ModelRows(
         [row.model for row in board.rows[:shown]],
-        x_title="Elo",
+        "Elo",
         row_height=ROW_HEIGHT_OF_METHODS,
-        theme=theme,
         entries=len(methods),
-        chosen=chosen,
+        **page,
     )
     for place, (method, found) in enumerate(methods.items()):
         name = METHOD_NAMES.get(method, method)
@@ -235,15 +362,13 @@ def ratings_figure(
             for model, elo in found.elos().items()
         ]
         # Open markers for the others, so that colour does not tell alone.
-        other = Style(colour=COLOURS[theme].raters[place], symbol=f"{MARKERS[place]}-open")
-        style = _accent(theme) if method == RAEE else other
+        other = Style(colour=COLOURS[rows.theme].raters[place], symbol=f"{MARKERS[place]}-open")
+        style = accent(rows.theme) if method == RAEE else other
         rows.add(_short(name), style, marks, offset=0.2 * (place - (len(methods) - 1) / 2))
     return rows.along_elo()
 
 
-def tasks_figure(
-    found: BetweenTasks, *, shown: int | None = None, theme: Theme = "light", chosen: str | None = None
-) -> Figure:
+def tasks_figure(found: BetweenTasks, *, shown: int | None = None, **page: Unpack[Shown]) -> Figure:
     """Mean over categories of each model's Elo with its interval, and below it the Elo of each category.
 
     The key of a mean is the model, that of a category's mark `task_key`; the latter are left out where they
@@ -252,14 +377,9 @@ def tasks_figure(
     spreads = found.rows[:shown]
     dots = found.boards if len(spreads) * len(found.boards) <= MAX_POINTS else {}
     rows = ModelRows(
-        [row.model for row in spreads],
-        x_title="Elo",
-        row_height=ROW_HEIGHT_OF_TASKS,
-        theme=theme,
-        entries=len(dots) + 1,
-        chosen=chosen,
+        [row.model for row in spreads], "Elo", row_height=ROW_HEIGHT_OF_TASKS, entries=len(dots) + 1, **page
     )
-    colours = COLOURS[theme].raters
+    colours = COLOURS[rows.theme].raters
     for place, (task, board) in enumerate(dots.items()):
         name, colour = task or "no category", colours[place % len(colours)]
         marks = [
@@ -273,7 +393,7 @@ def tasks_figure(
     for row in spreads:
         n = f"n {row.prompts:,} prompts in {row.n_tasks} categories"
         means.append(RowMark(row.model, row.mean, _elo_hover(row.model, name, row.mean, n), row.model))
-    rows.add(name, _accent(theme), means)
+    rows.add(name, accent(rows.theme), means)
     return rows.along_elo()
 
 
@@ -294,8 +414,8 @@ def outside_figure(
     ends = np.array([limits.get(name, (0.0, 0.0)) for name in names]).reshape(-1, 2)
     low, high = float(min([0.0, *x, *y])) - 20, float(max([0.0, *x, *y])) + 20
     fig = figure(
-        x_title="Elo here",
-        y_title=f"Elo by {_short(found.name)}, centred",
+        "Elo here",
+        f"Elo by {_short(found.name)}, centred",
         theme=theme,
         height=460,
         square=True,
@@ -308,13 +428,12 @@ def outside_figure(
         mode="markers",
         name="models",
         customdata=[[name] for name in names],
-        hovertext=[
+        error_x=error_bars(Estimates(x, *ends.T), COLOURS[theme].neutral, thickness=1),
+        marker=_marker(accent(theme), 9, names, chosen, theme),
+        **hover(
             f"<b>{label(name)}</b><br>here {signed_elo(a)} Elo<br>there {signed_elo(b)} Elo (score {score:g})"
             for name, a, b, score in zip(names, x, y, found.outside_score[keep], strict=True)
-        ],
-        hoverinfo="text",
-        error_x=error_bars(x, ends[:, 0], ends[:, 1], COLOURS[theme].neutral, thickness=1),
-        marker=marker(_accent(theme), 9, names, chosen, theme),
+        ),
         **undimmed(1),
     )
     return fig
@@ -326,7 +445,7 @@ def scores_figure(
     styles: Mapping[str, Style],
     votes: Board | None = None,
     shown: int | None = None,
-    theme: Theme = "light",
+    **page: Unpack[Shown],
 ) -> Figure:
     """One row per model: filled the mean of judges by scores, small marks each judge, hollow by votes.
 
@@ -338,11 +457,11 @@ def scores_figure(
     dots = found.judges if several else {}
     rows = ModelRows(
         [row.model for row in ranked],
-        x_title=f"beats {_short(found.mean.anchor)}, %",
+        f"beats {_short(found.mean.anchor)}, %",
         row_height=ROW_HEIGHT_OF_SCORES,
-        theme=theme,
         entries=len(dots) + 1 + (votes is not None),
         start=50,
+        **page,
     )
     for judge, known in dots.items():
         marks = [_score_mark(row, f"judge {label(judge)}") for row in known.rows]
@@ -350,16 +469,16 @@ def scores_figure(
     only = next(iter(found.judges)) if len(found.judges) == 1 else None
     marks = [_score_mark(row, f"n {row.n:,} items, {row.n_judges} judges") for row in ranked]
     name = f"scores, {_short(only)}" if only else "scores, mean of judges"
-    rows.add(name, styles[only] if only else _accent(theme), marks, offset=-0.12, size=10)
+    rows.add(name, styles[only] if only else accent(rows.theme), marks, offset=-0.12, size=10)
     if votes is not None:
         marks = []
         for row in votes.rows:
             p, ends = row.p_corrected, f"({row.p_corrected.low:.3f} to {row.p_corrected.high:.3f})"
-            hover = f"<b>{label(row.model)}</b><br>by votes {p.value:.3f} {ends}<br>n {row.n:,} prompts"
-            marks.append(RowMark(row.model, p.scaled(100), hover, row.model))
-        style = Style(colour=COLOURS[theme].neutral, symbol="diamond-open")
+            said = f"<b>{label(row.model)}</b><br>by votes {p.value:.3f} {ends}<br>n {row.n:,} prompts"
+            marks.append(RowMark(row.model, p.scaled(100), said, row.model))
+        style = Style(colour=COLOURS[rows.theme].neutral, symbol="diamond-open")
         rows.add("votes", style, marks, offset=0.1)
-    low, high = min(rows.reach), max(rows.reach)
+    low, high = rows.ends()
     rows.fig.update_xaxes(range=[max(0.0, low - 3), min(100.0, high + 3)], nticks=7)
     return rows.with_line(50, "50 %")
 
@@ -367,5 +486,5 @@ def scores_figure(
 def _score_mark(row: ScoreRow, about: str) -> RowMark:
     ends = f" ({row.p.low:.3f} to {row.p.high:.3f})" if row.p.has_interval else ""
     by_scores = f"by scores {row.p.value:.3f}{ends}<br>mean score {row.mean:.2f}"
-    hover = f"<b>{label(row.model)}</b><br>{by_scores}<br>{about}"
-    return RowMark(row.model, row.p.scaled(100), hover, row.model)
+    said = f"<b>{label(row.model)}</b><br>{by_scores}<br>{about}"
+    return RowMark(row.model, row.p.scaled(100), said, row.model)

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from ..leaderboard.abstaining import Abstention, Changed
 from ..leaderboard.anchored import SubsampleErrors
 from ..leaderboard.debiased import DebiasedBoard
 from ..leaderboard.judges import Pooling, Screening
-from .base import (
-    COLOURS,
-    MARKERS,
-    MAX_POINTS,
-    SAME_WHEN_SELECTED,
-    Style,
-    Theme,
-    error_bars,
-    figure,
-    ideal_trace,
-    label,
-)
-from .forest import ForestMark, Series, forest
+from ..leaderboard.robustness import Abstention, Changed
+from ..stats.estimate import Estimates
+from .base import COLOURS, MARKERS, MAX_POINTS, error_bars, figure, hover, ideal_trace, label, trace, undimmed
+from .forest import Look, Shown, forest, series
 
 if TYPE_CHECKING:
-    from .base import Figure
+    from .base import Figure, Style, Theme
 
 
 HEIGHT = 330
@@ -37,8 +27,8 @@ def pooling_figure(found: Pooling, *, theme: Theme = "light") -> Figure:
     colours = COLOURS[theme]
     size = [row.size for row in found.sizes]
     fig = figure(
-        x_title="judges pooled, J",
-        y_title="standard error, Elo",
+        "judges pooled, J",
+        "standard error, Elo",
         theme=theme,
         height=HEIGHT,
         x_axis={"dtick": 1 if len(size) <= 12 else None, "range": [0.6, len(size) + 0.4]},
@@ -49,28 +39,25 @@ def pooling_figure(found: Pooling, *, theme: Theme = "light") -> Figure:
         runs = [row.predicted_runs or 0.0 for row in found.sizes]
         predicted.append(("repeatability as ρ", found.rho_runs, runs, "dot"))
     for place, (name, rho, values, dash) in enumerate(predicted):
-        fig.add_scatter(
-            x=size,
-            y=np.sqrt(values),
-            mode="lines",
-            name=f"σ²(ρ + (1 − ρ)/J), {name} {rho:.2f}",
-            hovertemplate=f"{name}: %{{y:.1f}} Elo<extra></extra>",
-            line={"color": colours.raters[1 + place], "width": 2, "dash": dash},
-        )
-    value, low, high = np.sqrt([(x.value, x.low, x.high) for x in (row.observed for row in found.sizes)]).T
+        formula, said = f"σ²(ρ + (1 − ρ)/J), {name} {rho:.2f}", f"{name}: %{{y:.1f}} Elo<extra></extra>"
+        colour = colours.raters[1 + place]
+        fig.add_trace(trace(size, np.sqrt(values), formula, colour, dash=dash, hovertemplate=said))
+    observed = Estimates.of([row.observed for row in found.sizes])
+    value, low, high = np.sqrt([observed.value, observed.low, observed.high])
     fig.add_scatter(
         x=size,
         y=value,
         mode="markers",
         name="observed, 95 % of juries",
-        hovertext=[
+        error_y=error_bars(
+            Estimates(value, np.minimum(low, value), np.maximum(high, value)), colours.neutral
+        ),
+        marker={"color": colours.accent, "size": 9, "symbol": "circle"},
+        **hover(
             f"<b>{row.size} judges</b><br>standard error {at:.1f} Elo ({a:.1f} to {b:.1f})"
             f"<br>{row.juries} juries"
             for row, at, a, b in zip(found.sizes, value, low, high, strict=True)
-        ],
-        hoverinfo="text",
-        error_y=error_bars(value, np.minimum(low, value), np.maximum(high, value), colours.neutral),
-        marker={"color": colours.accent, "size": 9, "symbol": "circle"},
+        ),
     )
     return fig
 
@@ -80,8 +67,8 @@ def screening_figure(found: Screening, *, cut: float, theme: Theme = "light") ->
     colours = COLOURS[theme]
     rows = [row for row in found.rows if row.cut is not None and row.width is not None]
     fig = figure(
-        x_title="cut on ICC(3,k)",
-        y_title="interval width, Elo",
+        "cut on ICC(3,k)",
+        "interval width, Elo",
         theme=theme,
         height=HEIGHT,
         legend=False,
@@ -99,13 +86,12 @@ def screening_figure(found: Screening, *, cut: float, theme: Theme = "light") ->
         marker={"color": colours.accent, "size": 7},
         text=[f"{len(row.judges)}" if k in changes else "" for k, row in enumerate(rows)],
         textposition="top center",
-        hovertext=[
+        name="width",
+        **hover(
             f"<b>ICC(3,k) ≥ {row.cut:.2f}</b><br>{len(row.judges)} judges left<br>width {row.width:.0f} Elo"
             f"<br>{label('; '.join(row.judges), limit=120)}"
             for row in rows
-        ],
-        hoverinfo="text",
-        name="width",
+        ),
     )
     return fig
 
@@ -115,8 +101,8 @@ def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "li
     colours = COLOURS[theme]
     rows = [row for row in found.rows if row.n]
     fig = figure(
-        x_title="judged prompts kept, %",
-        y_title="Elo",
+        "judged prompts kept, %",
+        "Elo",
         theme=theme,
         height=HEIGHT,
         x_axis={"range": [103, -3]},
@@ -131,12 +117,6 @@ def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "li
             y=[getattr(row, field) for row in rows],
             mode="lines+markers",
             name=name,
-            hovertext=[
-                f"<b>{'all' if row.threshold is None else f'threshold {row.threshold:g}'}</b><br>"
-                f"{100 * row.coverage:.1f} % kept (n {row.n:,})<br>{name} {getattr(row, field):.1f} Elo"
-                for row in rows
-            ],
-            hoverinfo="text",
             line={"color": colour, "width": 1.5, "dash": "solid" if place == 0 else "dash"},
             marker={
                 "color": colour,
@@ -147,6 +127,11 @@ def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "li
                     "width": [2 if row.threshold == threshold else 0 for row in rows],
                 },
             },
+            **hover(
+                f"<b>{'all' if row.threshold is None else f'threshold {row.threshold:g}'}</b><br>"
+                f"{100 * row.coverage:.1f} % kept (n {row.n:,})<br>{name} {getattr(row, field):.1f} Elo"
+                for row in rows
+            ),
         )
     return fig
 
@@ -157,8 +142,8 @@ def subsample_figure(found: SubsampleErrors, *, theme: Theme = "light") -> Figur
     sizes = sorted(set(found.n.tolist()))
     top = 1.08 * float(max([0.01, *found.se_finite, *found.se_empirical]))
     fig = figure(
-        x_title="standard error of p by the formula",
-        y_title="SD over subsamples",
+        "standard error of p by the formula",
+        "SD over subsamples",
         theme=theme,
         height=400,
         square=True,
@@ -174,76 +159,52 @@ def subsample_figure(found: SubsampleErrors, *, theme: Theme = "light") -> Figur
             y=found.se_empirical[rows],
             mode="markers",
             name=f"n = {size:,}",
-            hovertext=[
-                f"<b>{label(found.model[k])}</b><br>{size:,} of {found.pool[k]:,} prompts<br>formula "
-                f"{found.se_finite[k]:.4f}<br>subsamples {found.se_empirical[k]:.4f}"
-                for k in rows
-            ],
-            hoverinfo="text",
             marker={
                 "color": colours.raters[place % len(colours.raters)],
                 "symbol": MARKERS[place % len(MARKERS)],
                 "size": 8,
             },
-            **SAME_WHEN_SELECTED,
+            **hover(
+                f"<b>{label(found.model[k])}</b><br>{size:,} of {found.pool[k]:,} prompts<br>formula "
+                f"{found.se_finite[k]:.4f}<br>subsamples {found.se_empirical[k]:.4f}"
+                for k in rows
+            ),
+            **undimmed(0.85),
         )
     return fig
 
 
-def changes_figure(
-    changed: Sequence[Changed], *, theme: Theme = "light", chosen: str | None = None
-) -> Figure:
+def changes_figure(changed: Sequence[Changed], **looks: Unpack[Look]) -> Figure:
     """Change of each model's win probability by abstention; the key of a mark is the model."""
-    marks = [
-        ForestMark.of(
-            one.delta.scaled(100),
-            row=one.model,
-            n=f"{one.kept:,} of {one.n:,} judged prompts kept",
-            key=one.model,
-        )
-        for one in changed
-    ]
+    models = {one.model: one for one in changed}
+    kept = "{0.kept:,} of {0.n:,} judged prompts kept"
     return forest(
-        [Series(name="change", marks=marks)],
-        styles=Style(colour=COLOURS[theme].accent, symbol="circle"),
-        x_title="change of win probability, points",
+        [series("change", models, lambda one: one.delta.scaled(100), kept)],
+        "change of win probability, points",
         reference=0,
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )
 
 
 def debiased_figure(
-    found: DebiasedBoard,
-    *,
-    style: Style,
-    shown: int | None = None,
-    theme: Theme = "light",
-    chosen: str | None = None,
+    found: DebiasedBoard, *, style: Style, shown: int | None = None, **looks: Unpack[Shown]
 ) -> Figure:
     """Win rate of each model against the anchor, best on top; the key of a mark is the model.
 
     Filled marks are the debiased rates, hollow ones the labels alone, bars what the judge says alone, which
     has no interval: what is wrong with it is its bias, not its spread.
     """
-    debiased, labels, judge = [], [], []
-    for row in found.rows[:shown]:
-        rate, n = row.rate, f"{row.rate.n_labelled:,} labelled, {row.rate.n_unlabelled:,} not"
-        debiased.append(ForestMark.of(rate, row=row.model, n=f"n {n}", key=row.model))
-        labelled = f"n {rate.n_labelled:,} labelled"
-        labels.append(ForestMark.of(rate.labels, row=row.model, n=labelled, key=row.model))
-        judge.append(ForestMark(row=row.model, value=rate.judge, low=None, high=None, n=f"n {n}"))
-    series = [
-        Series(name="as gold would judge", marks=debiased),
-        Series(name="labels alone", marks=labels, look="hollow"),
-        Series(name="judge alone", marks=judge, look="plain"),
-    ]
+    rows = {row.model: row for row in found.rows[:shown]}
+    both = "n {0.rate.n_labelled:,} labelled, {0.rate.n_unlabelled:,} not"
     return forest(
-        series,
+        [
+            series("as gold would judge", rows, "rate", both),
+            series("labels alone", rows, "rate.labels", "n {0.rate.n_labelled:,} labelled", look="hollow"),
+            series("judge alone", rows, "rate.judge", both, look="plain", key=None),
+        ],
+        "win rate, a tie being half a win",
         styles=style,
-        x_title="win rate, a tie being half a win",
         x_range=(-0.02, 1.02),
         reference=0.5,
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from ..interpretation.position import ORDER_NAMES
-from .base import Style, Theme
-from .forest import ForestMark, Series, forest
+from .forest import Look, Series, Shown, forest, series
 
 if TYPE_CHECKING:
-    from ..bias.position import FlipTable, OrderBalance, PositionBias
+    from ..bias import FlipTable, OrderBalance, PositionBias
     from ..records import IntArray
     from ..stats.estimate import Estimates
-    from .base import Figure
+    from .base import Figure, Style
 
 SHARES = (-0.03, 1.03)
 """A mark at 0 or 1 is not cut in half by the edge."""
@@ -29,36 +29,23 @@ def flip_key(judge: str, kind: str) -> str:
     return f"{judge}: {'hard flips' if kind == 'hard' else 'flips'}"
 
 
-def slot_biases(
-    results: Mapping[str, PositionBias],
-    *,
-    styles: Mapping[str, Style],
-    theme: Theme = "light",
-    chosen: str | None = None,
-) -> Figure:
+def slot_biases(results: Mapping[str, PositionBias], **looks: Unpack[Look]) -> Figure:
     """Bias within pairs (filled) and among all decided votes (hollow); right is towards the first slot."""
-    paired, raw = [], []
-    for judge, one in results.items():
-        key = slot_key(judge, favoured_slot(one))
-        paired.append(ForestMark.of(one.bias_pairs, row=judge, n=f"{one.pairs:,} pairs", key=key))
-        raw.append(
-            ForestMark.of(
-                one.bias_decided,
-                row=judge,
-                n=f"{one.first + one.second:,} decided votes, {one.unpaired:,} without a partner",
-                key=key,
-            )
-        )
+
+    def key(judge: str) -> str:
+        return slot_key(judge, favoured_slot(results[judge]))
+
+    def votes(one: PositionBias) -> str:
+        return f"{one.first + one.second:,} decided votes, {one.unpaired:,} without a partner"
+
     return forest(
         [
-            Series(name="within pairs", marks=paired),
-            Series(name="all decided votes (raw)", marks=raw, look="hollow"),
+            series("within pairs", results, "bias_pairs", "{0.pairs:,} pairs", key=key),
+            series("all decided votes (raw)", results, "bias_decided", votes, look="hollow", key=key),
         ],
-        styles=styles,
-        x_title="(first − second) / votes",
+        "(first − second) / votes",
         reference=0,
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )
 
 
@@ -67,86 +54,65 @@ def favoured_slot(result: PositionBias) -> Literal["first", "second"]:
     return "first" if result.first >= result.second else "second"
 
 
-def flips(
-    results: Mapping[str, PositionBias],
-    *,
-    styles: Mapping[str, Style],
-    theme: Theme = "light",
-    chosen: str | None = None,
-) -> Figure:
+def flips(results: Mapping[str, PositionBias], **looks: Unpack[Look]) -> Figure:
     """Flip rate (filled), hard flip rate (hollow) and disagreement of repeats in the same order (bar)."""
-    change, hard, same = [], [], []
-    for judge, one in results.items():
-        pairs = f"of {one.pairs:,} pairs"
-        change.append(
-            ForestMark.of(one.flip_rate, row=judge, n=f"{one.flips:,} {pairs}", key=flip_key(judge, "flip"))
+    repeats = "of {0.same_order_pairs:,} pairs of repeats"
+    rates = [
+        series(
+            name,
+            results,
+            rate,
+            f"{{0.{flipped}:,}} of {{0.pairs:,}} pairs",
+            look=look,
+            key=partial(flip_key, kind=kind),
         )
-        hard.append(
-            ForestMark.of(
-                one.hard_flip_rate, row=judge, n=f"{one.hard_flips:,} {pairs}", key=flip_key(judge, "hard")
-            )
+        for name, rate, flipped, look, kind in (
+            ("any change", "flip_rate", "flips", "filled", "flip"),
+            ("A to B or back", "hard_flip_rate", "hard_flips", "hollow", "hard"),
         )
-        repeats = f"of {one.same_order_pairs:,} pairs of repeats"
-        same.append(ForestMark.of(one.same_order_disagreement, row=judge, n=repeats))
-    series = [
-        Series(name="any change", marks=change),
-        Series(name="A to B or back", marks=hard, look="hollow"),
     ]
-    if any(mark.value is not None for mark in same):
-        series.append(Series(name="same order", marks=same, look="plain"))
+    same = series("same order", results, "same_order_disagreement", repeats, look="plain", key=None)
     return forest(
-        series,
+        [*rates, *([same] if same.marks else [])],
+        "share of pairs that differ",
         missing="no pair of orders",
-        styles=styles,
-        x_title="share of pairs that differ",
-        theme=theme,
-        chosen=chosen,
         x_range=SHARES,
+        **looks,
     )
 
 
-def flips_by_group(
-    table: FlipTable, *, style: Style, theme: Theme = "light", chosen: str | None = None
-) -> Figure:
+def flips_by_group(table: FlipTable, *, style: Style, **looks: Unpack[Shown]) -> Figure:
     """Flip rate (filled) and hard flip rate (hollow) of one judge by group; a mark's key is its group.
 
     Groups without a pair of orders have nothing to show and are left out.
     """
-    names = {i: group or "(none)" for i, group in enumerate(table.groups) if table.pairs[i]}
+    places = {group or "(none)": i for i, group in enumerate(table.groups) if table.pairs[i]}
 
-    def marks(rates: Estimates, flips: IntArray) -> list[ForestMark]:
-        return [
-            ForestMark.of(rates[i], row=name, n=f"{flips[i]:,} of {table.pairs[i]:,} pairs", key=name)
-            for i, name in names.items()
-        ]
+    def drawn(name: str, rates: Estimates, flips: IntArray, look: str) -> Series:
+        def pairs(i: int) -> str:
+            return f"{flips[i]:,} of {table.pairs[i]:,} pairs"
+
+        return series(name, places, rates.__getitem__, pairs, look=look)
 
     return forest(
         [
-            Series(name="any change", marks=marks(table.rate, table.flips)),
-            Series(name="A to B or back", marks=marks(table.hard_rate, table.hard_flips), look="hollow"),
+            drawn("any change", table.rate, table.flips, "filled"),
+            drawn("A to B or back", table.hard_rate, table.hard_flips, "hollow"),
         ],
+        "share of pairs that differ",
         styles=style,
-        x_title="share of pairs that differ",
         x_range=SHARES,
-        theme=theme,
-        chosen=chosen,
+        **looks,
     )
 
 
-def order_errors(result: OrderBalance, *, style: Style, theme: Theme = "light") -> Figure:
+def order_errors(result: OrderBalance, *, style: Style, **looks: Unpack[Shown]) -> Figure:
     """MAE of the majority label by the orders that its votes come from."""
-    marks = [
-        ForestMark.of(
-            result.mae[i],
-            row=f"{ORDER_NAMES[order]} ({int(result.votes[i])})",
-            n=f"{result.n:,} comparisons, {int(result.votes[i])} votes each",
-        )
-        for i, order in enumerate(result.orders)
-        if result.votes[i]
-    ]
-    return forest(
-        [Series(name="MAE", marks=marks)],
-        styles=style,
-        x_title="MAE against gold (0 to 2)",
-        theme=theme,
-    )
+    votes = {
+        f"{ORDER_NAMES[order]} ({int(n)})": (mae, int(n))
+        for order, n, mae in zip(result.orders, result.votes, result.mae, strict=True)
+        if n
+    }
+    about = f"{result.n:,} comparisons, {{0[1]}} votes each"
+    errors = series("MAE", votes, lambda known: known[0], about, key=None)
+    return forest([errors], "MAE against gold (0 to 2)", styles=style, **looks)

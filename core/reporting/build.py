@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from ..auditing import Audit, JudgeAudit
+from ..auditing import Audit
 from ..errors import InvalidOption
 from ..interpretation.format import one_line
+from ..interpretation.tables import field_of
 from ..interpretation.summary import OVERALL_WORDS, answer, because
 from ..interpretation.verdicts import CHECKS, GRADES, Verdict
-from ..stats.estimate import Estimate
+from .text import METRICS
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -25,23 +26,6 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 SIGNS = {"ok": "✓", "warn": "!", "fail": "✗", "unclear": "~", "unknown": "?"}
 """A sign of each grade, so that colour is never alone."""
-
-
-def _value(found: Estimate | None) -> float | None:
-    return None if found is None else found.value
-
-
-METRICS: dict[str, Callable[[JudgeAudit], float | None]] = {
-    "ece": lambda judge: judge.calibration.ece if judge.calibration else None,
-    "ace": lambda judge: judge.calibration.ace if judge.calibration else None,
-    "mce": lambda judge: judge.calibration.mce if judge.calibration else None,
-    "brier": lambda judge: judge.calibration.brier if judge.calibration else None,
-    "nll": lambda judge: judge.calibration.nll if judge.calibration else None,
-    "accuracy": lambda judge: _value(judge.accuracy),
-    "bias_decided": lambda judge: _value(judge.position.bias_decided if judge.position else None),
-    "flip_rate": lambda judge: _value(judge.position.flip_rate if judge.position else None),
-    "icc_3_k": lambda judge: _value(judge.repeatability.icc_3_k if judge.repeatability else None),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +49,7 @@ class Gate:
         """One sentence per judge that fails; an unknown value fails too, and is named."""
         found = []
         for judge in audit.judges:
-            value = METRICS[self.metric](judge)
+            value = field_of(judge, METRICS[self.metric])
             if value is None or math.isnan(value):
                 found.append(f"{self}: {judge.judge} has no {self.metric}.")
                 continue

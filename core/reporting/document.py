@@ -57,8 +57,7 @@ def to_document(audit: Audit) -> dict[str, Any]:
                 "anchor_1": row.anchor_1,
                 "anchor_2": row.anchor_2,
                 "models": len(row.models),
-                "kendall_tau": row.kendall_tau,
-                "mean_abs_centred_shift": row.mean_abs_centred_shift,
+                **_fields(row, ("kendall_tau", "mean_abs_centred_shift")),
             }
             for row in (audit.anchor_swap.rows if audit.anchor_swap else ())
         ],
@@ -109,9 +108,8 @@ def options_of(audit: Audit) -> dict[str, Any]:
 def _judge(judge: JudgeAudit) -> dict[str, Any]:
     votes, accuracy, position, confusion = judge.votes, judge.accuracy, judge.position, judge.confusion
     return {
-        "votes": {"plus": votes.plus, "tie": votes.tie, "minus": votes.minus, "n": votes.n},
-        "accuracy": accuracy
-        and {"value": accuracy.value, "low": accuracy.low, "high": accuracy.high, "n": accuracy.n},
+        "votes": _fields(votes, ("plus", "tie", "minus", "n")),
+        "accuracy": accuracy and _fields(accuracy, ("value", "low", "high", "n")),
         "calibration": judge.calibration and _calibration(judge, judge.calibration),
         "position": position and _fields(position, POSITION_FIELDS),
         "confusion": confusion and {"labels": list(confusion.labels), "counts": confusion.counts.tolist()},
@@ -151,15 +149,9 @@ def _length(found: Verbosity, beyond_gold: Estimate | None) -> dict[str, Any]:
 def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
     bins = flat(found.reliability, names=("low", "high", "n", "confidence", "accuracy"))
     return {
-        "n": found.n,
-        "accuracy": found.accuracy.value,
-        "mean_confidence": found.mean_confidence,
-        "ece": found.ece,
+        **_fields(found, ("n", "accuracy", "mean_confidence", "ece")),
         "ece_floor": judge.floor and {"mean": judge.floor.ece.value, "high": judge.floor.ece.high},
-        "ace": found.ace,
-        "mce": found.mce,
-        "brier": found.brier,
-        "nll": found.nll,
+        **_fields(found, ("ace", "mce", "brier", "nll")),
         "th": [_fields(score, ("epsilon", "accuracy", "share", "th")) for score in judge.th],
         "bins": [dict(zip(bins, values, strict=True)) for values in zip(*bins.values(), strict=True)],
     }
@@ -168,16 +160,8 @@ def _calibration(judge: JudgeAudit, found: Calibration) -> dict[str, Any]:
 def _btd(judge: JudgeAudit) -> dict[str, Any]:
     fitted, splits = judge.btd, judge.splits
     assert fitted is not None
-    document: dict[str, Any] = {
-        "beta": fitted.beta,
-        "nu": fitted.nu,
-        "gamma": fitted.gamma,
-        "drps": fitted.drps,
-        "n_items": fitted.n_items,
-        "at_bounds": list(fitted.at_bounds),
-        "fit_on": "all",
-        "splits": None,
-    }
+    document = _fields(fitted, ("beta", "nu", "gamma", "drps", "n_items", "at_bounds"))
+    document |= {"fit_on": "all", "splits": None}
     if splits is not None:
         btd, majority = splits.scores["btd"], splits.scores["majority"]
         document["splits"] = {

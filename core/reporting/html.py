@@ -32,9 +32,9 @@ from ..interpretation.rules import Grade
 from ..interpretation.summary import GRADE_OF, answer, because, confidence_line, missing
 from ..interpretation.tables import TEXT, Column
 from ..plots.aggregation import errors_figure
+from ..plots.agreement import accuracies, confusion_matrix
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
-from ..plots.confusion import accuracies, confusion_matrix
 from ..plots.leaderboard import board_figure
 from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
@@ -324,9 +324,7 @@ def _confusion(audit: Audit) -> Iterator[Part]:
 
 FITS = (
     JUDGE,
-    Column("β", "btd.beta", ".4g"),
-    Column("ν", "btd.nu", ".4g"),
-    Column("γ", "btd.gamma", ".4g"),
+    *(Column(name, f"btd.{field}", ".4g") for name, field in (("β", "beta"), ("ν", "nu"), ("γ", "gamma"))),
     Column("DRPS", "btd.drps", ".4f"),
     Column("n", "btd.n_items", ",d"),
     Column("at bounds", lambda judge: ", ".join(judge.btd.at_bounds) or "none", TEXT),
@@ -391,9 +389,7 @@ BOARD = (
     Column("model", "model", TEXT),
     Column("tier", "tier", ",d"),
     Column("prompts", "n", ",d"),
-    Column("won", "wins", ".1f"),
-    Column("tied", "ties", ".1f"),
-    Column("lost", "losses", ".1f"),
+    *(Column(name, field, ".1f") for name, field in (("won", "wins"), ("tied", "ties"), ("lost", "losses"))),
     Column("win probability", "p"),
     Column("Elo", "elo", "+.0f"),
 )

@@ -19,8 +19,7 @@ import numpy as np
 
 from ..errors import InvalidOption
 from ..records import FloatArray
-from .columns import coded_words
-from .votes import World, demo_world, write_table
+from .votes import World, coded_words, demo_world, seeded, write_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,15 +108,17 @@ def simulate_rankings(
 
 def write_demo_scores(path: Path, *, seed: int, items: int | None = None) -> int:
     """Write the demo's direct scores as CSV and return how many there are."""
-    return _write(
-        simulate_scores(demo_world(), items=items or SCORED_ITEMS, runs=SCORE_RUNS, rng=_rng(seed)), path
+    rng = seeded(seed)
+    return write_table(
+        simulate_scores(demo_world(), items=items or SCORED_ITEMS, runs=SCORE_RUNS, rng=rng), path
     )
 
 
 def write_demo_rankings(path: Path, *, seed: int, items: int | None = None) -> int:
     """Write the demo's rankings as CSV and return how many rows there are."""
-    return _write(
-        simulate_rankings(demo_world(), items=items or RANKED_ITEMS, orders=ORDERS, rng=_rng(seed)), path
+    rng = seeded(seed)
+    return write_table(
+        simulate_rankings(demo_world(), items=items or RANKED_ITEMS, orders=ORDERS, rng=rng), path
     )
 
 
@@ -126,14 +127,3 @@ def _qualities(world: World, items: int, rng: np.random.Generator) -> tuple[list
         raise InvalidOption(f"--items {items}: at least one item")
     strength = np.array([theta for _, theta in world.strengths])
     return [model for model, _ in world.strengths], strength + rng.gumbel(size=(items, len(strength)))
-
-
-def _rng(seed: int) -> np.random.Generator:
-    if seed < 0:
-        raise InvalidOption(f"--seed {seed}: a seed is 0 or more")
-    return np.random.default_rng(seed)
-
-
-def _write(table: pa.Table, path: Path) -> int:
-    write_table(table, path)
-    return int(table.num_rows)

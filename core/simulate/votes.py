@@ -36,8 +36,7 @@ import numpy as np
 
 from ..errors import InvalidOption
 from ..records import FloatArray, IntArray
-from ..schema import POSITIONS
-from .columns import coded_words, masked, vote_table
+from ..schema import COLUMNS, POSITIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -224,6 +223,8 @@ def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
 
     Raises InvalidOption for fewer than one item or no matchup.
     """
+    import pyarrow as pa
+
     pairs = matchups(world)
     if items < 1 or not pairs:
         raise InvalidOption(f"simulate: {items} items and {len(pairs)} matchups; both must be at least 1")
@@ -274,8 +275,8 @@ def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
             "judge": coded_words([entry.name for entry in world.judges], judge),
             "run": row["run"],
             "position": coded_words(POSITIONS, row["position"]),
-            "vote": masked(row["vote"], failed),
-            "confidence": masked(row["confidence"], ~confident),
+            "vote": pa.array(row["vote"], mask=failed),
+            "confidence": pa.array(row["confidence"], mask=~confident),
             "confidence_kind": coded_words(["self"], np.where(confident, 0, -1)),
             "gold": gold[comparison],
             "rater_type": coded_words([entry.rater_type for entry in world.judges], judge),
@@ -350,17 +351,21 @@ def write_demo(path: Path, *, seed: int = DEMO_SEED, items: int | None = None) -
 
     Raises InvalidOption for a negative seed or fewer than one item.
     """
+    items = DEMO_ITEMS if items is None else items
+    return write_table(simulate(demo_world(), items=items, rng=seeded(seed)), path)
+
+
+def seeded(seed: int) -> np.random.Generator:
+    """Random numbers that the seed fixes. Raises InvalidOption for a negative one."""
     if seed < 0:
         raise InvalidOption(f"--seed {seed}: a seed is 0 or more")
-    table = simulate(
-        demo_world(), items=DEMO_ITEMS if items is None else items, rng=np.random.default_rng(seed)
-    )
-    write_table(table, path)
-    return int(table.num_rows)
+    return np.random.default_rng(seed)
 
 
-def write_table(table: pa.Table, path: Path) -> None:
-    """Write a table as CSV, without its empty columns; `.csv.gz` is compressed, without a time stamp.
+def write_table(table: pa.Table, path: Path) -> int:
+    """Write a table as CSV, without its empty columns, and return its number of rows.
+
+    A file `.csv.gz` is compressed, without a time stamp.
 
     Raises InvalidOption for another suffix, or a file that cannot be written.
     """
@@ -381,6 +386,30 @@ def write_table(table: pa.Table, path: Path) -> None:
         path.write_bytes(content)
     except OSError as error:
         raise InvalidOption(f"{path}: cannot be written ({error.strerror})") from error
+    return int(table.num_rows)
+
+
+def vote_table(columns: dict[str, Any]) -> pa.Table:
+    """Typed Arrow table of all canonical columns; those not given are null."""
+    import pyarrow as pa
+
+    types = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
+    rows = len(next(iter(columns.values())))
+    return pa.table(
+        {
+            column.name: pa.array(columns[column.name], types[column.kind])
+            if isinstance(columns.get(column.name), np.ndarray)
+            else columns.get(column.name, pa.nulls(rows, types[column.kind]))
+            for column in COLUMNS
+        }
+    )
+
+
+def coded_words(words: Any, code: IntArray) -> pa.Array:
+    """Strings by code; a code below zero is null."""
+    import pyarrow as pa
+
+    return pa.array(list(words), pa.string()).take(pa.array(code, pa.int64(), mask=code < 0))
 
 
 def _open_uniform(rng: np.random.Generator, size: Any) -> FloatArray:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
-from ..records import FloatArray, IntArray, OutcomeCounts
+from ..records import FloatArray, IntArray, OutcomeCounts, kept_rows
 
 EDGE_TOLERANCE = 1e-9
 """A confidence this close to a bin's edge lies on it (0.7 · 10 is 7.000000000000001)."""
@@ -26,7 +25,7 @@ def usable(outcomes: OutcomeCounts) -> OutcomeCounts:
         raise NoUsableVotes(
             "calibration needs verdicts with a confidence and a gold label; this selection has none"
         )
-    return OutcomeCounts(**{f.name: getattr(outcomes, f.name)[keep] for f in fields(outcomes)})
+    return OutcomeCounts(**kept_rows(outcomes, keep))
 
 
 def bin_index(confidence: FloatArray, bins: int) -> IntArray:

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    import pandas as pd
+    from pandas import DataFrame as DataFrame
+else:
+    # For annotations only: pandas is loaded with the first table that somebody asks for.
+    DataFrame = "pandas.DataFrame"
 
 FloatArray = NDArray[np.float64]
 
@@ -95,13 +98,8 @@ class Estimates:
 
     def __getitem__(self, place: int | tuple[int, ...]) -> Estimate:
         n = self.n[place] if isinstance(self.n, np.ndarray) else self.n
-        return Estimate(
-            float(self.value[place]),
-            float(self.low[place]),
-            float(self.high[place]),
-            n=int(n),
-            level=self.level,
-        )
+        value, low, high = (float(part[place]) for part in (self.value, self.low, self.high))
+        return Estimate(value, low, high, n=int(n), level=self.level)
 
     def __iter__(self) -> Iterator[Estimate]:
         return (self[place] for place in range(len(self)))
@@ -128,12 +126,27 @@ def flat(result: Any, *, names: Sequence[str] | None = None, without: Sequence[s
     return columns
 
 
-def rows_frame(kind: type, rows: Iterable[Any]) -> pd.DataFrame:
-    """One row per result of the dataclass `kind`, in the columns of `flat`, which stay if there is no row."""
+def data_frame(data: Any, *, columns: list[str] | None = None) -> DataFrame:
+    """`pandas.DataFrame(data, columns)`; pandas is loaded only here."""
     import pandas as pd
 
+    return pd.DataFrame(data, columns=columns)
+
+
+class OneRow:
+    """A result that is one row of a table."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> DataFrame:
+        """One row, a column per field; an estimate has three."""
+        return data_frame([flat(self)])
+
+
+def rows_frame(kind: type, rows: Iterable[Any]) -> DataFrame:
+    """One row per result of the dataclass `kind`, in the columns of `flat`, which stay if there is no row."""
     names: list[str] = []
     for field in fields(kind):
         ends = ("", "_low", "_high") if "Estimate" in str(field.type) else ("",)
         names += [f"{field.name}{end}" for end in ends]
-    return pd.DataFrame([flat(row) for row in rows], columns=names)
+    return data_frame([flat(row) for row in rows], columns=names)

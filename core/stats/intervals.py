@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +13,6 @@ from .estimate import Estimate
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Side = Literal["two-sided", "lower", "upper"]
 
 MAX_RESAMPLED_GROUPS = 2000
 """More items than this are resampled in random groups, so that a bootstrap costs the same at any size."""
@@ -24,6 +22,22 @@ def check_level(level: float) -> None:
     """Refuse a confidence level that is not inside 0 to 1 (`InvalidOption`)."""
     if not 0 < level < 1:
         raise InvalidOption(f"level: {level} is not between 0 and 1; 0.95 is usual")
+
+
+def z_quantile(level: float) -> float:
+    """z of a two-sided normal interval: the (1 + level)/2 quantile."""
+    from scipy.special import ndtri
+
+    check_level(level)
+    return float(ndtri((1 + level) / 2))
+
+
+def t_quantile(df: int, level: float) -> float:
+    """t of a two-sided interval with `df` degrees of freedom: the (1 + level)/2 quantile."""
+    from scipy.special import stdtrit
+
+    check_level(level)
+    return float(stdtrit(df, (1 + level) / 2))
 
 
 def _checked_counts(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -56,11 +70,8 @@ def wilson(
 
     Source: Wilson (1927); at n/deff (ours, docs/methods.md §5).
     """
-    from scipy.special import ndtri
-
-    check_level(level)
     hits, total = _checked_counts(k, n)
-    z2 = float(ndtri((1 + level) / 2)) ** 2
+    z2 = z_quantile(level) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         p = hits / total
         shrink = z2 * np.asarray(deff, dtype=np.float64) / total
@@ -110,23 +121,10 @@ def beta_interval(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> tuple[F
     return low, high
 
 
-def jeffreys(k: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-    """Quantiles of Beta(k + ½, n − k + ½), elementwise; k may be a fraction (ties count ½).
+def clopper_pearson(k: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> FloatArray:
+    """Exact one-sided upper limit of a binomial share, elementwise: above it with 1 − level at most.
 
-    No special case at k = 0 or n: the interval holds the posterior mean (k + ½)/(n + 1), not k/n.
-    """
-    hits, total = _checked_counts(k, n)
-    return beta_interval(hits + 0.5, total - hits + 0.5, level=level)
-
-
-def clopper_pearson(
-    k: ArrayLike, n: ArrayLike, *, level: float = 0.95, side: Side = "two-sided"
-) -> tuple[FloatArray, FloatArray]:
-    """Exact binomial interval, elementwise: its coverage is never below `level`.
-
-    `side` two-sided puts (1 − level)/2 beyond each end; `upper` puts 1 − level beyond the high end and has
-    low = 0; `lower` puts 1 − level below the low end and has high = 1. low = 0 at k = 0, high = 1 at k = n,
-    so n = 0 gives 0 to 1: nothing is excluded.
+    1 at k = n, so n = 0 gives 1: nothing is excluded.
 
     Source: Clopper & Pearson (1934).
     """
@@ -134,15 +132,9 @@ def clopper_pearson(
 
     check_level(level)
     hits, total = _checked_counts(k, n)
-    tail = (1 - level) / 2 if side == "two-sided" else 1 - level
-    misses = total - hits
-    low, high = np.zeros(np.broadcast(hits, total).shape), np.ones(np.broadcast(hits, total).shape)
+    misses, tail = total - hits, 1 - level
     # A shape parameter of 0 is the point mass of the edge rule; 1 only stands in so that scipy does not warn.
-    if side != "upper":
-        low = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1.0), misses + 1, tail), low)
-    if side != "lower":
-        high = np.where(misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), high)
-    return low, high
+    return np.where(misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), 1.0)
 
 
 def kish_effect(n: ArrayLike) -> float:
@@ -186,6 +178,12 @@ def dense_codes(item: IntArray) -> IntArray:
     return code[item]
 
 
+def common_places(one: IntArray, two: IntArray) -> tuple[IntArray, IntArray]:
+    """Places in `one` and in `two` of the values that both have, ascending; neither repeats a value."""
+    _, in_one, in_two = np.intersect1d(one, two, assume_unique=True, return_indices=True)
+    return in_one, in_two
+
+
 def design_effect_of_sums(
     n: ArrayLike, k: ArrayLike, items: ArrayLike, n_n: ArrayLike, n_k: ArrayLike, k_k: ArrayLike
 ) -> FloatArray:
@@ -216,6 +214,12 @@ def proportion(k: int, n: int, *, level: float = 0.95, deff: float = 1.0) -> Est
 def clustered_proportion(item: IntArray, n: IntArray, correct: IntArray, *, level: float = 0.95) -> Estimate:
     """Rate Σcorrect/Σn with a Wilson interval at n/deff, deff from `design_effect` (ours)."""
     return proportion(int(np.sum(correct)), int(np.sum(n)), level=level, deff=design_effect(item, n, correct))
+
+
+def clustered_share(item: IntArray, hit: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """`clustered_proportion` of rows that count once each: the share of them that is a hit."""
+    hits = np.asarray(hit).astype(np.int64)
+    return clustered_proportion(item, np.ones(len(hits), dtype=np.int64), hits, level=level)
 
 
 def item_means(item: IntArray, value: ArrayLike, n: ArrayLike = 1.0) -> FloatArray:
@@ -253,8 +257,6 @@ def wilson_by_item(
 
     Source: ours; Wilson (1927), one added item as in Agresti & Coull (1998).
     """
-    from scipy.special import stdtrit
-
     check_level(level)
     total, hits = np.asarray(n, dtype=np.float64), np.asarray(correct, dtype=np.float64)
     with np.errstate(invalid="ignore"):
@@ -266,7 +268,7 @@ def wilson_by_item(
     squares = float(((share - centre) ** 2).sum()) + 0.5 * centre**2 + 0.5 * (1 - centre) ** 2
     most = float(total.sum()) * (4 if half_credit else 1)
     effective = min(centre * (1 - centre) * items * (items + 1) / squares, most)
-    t2 = float(stdtrit(items - 1, (1 + level) / 2)) ** 2
+    t2 = t_quantile(items - 1, level) ** 2
     low, high = _score_interval(p, t2 / effective)
     return Estimate(p, low, high, n=items, level=level)
 
@@ -324,8 +326,6 @@ def mean_interval(
 
     Source: ours; Agresti & Caffo (2000) for the added ends, Cochran (1977) §11 for the ratio of sums.
     """
-    from scipy.special import stdtrit
-
     check_level(level)
     seen = np.asarray(value, dtype=np.float64)
     weight = np.broadcast_to(np.asarray(n, dtype=np.float64), seen.shape)
@@ -337,7 +337,7 @@ def mean_interval(
     if items < 2 or math.isnan(mean):
         return Estimate(mean, n=items, level=level)
     centre, influence = influence_values(total, size, ends)
-    half = float(stdtrit(items - 1, (1 + level) / 2)) * math.sqrt(float((influence**2).sum()))
+    half = t_quantile(items - 1, level) * math.sqrt(float((influence**2).sum()))
     lowest, highest = (ends[0], ends[-1]) if within is None else within
     low, high = max(min(centre - half, mean), lowest), min(max(centre + half, mean), highest)
     return Estimate(mean, low, high, n=items, level=level)
@@ -366,14 +366,12 @@ def linearised_interval(value: float, influence: ArrayLike, *, n: int = 0, level
 
     Source: Cochran (1977) §11.
     """
-    from scipy.special import stdtrit
-
     pulls = np.asarray(influence, dtype=np.float64)
     items = len(pulls)
     if items < 2 or not pulls.any():
         return Estimate(value, n=n, level=level)
     error = math.sqrt(items / (items - 1) * float((pulls**2).sum()))
-    half = float(stdtrit(items - 1, (1 + level) / 2)) * error
+    half = t_quantile(items - 1, level) * error
     return Estimate(value, max(value - half, -1.0), min(value + half, 1.0), n=n, level=level)
 
 

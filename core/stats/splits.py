@@ -10,18 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCells, VoteCounts
-from .estimate import Estimate, Estimates, flat
+from .estimate import DataFrame, Estimates, data_frame, flat
 from .intervals import check_level, dense_codes, mean_error_interval, mean_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -370,11 +366,14 @@ def error_intervals(
     value = np.atleast_1d(np.asarray(estimate, dtype=np.float64))
     most = np.broadcast_to(np.asarray(highest, dtype=np.float64), value.shape)
     # A mean over splits can be off its ends by rounding.
-    mean, low, high = _arrays(
-        mean_error_interval(item, np.clip(column, 0.0, top)[kind], highest=top, level=level)
-        for column, top in zip(losses.loss.T, most.tolist(), strict=True)
+    found = Estimates.of(
+        [
+            mean_error_interval(item, np.clip(column, 0.0, top)[kind], highest=top, level=level)
+            for column, top in zip(losses.loss.T, most.tolist(), strict=True)
+        ]
     )
-    low, high = np.clip(low + value - mean, 0.0, value), np.clip(high + value - mean, value, most)
+    low = np.clip(found.low + value - found.value, 0.0, value)
+    high = np.clip(found.high + value - found.value, value, most)
     return Estimates(value, low, high, n=int(losses.items.sum()), level=level)
 
 
@@ -397,17 +396,10 @@ def change_intervals(
         added = _together(size * change) / size.mean() if of_labels else None
         sides = () if added is None else (-min(added, 1.0), min(added, 1.0))
         found.append(mean_interval(item, change, ends=sides, within=(-np.inf, np.inf), n=size, level=level))
-    mean, low, high = _arrays(found)
-    value = np.asarray(estimate, dtype=np.float64)
-    low, high = np.minimum(low + value - mean, value), np.maximum(high + value - mean, value)
+    own, value = Estimates.of(found), np.asarray(estimate, dtype=np.float64)
+    low = np.minimum(own.low + value - own.value, value)
+    high = np.maximum(own.high + value - own.value, value)
     return Estimates(value, low, high, n=int(losses.items.sum()), level=level)
-
-
-def _arrays(estimates: Iterable[Estimate]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Values and ends of several estimates."""
-    rows = [(one.value, one.low, one.high) for one in estimates]
-    value, low, high = np.array(rows, dtype=np.float64).reshape(-1, 3).T
-    return value, low, high
 
 
 def _together(change: FloatArray) -> float:
@@ -435,23 +427,18 @@ class HeldOutScores:
     drps_change: Estimates
     n: int
     items: int
-    n_splits: int
     calibration: float
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per rule."""
-        import pandas as pd
-
         columns = {name: value for name, value in flat(self).items() if name.startswith(("mae", "drps"))}
-        return pd.DataFrame({"rule": self.names} | columns).assign(n=self.n, items=self.items)
+        return data_frame({"rule": self.names} | columns).assign(n=self.n, items=self.items)
 
 
 def held_out_scores(
     losses: ItemLosses,
     names: tuple[str, ...],
     *,
-    n_splits: int,
     calibration: float,
     highest: float = 2.0,
     level: float = 0.95,
@@ -485,9 +472,7 @@ def held_out_scores(
         drps_change=changes[1],
         n=int(weight.sum()),
         items=int(losses.items.sum()),
-        n_splits=n_splits,
         calibration=calibration,
-        level=level,
     )
 
 

@@ -138,7 +138,6 @@ class Summary:
     judges: tuple[JudgeSummary, ...]
     models: tuple[str, ...]
     categories: dict[str, int]
-    has_texts: bool
     simulated: bool
     scores: tuple[RaterCount, ...] = ()
     rankings: tuple[RaterCount, ...] = ()
@@ -165,53 +164,38 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
     """
     selected = scope(store, selection)
     judges = _judges(store, selected)
-    scores, rankings = (_others(store, selection, kind) for kind in ("scores", "rankings"))
-    if not judges and not scores.raters and not rankings.raters:
+    categories, sets = _about(store, selected) if judges else ({}, {})
+    scores, rankings = (_others(store, selection, kind, categories, sets) for kind in ("scores", "rankings"))
+    if not judges and not scores and not rankings:
         raise nothing(store, selection)
 
     def rows(template: str) -> list[tuple[Any, ...]]:
         return store.rows(selected.sql(template), selected.params)
 
-    def names(template: str) -> tuple[str, ...]:
-        return tuple(name for (name,) in rows(template))
-
     used = "select c.{column} from comparisons c where c.id in (select v.comparison from {{usable}} v)"
     ((comparisons, items),) = rows(
         f"select count(*), count(distinct u.item) from ({used.format(column='item')}) u"
     )
-    sets = rows(
-        """select d.name, d.simulated from datasets d
-           where d.id in (select v.dataset from votes v where {filter}) order by d.name"""
-    )
-    with_text = rows(
-        """select d.vote from details d where coalesce(d.prompt, d.response_a, d.response_b, d.rationale)
-           is not null and d.vote in (select v.id from votes v where {filter}) limit 1"""
-    )
     statuses = rows(
         "select v.status, count(*) from votes v where {filter} group by v.status order by v.status"
     )
-    categories = rows(
-        """select coalesce(k.name, '') as category, count(*)
-           from {usable} v left join categories k on k.id = v.category group by 1"""
+    models = rows(
+        f"""select m.name from models m where m.id in ({used.format(column="model_a")})
+            or m.id in ({used.format(column="model_b")}) order by m.name"""
     )
-    others = dict.fromkeys((*scores.categories, *rankings.categories), 0)
     return Summary(
         votes=sum(judge.n for judge in judges),
         items=items,
         comparisons=comparisons,
         unparsed=sum(judge.failed for judge in judges),
         statuses={STATUSES[status]: n for status, n in statuses},
-        datasets=tuple(sorted({*(name for name, _ in sets), *scores.datasets, *rankings.datasets})),
+        datasets=tuple(sorted(sets)),
         judges=judges,
-        models=names(
-            f"""select m.name from models m where m.id in ({used.format(column="model_a")})
-                or m.id in ({used.format(column="model_b")}) order by m.name"""
-        ),
-        categories=dict(sorted((others | dict(categories)).items())),
-        has_texts=bool(with_text),
-        simulated=any(made_up for _, made_up in sets) or scores.simulated or rankings.simulated,
-        scores=scores.raters,
-        rankings=rankings.raters,
+        models=tuple(name for (name,) in models),
+        categories=dict(sorted(categories.items())),
+        simulated=any(sets.values()),
+        scores=scores,
+        rankings=rankings,
     )
 
 
@@ -247,47 +231,40 @@ def _judges(store: Snapshot, selected: Scope) -> tuple[JudgeSummary, ...]:
     return tuple(JudgeSummary(**row) for row in found.rename_columns(names).to_pylist())
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Others:
-    raters: tuple[RaterCount, ...] = ()
-    categories: tuple[str, ...] = ()
-    datasets: tuple[str, ...] = ()
-    simulated: bool = False
-
-
-def _others(store: Snapshot, selection: Selection, kind: Kind) -> _Others:
-    """What a selection holds of a kind that is no vote."""
+def _others(
+    store: Snapshot, selection: Selection, kind: Kind, categories: dict[str, int], sets: dict[str, bool]
+) -> tuple[RaterCount, ...]:
+    """Raters who gave judgements of a kind that is no vote; categories and data sets gain theirs."""
     try:
         selected = scope(store, selection, kind)
     except UnknownName:
         # A filter on a column that only votes have selects nothing else.
-        return _Others()
-    rows = f"(select * from {kind} v where {selected.filter})"
+        return ()
     raters = store.query(
         f"""select j.name, case when max(case when v.human then 1 else 0 end) = 1 then 'human'
                                 else 'llm' end as rater_type,
                    (count(distinct v.id) filter (v.status = 0))::bigint as n,
                    (count(distinct v.id) filter (v.status <> 0))::bigint as failed
-            from {rows} v join judges j on j.id = v.judge group by j.name order by j.name""",
+            from (select * from {kind} v where {selected.filter}) v join judges j on j.id = v.judge
+            group by j.name order by j.name""",
         selected.params,
     ).to_pylist()
-    if not raters:
-        return _Others()
-    categories = store.rows(
-        f"""select distinct coalesce(k.name, '') as category
-            from {rows} v left join categories k on k.id = v.category where v.status = 0""",
-        selected.params,
-    )
-    sets = store.rows(
-        f"select d.name, d.simulated from datasets d where d.id in (select v.dataset from {rows} v)",
-        selected.params,
-    )
-    return _Others(
-        raters=tuple(RaterCount(**row) for row in raters),
-        categories=tuple(name for (name,) in categories),
-        datasets=tuple(name for name, _ in sets),
-        simulated=any(made_up for _, made_up in sets),
-    )
+    if raters:
+        more_categories, more_sets = _about(store, selected)
+        sets |= more_sets
+        for category in more_categories:
+            categories.setdefault(category, 0)
+    return tuple(RaterCount(**row) for row in raters)
+
+
+def _about(store: Snapshot, selected: Scope) -> tuple[dict[str, int], dict[str, bool]]:
+    """Category ("" without one) → usable judgements, and data set → whether it is simulated."""
+    categories = """select coalesce(k.name, '') as category, count(*)
+                    from {usable} v left join categories k on k.id = v.category group by 1"""
+    sets = f"""select d.name, d.simulated from datasets d
+               where d.id in (select v.dataset from {selected.kind} v where {{filter}})"""
+    counts = dict(store.rows(selected.sql(categories), selected.params))
+    return counts, dict(store.rows(selected.sql(sets), selected.params))
 
 
 @at_one_moment
@@ -414,8 +391,8 @@ def stored(summary: Summary) -> Stored:
         gaps.append("No vote says which response was shown first: position bias cannot be tested.")
     return Stored(
         sentence=(
-            f"{_count(n, 'vote')} of {_count(len(summary.judges), 'rater')} on "
-            f"{_count(summary.comparisons, 'comparison')} of {_count(summary.items, 'item')} "
+            f"{counted(n, 'vote')} of {counted(len(summary.judges), 'rater')} on "
+            f"{counted(summary.comparisons, 'comparison')} of {counted(summary.items, 'item')} "
             f"{'is' if n == 1 else 'are'} in{failed}. {shares}, a confidence for {_share(confident, n)}."
             + "".join(f" {other}" for other in others)
         ),
@@ -425,7 +402,7 @@ def stored(summary: Summary) -> Stored:
 
 def _other_judgements(kind: Kind, raters: tuple[RaterCount, ...]) -> str:
     n, failed = sum(rater.n for rater in raters), sum(rater.failed for rater in raters)
-    found = f"{_count(n, FORMS[kind].unit)} of {_count(len(raters), 'rater')}"
+    found = f"{counted(n, FORMS[kind].unit)} of {counted(len(raters), 'rater')}"
     return f"{found} {'is' if n == 1 else 'are'} in{_left_out(failed, kind)}: see the page {PAGES[kind]}."
 
 
@@ -438,20 +415,20 @@ def describe_import(reading: ImportResult) -> str:
     n = reading.votes.num_rows
     left = reading.rejects.num_rows
     if reading.gold_only:
-        found = f"{_count(n, 'gold label')} read from {_count(reading.rows, 'row')}"
+        found = f"{counted(n, 'gold label')} read from {counted(reading.rows, 'row')}"
     else:
         n = reading.units
         raters = len(reading.votes["judge"].unique())
         items = len(reading.votes["item_id"].unique())
         failed = without_result(reading)
         found = (
-            f"{_count(n, FORMS[reading.kind].unit)} of {_count(raters, 'rater')} on "
-            f"{_count(items, 'item')} read from {_count(reading.rows, 'row')}"
+            f"{counted(n, FORMS[reading.kind].unit)} of {counted(raters, 'rater')} on "
+            f"{counted(items, 'item')} read from {counted(reading.rows, 'row')}"
         )
         found += f", {failed:,} of them without a {SAID[reading.kind]}" if failed else ""
     found += f"; {left:,} rejected" if left else "; nothing was rejected"
     return (
-        found + (f"; {_count(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "") + "."
+        found + (f"; {counted(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "") + "."
     )
 
 
@@ -478,7 +455,8 @@ def reject_reasons(reading: ImportResult) -> pd.DataFrame:
     return ordered[["n", "reason", "column", "first_row"]]
 
 
-def _count(n: int, what: str) -> str:
+def counted(n: int, what: str) -> str:
+    """A number of things in words: `1 vote`, `2,000 votes`."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 

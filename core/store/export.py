@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import InvalidOption, NoUsableVotes
-from ..schema import FORMS, REJECT_SCHEMA_NAMES, ImportResult, Kind, Selection
+from ..schema import FORMS, ImportResult, Kind, Selection
 from .connection import Database, Snapshot
 from .selection import Scope, at_one_moment, column_sql, extra_columns, nothing, scope
 
@@ -165,29 +165,15 @@ def _datasets(store: Snapshot, file: str) -> Iterator[StoredDataset]:
 
 
 def _import_result(name: str, kind: Kind, table: pa.Table) -> ImportResult:
-    import pyarrow as pa
-
-    schema = FORMS[kind].schema()
-    others = [column for column in table.column_names if column not in FORMS[kind].names]
-    extra = [
-        [(column, value) for column, value in row.items() if value is not None]
-        for row in table.select(others).to_pylist()
-    ]
-    columns = [table[column].combine_chunks() for column in FORMS[kind].names]
-    columns += [pa.array(extra or [[]] * table.num_rows, schema.field("extra").type)]
-    columns += [pa.array(range(1, table.num_rows + 1), pa.int64())]
-    rows = pa.table(columns, schema=schema)
+    others = table.drop_columns(list(FORMS[kind].names)).to_pylist()
     # As text: what stands under a missing number may differ from one reading to the next.
     written = io.BytesIO()
     write_csv(table, written)
-    return ImportResult(
+    return ImportResult.without_rejects(
+        table,
         name=name,
         sha256=hashlib.sha256(written.getbuffer()).hexdigest(),
         format="store",
-        rows=table.num_rows,
-        votes=rows,
-        rejects=pa.table({column: pa.array([], pa.string()) for column in REJECT_SCHEMA_NAMES}),
-        duplicates=0,
-        mapping={},
         kind=kind,
+        extra=[[(column, text) for column, text in row.items() if text is not None] for row in others],
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -35,22 +35,8 @@ Place = tuple[Pair, str, int, str]
 """Where one vote may be: comparison, judge, run and order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """A comparison to be voted on, with what each of its votes carries along."""
-
-    item_id: str
-    model_a: str
-    model_b: str
-    category: str | None = None
-    gold: int | None = None
-    prompt: str | None = None
-    response_a: str | None = None
-    response_b: str | None = None
-
-    @property
-    def pair(self) -> Pair:
-        return self.item_id, self.model_a, self.model_b
+COMPARISON = ("item_id", "model_a", "model_b", "category", "prompt", "response_a", "response_b", "gold")
+"""What is known of a comparison to be voted on, and goes with each of its votes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,15 +74,15 @@ class Reply:
     seconds: float | None = None
 
     @property
-    def pair(self) -> Pair:
-        """The comparison that a vote is on."""
-        model_a, model_b = json.loads(self.candidate)
-        return self.item_id, model_a, model_b
-
-    @property
     def place(self) -> Place:
         """Where the vote goes."""
-        return self.pair, self.judge, self.run, self.position
+        return _place(self.item_id, self.candidate, self.judge, self.run, self.position)
+
+
+def _place(item_id: str, candidate: str, judge: str, run: int, position: str) -> Place:
+    """Where a vote is, from the columns of `replies`."""
+    model_a, model_b = json.loads(candidate)
+    return (item_id, model_a, model_b), judge, run, position
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,41 +109,55 @@ class Spent:
 NAMES = tuple(field.name for field in fields(Reply))
 
 
-def reply_table(dataset: str, replies: Sequence[Reply]) -> pa.Table:
-    """Rows of the table `replies`."""
+REPLY_TYPES = {
+    "run": "int64",
+    "vote": "int8",
+    "confidence": "double",
+    "temperature": "double",
+    "attempts": "int32",
+    "prompt_tokens": "int64",
+    "completion_tokens": "int64",
+    "cost": "double",
+    "seconds": "double",
+    "received_at": "timestamp[us]",
+}
+"""Columns of `replies` that are no text."""
+CALL_TYPES = {"tokens": "int64", "cost": "double"}
+VOTE_TYPES = {
+    "id": "int64",
+    "dataset": "int32",
+    "comparison": "int32",
+    "judge": "int32",
+    "category": "int32",
+    "run": "int64",
+    "position": "int8",
+    "vote": "int8",
+    "confidence": "double",
+    "confidence_kind": "int8",
+    "status": "int8",
+    "human": "bool",
+    "prompt": "int32",
+    "response_a": "int32",
+    "response_b": "int32",
+    "rationale": "int32",
+    "prompt_hash": "int32",
+    "temperature": "double",
+    "cost": "double",
+}
+"""Columns of a collected vote and its details: numbers only."""
+
+
+UNCHANGED = ("run", "vote", "confidence", "temperature", "cost")
+"""Columns of a vote that are the reply's."""
+OF_PAIR = ("comparison", "category", "prompt", "response_a", "response_b")
+"""Columns of a vote that are its comparison's."""
+
+
+def _table(rows: list[dict[str, Any]], types: Mapping[str, str]) -> pa.Table:
+    """Rows as an Arrow table; columns without a type are text."""
     import pyarrow as pa
 
-    columns = [[getattr(reply, name) for reply in replies] for name in NAMES]
-    table = pa.table(dict(zip(NAMES, columns, strict=True)), schema=_reply_schema())
-    now = pa.scalar(datetime.now(UTC).replace(tzinfo=None), pa.timestamp("us"))
-    table = table.append_column("dataset", pa.repeat(dataset, len(table)))
-    return table.append_column("received_at", pa.repeat(now, len(table)))
-
-
-def call_table(dataset: str, calls: Sequence[Call]) -> pa.Table:
-    """Rows of the table `calls`."""
-    import pyarrow as pa
-
-    return pa.table(
-        {
-            "key": [call.key for call in calls],
-            "dataset": pa.repeat(dataset, len(calls)),
-            "tokens": pa.array([call.tokens for call in calls], pa.int64()),
-            "cost": pa.array([call.cost for call in calls], pa.float64()),
-        }
-    )
-
-
-def _reply_schema() -> pa.Schema:
-    import pyarrow as pa
-
-    types = {
-        **dict.fromkeys(("run", "prompt_tokens", "completion_tokens"), pa.int64()),
-        **dict.fromkeys(("confidence", "temperature", "cost", "seconds"), pa.float64()),
-        "vote": pa.int8(),
-        "attempts": pa.int32(),
-    }
-    return pa.schema([(name, types.get(name, pa.string())) for name in NAMES])
+    return pa.Table.from_pylist(rows, pa.schema([(name, types.get(name, "string")) for name in rows[0]]))
 
 
 KINDS = {kind: number for number, kind in enumerate(CONFIDENCE_KINDS)}
@@ -168,7 +168,7 @@ DETAILS = ("prompt", "response_a", "response_b", "rationale", "prompt_hash", "te
 class CollectedVotes:
     """Votes of one data set on known comparisons, and the numbers that stand for their names."""
 
-    def __init__(self, dataset: str, comparisons: Sequence[Comparison]) -> None:
+    def __init__(self, dataset: str, comparisons: list[dict[str, Any]]) -> None:
         self._dataset = dataset
         self._comparisons = comparisons
         self._number = self._last_vote = self._last_text = -1
@@ -181,14 +181,9 @@ class CollectedVotes:
 
     def enter(self, change: Change, judges: set[str]) -> None:
         """Number data set, items, models, judges, comparisons and texts, and remember the numbers."""
-        import pyarrow as pa
-
-        schema = pa.schema(
-            [(field.name, pa.int8() if field.name == "gold" else pa.string()) for field in fields(Comparison)]
-        )
-        rows = pa.Table.from_pylist([asdict(each) for each in self._comparisons], schema=schema)
-        change.register("incoming", rows.append_column("dataset", pa.repeat(self._dataset, rows.num_rows)))
-        change.register("voters", pa.table({"name": pa.array(sorted(judges), pa.string())}))
+        rows = [row | {"dataset": self._dataset} for row in self._comparisons]
+        change.register("incoming", _table(rows, {"gold": "int8"}))
+        change.register("voters", _table([{"name": judge} for judge in sorted(judges)], {}))
         change.execute("create temp table given as select *, false as gold_differs from incoming")
         models = "select model_a as name from given union select model_b from given"
         fill_names(change, models, "select name from voters", simulated=False)
@@ -209,56 +204,41 @@ class CollectedVotes:
 
     def add(self, change: Change, votes: Sequence[Reply]) -> None:
         """Write votes whose places are free."""
-        change.register("collected", self._vote_table(votes, self._text_ids(change, votes)))
+        texts = self._text_ids(change, votes)
+        change.register("collected", _table([self._row(vote, texts) for vote in votes], VOTE_TYPES))
         insert_votes(change, "collected", DETAILS)
 
-    def remove(self, change: Change, pair: Pair, judge: str, run: int, position: str) -> bool:
+    def remove(self, change: Change, place: Place) -> bool:
         """Take a vote away; False if its comparison or judge is none of these."""
+        pair, judge, run, position = place
         known, number = self._of_pair.get(pair), self._of_judge.get(judge)
         if known is None or number is None:
             return False
-        place = [known[0], number, run, 1 if position == "ab" else -1]
+        numbers = [known[0], number, run, 1 if position == "ab" else -1]
         same = "comparison = ? and judge = ? and run = ? and position = ?"
-        change.execute(f"delete from details where vote in (select id from votes where {same})", place)
-        change.execute(f"delete from votes where {same}", place)
+        change.execute(f"delete from details where vote in (select id from votes where {same})", numbers)
+        change.execute(f"delete from votes where {same}", numbers)
         return True
 
-    def _vote_table(self, votes: Sequence[Reply], texts: dict[str, int]) -> pa.Table:
-        """Votes and their details, in numbers."""
-        import pyarrow as pa
-
-        first = self._last_vote + 1
-        self._last_vote += len(votes)
-        known = [self._of_pair[reply.pair] for reply in votes]
-        columns = {
-            "id": pa.array(range(first, first + len(votes)), pa.int64()),
-            "dataset": pa.repeat(pa.scalar(self._number, pa.int32()), len(votes)),
-            "comparison": pa.array([place[0] for place in known], pa.int32()),
-            "judge": pa.array([self._of_judge[reply.judge] for reply in votes], pa.int32()),
-            "category": pa.array([place[1] for place in known], pa.int32()),
-            "run": pa.array([reply.run for reply in votes], pa.int64()),
-            "position": pa.array([1 if reply.position == "ab" else -1 for reply in votes], pa.int8()),
-            "vote": pa.array([reply.vote for reply in votes], pa.int8()),
-            "confidence": pa.array([reply.confidence for reply in votes], pa.float64()),
-            "confidence_kind": pa.array(
-                [KINDS.get(reply.confidence_kind or "") for reply in votes], pa.int8()
-            ),
-            "status": pa.array([STATUSES.index(reply.status) for reply in votes], pa.int8()),
-            "human": pa.repeat(False, len(votes)),
-            "prompt": pa.array([place[2] for place in known], pa.int32()),
-            "response_a": pa.array([place[3] for place in known], pa.int32()),
-            "response_b": pa.array([place[4] for place in known], pa.int32()),
-            "rationale": pa.array([texts.get(reply.rationale or "") for reply in votes], pa.int32()),
-            "prompt_hash": pa.array([texts.get(reply.prompt_hash or "") for reply in votes], pa.int32()),
-            "temperature": pa.array([reply.temperature for reply in votes], pa.float64()),
-            "cost": pa.array([reply.cost for reply in votes], pa.float64()),
+    def _row(self, vote: Reply, texts: Mapping[str, int]) -> dict[str, Any]:
+        """A vote and its details, in numbers."""
+        self._last_vote += 1
+        return {
+            **{name: getattr(vote, name) for name in UNCHANGED},
+            **dict(zip(OF_PAIR, self._of_pair[vote.place[0]], strict=True)),
+            "id": self._last_vote,
+            "dataset": self._number,
+            "judge": self._of_judge[vote.judge],
+            "position": 1 if vote.position == "ab" else -1,
+            "confidence_kind": KINDS.get(vote.confidence_kind or ""),
+            "status": STATUSES.index(vote.status),
+            "human": False,
+            "rationale": texts.get(vote.rationale or ""),
+            "prompt_hash": texts.get(vote.prompt_hash or ""),
         }
-        return pa.table(columns)
 
     def _text_ids(self, change: Change, votes: Sequence[Reply]) -> dict[str, int]:
         """Numbers of the rationales and prompt hashes; new ones are entered."""
-        import pyarrow as pa
-
         wanted = {text for reply in votes for text in (reply.rationale, reply.prompt_hash) if text}
         known: dict[str, int] = dict(
             change.rows(
@@ -270,15 +250,20 @@ class CollectedVotes:
         if fresh:
             numbers = range(self._last_text + 1, self._last_text + 1 + len(fresh))
             self._last_text += len(fresh)
-            change.insert(pa.table({"id": pa.array(numbers, pa.int32()), "text": fresh}), "texts")
             known.update(zip(fresh, numbers, strict=True))
+            change.insert(
+                _table([{"id": known[text], "text": text} for text in fresh], {"id": "int32"}), "texts"
+            )
         return known
 
 
 class Ledger:
-    """Replies of one data set of a store; threads may share it."""
+    """Replies of one data set of a store; threads may share it.
 
-    def __init__(self, store: Database, dataset: str, comparisons: Sequence[Comparison]) -> None:
+    comparisons : those that votes are on, with the cells of `COMPARISON`.
+    """
+
+    def __init__(self, store: Database, dataset: str, comparisons: list[dict[str, Any]]) -> None:
         self._store = store
         self._dataset = dataset
         self._votes = CollectedVotes(dataset, comparisons)
@@ -414,12 +399,7 @@ class Ledger:
                where task = 'vote' and dataset = $dataset and judge in (select unnest($judges::varchar[]))""",
             {"dataset": self._dataset, "judges": sorted({judge for _, judge, _, _ in places})},
         )
-        others = set()
-        for key, item_id, candidate, *rest in found:
-            model_a, model_b = json.loads(candidate)
-            if places.get(((item_id, model_a, model_b), *rest), key) != key:
-                others.add(key)
-        return others
+        return {key for key, *columns in found if places.get(_place(*columns), key) != key}
 
     def set_agreement(self, judges: Sequence[str]) -> None:
         """Give the votes of these judges the confidence `multi`: the share of the judge's votes on the
@@ -453,23 +433,20 @@ class Ledger:
             given,
         )
         change.execute(f"delete from replies where {one_of_them}", given)
-        freed = set()
-        for item_id, candidate, judge, run, position in gone:
-            model_a, model_b = json.loads(candidate)
-            pair = (item_id, model_a, model_b)
-            if self._votes.remove(change, pair, judge, run, position):
-                freed.add((pair, judge, run, position))
-        return freed
+        places = (_place(*columns) for columns in gone)
+        return {place for place in places if self._votes.remove(change, place)}
 
     def _insert(
         self, change: Change, fresh: Sequence[Reply], votes: Sequence[Reply], calls: Sequence[Call]
     ) -> None:
+        kept = {"dataset": self._dataset, "received_at": datetime.now(UTC).replace(tzinfo=None)}
         if fresh:
-            change.insert(reply_table(self._dataset, fresh), "replies")
+            change.insert(_table([asdict(reply) | kept for reply in fresh], REPLY_TYPES), "replies")
         if votes:
             self._votes.add(change, votes)
         if calls:
-            change.insert(call_table(self._dataset, calls), "calls")
+            rows = [asdict(call) | {"dataset": self._dataset} for call in calls]
+            change.insert(_table(rows, CALL_TYPES), "calls")
 
 
 def without_verdict(store: Database, dataset: str, judges: Sequence[str], *, limit: int = 100) -> pa.Table:

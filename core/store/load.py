@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
 from ..schema import FORMS, Form, ImportResult, Kind
+from .browse import counted
 from .schema import CODES, LAYOUTS, NAMED_BY_DATASET, VOTE_COLUMNS, Layout, encode
 
 if TYPE_CHECKING:
@@ -63,16 +64,12 @@ class LoadReport:
         if self.already_loaded:
             return f"loaded before{where.replace(' into ', ' as ')}: nothing to do"
         taken = "replaced" if self.replaced else "kept as stored"
-        parts = [f"{_number(self.loaded, FORMS[self.kind].unit)} loaded{where}"]
-        parts += [f"{_number(self.gold_filled, 'comparison')} given gold"] if self.gold_filled else []
-        parts += [f"{_number(self.duplicates, 'duplicate')} left out"] if self.duplicates else []
-        parts += [f"{_number(self.conflicts, 'conflict')} ({taken})"] if self.conflicts else []
+        parts = [f"{counted(self.loaded, FORMS[self.kind].unit)} loaded{where}"]
+        parts += [f"{counted(self.gold_filled, 'comparison')} given gold"] if self.gold_filled else []
+        parts += [f"{counted(self.duplicates, 'duplicate')} left out"] if self.duplicates else []
+        parts += [f"{counted(self.conflicts, 'conflict')} ({taken})"] if self.conflicts else []
         parts += [f"{self.rejected:,} rejected"] if self.rejected else []
         return ", ".join(parts)
-
-
-def _number(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def load(
@@ -94,7 +91,14 @@ def load(
     content = change.rows("select sum(hash(incoming)::hugeint) from incoming")[0][0]
     fingerprint = f"{content}:{reading.gold_only if reading.kind == 'votes' else reading.kind}"
     targets = [name for (name,) in change.rows("select distinct dataset from given order by 1")]
-    known = _loaded_before(change, reading.sha256, fingerprint)
+    # Data set that these very judgements were loaded as → its name now.
+    known: dict[str, str] = dict(
+        change.rows(
+            """select target, d.name from files f join datasets d on d.id = f.dataset
+               where sha256 = ? and fingerprint = ?""",
+            [reading.sha256, fingerprint],
+        )
+    )
     before = set(targets) <= set(known)
     # Gold may meet comparisons that were not there last time. A data set renamed since is not filled again by
     # `replace` under its old name.
@@ -163,17 +167,6 @@ def _receive(change: Change, layout: Layout, rows: pa.Table, dataset: str | None
     )
     change.execute("create temp table given as select distinct dataset, item_id from incoming")
     return change.count("select count(distinct unit) from incoming")
-
-
-def _loaded_before(change: Change, sha256: str, fingerprint: str) -> dict[str, str]:
-    """Data set that these very judgements were loaded as → its name now."""
-    return dict(
-        change.rows(
-            """select target, d.name from files f join datasets d on d.id = f.dataset
-               where sha256 = ? and fingerprint = ?""",
-            [sha256, fingerprint],
-        )
-    )
 
 
 def _remember(change: Change, reading: ImportResult, fingerprint: str) -> None:

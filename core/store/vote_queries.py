@@ -1,9 +1,9 @@
-"""Votes counted per judge and comparison: SQL in, frozen records of `core.records` out.
+"""What each judge said: votes per comparison, scores and rankings. SQL in, records of `core.records` out.
 
 Codes of items and comparisons number what the selection's usable votes are about, in the order of the store,
 so they are the same in every record made from one selection and one state of the store. Every function
 raises `UnknownName` for a name that the store does not have, and `NoUsableVotes` if no vote with status ok is
-selected.
+selected; those of scores and rankings, if none of these is.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import numpy as np
 
 from ..errors import InvalidOption
 from ..records import (
+    DirectScores,
     IntArray,
     LengthCounts,
+    ListRankings,
     OrderCounts,
     OutcomeCounts,
     OutputCounts,
@@ -37,7 +39,6 @@ from .browse import (
 )
 from .marks import Mark, votes_behind
 from .model_queries import pair_doubts, pair_scores, ratings
-from .row_queries import direct_scores, list_rankings, ranked_items
 from .selection import (
     BOTH_ORDERS,
     at_one_moment,
@@ -288,3 +289,51 @@ def positions(store: Database | Snapshot, selection: Selection) -> dict[str, Pos
 
 def _choose_two(n: IntArray) -> IntArray:
     return n * (n - 1) // 2
+
+
+def direct_scores(store: Database | Snapshot, selection: Selection) -> dict[str, DirectScores]:
+    """Direct scores of each judge, one row per (item, model, run), failed ones left out.
+
+    Codes of items, models and categories are shared by all judges of the selection.
+
+    Raises
+    ------
+    NoUsableVotes : no score with status ok is selected.
+    UnknownName : a name that the store does not have, or a column that scores do not have.
+    """
+    listed = """
+        select v.judge, v.item, v.run, v.score, c.name as category_, m.name as model_
+        from {usable} v join models m on m.id = v.model left join categories c on c.id = v.category
+        order by v.judge, v.item, m.name, v.run"""
+    return fetch(store, selection, listed, DirectScores, kind="scores")
+
+
+UNKNOWN = {"rank": 0, "uncertain": -1, "major_error": -1, "unsupported": -1}
+"""What a record has where the file says nothing."""
+
+
+def list_rankings(store: Database | Snapshot, selection: Selection) -> dict[str, ListRankings]:
+    """Rankings of each judge, one row per (item, run, candidate) in the order shown, failed ones left out.
+
+    Codes of items, candidates and categories are shared by all judges of the selection.
+
+    Raises
+    ------
+    NoUsableVotes : no ranking with status ok is selected.
+    UnknownName : a name that the store does not have, or a column that rankings do not have.
+    """
+    known = ", ".join(f"coalesce(v.{name}, {value})::bigint as {name}_" for name, value in UNKNOWN.items())
+    listed = """
+        select v.judge, v.item, v.run, v.slot, v.score, v.chosen, coalesce(v.is_best, -1)::bigint as best,
+               {known}, c.name as category_, m.name as candidate_
+        from {usable} v join models m on m.id = v.candidate left join categories c on c.id = v.category
+        order by v.judge, v.item, v.run, v.slot"""
+    return fetch(store, selection, listed, ListRankings, kind="rankings", known=known)
+
+
+@at_one_moment
+def ranked_items(store: Snapshot, selection: Selection) -> tuple[str, ...]:
+    """Names of the items that `list_rankings` numbers, in the order of their codes."""
+    selected = scope(store, selection, "rankings")
+    listed = "select it.name from items it where it.id in (select v.item from {usable} v) order by it.id"
+    return tuple(name for (name,) in store.rows(selected.sql(listed), selected.params))

@@ -6,31 +6,21 @@ Answers are cached by (version of the store, selection): any change of the store
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
+from core.errors import AppellateError
 from core.plots.base import Style, Theme, rater_styles
-from core.records import (
-    DirectScores,
-    LengthCounts,
-    ListRankings,
-    OrderCounts,
-    OutcomeCounts,
-    PairScores,
-    PositionCounts,
-    RatingTable,
-    SingleVotes,
-    VoteCounts,
-)
-from core.schema import CorrectnessRule, Selection
+from core.schema import Selection
 from core.store import DatasetInfo, Store, default_path
-from core.store import vote_queries as by_value
 from core.store import vote_queries as queries
 
 Result = TypeVar("Result")
+Record = TypeVar("Record")
+Given = ParamSpec("Given")
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 DEMO = tuple(DATA / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings"))
@@ -77,81 +67,46 @@ def styles(dataset: str, theme: Theme, dummies: tuple[str, ...] = ()) -> dict[st
     return rater_styles(raters(dataset), dummies=dummies, theme=theme)
 
 
-# A selection's text names its every field, and is made three times faster than Streamlit's own hash.
-@st.cache_resource(show_spinner="Counting votes", max_entries=256, hash_funcs={Selection: repr})
-def _answer(
-    version: int, question: str, selection: Selection, options: str, _ask: Callable[[], object]
-) -> object:
+@st.cache_resource(show_spinner="Counting votes", max_entries=256)
+def _answer(version: int, question: str, options: str, _ask: Callable[[], object]) -> object:
     return _ask()
 
 
-def _answered(question: Callable[..., Result], selection: Selection, **options: Hashable) -> Result:
-    """What `core.store.vote_queries` answers about a selection, asked once for each state of the store."""
-    store = get_store()
-    found = _answer(
-        store.version,
-        question.__name__,
-        selection,
-        repr(options),
-        lambda: question(store, selection, **options),
-    )
-    return cast(Result, found)
+def _asked(question: Callable[Concatenate[Store, Given], Result]) -> Callable[Given, Result]:
+    """The question to the server's store, asked once for each selection and state of the store."""
+
+    def answered(*given: Given.args, **options: Given.kwargs) -> Result:
+        store = get_store()
+        # A selection's text names its every field, and is made three times faster than Streamlit's own hash.
+        found = _answer(
+            store.version,
+            question.__name__,
+            repr((given, options)),
+            lambda: question(store, *given, **options),
+        )
+        return cast(Result, found)
+
+    return answered
 
 
-def summary(selection: Selection) -> queries.Summary:
-    return _answered(queries.summary, selection)
-
-
-def vote_counts(selection: Selection) -> dict[str, VoteCounts]:
-    return _answered(queries.vote_counts, selection)
-
-
-def vote_counts_by(selection: Selection, column: str) -> dict[str, dict[str, VoteCounts]]:
-    return _answered(by_value.vote_counts_by, selection, column=column)
-
-
-def outcomes(selection: Selection, *, rule: CorrectnessRule = "single") -> dict[str, OutcomeCounts]:
-    return _answered(queries.outcomes, selection, rule=rule)
-
-
-def positions(selection: Selection) -> dict[str, PositionCounts]:
-    return _answered(queries.positions, selection)
-
-
-def order_counts(selection: Selection) -> dict[str, OrderCounts]:
-    return _answered(queries.order_counts, selection)
-
-
-def length_counts(selection: Selection) -> dict[str, LengthCounts]:
-    return _answered(queries.length_counts, selection)
-
-
-def single_votes(selection: Selection) -> dict[str, SingleVotes]:
-    return _answered(queries.single_votes, selection)
-
-
-def costs(selection: Selection) -> dict[str, float | None]:
-    return _answered(queries.costs, selection)
-
-
-def pair_scores(selection: Selection, *, pooled: bool = False) -> dict[str | None, PairScores]:
-    return _answered(queries.pair_scores, selection, pooled=pooled)
-
-
-def ratings(selection: Selection, *, anchors: tuple[str, ...] = ()) -> dict[str, RatingTable]:
-    return _answered(queries.ratings, selection, anchors=anchors)
-
-
-def direct_scores(selection: Selection) -> dict[str, DirectScores]:
-    return _answered(queries.direct_scores, selection)
-
-
-def list_rankings(selection: Selection) -> dict[str, ListRankings]:
-    return _answered(queries.list_rankings, selection)
-
-
-def ranked_items(selection: Selection) -> tuple[str, ...]:
-    return _answered(queries.ranked_items, selection)
+summary = _asked(queries.summary)
+vote_counts = _asked(queries.vote_counts)
+vote_counts_by = _asked(queries.vote_counts_by)
+outcomes = _asked(queries.outcomes)
+positions = _asked(queries.positions)
+order_counts = _asked(queries.order_counts)
+length_counts = _asked(queries.length_counts)
+single_votes = _asked(queries.single_votes)
+costs = _asked(queries.costs)
+pair_scores = _asked(queries.pair_scores)
+pair_doubts = _asked(queries.pair_doubts)
+ratings = _asked(queries.ratings)
+direct_scores = _asked(queries.direct_scores)
+list_rankings = _asked(queries.list_rankings)
+ranked_items = _asked(queries.ranked_items)
+values = _asked(queries.values)
+filter_columns = _asked(queries.filter_columns)
+comparison_names = _asked(queries.comparison_names)
 
 
 @st.cache_resource(show_spinner="Computing", max_entries=64)
@@ -165,6 +120,38 @@ def computed(name: str, key: tuple[Hashable, ...], compute: Callable[[], Result]
     key : every input that the result depends on, the selection and the seed included; told apart by `repr`.
     """
     return cast(Result, _computed(get_store().version, name, repr(key), compute))
+
+
+def of_each(
+    name: str, key: tuple[Hashable, ...], records: Mapping[str, Record], compute: Callable[[Record], Result]
+) -> dict[str, Result]:
+    """Result of every judge that has a record, `computed` together."""
+    return computed(name, key, lambda: {judge: compute(record) for judge, record in records.items()})
+
+
+def of_each_possible(
+    name: str,
+    key: tuple[Hashable, ...],
+    records: Mapping[str, Record],
+    compute: Callable[[Record], Result],
+    *,
+    unless: type[AppellateError] = AppellateError,
+) -> tuple[dict[str, Result], dict[str, str]]:
+    """Result of every judge whose record allows it, `computed` together, and why another has none.
+
+    unless : the error that says so; another one is the whole question's.
+    """
+
+    def tried() -> tuple[dict[str, Result], dict[str, str]]:
+        found, reasons = {}, {}
+        for judge, record in records.items():
+            try:
+                found[judge] = compute(record)
+            except unless as error:
+                reasons[judge] = str(error)
+        return found, reasons
+
+    return computed(name, key, tried)
 
 
 KEPT = "kept of uploads"

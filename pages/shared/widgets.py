@@ -9,26 +9,38 @@ from __future__ import annotations
 import ast
 import io
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
+import numpy as np
 import streamlit as st
 
 import core
+from core.agreement.confusion_matrix import Confusion
 from core.errors import AppellateError, NoUsableVotes
 from core.installation import API
 from core.interpretation import tables
+from core.interpretation.agreement import cell_key
 from core.interpretation.tables import Column
-from core.records import IntArray
-from core.schema import COLUMN_NAMES, Selection
+from core.interpretation.verdicts import Verdict
+from core.plots.agreement import confusion_matrix
+from core.plots.base import Style, Theme
+from core.records import IntArray, VoteCells
+from core.schema import COLUMN_NAMES, VOTE_LABELS, Selection
 from core.store import vote_queries as queries
+from core.store.export import write_csv, write_parquet
 from pages.shared import cached
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+    import pyarrow as pa
+
+Chosen = TypeVar("Chosen")
 
 VOTES_SHOWN = 200
 LEFT_OUT_LINES = 4
@@ -57,6 +69,23 @@ SIMULATED = "Simulated demo data: these judges and models do not exist"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
 ELSEWHERE = {"scores": ("the Leaderboard", "leaderboard.py"), "rankings": ("Listwise", "listwise.py")}
 """Kinds of judgements that few pages are about, and the page that is."""
+HELD_OUT = {
+    "rule": "rule",
+    "n": "n",
+    "mae": "MAE",
+    "mae_low": "low",
+    "mae_high": "high",
+    "mae_change": "ΔMAE",
+    "mae_change_low": "ΔMAE low",
+    "mae_change_high": "ΔMAE high",
+    "drps": "DRPS",
+    "drps_change": "ΔDRPS",
+    "drps_change_low": "ΔDRPS low",
+    "drps_change_high": "ΔDRPS high",
+}
+"""Columns of a table of rules judged on held-out items; Δ: first minus this."""
+FILES = (("CSV", write_csv, "text/csv"), ("Parquet", write_parquet, "application/vnd.apache.parquet"))
+"""Kinds of downloads: a CSV file is safe in a spreadsheet, a Parquet file exact."""
 
 
 def current_selection() -> Selection:
@@ -70,14 +99,42 @@ def current_dataset() -> str:
     return str((current_selection().datasets or ("",))[0])
 
 
+def current_look() -> Theme:
+    """Theme of the visitor's page, for the colours of charts."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def current_styles() -> dict[str, Style]:
+    """Colour and marker of every rater of the data set."""
+    return cached.styles(current_dataset(), current_look())
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class View:
+    """What the sidebar selects and how it looks; the state of a page adds what its own controls say."""
+
+    selection: Selection = field(default_factory=current_selection)
+    look: Theme = field(default_factory=current_look)
+    styles: dict[str, Style] = field(default_factory=current_styles)
+
+
+def simulated() -> bool:
+    """Whether the data set is simulated."""
+    return any(found.simulated and found.name == current_dataset() for found in cached.datasets())
+
+
+def seeded() -> np.random.Generator:
+    """The audit's seed."""
+    return np.random.default_rng(0)
+
+
 def title(name: str, question: str) -> None:
     """Name of the page and the question that it answers; says so when the data set is simulated."""
-    simulated = any(found.simulated and found.name == current_dataset() for found in cached.datasets())
     with st.container(gap="xxsmall"):
         st.title(name, anchor=False)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(question)
-            if simulated:
+            if simulated():
                 st.badge(SIMULATED, color="orange")
 
 
@@ -90,20 +147,52 @@ def answer(sentence: str, kind: Literal["finding", "warning"] = "finding", *, pa
         st.text(sentence)
 
 
+def verdict(found: Verdict) -> None:
+    """Say one judge's verdict as the page's answer."""
+    answer(f"{found.judge}: {found.sentence}", "finding" if found.verdict == "ok" else "warning")
+
+
+def tabs(parts: Mapping[str, Callable[[], None]], *, key: str) -> None:
+    """Draw the tab that is open; an error in it leaves the rest of the page as it is."""
+    for tab, draw in zip(st.tabs(list(parts), key=key, bind=URL), parts.values(), strict=True):
+        if tab.open:
+            with tab, errors():
+                draw()
+
+
+def select(
+    label: str, options: Iterable[str], *, start: str | None, key: str, place: Any = st, **more: Any
+) -> Any:
+    """One of many options in a box, at first `start`, in the URL as `key`.  more : of `st.selectbox`."""
+    listed = list(options)
+    return place.selectbox(
+        label, listed, None if start is None else listed.index(start), key=key, bind=URL, **more
+    )
+
+
 def choice(
     label: str,
     options: Sequence[str],
     *,
-    default: str,
     key: str,
+    default: str | None = None,
     place: Any = st,
     help: str | None = None,
 ) -> Any:
-    """One of a few options side by side, in the URL as `key`; an empty value there is the default."""
+    """One of a few options side by side, in the URL as `key`; at first `default`, or else the first."""
+    first = default or options[0]
     chosen = place.segmented_control(
-        label, options, default=default, required=True, key=key, bind=URL, help=help
+        label, options, default=first, required=True, key=key, bind=URL, help=help
     )
-    return chosen or default
+    return chosen or first
+
+
+def share_slider(place: Any, key: str, width: int | Literal["stretch"] = 170) -> float:
+    """Share of the items that calibrate, 0 to 1, as the visitor sets it in percent."""
+    percent: int = place.slider(
+        "Calibration share", 1, 50, 5, 1, "%d %%", key=key, help="Share of the items", width=width, bind=URL
+    )
+    return percent / 100
 
 
 def how_to_read(text: str) -> None:
@@ -118,10 +207,17 @@ def not_applicable(reason: str) -> None:
         st.text(f"Not applicable: {reason}")
 
 
+def by_reason(reasons: Mapping[str, str]) -> dict[str, str]:
+    """The names that have a reason, each reason once."""
+    found: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        found.setdefault(reason, []).append(name)
+    return {reason: ", ".join(names) for reason, names in found.items()}
+
+
 def without_result(reasons: Mapping[str, str]) -> None:
     """Name the judges that a table leaves out, with the reason, each reason once."""
-    for reason in dict.fromkeys(reasons.values()):
-        names = ", ".join(name for name, given in reasons.items() if given == reason)
+    for reason, names in by_reason(reasons).items():
         st.text(f"Not applicable to {names}: {reason}")
 
 
@@ -140,14 +236,17 @@ def left_out(reasons: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def errors() -> Iterator[None]:
-    """Show what the user can put right; everything else stays an error of the program."""
+def errors(words: Callable[[object], str] = str, *, elsewhere: bool = True) -> Iterator[None]:
+    """Show what the user can put right; everything else stays an error of the program.
+
+    words : puts an error in the page's words.  elsewhere : without votes, lead to the pages of what there is.
+    """
     try:
         yield
     except AppellateError as error:
         with st.container(border=True):
-            st.text(str(error))
-            if isinstance(error, NoUsableVotes):
+            st.text(words(error))
+            if elsewhere and isinstance(error, NoUsableVotes):
                 _lead_elsewhere()
 
 
@@ -161,43 +260,60 @@ def _lead_elsewhere() -> None:
             goto(f"To {name}", page, key=f"elsewhere-{kind}")
 
 
+def in_url(key: str) -> str | None:
+    """The chosen mark before its select box is drawn; on a cold link only the URL knows it."""
+    chosen: str | None = st.session_state.get(key, st.query_params.get(key))
+    return chosen
+
+
 def figure(
     fig: go.Figure,
     key: str,
     *,
     alt: str,
-    marks: Sequence[str] = (),
+    marks: Mapping[str, Chosen] | None = None,
     prompt: str = "Votes behind",
     into: str | None = None,
-) -> str | None:
-    """Draw a figure and return the key of the chosen mark, if it has `marks` to choose from.
+) -> Chosen | None:
+    """Draw a figure and return what the chosen mark stands for, if it has `marks` to choose from.
 
     A mark is chosen by a click on a point whose first `customdata` is its key, or in the select box below,
     which works by keyboard and on a phone. The choice is in the URL as `key`. With `into`, the key of another
     figure with the same marks, a click chooses in that one's select box instead, and nothing is returned.
     """
-    if not marks:
-        st.plotly_chart(fig, key=f"{key}-figure", theme=None, config=PLOTLY_CONFIG, alt=alt)
+    clicks: dict[str, Any] = {}
+    if marks:
+        # The select box holds the choice: a chart is mounted anew on each change and forgets it.
+        choose = partial(_choose_clicked, key, tuple(marks), into or key)
+        clicks = {"selection_mode": "points", "on_select": choose}
+    st.plotly_chart(fig, key=f"{key}-figure", theme=None, config=PLOTLY_CONFIG, alt=alt, **clicks)
+    if into or not marks:
         return None
-    # The select box, not the chart, holds the choice: a chart is mounted anew on each change and forgets it.
-    st.plotly_chart(
-        fig,
-        key=f"{key}-figure",
-        theme=None,
-        config=PLOTLY_CONFIG,
-        alt=alt,
-        selection_mode="points",
-        on_select=lambda: _choose_clicked(key, tuple(marks), into or key),
-    )
-    if into:
-        return None
-    return st.selectbox(
-        prompt,
-        list(marks),
-        index=None,
-        key=key,
-        bind=URL,
-        placeholder="click a mark, or choose here",
+    chosen = select(prompt, marks, start=None, key=key, placeholder="click a mark, or choose here")
+    return marks[chosen] if chosen else None
+
+
+def patterns(cells: VoteCells, n: int) -> dict[tuple[int, int, int], int]:
+    """Comparisons with each way (for A, tie, for B) in which n votes fall."""
+    seen: dict[tuple[int, int, int], int] = {}
+    ways = np.stack((cells.plus, cells.tie, cells.minus), axis=1)[cells.n == n].tolist()
+    for way, weight in zip(ways, cells.weight[cells.n == n].tolist(), strict=True):
+        seen[tuple(way)] = seen.get(tuple(way), 0) + round(weight)
+    return seen
+
+
+def confusion_figure(
+    table: Confusion, behind: Callable[[int, int], queries.Mark], key: str, *, alt: str
+) -> queries.Mark | None:
+    """Draw gold against labels; `behind` gives the votes of a cell from its gold and its label."""
+    marks = {
+        cell_key(gold, label): behind(gold, label)
+        for gold in VOTE_LABELS
+        for label in VOTE_LABELS
+        if table.counts[gold + 1, label + 1]
+    }
+    return figure(
+        confusion_matrix(table, theme=current_look(), chosen=in_url(key)), key, alt=alt, marks=marks
     )
 
 
@@ -211,8 +327,10 @@ def _choose_clicked(key: str, marks: tuple[str, ...], into: str) -> None:
             return
 
 
-def votes_table(mark: queries.Mark, *, name: str) -> None:
-    """Show the votes behind a mark, and the texts of the one that is selected."""
+def votes_table(mark: queries.Mark | None, *, name: str) -> None:
+    """Show the votes behind the chosen mark, if one is, and the texts of the one that is selected."""
+    if mark is None:
+        return
     frame = queries.votes_behind(
         cached.get_store(), current_selection(), mark=mark, limit=VOTES_SHOWN
     ).to_pandas()
@@ -239,10 +357,15 @@ def votes_table(mark: queries.Mark, *, name: str) -> None:
     downloads(frame, f"{name}-votes")
 
 
+def first_of(codes: IntArray, judge: str | None = None) -> queries.Mark:
+    """Votes on the first of these comparisons, as many as a table shows; of one judge, or of all."""
+    return queries.Mark(judge=judge, comparisons=tuple(codes[:VOTES_SHOWN].tolist()))
+
+
 def comparisons_table(codes: IntArray, judge: str | None = None, *, name: str) -> None:
-    """Votes on the first of the comparisons on which raters disagree; of one judge, or of all."""
+    """Votes on the first of the comparisons on which raters disagree."""
     if len(codes):
-        votes_table(queries.Mark(judge=judge, comparisons=tuple(codes[:VOTES_SHOWN].tolist())), name=name)
+        votes_table(first_of(codes, judge), name=name)
     else:
         st.text("They never disagree.")
 
@@ -252,14 +375,18 @@ def table(
     name: str,
     *,
     alt: str,
+    heads: Mapping[str, str] | None = None,
     columns: Sequence[str] | None = None,
     significant: Sequence[str] = (),
 ) -> None:
     """Show a table of numbers, digits cut for reading, with downloads that hold them all.
 
+    heads : the columns that the table has, where `frame` has them, in this order, with their headings.
     columns : shown, in this order; the others are in the downloads only.
     significant : columns of several units, with three significant digits in place of three decimals.
     """
+    if heads:
+        frame = frame[[name for name in heads if name in frame]].rename(columns=heads)
     shown = frame.assign(**{column: _as_numbers(frame[column]) for column in frame.columns})
     form = {}
     for column in shown.columns:
@@ -277,10 +404,25 @@ def table(
     downloads(frame, name)
 
 
+def held_out_table(frame: pd.DataFrame, name: str, *, alt: str, of: str = "comparisons") -> None:
+    """Show the errors of rules on the same held-out comparisons."""
+    st.caption(
+        f"Rules on the same held-out {of}; Δ is the first rule minus this one, below 0 the first is better"
+    )
+    table(frame, name, alt=alt, heads=HELD_OUT)
+
+
 def results(
-    columns: Sequence[Column], rows: Iterable[object], *, alt: str, known_only: bool = False, **options: Any
-) -> Any:
-    """Show results in the digits that their intervals earn, and return what is selected.
+    columns: Sequence[Column],
+    rows: Iterable[object],
+    name: str,
+    download: pd.DataFrame | Callable[[], pd.DataFrame],
+    *,
+    alt: str,
+    known_only: bool = False,
+    **options: Any,
+) -> None:
+    """Show results in the digits that their intervals earn, with downloads that hold all numbers.
 
     known_only : leave out columns in which nothing is known.  options : of `st.dataframe`.
     """
@@ -288,19 +430,20 @@ def results(
     config: dict[str, Any] = {}
     for column in columns:
         low, high = column.interval_names()
-        for name, about in ((column.name, column.help), (low, column.ends_help), (high, column.ends_help)):
-            if name not in shown or name in config:
+        for head, about in ((column.name, column.help), (low, column.ends_help), (high, column.ends_help)):
+            if head not in shown or head in config:
                 continue
             if not column.form:
-                config[name] = st.column_config.Column(help=about or None, width=WIDTHS.get(name))
+                config[head] = st.column_config.Column(help=about or None, width=WIDTHS.get(head))
                 continue
-            config[name] = st.column_config.NumberColumn(format=f"%{column.form}", help=about or None)
+            config[head] = st.column_config.NumberColumn(format=f"%{column.form}", help=about or None)
             if column.form == "+.0f":
                 # No minus before a rounded 0.
-                shown[name] = shown[name].astype(float).round() + 0.0
+                shown[head] = shown[head].astype(float).round() + 0.0
     if known_only:
         shown = shown.dropna(axis=1, how="all")
-    return st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=alt, **options)
+    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=alt, **options)
+    downloads(download, name)
 
 
 def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -318,26 +461,37 @@ def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> No
     """Offer a table, or what makes it on demand, as CSV, safe in a spreadsheet, and as Parquet, exact."""
     import pyarrow as pa
 
-    from core.store.export import write_csv, write_parquet
+    def made() -> pa.Table:
+        return pa.Table.from_pandas(frame() if callable(frame) else frame, preserve_index=False)
+
+    with st.container(horizontal=True):
+        download_buttons(made, name)
+
+
+def download_buttons(make: Callable[[], pa.Table], name: str, *, text: str = "") -> None:
+    """One button per kind of file, which makes the table only when it is clicked."""
 
     def written(write: Callable[[pa.Table, BinaryIO], None]) -> bytes:
         buffer = io.BytesIO()
-        made = frame() if callable(frame) else frame
-        write(pa.Table.from_pandas(made, preserve_index=False), buffer)
+        write(make(), buffer)
         return buffer.getvalue()
 
-    with st.container(horizontal=True):
-        st.download_button(
-            "CSV", lambda: written(write_csv), f"{name}.csv", "text/csv", key=f"{name}-csv", on_click="ignore"
-        )
-        st.download_button(
-            "Parquet",
-            lambda: written(write_parquet),
-            f"{name}.parquet",
-            "application/vnd.apache.parquet",
-            key=f"{name}-parquet",
-            on_click="ignore",
-        )
+    for kind, write, mime in FILES:
+        file, key = f"{name}.{kind.lower()}", f"{text}{name}-{kind.lower()}"
+        make_file = partial(written, write)
+        st.download_button(f"{text}{kind}", make_file, file, mime, key=key, on_click="ignore")
+
+
+def arguments(record: Any, without: Collection[str] = ()) -> list[str]:
+    """The fields of a record that differ from their defaults, as arguments in Python."""
+    given = []
+    for each in fields(record):
+        value = getattr(record, each.name)
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        if each.name not in without and value != default:
+            text = f"Path({str(value)!r})" if isinstance(value, Path) else repr(value)
+            given.append(f"{each.name}={text}")
+    return given
 
 
 def copy_as_python(code: str, *commented: str) -> None:
@@ -345,13 +499,8 @@ def copy_as_python(code: str, *commented: str) -> None:
 
     commented : names that the code uses in comments only.
     """
-    selection = current_selection()
-    given = (
-        f"{field.name}={getattr(selection, field.name)!r}"
-        for field in fields(selection)
-        if getattr(selection, field.name) != field.default
-    )
-    code = f"{OPEN_STORE}\nselection = Selection({', '.join(given)})\n\n{code.strip()}"
+    given = ", ".join(arguments(current_selection()))
+    code = f"{OPEN_STORE}\nselection = Selection({given})\n\n{code.strip()}"
     with st.expander("Copy as Python"):
         st.code(script(code, *commented), language="python")
 

@@ -2,56 +2,76 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
 from core.aggregation.confidence_weights import ConfidenceWeighted, confidence_weighted
-from core.errors import AppellateError
 from core.interpretation.aggregation import SIMULATED_CONFIDENCE, across_judges
 from core.interpretation.aggregation import confidence_weighted as weighed
+from core.interpretation.tables import Column, frame_of
 from core.plots.aggregation import changes_figure, weights_figure
-from pages.sections.aggregation.controls import PageState, share_slider
+from pages.sections.aggregation.controls import PageState
 from pages.shared import cached, widgets
-from pages.shared.columns import RULES, RULES_CAPTION
 
 SPLITS = 100
+JUDGES = (
+    Column("n", "scores.n", "d"),
+    Column("votes each", "votes_per_comparison"),
+    Column("unanimous", "unanimous"),
+    Column("z", "weighing.z"),
+    Column("slope", "weighing.slope"),
+    Column("MAE change", lambda one: one.scores.mae_change[1], ends=("MAE low", "MAE high")),
+    Column("DRPS change", lambda one: one.scores.drps_change[1], ends=("DRPS low", "DRPS high")),
+    Column("without confidence", "without", "d"),
+)
 
 
 def confidence_tab(state: PageState) -> None:
     """One judge in words, every judge drawn, the weights and rules of one."""
-    share = share_slider(state.controls, "weights_share")
-    made = (state.selection, state.options, share)
-    found, failed = cached.computed("confidence weighted", made, lambda: _all(state, share))
+    share = widgets.share_slider(state.controls, "weights_share")
+    votes = cached.single_votes(state.selection)
+    found, failed = cached.of_each_possible(
+        "confidence weighted",
+        (state.selection, state.options, share),
+        {name: (counts, votes[name]) for name, counts in state.of_judge.items()},
+        lambda of: confidence_weighted(
+            *of, state.options, rng=widgets.seeded(), n_splits=SPLITS, share=share
+        ),
+    )
     one = found.get(state.judge)
     if one is None:
         widgets.not_applicable(failed[state.judge])
     else:
         with state.answer.container():
             widgets.answer(weighed(state.judge, one), part="-confidence")
-            if any(each.simulated and each.name == widgets.current_dataset() for each in cached.datasets()):
+            if widgets.simulated():
                 st.text(SIMULATED_CONFIDENCE)
     if found:
         _drawn(state, found, one)
-        widgets.table(_judges(found), "weighed-judges", alt="Effect of weighing by judge")
+        widgets.table(frame_of(JUDGES, found), "weighed-judges", alt="Effect of weighing by judge")
     if one is not None:
-        st.caption(RULES_CAPTION)
-        rules = one.to_frame()[list(RULES)].rename(columns=RULES)
-        widgets.table(rules, "weighed-rules", alt="Held-out errors")
+        widgets.held_out_table(one.to_frame(), "weighed-rules", alt="Held-out errors")
     # The chosen judge has its reason above.
     widgets.without_result({name: why for name, why in failed.items() if name != state.judge})
     if one is not None:
-        _copy(state, share)
+        widgets.copy_as_python(
+            f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
+votes = queries.single_votes(store, selection)[{state.judge!r}]
+options = {state.options!r}
+found = confidence_weighted(
+    counts, votes, options, rng=default_rng(0), n_splits={SPLITS}, share={share}
+)
+print(found.weighing)
+print(found.to_frame().to_string())"""
+        )
 
 
 def _drawn(state: PageState, found: dict[str, ConfidenceWeighted], one: ConfidenceWeighted | None) -> None:
     """What weighing changes for every judge, and the weights of the chosen one."""
-    styles = cached.styles(widgets.current_dataset(), state.look)
     st.text(across_judges(found))
     drawn, curve = st.columns([3, 2], gap="medium")
     with drawn:
         scores = {name: result.scores for name, result in found.items()}
-        fig = changes_figure(scores, styles=styles, theme=state.look)
+        fig = changes_figure(scores, styles=state.styles, theme=state.look)
         widgets.figure(fig, "weighed", alt="Change of held-out loss by weighing votes")
         widgets.how_to_read(
             "Left of the line weighing helps. In each of 100 random splits the weights and the fit are "
@@ -65,60 +85,5 @@ def _drawn(state: PageState, found: dict[str, ConfidenceWeighted], one: Confiden
     with curve:
         if one is not None:
             st.caption("Weight by stated confidence")
-            fig = weights_figure(one, style=styles[state.judge], theme=state.look)
+            fig = weights_figure(one, style=state.styles[state.judge], theme=state.look)
             widgets.figure(fig, "weights", alt="Weight of a vote by its stated confidence")
-
-
-def _copy(state: PageState, share: float) -> None:
-    widgets.copy_as_python(
-        f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
-votes = queries.single_votes(store, selection)[{state.judge!r}]
-options = {state.options!r}
-found = confidence_weighted(
-    counts, votes, options, rng=default_rng(0), n_splits={SPLITS}, share={share}
-)
-print(found.weighing)
-print(found.to_frame().to_string())"""
-    )
-
-
-def _all(state: PageState, share: float) -> tuple[dict[str, ConfidenceWeighted], dict[str, str]]:
-    """Each judge's result, or why it has none."""
-    found, failed = {}, {}
-    votes = cached.single_votes(state.selection)
-    for name, counts in state.of_judge.items():
-        try:
-            found[name] = confidence_weighted(
-                counts,
-                votes[name],
-                state.options,
-                rng=np.random.default_rng(0),
-                n_splits=SPLITS,
-                share=share,
-            )
-        except AppellateError as error:
-            failed[name] = str(error)
-    return found, failed
-
-
-def _judges(found: dict[str, ConfidenceWeighted]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "judge": name,
-                "n": one.scores.n,
-                "votes each": one.votes_per_comparison,
-                "unanimous": one.unanimous,
-                "z": one.weighing.z,
-                "slope": one.weighing.slope,
-                "MAE change": one.scores.mae_change.value[1],
-                "MAE low": one.scores.mae_change.low[1],
-                "MAE high": one.scores.mae_change.high[1],
-                "DRPS change": one.scores.drps_change.value[1],
-                "DRPS low": one.scores.drps_change.low[1],
-                "DRPS high": one.scores.drps_change.high[1],
-                "without confidence": one.without,
-            }
-            for name, one in found.items()
-        ]
-    )

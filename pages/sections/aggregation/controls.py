@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import streamlit as st
@@ -12,31 +12,27 @@ import streamlit as st
 from core.aggregation.btd import Bounds, BTDFit, BTDOptions, fit
 from core.aggregation.solver import Loss
 from core.errors import NoUsableVotes
-from core.plots.base import Theme
 from core.records import BoolArray, VoteCells, VoteCounts
-from core.schema import Selection
 from core.store.vote_queries import Mark
-from pages.shared import cached, theme, widgets
+from pages.shared import cached, widgets
 
 LIMITS = {"beta": (1e-3, 5.0), "nu": (1e-4, 1e3), "gamma": (-10.0, 10.0)}
 GREEK = {"beta": "β", "nu": "ν", "gamma": "γ"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PageState:
+class PageState(widgets.View):
     """The chosen judge, its votes, the smoothing and the fit on every label.
 
     answer : place of the page's answer.  controls : row of the controls, open for more.
     """
 
-    selection: Selection
     judge: str
     of_judge: dict[str, VoteCounts]
     labelled: VoteCounts
     cells: VoteCells
     fitted: BTDFit
     options: BTDOptions
-    look: Theme
     answer: Any
     controls: Any
 
@@ -50,22 +46,19 @@ class PageState:
 
     def votes_behind(self, wanted: BoolArray, among: VoteCounts) -> Mark:
         """Votes on the first of the comparisons wanted."""
-        first = among.comparison[wanted][: widgets.VOTES_SHOWN]
-        return Mark(judge=self.judge, comparisons=tuple(first.tolist()))
+        return widgets.first_of(among.comparison[wanted], self.judge)
 
 
 def read_controls() -> PageState:
     """Draw the controls; refuse a judge without gold."""
-    selection, look = widgets.current_selection(), theme.current()
+    selection = widgets.current_selection()
     of_judge = cached.vote_counts(selection)
     answer = st.empty()
     controls = st.container(horizontal=True, vertical_alignment="bottom")
     hardest = cached.computed(
         "hardest", (selection,), lambda: max(of_judge, key=lambda name: _majority_error(of_judge[name]))
     )
-    judge = controls.selectbox(
-        "Judge", list(of_judge), list(of_judge).index(hardest), key="rater", bind=widgets.URL, width=260
-    )
+    judge = widgets.select("Judge", of_judge, start=hardest, key="rater", place=controls, width=260)
     counts = of_judge[judge]
     labelled, labelled_cells, cells = cached.computed(
         "cells",
@@ -85,42 +78,19 @@ def read_controls() -> PageState:
         "κ, smoothing of ties", 0.1, 5.0, 1.0, 0.1, key="kappa_ties", bind=widgets.URL, width=170
     )
     with controls.popover("Bounds, loss"):
-        bounds, loss = _bounds(), _loss()
+        bounds = _bounds()
+        loss: Loss = st.selectbox("Loss to minimise", get_args(Loss), key="loss", bind=widgets.URL)
     options = BTDOptions(alpha=alpha, kappa=kappa, bounds=bounds, loss=loss)
     return PageState(
-        selection=selection,
         judge=judge,
         of_judge=of_judge,
         labelled=labelled,
         cells=cells,
         fitted=fit(labelled_cells, options),
         options=options,
-        look=look,
         answer=answer,
         controls=controls,
     )
-
-
-def share_slider(place: Any, key: str, width: int | Literal["stretch"] = 170) -> float:
-    """Share of the items that calibrate, 0 to 1, as the visitor sets it in percent."""
-    percent: int = place.slider(
-        "Calibration share",
-        1,
-        50,
-        5,
-        format="%d %%",
-        key=key,
-        bind=widgets.URL,
-        help="Share of the items",
-        width=width,
-    )
-    return percent / 100
-
-
-def in_url(key: str) -> str | None:
-    """The chosen mark before its select box is drawn; on a cold link only the URL knows it."""
-    chosen: str | None = st.session_state.get(key, st.query_params.get(key))
-    return chosen
 
 
 def _majority_error(found: VoteCounts) -> float:
@@ -139,8 +109,3 @@ def _bounds() -> Bounds:
             for place, end, limit in zip((low, high), ("from", "to"), limits, strict=True)
         )
     return Bounds(**box)
-
-
-def _loss() -> Loss:
-    chosen: Loss = st.selectbox("Loss to minimise", get_args(Loss), key="loss", bind=widgets.URL)
-    return chosen

@@ -1,4 +1,4 @@
-"""What the labels become: their shares, their errors, and the labels to take away."""
+"""What n votes become: each way that they can fall, the shares and errors of labels, and the labels."""
 
 from __future__ import annotations
 
@@ -6,17 +6,53 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.aggregation.btd import held_out_labels
+from core.aggregation.btd import BTDFit, decision_map, held_out_labels
 from core.aggregation.rules import label_shares, label_table, rule_labels
 from core.agreement.confusion_matrix import confusion
-from core.interpretation.confusion import cell_key
-from core.plots.aggregation import share_key, shares_figure
-from core.plots.confusion import confusion_matrix
-from core.records import NO_GOLD, IntArray
-from core.schema import VOTE_LABELS
-from core.store.vote_queries import comparison_names
-from pages.sections.aggregation.controls import PageState, in_url
+from core.plots.aggregation import MOST_VOTES, decision_figure, pattern_key, share_key, shares_figure
+from core.records import NO_GOLD, IntArray, VoteCounts
+from core.schema import VOTE_LABELS, Selection
+from core.store.vote_queries import Mark
+from pages.sections.aggregation.controls import PageState
 from pages.shared import cached, widgets
+
+
+def decisions_section(state: PageState) -> None:
+    """Two maps to click on, and the votes behind a square."""
+    cells = state.cells
+    sizes = np.bincount(cells.n, weights=cells.weight).astype(np.int64)
+    offered = [int(n) for n in np.flatnonzero(sizes) if n <= MOST_VOTES]
+    if offered:
+        commonest = offered.index(max(offered, key=lambda n: sizes[n]))
+        n = state.controls.selectbox("Votes", offered, commonest, key="n", bind=widgets.URL, width=90)
+        _maps(state, n)
+    else:
+        widgets.not_applicable(f"every comparison has over {MOST_VOTES} votes, too many to draw each way.")
+    for note in state.fitted.notes:
+        st.text(note)
+
+
+def _maps(state: PageState, n: int) -> None:
+    seen = widgets.patterns(state.cells, n)
+    marks = {pattern_key(*pattern): Mark(judge=state.judge, counts=pattern) for pattern in seen}
+    drawn = decision_map(state.fitted, n)
+    calibrated, plain = st.columns(2, gap="medium")
+    ring = widgets.in_url("cell")
+    with plain:
+        fig = decision_figure(drawn, by="majority", seen=seen, theme=state.look, chosen=ring)
+        st.caption("Majority")
+        widgets.figure(fig, "majority", alt="What majority decides", marks=marks, into="cell")
+    with calibrated:
+        fig = decision_figure(drawn, by="calibrated", seen=seen, theme=state.look, chosen=ring)
+        st.caption(f"Calibrated (BTD), fitted on {state.fitted.n_items:,} labels")
+        cell = widgets.figure(fig, "cell", alt="What calibrated aggregation decides", marks=marks)
+    with plain:
+        widgets.how_to_read(
+            f"A square is one way in which {n} votes can fall: votes for A across, for B up, the rest are "
+            "ties. Its letter is the label that it becomes. Pale squares have no comparison here; a heavy "
+            "outline marks where the two rules differ."
+        )
+    widgets.votes_table(cell, name="cell")
 
 
 def labels_sections(state: PageState) -> None:
@@ -38,12 +74,10 @@ def _become(state: PageState) -> None:
     """Shares of labels and errors by gold, before and after."""
     counts = state.counts
     gold = counts.gold != NO_GOLD
-
-    def held_out() -> dict[str, IntArray]:
-        labels = held_out_labels(counts, state.options, rng=np.random.default_rng(0))
-        return {"majority": counts.label, "calibrated": labels}
-
-    labels = cached.computed("held out", state.key, held_out)
+    calibrated = cached.computed(
+        "held out", state.key, lambda: held_out_labels(counts, state.options, rng=widgets.seeded())
+    )
+    labels = {"majority": counts.label, "calibrated": calibrated}
     shares = cached.computed(
         "label shares",
         state.key,
@@ -52,15 +86,14 @@ def _become(state: PageState) -> None:
         ),
     )
     bars = {
-        share_key(source, y): (counts.gold if source == "gold" else labels[source]) == y
-        for source in shares
+        share_key(source, y): state.votes_behind((label == y) & gold, counts)
+        for source, label in ({"gold": counts.gold} | labels).items()
         for y in VOTE_LABELS
         if shares[source][y + 1].value
     }
-    fig = shares_figure(shares, theme=state.look, chosen=in_url("share_of"))
-    bar = widgets.figure(fig, "share_of", alt="Share of each label by source", marks=list(bars))
-    if bar:
-        widgets.votes_table(state.votes_behind(bars[bar] & gold, counts), name="share_of")
+    fig = shares_figure(shares, theme=state.look, chosen=widgets.in_url("share_of"))
+    bar = widgets.figure(fig, "share_of", alt="Share of each label by source", marks=bars)
+    widgets.votes_table(bar, name="share_of")
     for place, (name, given) in zip(st.columns(2, gap="medium"), labels.items(), strict=True):
         with place:
             _against_gold(state, name, given)
@@ -76,23 +109,25 @@ def _against_gold(state: PageState, name: str, given: IntArray) -> None:
     table = cached.computed("confusions", (*state.key, name), lambda: confusion(counts, labels=given))
     st.caption(f"{name.capitalize()} against gold")
     mark = f"cell_{name}"
-    found = {
-        cell_key(g, y): (counts.gold == g) & (given == y)
-        for g in VOTE_LABELS
-        for y in VOTE_LABELS
-        if table.counts[g + 1, y + 1]
-    }
-    fig = confusion_matrix(table, theme=state.look, chosen=in_url(mark))
-    picked = widgets.figure(fig, mark, alt=f"Gold against {name} label", marks=list(found))
-    if picked:
-        widgets.votes_table(state.votes_behind(found[picked], counts), name=mark)
+
+    def behind(gold: int, label: int) -> Mark:
+        return state.votes_behind((counts.gold == gold) & (given == label), counts)
+
+    picked = widgets.confusion_figure(table, behind, mark, alt=f"Gold against {name} label")
+    widgets.votes_table(picked, name=mark)
 
 
 def _download(state: PageState) -> pd.DataFrame:
     counts = state.counts
-    names = comparison_names(cached.get_store(), state.selection).to_pandas().iloc[counts.comparison]
-    frame = label_table(counts, state.fitted).to_frame().drop(columns="comparison")
+    frame = named_labels(counts, state.fitted, state.selection)
     threshold = rule_labels("threshold", counts, state.fitted)
     frame.insert(list(frame).index("calibrated"), "threshold", threshold)
+    return frame
+
+
+def named_labels(counts: VoteCounts, fitted: BTDFit, selection: Selection) -> pd.DataFrame:
+    """Majority and calibrated label of each comparison, by name; codes are those of the selection."""
+    names = cached.comparison_names(selection).to_pandas().iloc[counts.comparison]
+    frame = label_table(counts, fitted).to_frame().drop(columns="comparison")
     named: pd.DataFrame = pd.concat([names.reset_index(drop=True), frame], axis=1)
     return named

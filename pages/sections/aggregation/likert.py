@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -11,9 +10,7 @@ from core.errors import NoUsableVotes
 from core.interpretation.aggregation import ordinal as ordinal_answer
 from core.plots.aggregation import levels_figure, rules_figure
 from core.records import DirectScores
-from pages.sections.aggregation.controls import share_slider
-from pages.shared import cached, theme, widgets
-from pages.shared.columns import RULES, RULES_CAPTION
+from pages.shared import cached, widgets
 
 SPLITS = 100
 
@@ -39,49 +36,42 @@ def likert_tab() -> None:
     if judge == gold:
         widgets.not_applicable("a rater cannot be gold for itself; choose another one.")
         return
-    with widgets.errors():
-        found = cached.computed(
-            "ordinal",
-            (selection, judge, gold, share),
-            lambda: ordinal(
-                of_scores(scores[judge], scores[gold]),
-                rng=np.random.default_rng(0),
-                n_splits=SPLITS,
-                share=share,
-            ),
-        )
-        with answer:
-            widgets.answer(ordinal_answer(judge, gold, found), part="-likert")
-        look = theme.current()
-        style = cached.styles(widgets.current_dataset(), look)[judge]
-        errors, shares = st.columns(2, gap="medium")
-        with errors:
-            fig = rules_figure(found.scores, style=style, x_title="mean error, in levels", theme=look)
-            widgets.figure(fig, "likert_rules", alt="Error of each rule in levels")
-        with shares:
-            fig = levels_figure(found, style=style, theme=look)
-            widgets.figure(fig, "likert_levels", alt="Share of answers on each level")
-        widgets.how_to_read(
-            "Gold is the median score that the other rater gave an answer. *Mode*, *mean* and *median* of "
-            "the judge's scores take both raters to use the scale alike. *Ordinal BTD* learns from the "
-            "calibration set how the judge's scores are shifted and spread, and where the other rater's levels "
-            "begin: it pays where one rater is kinder or uses less of the scale, and costs a little where "
-            "they agree. Errors are on held-out answers, bars intervals by item. The shares are "
-            "of the fit on all labels."
-        )
-        for note in found.fit.notes:
-            st.text(note)
-        rules = found.to_frame()[list(RULES)].rename(columns=RULES)
-        st.caption(RULES_CAPTION.replace("comparisons", "answers"))
-        widgets.table(rules, "likert-rules", alt="Held-out error of each rule")
-        _thresholds(found.fit)
-        widgets.copy_as_python(
-            f"""scores = queries.direct_scores(store, selection)
+    levels = of_scores(scores[judge], scores[gold])
+    found = cached.computed(
+        "ordinal",
+        (selection, judge, gold, share),
+        lambda: ordinal(levels, rng=widgets.seeded(), n_splits=SPLITS, share=share),
+    )
+    with answer:
+        widgets.answer(ordinal_answer(judge, gold, found), part="-likert")
+    look = widgets.current_look()
+    style = widgets.current_styles()[judge]
+    errors, shares = st.columns(2, gap="medium")
+    with errors:
+        fig = rules_figure(found.scores, style=style, x_title="mean error, in levels", theme=look)
+        widgets.figure(fig, "likert_rules", alt="Error of each rule in levels")
+    with shares:
+        fig = levels_figure(found, style=style, theme=look)
+        widgets.figure(fig, "likert_levels", alt="Share of answers on each level")
+    widgets.how_to_read(
+        "Gold is the median score that the other rater gave an answer. *Mode*, *mean* and *median* of "
+        "the judge's scores take both raters to use the scale alike. *Ordinal BTD* learns from the "
+        "calibration set how the judge's scores are shifted and spread, and where the other rater's levels "
+        "begin: it pays where one rater is kinder or uses less of the scale, and costs a little where "
+        "they agree. Errors are on held-out answers, bars intervals by item. The shares are "
+        "of the fit on all labels."
+    )
+    for note in found.fit.notes:
+        st.text(note)
+    widgets.held_out_table(found.to_frame(), "likert-rules", alt="Held-out error of each rule", of="answers")
+    _thresholds(found.fit)
+    widgets.copy_as_python(
+        f"""scores = queries.direct_scores(store, selection)
 levels = score_levels(scores[{judge!r}], scores[{gold!r}])
 found = ordinal(levels, rng=default_rng(0), n_splits={SPLITS}, share={share})
 print(found.fit.to_frame())
 print(found.to_frame().to_string())"""
-        )
+    )
 
 
 def _thresholds(fit: OrdinalFit) -> None:
@@ -98,14 +88,9 @@ def _thresholds(fit: OrdinalFit) -> None:
 
 def _controls(scores: dict[str, DirectScores]) -> tuple[str, str, float]:
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    names = list(scores)
     people = [name for name, kind in cached.raters(widgets.current_dataset()).items() if kind == "human"]
-    gold_first = next((name for name in names if name in people), names[-1])
-    judge_first = next(name for name in names if name != gold_first)
-    judge = row.selectbox(
-        "Judge", names, names.index(judge_first), key="likert_judge", bind=widgets.URL, width=260
-    )
-    gold = row.selectbox(
-        "Gold rater", names, names.index(gold_first), key="likert_gold", bind=widgets.URL, width=260
-    )
-    return judge, gold, share_slider(row, "likert_share", 200)
+    gold_first = next((name for name in scores if name in people), list(scores)[-1])
+    judge_first = next(name for name in scores if name != gold_first)
+    judge = widgets.select("Judge", scores, start=judge_first, key="likert_judge", place=row, width=260)
+    gold = widgets.select("Gold rater", scores, start=gold_first, key="likert_gold", place=row, width=260)
+    return judge, gold, widgets.share_slider(row, "likert_share", 200)

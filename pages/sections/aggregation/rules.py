@@ -13,9 +13,8 @@ from core.aggregation.rules import RULES, given_labels, rule_labels
 from core.interpretation.aggregation import recommend
 from core.plots.aggregation import errors_figure
 from core.records import IntArray
-from pages.sections.aggregation.controls import GREEK, PageState, in_url, share_slider
-from pages.sections.aggregation.decisions import decisions_section
-from pages.sections.aggregation.labels import labels_sections
+from pages.sections.aggregation.controls import GREEK, PageState
+from pages.sections.aggregation.labels import decisions_section, labels_sections
 from pages.shared import cached, widgets
 
 SPLITS = 100
@@ -87,7 +86,7 @@ def _evaluated(state: PageState, share: float, seed: int, resamples: int) -> Eva
 def _rules(state: PageState) -> None:
     st.subheader("Which rule errs least", anchor=False)
     controls = st.container(horizontal=True)
-    share = share_slider(controls, "share", "stretch")
+    share = widgets.share_slider(controls, "share", "stretch")
     seed = controls.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind=widgets.URL, width=140)
     shown = st.empty()
     with widgets.errors():
@@ -117,6 +116,11 @@ for score in found.scores.values():
         )
 
 
+def rules_frame(found: Evaluation) -> pd.DataFrame:
+    """One row per rule, for COLUMNS."""
+    return found.to_frame().assign(n=found.n).astype({"p_value": float})
+
+
 def _table(state: PageState, found: Evaluation, *, done: bool) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
@@ -125,12 +129,10 @@ def _table(state: PageState, found: Evaluation, *, done: bool) -> None:
         return
     with measured:
         _parameters(state, found)
-    frame = found.to_frame().assign(n=found.n)[list(COLUMNS)].rename(columns=COLUMNS)
-    widgets.table(frame.astype({"p": float}), "rules", alt="Error of each rule")
+    widgets.table(rules_frame(found), "rules", alt="Error of each rule", heads=COLUMNS)
     if wrong:
-        key = next(score.key for score in found.scores.values() if score.name == wrong)
         given = _given(state)[0]
-        labels = given[key] if key in given else rule_labels(key, state.labelled, state.fitted)
+        labels = given[wrong] if wrong in given else rule_labels(wrong, state.labelled, state.fitted)
         if labels is not None:
             st.caption("Labels of the rule calibrated on every label.")
             widgets.votes_table(
@@ -139,16 +141,14 @@ def _table(state: PageState, found: Evaluation, *, done: bool) -> None:
 
 
 def _errors(state: PageState, found: Evaluation, *, done: bool) -> str | None:
-    """The figure, and the rule that was chosen in it."""
-    fig = errors_figure(found, theme=state.look, chosen=in_url("wrong"))
+    """The figure, and the key of the rule that was chosen in it."""
+    fig = errors_figure(found, theme=state.look, chosen=widgets.in_url("wrong"))
     if not done:
-        st.plotly_chart(
-            fig, key="wrong-first", theme=None, config=widgets.PLOTLY_CONFIG, alt="MAE of each rule"
-        )
+        widgets.figure(fig, "wrong-first", alt="MAE of each rule")
         return None
-    names = [score.name for score in found.scores.values() if score.key != "random"]
+    keys = {score.name: score.key for score in found.scores.values() if score.key != "random"}
     wrong = widgets.figure(
-        fig, "wrong", alt="MAE of each rule", marks=names, prompt="Comparisons labelled wrongly by"
+        fig, "wrong", alt="MAE of each rule", marks=keys, prompt="Comparisons labelled wrongly by"
     )
     widgets.how_to_read(
         "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the "
@@ -158,8 +158,8 @@ def _errors(state: PageState, found: Evaluation, *, done: bool) -> str | None:
         "by confidence. Hollow marks use no vote.\n\n"
         "Wide bars are sampling error (by item). Narrow bars are how far the mean over "
         f"{found.n_splits} random calibration sets varies; those overlap, so that is split "
-        "variability, not sampling error. *Top cluster*: not significantly different from the best by sign flips "
-        "of the difference by item (p > .05; tested down to the first that differs), which leaves "
+        "variability, not sampling error. *Top cluster*: not significantly different from the best by sign "
+        "flips of the difference by item (p > .05; tested down to the first that differs), which leaves "
         "out the luck of the calibration draw. *Regret*: MAE above that of BTD fitted on every "
         "label. *PA*: share of labels equal to gold."
     )

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.aggregation import shrinkage
 from core.aggregation.btd import PARAMETERS, BTDFit, fit
-from core.aggregation.rules import label_table
-from core.aggregation.shrinkage import CandidatePrior, Prior, shrunken_fit
-from core.aggregation.shrinkage_trial import ShrinkageGain
-from core.errors import AppellateError
+from core.aggregation.evaluation import FEWEST, ShrinkageGain, shrinkage_gain
+from core.errors import AppellateError, NoUsableVotes
 from core.interpretation.aggregation import bound, helps, shrinkage_answer, some, weighed
 from core.plots.aggregation import errors_figure, prior_weights_figure, priors_figure, strength_name
 from core.records import FloatArray, VoteCounts
 from core.schema import Selection
-from core.store.vote_queries import comparison_names
 from pages.sections.aggregation.controls import GREEK, PageState
-from pages.sections.aggregation.rules import COLUMNS
-from pages.sections.aggregation.shrinkage_task import (
-    Task,
-    all_priors,
-    code_of,
-    gain_of,
-    gain_of_few,
-    read_task,
-)
-from pages.shared import cached, theme, widgets
+from pages.sections.aggregation.labels import named_labels
+from pages.sections.aggregation.rules import COLUMNS, SPLITS, rules_frame
+from pages.shared import cached, widgets
 
 CHANGES = {
     "key": "rule",
@@ -40,6 +34,161 @@ CHANGES = {
     "pa_high": "PA high",
     "n": "n",
 }
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Task:
+    """The votes that a fit is for, and where else labels are.
+
+    selection : of the votes whose codes the counts have.  category : None for all of them.
+    """
+
+    state: PageState
+    selection: Selection
+    category: str | None
+    share: float
+    of_judge: dict[str, VoteCounts]
+    by_category: dict[str, dict[str, VoteCounts]]
+
+    @property
+    def counts(self) -> VoteCounts:
+        return self.of_judge[self.state.judge]
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        return (*self.state.key, self.category)
+
+
+def read_task(state: PageState) -> Task:
+    """Draw the controls of the task; all records have the codes of the selection without its category."""
+    given = dict(state.selection.where).get("category")
+    rest = tuple(pair for pair in state.selection.where if pair[0] != "category")
+    selection = replace(state.selection, where=rest)
+    by_category: dict[str, dict[str, VoteCounts]] = {}
+    if sum(bool(name) for name in cached.summary(selection).categories) > 1:
+        by_category = _alike(state, cached.vote_counts_by(selection, "category"))
+    category = given
+    if given is None and by_category:
+        own = [name for name, voters in by_category.items() if state.judge in voters]
+        category = widgets.select(
+            "Task",
+            own,
+            start=None,
+            key="lean_task",
+            place=state.controls,
+            placeholder="all categories",
+            width=180,
+        )
+    share = widgets.share_slider(state.controls, "lean_share")
+    if category is None or category not in by_category:
+        of_judge = _alike(state, {"": cached.vote_counts(state.selection)})[""]
+        selection = state.selection
+        by_category = {} if category is not None else by_category
+    else:
+        of_judge = by_category[category]
+    if state.judge not in of_judge or not len(of_judge[state.judge].labelled()):
+        raise NoUsableVotes(
+            f"{state.judge} judged no comparison of this task with a gold label; choose another task or "
+            "judge."
+        )
+    return Task(
+        state=state,
+        selection=selection,
+        category=category,
+        share=share,
+        of_judge=of_judge,
+        by_category=by_category,
+    )
+
+
+def _alike(state: PageState, found: dict[str, dict[str, VoteCounts]]) -> dict[str, dict[str, VoteCounts]]:
+    """Only raters of the judge's type: humans may be where gold is from."""
+    kinds = cached.raters(widgets.current_dataset())
+    wanted = kinds.get(state.judge)
+    return {
+        value: {name: votes for name, votes in voters.items() if kinds.get(name) == wanted}
+        for value, voters in found.items()
+    }
+
+
+def all_priors(task: Task) -> dict[shrinkage.Kind, shrinkage.CandidatePrior]:
+    judge = task.state.judge
+    by_dataset: dict[str, VoteCounts] = {}
+    if len(cached.datasets()) > 1:
+        wide = Selection(judges=(judge,), gold=task.selection.gold)
+        names = cached.comparison_names(wide)["item_id"].to_pylist()
+        by_dataset = {
+            dataset: shrinkage.by_item_name(voters[judge], names)
+            for dataset, voters in cached.vote_counts_by(wide, "dataset").items()
+        }
+    return shrinkage.candidate_priors(
+        judge,
+        task.of_judge,
+        task.state.options,
+        category=task.category,
+        by_category=task.by_category,
+        dataset=widgets.current_dataset(),
+        by_dataset=by_dataset,
+    )
+
+
+def gain_of(task: Task, candidate: shrinkage.CandidatePrior, share: float) -> ShrinkageGain:
+    prior = candidate.prior
+    assert prior is not None  # only available priors are used
+    return cached.computed(
+        "shrinkage gain",
+        (*task.key, candidate.kind, share),
+        lambda: shrinkage_gain(
+            task.counts, prior, task.state.options, rng=widgets.seeded(), share=share, n_splits=SPLITS
+        ),
+    )
+
+
+def gain_of_few(task: Task, candidate: shrinkage.CandidatePrior) -> ShrinkageGain | None:
+    """Calibrated on the fewest comparisons; None if the chosen share is no more."""
+    few = gain_of(task, candidate, FEWEST)
+    chosen = gain_of(task, candidate, task.share)
+    return few if few.evaluation.calibration < chosen.evaluation.calibration else None
+
+
+def code_of(task: Task, candidate: shrinkage.CandidatePrior) -> str:
+    """Lines of Python that make the prior and give the page's numbers."""
+    state = task.state
+    judge, dataset = state.judge, widgets.current_dataset()
+    same = tuple(sorted(task.of_judge))
+    lines = [f"judge, alike = {judge!r}, {same!r}"]
+    if task.by_category:
+        lines += [
+            f"whole = replace(selection, where={task.selection.where!r})",
+            'by_category = queries.vote_counts_by(store, whole, "category")',
+            "by_category = {c: {j: v for j, v in of.items() if j in alike} for c, of in by_category.items()}",
+        ]
+    else:
+        lines.append("by_category = {}")
+    if task.category is not None and task.by_category:
+        lines.append(f"task = by_category[{task.category!r}]")
+    else:
+        lines.append("task = {j: v for j, v in queries.vote_counts(store, selection).items() if j in alike}")
+    if candidate.kind == "datasets":
+        lines += [
+            f"wide = Selection(judges=(judge,), gold={task.selection.gold!r})",
+            'names = queries.comparison_names(store, wide)["item_id"].to_pylist()',
+            'found = queries.vote_counts_by(store, wide, "dataset")',
+            "by_dataset = {name: prior_votes(of[judge], names) for name, of in found.items()}",
+        ]
+    else:
+        lines.append("by_dataset = {}")
+    body = "\n".join(lines)
+    return f"""{body}
+options = {state.options!r}
+priors = candidate_priors(
+    judge, task, options, category={task.category!r}, by_category=by_category,
+    dataset={dataset!r}, by_dataset=by_dataset,
+)
+prior = priors[{candidate.kind!r}].prior
+gain = shrinkage_gain(task[judge], prior, options, rng=default_rng(0), share={task.share})
+print(gain.evaluation.to_frame().to_string())
+print(gain.to_frame().to_string())"""
 
 
 def shrinkage_tab(state: PageState) -> None:
@@ -93,7 +242,7 @@ def shrinkage_tab(state: PageState) -> None:
         _compared(task, at_hand, name)
 
 
-def _compared(task: Task, at_hand: dict[str, CandidatePrior], chosen: str) -> None:
+def _compared(task: Task, at_hand: dict[str, shrinkage.CandidatePrior], chosen: str) -> None:
     """Every prior at both sizes, one click from being chosen."""
     sizes: dict[str, dict[str, ShrinkageGain]] = {}
     for name, prior in at_hand.items():
@@ -103,46 +252,42 @@ def _compared(task: Task, at_hand: dict[str, CandidatePrior], chosen: str) -> No
                 sizes.setdefault(size, {})[name] = gain
     fig = priors_figure(sizes, theme=task.state.look, chosen=chosen)
     widgets.figure(
-        fig, "shrinkage-priors", alt="Change of error by each prior", marks=list(at_hand), into="lean_on"
+        fig, "shrinkage-priors", alt="Change of error by each prior", marks=at_hand, into="lean_on"
     )
 
 
 def _numbers(gain: ShrinkageGain, few: ShrinkageGain | None) -> None:
     both = [one for one in (gain, few) if one is not None]
-    rules = []
-    for one in both:
-        frame = one.evaluation.to_frame().assign(n=one.evaluation.n)[list(COLUMNS)].rename(columns=COLUMNS)
-        frame.insert(1, "to calibrate on", round(one.evaluation.calibration))
-        rules.append(frame)
-    shown = pd.concat(rules, ignore_index=True).astype({"p": float})
-    widgets.table(shown, "shrinkage-rules", alt="Error of four rules")
+    rules = [
+        rules_frame(one.evaluation).assign(calibration=round(one.evaluation.calibration)) for one in both
+    ]
+    heads = {"name": "rule", "calibration": "to calibrate on"} | COLUMNS
+    shown = pd.concat(rules, ignore_index=True)
+    widgets.table(shown, "shrinkage-rules", alt="Error of four rules", heads=heads)
     names = {score.key: score.name for score in gain.evaluation.scores.values()}
     changes = pd.concat([one.to_frame() for one in both], ignore_index=True)
     changes = changes.replace({"key": names, "beside": names})
     changes["calibration"] = changes["calibration"].round().astype(int)
     st.caption("Paired differences, with intervals by item")
-    widgets.table(
-        changes[list(CHANGES)].rename(columns=CHANGES),
-        "shrinkage-changes",
-        alt="What shrinking changes beside other rules",
-    )
+    alt = "What shrinking changes beside other rules"
+    widgets.table(changes, "shrinkage-changes", alt=alt, heads=CHANGES)
 
 
-def _fits(prior: CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunken: BTDFit) -> None:
+def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunken: BTDFit) -> None:
     """θ of the own fit, the prior and the shrunken fit, and how the prior was weighed."""
     fits, whole = gain.evaluation.shrunken, prior.whole
     assert fits is not None  # a gain has always compared it
     assert whole is not None  # only available priors are used
     donors = f", the mean of {len(prior.donors)} fits ({some(prior.donors)})" if prior.donors else ""
     st.text(f"The prior: {prior.name}{donors}.")
-    widgets.table(_theta(gain, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit")
+    widgets.table(_theta(gain, fits, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit")
     for note in shrunken.notes[1:]:
         st.text(f"On all {shrunken.n_items:,} labels: {note}")
     st.text(weighed(gain))
     if len(fits.strengths) > 1:
         drawn, measured = st.columns([3, 2], gap="medium")
         with drawn:
-            fig = prior_weights_figure(fits, theme=theme.current())
+            fig = prior_weights_figure(fits, theme=widgets.current_look())
             widgets.figure(fig, "shrinkage-weights", alt="Weight of each λ")
         with measured:
             frame = pd.DataFrame(
@@ -164,20 +309,26 @@ def _fits(prior: CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunk
     )
 
 
-def _both(task: Task, prior: CandidatePrior) -> tuple[BTDFit | None, BTDFit]:
+def _both(task: Task, prior: shrinkage.CandidatePrior) -> tuple[BTDFit | None, BTDFit]:
     """Own and shrunken fit on every label; the own one may not exist."""
     assert prior.whole is not None  # only available priors are used
-    shrunken = shrunken_fit(task.counts, prior.whole, options=task.options, rng=np.random.default_rng(0))
+    shrunken = shrinkage.shrunken_fit(
+        task.counts, prior.whole, options=task.state.options, rng=widgets.seeded()
+    )
     try:
-        return fit(task.counts.labelled().cells()[0], task.options), shrunken
+        return fit(task.counts.labelled().cells()[0], task.state.options), shrunken
     except AppellateError:
         return None, shrunken
 
 
-def _theta(gain: ShrinkageGain, own: BTDFit | None, whole: Prior, shrunken: BTDFit) -> pd.DataFrame:
+def _theta(
+    gain: ShrinkageGain,
+    fits: shrinkage.ShrunkenFits,
+    own: BTDFit | None,
+    whole: shrinkage.Prior,
+    shrunken: BTDFit,
+) -> pd.DataFrame:
     """β, ν, γ; medians over the splits, as a mean of ν says little when some end on the bound."""
-    fits = gain.evaluation.shrunken
-    assert fits is not None  # a gain has always compared it
 
     def natural(theta: FloatArray) -> list[float]:
         return [float(theta[0]), float(np.exp(theta[1])), float(theta[2])]
@@ -196,9 +347,5 @@ def _theta(gain: ShrinkageGain, own: BTDFit | None, whole: Prior, shrunken: BTDF
 
 
 def labels_frame(counts: VoteCounts, fitted: BTDFit, selection: Selection) -> pd.DataFrame:
-    """Majority and shrunken label of each comparison, by name; codes are those of the selection."""
-    names = comparison_names(cached.get_store(), selection).to_pandas().iloc[counts.comparison]
-    frame = label_table(counts, fitted).to_frame().drop(columns="comparison")
-    frame = frame.rename(columns={"calibrated": "shrunken"})
-    named: pd.DataFrame = pd.concat([names.reset_index(drop=True), frame], axis=1)
-    return named
+    """Majority and shrunken label of each comparison, by name."""
+    return named_labels(counts, fitted, selection).rename(columns={"calibrated": "shrunken"})

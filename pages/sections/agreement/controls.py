@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from core.agreement.judge_vs_human import LeaveOneOut, leave_one_out
 from core.agreement.kappa import AgreementMatrix, agreement_matrix
 from core.agreement.reliability import Repeatability, icc
@@ -13,21 +11,18 @@ from core.auditing import closest_partner, people_kappa
 from core.interpretation.agreement import agreement
 from core.interpretation.verdicts import GRADES, Verdict
 from core.leaderboard.anchors import anchors as models_that_anchor
-from core.plots.base import Style, Theme
 from core.records import VoteCounts
-from core.schema import Selection
-from pages.shared import cached, theme, widgets
+from pages.shared import cached, widgets
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Results:
+class Results(widgets.View):
     """Agreement of every rater of the selection.
 
-    own_gold : raters of whose votes gold is made.  kappas : κ of each rater with its closest partner.
-    anchors : models that repeated votes are oriented by.
+    own_gold : raters of whose votes gold is made.  anchors : models that repeated votes are oriented by.
+    least_agreeing : the judge with the worst grade, and of several the one with the lowest κ.
     """
 
-    selection: Selection
     counts: dict[str, VoteCounts]
     judges: list[str]
     humans: list[str]
@@ -36,59 +31,49 @@ class Results:
     repeated: dict[str, Repeatability]
     matrix: AgreementMatrix
     beside_people: LeaveOneOut
-    kappas: dict[str, float]
     verdicts: dict[str, Verdict]
-    styles: dict[str, Style]
-    look: Theme
-
-    def least_agreeing(self) -> str:
-        """The judge with the worst grade, and of several the one with the lowest κ."""
-        return max(
-            self.judges or self.humans,
-            key=lambda name: (GRADES.index(self.verdicts[name].verdict), -self.kappas[name]),
-        )
+    least_agreeing: str
 
 
 def read_results() -> Results:
     """Compute, or recall, everything that the page shows before a choice."""
-    selection, look = widgets.current_selection(), theme.current()
+    selection = widgets.current_selection()
     counts = cached.vote_counts(selection)
     kinds = cached.raters(widgets.current_dataset())
     humans = [name for name in counts if kinds[name] == "human"]
     anchors = models_that_anchor(cached.pair_scores(selection, pooled=True)[None])
-    repeated = cached.computed(
-        "repeatability",
-        (selection, anchors),
-        lambda: {name: icc(found) for name, found in cached.ratings(selection, anchors=anchors).items()},
-    )
+    tables = cached.ratings(selection, anchors=anchors)
+    repeated = cached.of_each("repeatability", (selection, anchors), tables, icc)
     matrix = cached.computed("agreement", (selection,), lambda: agreement_matrix(counts))
     beside_people = cached.computed(
-        "leave one out", (selection,), lambda: leave_one_out(counts, humans, rng=np.random.default_rng(0))
+        "leave one out", (selection,), lambda: leave_one_out(counts, humans, rng=widgets.seeded())
     )
     partners = {name: closest_partner(name, matrix, frozenset(humans)) for name in counts}
     people = people_kappa(matrix, frozenset(humans))
+    kappas = {name: one.kappa.value if one and one.kappa else 0.0 for name, one in partners.items()}
+    verdicts = {
+        name: agreement(
+            name,
+            repeated.get(name),
+            partners[name],
+            others=len(counts) - 1,
+            people=people,
+            beside_people=[one for one in beside_people.judges if one.judge == name],
+        )
+        for name in counts
+    }
+    judges = [name for name in counts if name not in humans]
     return Results(
-        selection=selection,
         counts=counts,
-        judges=[name for name in counts if name not in humans],
+        judges=judges,
         humans=humans,
         own_gold=humans if selection.gold == "humans" else [selection.gold],
         anchors=anchors,
         repeated=repeated,
         matrix=matrix,
         beside_people=beside_people,
-        kappas={name: one.kappa.value if one and one.kappa else 0.0 for name, one in partners.items()},
-        verdicts={
-            name: agreement(
-                name,
-                repeated.get(name),
-                partners[name],
-                others=len(counts) - 1,
-                people=people,
-                beside_people=[one for one in beside_people.judges if one.judge == name],
-            )
-            for name in counts
-        },
-        styles=cached.styles(widgets.current_dataset(), look),
-        look=look,
+        verdicts=verdicts,
+        least_agreeing=max(
+            judges or humans, key=lambda name: (GRADES.index(verdicts[name].verdict), -kappas[name])
+        ),
     )

@@ -6,26 +6,15 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-import numpy as np
 import streamlit as st
 
-from core.confidence.calibration_error import (
-    Calibration,
-    ConfidenceGap,
-    NoiseFloor,
-    Reliability,
-    calibration,
-    confidence_gap,
-    noise_floor,
-    reliability,
-)
+from core.confidence import calibration_error
 from core.errors import NoUsableVotes
-from core.plots.base import Style, Theme
 from core.plots.calibration import bin_key
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
 from core.store.vote_queries import Mark
-from pages.shared import cached, theme, widgets
+from pages.shared import cached, widgets
 
 Result = TypeVar("Result")
 
@@ -41,21 +30,18 @@ NOUNS = {"single": "votes", "both_orders": "both-order pairs"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PageState:
+class PageState(widgets.View):
     """The page's controls, and the verdicts that they select.
 
     judge : the chosen one, or None for all.  outcomes : verdicts with a confidence, of each judge that has
     some.  reasons : why another judge has none.
     """
 
-    selection: Selection
     rule: CorrectnessRule
     bins: int
     judge: str | None
     outcomes: dict[str, OutcomeCounts]
     reasons: dict[str, str]
-    styles: dict[str, Style]
-    look: Theme
 
     @property
     def noun(self) -> str:
@@ -78,7 +64,6 @@ def read_controls() -> PageState:
     chosen = widgets.choice(
         "Right or wrong by",
         list(RULES),
-        default="each vote",
         key="rule",
         place=slots[0],
         help="each vote: a vote counts alone. both orders: a comparison is asked in both orders and right "
@@ -88,91 +73,83 @@ def read_controls() -> PageState:
     outcomes, reasons = _known(selection, rule)
     if not outcomes:
         raise NoUsableVotes(NEEDS)
-    judge = slots[1].selectbox(
+    judge = widgets.select(
         "Judge",
-        list(outcomes),
-        index=None,
+        outcomes,
+        start=None,
         key="stated_by",
-        bind=widgets.URL,
+        place=slots[1],
         placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only judge",
     )
-    look = theme.current()
     return PageState(
-        selection=selection,
         rule=rule,
         bins=slots[2].slider("Bins", 2, 20, 10, key="bins", bind=widgets.URL),
         judge=judge,
         outcomes=outcomes,
         reasons=reasons,
-        styles=cached.styles(widgets.current_dataset(), look),
-        look=look,
     )
 
 
 def _known(selection: Selection, rule: CorrectnessRule) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
-    return cached.computed("with confidence", (selection, rule), lambda: _with_confidence(selection, rule))
-
-
-def _with_confidence(
-    selection: Selection, rule: CorrectnessRule
-) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:
     """Verdicts that can be measured by judge, and why a judge has none."""
     found = cached.outcomes(selection, rule=rule)
     pairs = " judged in both orders" if rule == "both_orders" else ""
-    known, reasons = {}, {}
-    for judge in (about.name for about in cached.summary(selection).judges):
-        if judge not in found or not found[judge].n.any():
-            reasons[judge] = f"no comparison{pairs} that has gold"
-        elif not len(measured := found[judge].with_confidence()):
-            reasons[judge] = f"no confidence with any of their {NOUNS[rule]} on gold"
-        else:
-            known[judge] = measured
-    return known, reasons
+
+    def measured(one: OutcomeCounts | None) -> OutcomeCounts:
+        if one is None or not one.n.any():
+            raise NoUsableVotes(f"no comparison{pairs} that has gold")
+        if not len(known := one.with_confidence()):
+            raise NoUsableVotes(f"no confidence with any of their {NOUNS[rule]} on gold")
+        return known
+
+    judges = {about.name: found.get(about.name) for about in cached.summary(selection).judges}
+    return cached.of_each_possible("with confidence", (selection, rule), judges, measured)
 
 
 def of_each(
     state: PageState, name: str, key: tuple[Hashable, ...], compute: Callable[[OutcomeCounts], Result]
 ) -> dict[str, Result]:
     """A result for every judge, shown or not, computed once for each selection, rule and `key`."""
-    return cached.computed(
-        name,
-        (state.selection, state.rule, *key),
-        lambda: {judge: compute(known) for judge, known in state.outcomes.items()},
+    return cached.of_each(name, (state.selection, state.rule, *key), state.outcomes, compute)
+
+
+def diagrams(state: PageState) -> dict[str, calibration_error.Reliability]:
+    """Reliability by bin, which the other results with bins start from."""
+    return of_each(
+        state,
+        "reliability",
+        (state.bins,),
+        lambda known: calibration_error.reliability(known, bins=state.bins),
     )
 
 
-def diagrams(state: PageState) -> dict[str, Reliability]:
-    """Reliability by bin, which the other results with bins start from."""
-    return of_each(state, "reliability", (state.bins,), lambda known: reliability(known, bins=state.bins))
-
-
-def calibrations(state: PageState) -> dict[str, Calibration]:
+def calibrations(state: PageState) -> dict[str, calibration_error.Calibration]:
     """Every measure of calibration."""
-    return _with_diagram(state, "calibration", calibration)
+    return _with_diagram(state, "calibration", calibration_error.calibration)
 
 
-def gaps(state: PageState) -> dict[str, ConfidenceGap]:
+def gaps(state: PageState) -> dict[str, calibration_error.ConfidenceGap]:
     """Confidence beyond accuracy; every judge here has one, as each has verdicts with a confidence."""
-    found = of_each(state, "gap", (), confidence_gap)
+    found = of_each(state, "gap", (), calibration_error.confidence_gap)
     return {judge: gap for judge, gap in found.items() if gap is not None}
 
 
-def noise_floors(state: PageState) -> dict[str, NoiseFloor]:
+def noise_floors(state: PageState) -> dict[str, calibration_error.NoiseFloor]:
     """What chance alone would show."""
     return _with_diagram(
-        state, "noise floor", lambda *known, **given: noise_floor(*known, rng=seeded(), **given)
+        state,
+        "noise floor",
+        lambda *known, **given: calibration_error.noise_floor(*known, rng=widgets.seeded(), **given),
     )
 
 
 def _with_diagram(state: PageState, name: str, compute: Callable[..., Result]) -> dict[str, Result]:
     known = diagrams(state)
-    return cached.computed(
+    return cached.of_each(
         name,
         (state.selection, state.rule, state.bins),
-        lambda: {
-            judge: compute(outcomes, bins=state.bins, diagram=known[judge])
-            for judge, outcomes in state.outcomes.items()
-        },
+        {judge: (outcomes, known[judge]) for judge, outcomes in state.outcomes.items()},
+        lambda of: compute(of[0], bins=state.bins, diagram=of[1]),
     )
 
 
@@ -183,7 +160,7 @@ def subject(state: PageState) -> str:
 
 
 def bin_marks(
-    state: PageState, name: str, diagram: Reliability, *, shown_as: str | None = None
+    state: PageState, name: str, diagram: calibration_error.Reliability, *, shown_as: str | None = None
 ) -> dict[str, Mark]:
     """The votes of each bin that has some, by the key of its mark."""
     edges = zip(diagram.low.tolist(), diagram.high.tolist(), diagram.n.tolist(), strict=True)
@@ -192,8 +169,3 @@ def bin_marks(
         for low, high, n in edges
         if n
     }
-
-
-def seeded() -> np.random.Generator:
-    """The audit's seed."""
-    return np.random.default_rng(0)

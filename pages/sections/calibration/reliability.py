@@ -1,29 +1,24 @@
-"""Is it right as often as it says? Reliability diagram, gap and every measure of calibration."""
+"""Is it right as often as it says? Reliability diagram, gap and every measure, and what a map would mend."""
 
 from __future__ import annotations
 
+from typing import Any, get_args
+
 import streamlit as st
 
-from core.confidence.calibration_error import calibration_intervals
-from core.interpretation.calibration import CALIBRATIONS, Measured
+from core.confidence.calibration_error import calibration_intervals, noise_floor
+from core.confidence.recalibration import Method, recalibrate
+from core.interpretation import calibration as sentences
 from core.interpretation.tables import frame_of
-from core.plots.calibration import reliability_diagram
-from core.plots.forest import ForestMark, Series, forest
+from core.plots import calibration as plots
+from core.plots.forest import forest, series
+from core.records import OutcomeCounts
 from core.store.vote_queries import Mark
-from pages.sections.calibration.controls import (
-    PageState,
-    bin_marks,
-    calibrations,
-    diagrams,
-    gaps,
-    noise_floors,
-    of_each,
-    seeded,
-)
+from pages.sections.calibration import controls
 from pages.shared import cached, widgets
 
 
-def reliability_tab(state: PageState) -> None:
+def reliability_tab(state: controls.PageState) -> None:
     """Accuracy against stated confidence, the gap beside it, and the table of measures."""
     left, right = st.columns([1, 1], gap="medium")
     with left:
@@ -44,12 +39,11 @@ def reliability_tab(state: PageState) -> None:
             "(0), .25 for always saying 50 %. *NLL*: mean −ln of the probability given "
             "to what happened, .69 for always saying 50 %; it punishes certain errors most."
         )
-    if bin_mark:
-        widgets.votes_table(bin_mark, name="bin")
-    if wrong_mark:
-        widgets.votes_table(wrong_mark, name="wrong")
+    widgets.votes_table(bin_mark, name="bin")
+    widgets.votes_table(wrong_mark, name="wrong")
     _measures(state)
-    _not_measured(state)
+    for reason, names in sorted(widgets.by_reason(state.reasons).items()):
+        widgets.not_applicable(f"{names}: {reason}.")
     widgets.copy_as_python(
         f"""for judge, outcomes in queries.outcomes(store, selection, rule={state.rule!r}).items():
     known = outcomes.with_confidence()
@@ -61,53 +55,50 @@ def reliability_tab(state: PageState) -> None:
     )
 
 
-def _diagram(state: PageState) -> Mark | None:
-    every = diagrams(state)
+def _diagram(state: controls.PageState) -> Mark | None:
+    every = controls.diagrams(state)
     shown = {name: every[name] for name in state.shown}
-    marks = {key: mark for name, one in shown.items() for key, mark in bin_marks(state, name, one).items()}
-    fig = reliability_diagram(
+    marks = {
+        key: mark for name, one in shown.items() for key, mark in controls.bin_marks(state, name, one).items()
+    }
+    fig = plots.reliability_diagram(
         shown, styles=state.styles, theme=state.look, chosen=st.session_state.get("bin")
     )
-    chosen = widgets.figure(fig, "bin", alt="Accuracy against stated confidence", marks=list(marks))
-    return marks[chosen] if chosen else None
+    return widgets.figure(fig, "bin", alt="Accuracy against stated confidence", marks=marks)
 
 
-def _gaps(state: PageState) -> Mark | None:
-    found = gaps(state)
-    marks = [
-        ForestMark.of(
-            found[name].gap,
-            row=name,
-            n=f"{found[name].n:,} {state.noun}, {found[name].items:,} items",
-            key=name,
-        )
-        for name in state.shown
-    ]
+def _gaps(state: controls.PageState) -> Mark | None:
+    found = controls.gaps(state)
+    shown = {name: found[name] for name in state.shown}
+    drawn = series("stated − right", shown, "gap", f"{{0.n:,}} {state.noun}, {{0.items:,}} items")
     fig = forest(
-        [Series(name="stated − right", marks=marks)],
+        [drawn],
+        "mean confidence − share right",
         styles=state.styles,
-        x_title="mean confidence − share right",
         reference=0,
         theme=state.look,
         chosen=st.session_state.get("wrong"),
     )
-    wrong_of = [name for name in state.shown if (state.outcomes[name].correct < state.outcomes[name].n).any()]
+    wrong_of = {
+        name: Mark(judge=name, correct=False, rule=state.rule)
+        for name in state.shown
+        if (state.outcomes[name].correct < state.outcomes[name].n).any()
+    }
     alt = "Confidence beyond accuracy by judge"
-    chosen = widgets.figure(fig, "wrong", alt=alt, marks=wrong_of, prompt="Wrong votes of")
-    return Mark(judge=chosen, correct=False, rule=state.rule) if chosen else None
+    return widgets.figure(fig, "wrong", alt=alt, marks=wrong_of, prompt="Wrong votes of")
 
 
-def _measures(state: PageState) -> None:
-    results, floors, gap = calibrations(state), noise_floors(state), gaps(state)
-    intervals = of_each(
+def _measures(state: controls.PageState) -> None:
+    results, floors, gap = controls.calibrations(state), controls.noise_floors(state), controls.gaps(state)
+    intervals = controls.of_each(
         state,
         "calibration intervals",
         (state.bins,),
-        lambda known: calibration_intervals(known, rng=seeded(), bins=state.bins),
+        lambda known: calibration_intervals(known, rng=widgets.seeded(), bins=state.bins),
     )
     outcomes = cached.outcomes(state.selection, rule=state.rule)
     shown = {
-        name: Measured(
+        name: sentences.Measured(
             found=results[name],
             intervals=intervals[name],
             floor=floors[name],
@@ -116,7 +107,9 @@ def _measures(state: PageState) -> None:
         )
         for name in state.shown
     }
-    widgets.table(frame_of(CALIBRATIONS, shown), "calibration", alt="Calibration measures of each judge")
+    widgets.table(
+        frame_of(sentences.CALIBRATIONS, shown), "calibration", alt="Calibration measures of each judge"
+    )
     if clipped := sum(one.found.nll_clipped for one in shown.values()):
         st.caption(
             f"NLL: {clipped:,} {state.noun} state 0 or 1 and count as if 10⁻¹² away from it, so that one "
@@ -124,7 +117,72 @@ def _measures(state: PageState) -> None:
         )
 
 
-def _not_measured(state: PageState) -> None:
-    for reason in sorted(set(state.reasons.values())):
-        names = ", ".join(name for name, why in state.reasons.items() if why == reason)
-        widgets.not_applicable(f"{names}: {reason}.")
+def recalibration_tab(state: controls.PageState, tab: Any) -> None:
+    """What the chosen map does to one judge, and to all."""
+    drawn, beside = st.columns([1, 1], gap="medium")
+    # Isotonic by default: maps of log odds do badly where 0 or 1 is stated often.
+    method: Method = widgets.choice("Map", get_args(Method), default="isotonic", key="map", place=beside)
+    if not tab.open:
+        return
+    done, reasons = cached.of_each_possible(
+        "recalibration",
+        (state.selection, state.rule, method, state.bins),
+        state.outcomes,
+        lambda known: _recalibrated(known, method, state.bins),
+    )
+    judge = controls.subject(state)
+    if judge in done:
+        _one(state, judge, done[judge], drawn, beside)
+    for name in state.shown:
+        if name in reasons:
+            widgets.not_applicable(f"{name}: {reasons[name]}")
+    if len(state.shown) > 1 and done:
+        st.caption("All judges")
+        widgets.table(
+            frame_of(sentences.RECALIBRATIONS, done),
+            "recalibrations",
+            alt="ECE, Brier and NLL of each judge before and after",
+        )
+    widgets.copy_as_python(
+        f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
+found = recalibrate(outcomes, method={method!r}, bins={state.bins}, rng=default_rng(0))
+print(found.to_frame())"""
+    )
+
+
+def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> sentences.Recalibrated:
+    """Before and after with their intervals and the noise floor of after."""
+    found = recalibrate(known, method=method, rng=widgets.seeded(), bins=bins)
+    moved = found.recalibrated_outcomes
+    return sentences.Recalibrated(
+        found=found,
+        intervals_before=calibration_intervals(known, rng=widgets.seeded(), bins=bins),
+        intervals_after=calibration_intervals(moved, rng=widgets.seeded(), bins=bins),
+        floor=noise_floor(moved, rng=widgets.seeded(), bins=bins, diagram=found.after.reliability),
+    )
+
+
+def _one(
+    state: controls.PageState, judge: str, result: sentences.Recalibrated, drawn: Any, beside: Any
+) -> None:
+    """Sentence, diagram and measures of one judge, before and after."""
+    beside.text(sentences.recalibrated(judge, result))
+    marks = controls.bin_marks(state, judge, result.found.before.reliability, shown_as="as stated")
+    with drawn:
+        fig = plots.before_and_after(
+            result.found, style=state.styles[judge], theme=state.look, chosen=st.session_state.get("stated")
+        )
+        alt = "Reliability before and after recalibration"
+        chosen = widgets.figure(fig, "stated", alt=alt, marks=marks)
+    with beside:
+        widgets.table(sentences.before_and_after(result), "recalibration", alt="Measures before and after")
+        widgets.how_to_read(
+            "Hollow: confidence as stated; filled: after the map. Items are dealt into five folds, and "
+            "each fold is mapped by a fit on the other four, so nothing is judged on what it was fitted "
+            "to. *temperature* stretches the log odds; *platt* also shifts them; *isotonic* is any "
+            "rising step; *histogram* is the accuracy of the bin. No map changes which votes are "
+            "right, and rising maps hardly change which are surer: recalibrating mends the "
+            "number, not the judge. Only hollow marks lead to their votes, as the maps differ "
+            "between folds."
+        )
+    widgets.votes_table(chosen, name="stated")

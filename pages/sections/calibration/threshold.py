@@ -1,42 +1,92 @@
-"""From which confidence up can it be trusted? A threshold on votes, or on labels of comparisons."""
+"""Which of its votes or labels can be trusted? The nearly certain ones, and those above a threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
+import pandas as pd
 import streamlit as st
 
-from core.confidence.selective import (
-    Decisions,
-    Guarantee,
-    RiskThreshold,
-    Sureness,
-    by_btd,
-    by_share,
-    by_stated_confidence,
-    guarantee,
-    kept_comparisons,
-    label_outcomes,
-    risk_coverage,
-    threshold_for_risk,
-)
-from core.errors import TooFewLabels
-from core.interpretation.calibration import SURENESS_NAMES, THRESHOLDS, guaranteed, selective
+from core.confidence import selective
+from core.confidence.th_scores import Scale, th_score, th_sweep
+from core.errors import NoUsableVotes, TooFewLabels
+from core.interpretation import calibration as sentences
 from core.interpretation.tables import frame_of
-from core.plots.calibration import cut_key, guarantee_figure, risk_figure
-from core.records import NO_GOLD
-from core.schema import Selection
+from core.plots import calibration as plots
+from core.records import NO_GOLD, SingleVotes, VoteCounts
 from core.store.vote_queries import Mark
-from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, seeded, subject
-from pages.shared import cached, theme, widgets
+from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, subject
+from pages.shared import cached, widgets
 
 MADE_BY = {
     "share": "by_share(counts)",
     "stated": "by_stated_confidence(counts, queries.single_votes(store, selection)[judge])",
     "btd": "by_btd(counts, rng=default_rng(0))",
 }
+
+
+def near_certain_tab(state: PageState, tab: Any) -> None:
+    """The score at the chosen ε in words, its sweep, its table."""
+    drawn, beside = st.columns([3, 2], gap="medium")
+    scale: Scale = widgets.choice("Scale", get_args(Scale), default="formula", key="scale", place=beside)
+    epsilon = round(beside.slider("ε", 0.01, 0.49, 0.10, 0.01, key="epsilon", bind=widgets.URL), 2)
+    if not tab.open:
+        return
+    judge = subject(state)
+    every = of_each(state, "th score", (scale, epsilon), lambda known: th_score(known, epsilon, scale=scale))
+    swept = of_each(state, "th sweep", (scale,), lambda known: th_sweep(known, scale=scale))
+    scores = {name: every[name] for name in state.shown}
+    sweeps = {name: swept[name] for name in state.shown}
+    beside.text(sentences.near_certain(judge, every[judge], noun=state.noun))
+    marks = _nearly_certain(state, epsilon)
+    with drawn:
+        fig = plots.th_figure(
+            sweeps,
+            scores,
+            epsilon,
+            styles=state.styles,
+            theme=state.look,
+            chosen=st.session_state.get("sure"),
+        )
+        alt = "TH-Score, accuracy and share over ε"
+        chosen = widgets.figure(fig, "sure", alt=alt, marks=marks, prompt="Nearly certain votes of")
+        widgets.how_to_read(
+            "TH-Score asks what the votes are worth that a judge is nearly certain of: (exp(share right − ½) "
+            "− 1) × their share in percent. Above 0 they are right more often than a coin; it grows with how "
+            "often they are right and with how many they are. Bands and bars are 95 % intervals by item."
+        )
+    with beside:
+        st.caption(
+            "The published tables of this score hold half of what its formula gives, in every row (accuracy "
+            "1.00 on 37.4 % of votes: formula 24.26, printed 12.14). *formula* is the score as defined; "
+            "*published* halves it, to compare with those tables."
+        )
+    widgets.votes_table(chosen, name="sure")
+    widgets.table(
+        frame_of(sentences.NEAR_CERTAIN, scores), "th-score", alt="TH-Score of each judge at the chosen ε"
+    )
+    widgets.copy_as_python(
+        f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
+found = th_score(outcomes, {epsilon}, scale={scale!r})
+print(found.th.value, found.share, found.accuracy, found.n)
+print(th_sweep(outcomes, scale={scale!r}).to_frame())"""
+    )
+
+
+def _nearly_certain(state: PageState, epsilon: float) -> dict[str, Mark]:
+    """Nearly certain votes of each judge, those that they are right and those that they are wrong."""
+    marks = {}
+    for name in state.shown:
+        confidence = state.outcomes[name].confidence
+        if (confidence > 1 - epsilon + JUST_BELOW).any():
+            over = (1 - epsilon, 1.0)
+            marks[plots.cut_key(name, 1 - epsilon)] = Mark(judge=name, confidence=over, rule=state.rule)
+        if (confidence < epsilon - JUST_BELOW).any():
+            under = (0.0, epsilon - JUST_BELOW)
+            marks[f"{name}: under {epsilon:g}"] = Mark(judge=name, confidence=under, rule=state.rule)
+    return marks
 
 
 def threshold_tab(state: PageState, tab: Any) -> None:
@@ -47,7 +97,6 @@ def threshold_tab(state: PageState, tab: Any) -> None:
     unit = widgets.choice(
         "Keep or drop",
         ["votes", "comparisons"],
-        default="votes",
         key="unit",
         place=beside,
         help="votes: each by its stated confidence. comparisons: one label each, made from all of its votes.",
@@ -56,18 +105,21 @@ def threshold_tab(state: PageState, tab: Any) -> None:
     if not tab.open:
         return
     if sureness:
-        comparisons_section(state.selection, state.judge, sureness, alpha, delta, drawn=drawn, beside=answer)
+        comparisons_section(state.judge, sureness, alpha, delta, drawn=drawn, beside=answer)
         return
     judge = subject(state)
-    curves = of_each(state, "risk", (), risk_coverage)
+    curves = of_each(state, "risk", (), selective.risk_coverage)
     every = of_each(
-        state, "threshold", (alpha, delta), lambda known: threshold_for_risk(known, alpha=alpha, delta=delta)
+        state,
+        "threshold",
+        (alpha, delta),
+        lambda known: selective.threshold_for_risk(known, alpha=alpha, delta=delta),
     )
-    answer.text(selective(judge, curves[judge], every[judge], noun=state.noun))
+    answer.text(sentences.selective(judge, curves[judge], every[judge], noun=state.noun))
     found = {name: every[name] for name in state.shown}
     marks = _kept_votes(state, found)
     with drawn:
-        fig = risk_figure(
+        fig = plots.risk_figure(
             {name: curves[name] for name in state.shown},
             found,
             styles=state.styles,
@@ -75,7 +127,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
             chosen=st.session_state.get("kept"),
         )
         alt = "Error rate against the share of votes kept"
-        chosen = widgets.figure(fig, "kept", alt=alt, marks=list(marks), prompt="Votes kept by")
+        chosen = widgets.figure(fig, "kept", alt=alt, marks=marks, prompt="Votes kept by")
         widgets.how_to_read(
             "From left to right ever less certain votes are kept; a useful confidence makes the curve rise, "
             "a useless one leaves it flat. Bands are 95 % intervals of the error rate. The filled mark is "
@@ -89,9 +141,9 @@ def threshold_tab(state: PageState, tab: Any) -> None:
         )
     if chosen:
         wrong = st.toggle("Only the wrong ones", key="kept_wrong", bind=widgets.URL)
-        widgets.votes_table(replace(marks[chosen], correct=False) if wrong else marks[chosen], name="kept")
+        widgets.votes_table(replace(chosen, correct=False) if wrong else chosen, name="kept")
     widgets.table(
-        frame_of(THRESHOLDS, {name: (one, curves[name]) for name, one in found.items()}),
+        frame_of(sentences.THRESHOLDS, {name: (one, curves[name]) for name, one in found.items()}),
         "thresholds",
         alt="Threshold of each judge and what it costs",
     )
@@ -103,14 +155,14 @@ print(risk_coverage(outcomes).aurc)"""
     )
 
 
-def _kept_votes(state: PageState, found: dict[str, RiskThreshold]) -> dict[str, Mark]:
+def _kept_votes(state: PageState, found: dict[str, selective.RiskThreshold]) -> dict[str, Mark]:
     """Votes kept by each threshold drawn: every one tried for a single judge, else the one that holds."""
     marks = {}
     for name, one in found.items():
         cuts = one.cut.tolist() if len(found) == 1 else [] if one.threshold is None else [one.threshold]
         for cut in cuts:
             kept = (cut - JUST_BELOW, 1.0)
-            marks[cut_key(name, cut)] = Mark(judge=name, confidence=kept, rule=state.rule)
+            marks[plots.cut_key(name, cut)] = Mark(judge=name, confidence=kept, rule=state.rule)
     return marks
 
 
@@ -123,10 +175,10 @@ def read_target(place: Any) -> tuple[float, float]:
     return allowed / 100, (100 - int(certainty)) / 100
 
 
-def read_sureness(place: Any) -> Sureness:
+def read_sureness(place: Any) -> selective.Sureness:
     """What makes a label sure."""
-    names = {name: key for key, name in SURENESS_NAMES.items()}
-    first = SURENESS_NAMES["share"]
+    names = {name: key for key, name in sentences.SURENESS_NAMES.items()}
+    first = sentences.SURENESS_NAMES["share"]
     return names[
         widgets.choice("How sure a label is", list(names), default=first, key="sureness", place=place)
     ]
@@ -135,8 +187,7 @@ def read_sureness(place: Any) -> Sureness:
 def without_confidence(reason: str) -> None:
     """What can be said where no vote states a confidence: a label is as sure as its votes agree."""
     widgets.not_applicable(reason)
-    selection = widgets.current_selection()
-    summary = cached.summary(selection)
+    summary = cached.summary(widgets.current_selection())
     if not any(judge.labelled for judge in summary.judges):
         return  # Without gold no error is known, whatever a label's sureness.
     st.text(
@@ -146,29 +197,27 @@ def without_confidence(reason: str) -> None:
     answer = beside.container()
     alpha, delta = read_target(beside)
     sureness = read_sureness(beside)
-    comparisons_section(selection, None, sureness, alpha, delta, drawn=drawn, beside=answer)
+    comparisons_section(None, sureness, alpha, delta, drawn=drawn, beside=answer)
 
 
 def comparisons_section(
-    selection: Selection,
-    judge: str | None,
-    sureness: Sureness,
-    alpha: float,
-    delta: float,
-    *,
-    drawn: Any,
-    beside: Any,
+    judge: str | None, sureness: selective.Sureness, alpha: float, delta: float, *, drawn: Any, beside: Any
 ) -> None:
     """The guarantee in words, the curve with its cuts, its table; `judge` None shows all."""
-    decisions, reasons = cached.computed(
-        "decisions", (selection, sureness), lambda: _decisions(selection, sureness)
+    selection = widgets.current_selection()
+    votes = cached.single_votes(selection) if sureness == "stated" else {}
+    decisions, reasons = cached.of_each_possible(
+        "decisions",
+        (selection, sureness),
+        {name: (counts, votes.get(name)) for name, counts in cached.vote_counts(selection).items()},
+        lambda of: _decided(*of, sureness),
+        unless=NoUsableVotes,
     )
-    found: dict[str, Guarantee] = cached.computed(
+    found = cached.of_each(
         "guarantees",
         (selection, sureness, alpha, delta),
-        lambda: {
-            name: guarantee(one, alpha=alpha, delta=delta, rng=seeded()) for name, one in decisions.items()
-        },
+        decisions,
+        lambda one: selective.guarantee(one, alpha=alpha, delta=delta, rng=widgets.seeded()),
     )
     names: Sequence[str] = [judge] if judge else list(found)
     if judge not in found and (judge or not found):
@@ -177,22 +226,21 @@ def comparisons_section(
             widgets.not_applicable(f"{name} has {reason or 'no vote here'}.")
         return
     subject = judge or max(found, key=lambda name: -1.0 if (one := found[name].kept) is None else one.value)
-    beside.text(guaranteed(subject, found[subject]))
+    beside.text(sentences.guaranteed(subject, found[subject]))
     for name, reason in reasons.items() if judge is None else ():
         beside.text(f"Left out: {name} has {reason}.")
-    curves = {name: risk_coverage(label_outcomes(decisions[name])) for name in names}
+    curves = {name: selective.risk_coverage(selective.label_outcomes(decisions[name])) for name in names}
     marks = _kept_comparisons(names, decisions, found)
-    look = theme.current()
     with drawn:
-        fig = guarantee_figure(
+        fig = plots.guarantee_figure(
             curves,
             {name: found[name] for name in names},
-            styles=cached.styles(widgets.current_dataset(), look),
-            theme=look,
+            styles=widgets.current_styles(),
+            theme=widgets.current_look(),
             chosen=st.session_state.get("settled"),
         )
         alt = "Wrong labels against the share of comparisons kept"
-        picked = widgets.figure(fig, "settled", alt=alt, marks=list(marks), prompt="Comparisons kept by")
+        picked = widgets.figure(fig, "settled", alt=alt, marks=marks, prompt="Comparisons kept by")
         widgets.how_to_read(
             "Here a judge gives each comparison one label, from all of its votes there. From left to right "
             "ever less sure labels are kept. Curves are over all comparisons with gold, bands 95 % intervals "
@@ -202,9 +250,10 @@ def comparisons_section(
             "these. With *BTD's probability*, half of the labelled items fit the labels and "
             "the other half tests them."
         )
-    if picked:
-        widgets.votes_table(marks[picked], name="settled")
-    _table(names, found)
+    widgets.votes_table(picked, name="settled")
+    frame = pd.concat([found[name].to_frame().assign(judge=name) for name in names], ignore_index=True)
+    columns = ["judge", *(column for column in frame if column != "judge")]
+    widgets.table(frame[columns], "guarantees", alt="Threshold of each judge and what it settles")
     widgets.copy_as_python(
         f"""judge = {subject!r}
 counts = queries.vote_counts(store, selection)[judge]
@@ -214,45 +263,32 @@ print(found.to_frame().T)"""
     )
 
 
-def _decisions(selection: Selection, sureness: Sureness) -> tuple[dict[str, Decisions], dict[str, str]]:
-    """Labels of each judge that has some to test, and why another has none."""
-    votes = cached.single_votes(selection) if sureness == "stated" else {}
-    known: dict[str, Decisions] = {}
-    reasons: dict[str, str] = {}
-    for name, counts in cached.vote_counts(selection).items():
-        try:
-            if sureness == "btd":
-                made = by_btd(counts, rng=seeded())
-            elif sureness == "stated":
-                made = by_stated_confidence(counts, votes[name])
-            else:
-                made = by_share(counts)
-        except TooFewLabels:
-            reasons[name] = "too few labelled comparisons to fit BTD on half of them (20)"
-            continue
-        if not ((made.gold != NO_GOLD) & (made.confidence >= 0)).any():
-            reasons[name] = f"no comparison with gold and a {SURENESS_NAMES[sureness]}"
-            continue
-        known[name] = made
-    return known, reasons
+def _decided(
+    counts: VoteCounts, votes: SingleVotes | None, sureness: selective.Sureness
+) -> selective.Decisions:
+    """A judge's labels. Raises NoUsableVotes, with what it has, if there are none to test."""
+    try:
+        if votes is not None:
+            made = selective.by_stated_confidence(counts, votes)
+        elif sureness == "btd":
+            made = selective.by_btd(counts, rng=widgets.seeded())
+        else:
+            made = selective.by_share(counts)
+    except TooFewLabels:
+        raise NoUsableVotes("too few labelled comparisons to fit BTD on half of them (20)") from None
+    if not ((made.gold != NO_GOLD) & (made.confidence >= 0)).any():
+        raise NoUsableVotes(f"no comparison with gold and a {sentences.SURENESS_NAMES[sureness]}")
+    return made
 
 
 def _kept_comparisons(
-    names: Sequence[str], decisions: dict[str, Decisions], found: dict[str, Guarantee]
+    names: Sequence[str], decisions: dict[str, selective.Decisions], found: dict[str, selective.Guarantee]
 ) -> dict[str, Mark]:
     """The surest comparisons that each threshold keeps, as many as a table of votes shows."""
     marks = {}
     for name in names:
         threshold = found[name].threshold
         if threshold is not None:
-            codes = kept_comparisons(decisions[name], found[name])[: widgets.VOTES_SHOWN]
-            marks[cut_key(name, threshold)] = Mark(judge=name, comparisons=tuple(codes.tolist()))
+            kept = selective.kept_comparisons(decisions[name], found[name])
+            marks[plots.cut_key(name, threshold)] = widgets.first_of(kept, name)
     return marks
-
-
-def _table(names: Sequence[str], found: dict[str, Guarantee]) -> None:
-    import pandas as pd
-
-    frame = pd.concat([found[name].to_frame().assign(judge=name) for name in names], ignore_index=True)
-    columns = ["judge", *(column for column in frame if column != "judge")]
-    widgets.table(frame[columns], "guarantees", alt="Threshold of each judge and what it settles")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,9 @@ def in_words(message: object) -> str:
     return render(message, OPTIONS)
 
 
+errors = partial(widgets.errors, in_words, elsewhere=False)
+
+
 def read_controls() -> PageState | None:
     """The job that the fields describe, and its estimate in words; None while there is none."""
     answer = st.container()
@@ -122,22 +126,12 @@ def read_controls() -> PageState | None:
     return state
 
 
-@contextmanager
-def errors() -> Iterator[None]:
-    """Show what the user can put right."""
-    try:
-        yield
-    except AppellateError as error:
-        with st.container(border=True):
-            st.text(in_words(error))
-
-
 def _items() -> ItemSource | None:
     """The items; None until there are any.
 
     Raises NoUsableVotes, UnreadableFile.
     """
-    kind = widgets.choice("What", [DATASET, FILE], default=DATASET, key="collect-items")
+    kind = widgets.choice("What", [DATASET, FILE], key="collect-items")
     found = _of_dataset() if kind == DATASET else _of_file()
     if found is None:
         return None
@@ -217,7 +211,7 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
     if rules.kind == "votes":
         if not rules.fixed:
             found["orders"] = widgets.choice(
-                "Orders", ["balanced", "ab"], default="balanced", key="collect-orders", help=ORDERS_HELP
+                "Orders", ["balanced", "ab"], key="collect-orders", help=ORDERS_HELP
             )
         found["ties"] = st.toggle("Allow ties", True, key="collect-ties")
     if rules.reads:

@@ -45,7 +45,7 @@ def read_endpoint() -> Endpoint | None:
 
     Raises InvalidOption for an address or a model that cannot be.
     """
-    kind = widgets.choice("Where to", [SERVER, PROVIDER], default=SERVER, key="collect-where")
+    kind = widgets.choice("Where to", [SERVER, PROVIDER], key="collect-where")
     if kind == SERVER:
         base = st.text_input(
             "Base URL",
@@ -67,10 +67,7 @@ def read_endpoint() -> Endpoint | None:
     if not name.strip():
         return None
     judge = Judge(
-        model=f"{provider}/{name.strip()}",
-        base_url=base.strip() if base else None,
-        key_env=key_env,
-        **more,
+        model=f"{provider}/{name.strip()}", base_url=base.strip() if base else None, key_env=key_env, **more
     )
     host = host_of(judge)
     st.text(_key_line(judge))

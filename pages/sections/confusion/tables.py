@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import get_args
 
-import numpy as np
 import streamlit as st
 
 from core.aggregation.btd import held_out_labels
 from core.agreement.confusion_matrix import Confusion, TieRule, confusion
 from core.errors import NoUsableVotes, TooFewLabels
-from core.interpretation.confusion import cell_key
-from core.plots.base import Style, Theme
-from core.plots.confusion import accuracies, confusion_matrix
+from core.plots.agreement import accuracies
 from core.records import IntArray, VoteCounts
-from core.schema import VOTE_LABELS
 from core.store.vote_queries import Mark
-from pages.shared import cached, theme, widgets
+from pages.shared import cached, widgets
 
 COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"}
 """What can be compared with gold, and what the sentence calls it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PageState:
+class PageState(widgets.View):
     """The controls, and the tables that they select.
 
     labels : what was compared with gold, one per comparison, or None for the votes themselves.
@@ -38,8 +35,6 @@ class PageState:
     labels: dict[str, IntArray | None]
     tables: dict[str, Confusion]
     reasons: dict[str, str]
-    styles: dict[str, Style]
-    look: Theme
 
     @property
     def table(self) -> Confusion:
@@ -49,52 +44,42 @@ class PageState:
 
 def read_controls() -> PageState:
     """Draw the controls; refuse a selection without gold, or in which no judge has labels enough."""
-    selection, look = widgets.current_selection(), theme.current()
+    selection = widgets.current_selection()
     counts = {judge: one for judge, one in cached.vote_counts(selection).items() if len(one.labelled())}
     if not counts:
         raise NoUsableVotes("Confusion needs comparisons with a gold label; this selection has none.")
     row = st.container(horizontal=True)
-    compared = widgets.choice("Compare with gold", list(COMPARED), default="votes", key="compared", place=row)
+    compared = widgets.choice("Compare with gold", list(COMPARED), key="compared", place=row)
     ties: TieRule = row.selectbox("Ties", get_args(TieRule), key="ties", bind=widgets.URL, width=180)
-    labels, tables, reasons = cached.computed(
-        "confusion", (selection, compared, ties), lambda: _tables(counts, compared, ties)
+    found, reasons = cached.of_each_possible(
+        "confusion",
+        (selection, compared, ties),
+        counts,
+        lambda one: _compared(one, compared, ties),
+        unless=TooFewLabels,
     )
+    tables = {judge: table for judge, (_, table) in found.items()}
     if not tables:
         raise NoUsableVotes(f"No judge has labels enough. {next(iter(reasons.values()))}")
-    names = list(tables)
-    hardest = names.index(min(names, key=lambda judge: _accuracy(tables[judge])))
+    hardest = min(tables, key=lambda judge: _accuracy(tables[judge]))
     return PageState(
         compared=compared,
         ties=ties,
-        judge=row.selectbox("Judge", names, hardest, key="rater", bind=widgets.URL),
+        judge=widgets.select("Judge", tables, start=hardest, key="rater", place=row),
         counts=counts,
-        labels=labels,
+        labels={judge: labels for judge, (labels, _) in found.items()},
         tables=tables,
         reasons=reasons,
-        styles=cached.styles(widgets.current_dataset(), look),
-        look=look,
     )
 
 
-def _tables(
-    counts: dict[str, VoteCounts], compared: str, ties: TieRule
-) -> tuple[dict[str, IntArray | None], dict[str, Confusion], dict[str, str]]:
-    """Labels and table of each judge, and why a judge has none."""
-    labels, tables, reasons = {}, {}, {}
-    for judge, found in counts.items():
-        try:
-            labels[judge] = _labels(found, compared)
-        except TooFewLabels as error:
-            reasons[judge] = str(error)
-            continue
-        tables[judge] = confusion(found, labels=labels[judge], ties=ties)
-    return labels, tables, reasons
-
-
-def _labels(found: VoteCounts, compared: str) -> IntArray | None:
-    if compared == "votes":
-        return None
-    return found.label if compared == "majority" else held_out_labels(found, rng=np.random.default_rng(0))
+def _compared(found: VoteCounts, compared: str, ties: TieRule) -> tuple[IntArray | None, Confusion]:
+    """What is compared with gold, and its table."""
+    labels: IntArray | None = None
+    if compared != "votes":
+        majority = compared == "majority"
+        labels = found.label if majority else held_out_labels(found, rng=widgets.seeded())
+    return labels, confusion(found, labels=labels, ties=ties)
 
 
 def _accuracy(table: Confusion) -> float:
@@ -103,14 +88,8 @@ def _accuracy(table: Confusion) -> float:
 
 def matrix_section(state: PageState) -> Mark | None:
     """The matrix of one judge; the votes behind the chosen cell."""
-    cells = {
-        cell_key(gold, label): (gold, label)
-        for gold in VOTE_LABELS
-        for label in VOTE_LABELS
-        if state.table.counts[gold + 1, label + 1]
-    }
-    fig = confusion_matrix(state.table, theme=state.look, chosen=st.session_state.get("cell"))
-    cell = widgets.figure(fig, "cell", alt="Gold against verdict, 3 by 3", marks=list(cells))
+    alt = "Gold against verdict, 3 by 3"
+    chosen = widgets.confusion_figure(state.table, partial(_behind, state), "cell", alt=alt)
     widgets.how_to_read(
         "Rows are what gold says, columns what was said; each row adds up to 100 %. The diagonal is right. "
         "Each cell gives the count, its share of the row and a 95 % interval that allows for votes of one "
@@ -118,7 +97,7 @@ def matrix_section(state: PageState) -> Mark | None:
         "verdicts out; *drop_gold* leaves out comparisons on which gold ties; *drop_both* both. BTD labels "
         "are made by fits on the other nine tenths of the items, so that they do not flatter."
     )
-    return _behind(state, *cells[cell]) if cell else None
+    return chosen
 
 
 def _behind(state: PageState, gold: int, label: int) -> Mark:
@@ -126,8 +105,7 @@ def _behind(state: PageState, gold: int, label: int) -> Mark:
     labels, found = state.labels[state.judge], state.counts[state.judge]
     if labels is None:
         return Mark(judge=state.judge, gold=gold, vote=label)
-    behind = found.comparison[(found.gold == gold) & (labels == label)][: widgets.VOTES_SHOWN]
-    return Mark(judge=state.judge, comparisons=tuple(behind.tolist()))
+    return widgets.first_of(found.comparison[(found.gold == gold) & (labels == label)], state.judge)
 
 
 def accuracies_section(state: PageState) -> Mark | None:
@@ -135,7 +113,6 @@ def accuracies_section(state: PageState) -> Mark | None:
     fig = accuracies(
         state.tables, styles=state.styles, theme=state.look, chosen=st.session_state.get("wrong")
     )
-    wrong = widgets.figure(
-        fig, "wrong", alt="Share right of each judge", marks=list(state.tables), prompt="Wrong votes of"
-    )
-    return Mark(judge=wrong, correct=False) if wrong else None
+    marks = {judge: Mark(judge=judge, correct=False) for judge in state.tables}
+    alt = "Share right of each judge"
+    return widgets.figure(fig, "wrong", alt=alt, marks=marks, prompt="Wrong votes of")

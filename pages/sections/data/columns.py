@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import pandas as pd
 import streamlit as st
 
 from core.errors import AppellateError, render
@@ -145,8 +146,6 @@ def _rater_type(looks: Inspection, options: ReadOptions, place: Any, key: str) -
 
 
 def _first_rows(looks: Inspection, key: str) -> None:
-    import pandas as pd
-
     frame = pd.DataFrame([list(cells) for cells in looks.head], columns=list(looks.columns))
     st.dataframe(frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file")
 
@@ -360,8 +359,6 @@ def _name_table(looks: Inspection, models: frozenset[str], key: str) -> None:
 
 
 def _show_labels(looks: Inspection, said: list[str], key: str) -> None:
-    import pandas as pd
-
     labels = [label for label, _ in looks.labels]
     frame = pd.DataFrame({"label": labels, "n": [n for _, n in looks.labels], "read as": said})
     with st.expander(f"Labels ({len(labels):,} distinct)"):

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, BinaryIO
 
+import pandas as pd
 import streamlit as st
 
 from core.errors import AppellateError
 from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
-from core.store.export import write_csv, write_parquet
 from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
 OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
@@ -29,8 +22,6 @@ NOTICE = "notice of data sets"
 
 def datasets() -> None:
     """Table of the data sets, and what can be done with the one that is chosen."""
-    import pandas as pd
-
     found = cached.datasets()
     if notice := st.session_state.pop(NOTICE, None):
         with st.container(border=True):
@@ -72,10 +63,8 @@ def datasets() -> None:
         kind = kinds[0]
         if len(kinds) > 1:
             kind = st.selectbox("What to export", kinds, key=f"export-{'-'.join(kinds)}", width=160)
-        _export("Export CSV", name, kind, write_csv, f"{file}.csv", "text/csv")
-        _export(
-            "Export Parquet", name, kind, write_parquet, f"{file}.parquet", "application/vnd.apache.parquet"
-        )
+        wanted = Selection(datasets=(name,))
+        widgets.download_buttons(lambda: cached.get_store().export(wanted, kind=kind), file, text="Export ")
     shown = next((each for each in found if each.name == current), None)
     if shown and shown.votes and st.toggle("Show the first votes that the sidebar selects", key="show-votes"):
         widgets.votes_table(Mark(), name="stored")
@@ -104,17 +93,6 @@ def holds(found: DatasetInfo) -> str:
     """How much of each kind a data set holds, in words."""
     counted = {FORMS[kind].units: getattr(found, kind) for kind in KINDS}
     return " and ".join(f"{n:,} {units}" for units, n in counted.items() if n) or "0 votes"
-
-
-def _export(
-    text: str, name: str, kind: Kind, write: Callable[[pa.Table, BinaryIO], None], file: str, mime: str
-) -> None:
-    def written() -> bytes:
-        buffer = io.BytesIO()
-        write(cached.get_store().export(Selection(datasets=(name,)), kind=kind), buffer)
-        return buffer.getvalue()
-
-    st.download_button(text, written, file, mime, key=text, on_click="ignore")
 
 
 def _rename(old: str, new: str) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import streamlit as st
 
 from core.errors import AppellateError, render
@@ -17,7 +18,6 @@ from pages.sections.data.columns import OPTIONS, look_at, row_options, table_opt
 from pages.shared import cached, widgets
 
 if TYPE_CHECKING:
-    import pandas as pd
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 
@@ -203,15 +203,9 @@ def _show(outcome: Outcome, key: str) -> None:
 
 
 def _copy_as_python(name: str, options: ReadOptions, dataset: str | None) -> None:
-    given = {
-        field.name: getattr(options, field.name)
-        for field in fields(options)
-        if getattr(options, field.name) != field.default
-    }
-    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
     code = (
         f"name = {name!r}  # with the test set before it, if this is an output in the PandaLM format\n"
-        f"options = ReadOptions({arguments})\n"
+        f"options = ReadOptions({', '.join(widgets.arguments(options))})\n"
         f"{widgets.OPEN_STORE}\n"
         "reading = read([(name, Path(name))], options)[-1]\n"
         f"print(store.load(reading, dataset={dataset!r}).sentence)"

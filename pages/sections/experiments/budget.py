@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.experiments.budget import TOLERANCE, BudgetPlan, learn, plan
-from core.experiments.budget_trial import BudgetTrial, trial
+from core.experiments.budget import TOLERANCE, BudgetPlan, BudgetTrial, learn, plan, trial
 from core.interpretation.experiments import budget_answer, outlook
 from core.interpretation.format import SAYS
-from core.plots.base import Style, Theme
 from core.plots.experiments import budget_figure
-from core.records import VoteCounts
-from core.schema import Selection
+from pages.sections.experiments.sweeps import PageState
 from pages.shared import cached, widgets
 
 CURVE = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02)
@@ -27,6 +23,7 @@ TRIAL = {
     "added_high": "high",
     "expected_votes": "expected votes",
     "expected_mae": "expected MAE",
+    "n": "n",
 }
 STOPS = {
     "plus": "A",
@@ -38,10 +35,10 @@ STOPS = {
 }
 
 
-def budget_tab(selection: Selection, judge: str, style: Style, look: Theme) -> None:
+def budget_tab(state: PageState) -> None:
     """What stopping early saves, measured and ahead."""
-    counts = cached.vote_counts(selection)[judge]
-    both = cached.positions(selection).get(judge)
+    judge, counts = state.judge, state.counts[state.judge]
+    both = cached.positions(state.selection).get(judge)
     paired = both is not None and bool((both.pairs > 0).mean() >= 0.5)
     answer, controls = st.container(), st.container(horizontal=True)
     tolerance = controls.slider(
@@ -63,39 +60,37 @@ def budget_tab(selection: Selection, judge: str, style: Style, look: Theme) -> N
         least = "one vote" if step == 1 else "two votes"
         widgets.not_applicable(f"{judge} has no comparison with more than {least}, so none can be saved.")
         return
-    with widgets.errors():
-        found, budget = _results(selection, judge, counts, tolerance, step)
-        with answer:
-            widgets.answer(*budget_answer(judge, found, tolerance), part="budget")
-            st.text(outlook(budget, ahead, call=call, found=found))
-        _drawn(found, budget, tolerance, style, look)
-        widgets.copy_as_python(
-            f"""counts = queries.vote_counts(store, selection)[{judge!r}]
+    found, budget = _results(state, tolerance, step)
+    with answer:
+        widgets.answer(*budget_answer(judge, found, tolerance), part="budget")
+        st.text(outlook(budget, ahead, call=call, found=found))
+    _drawn(state, found, budget, tolerance)
+    widgets.copy_as_python(
+        f"""counts = queries.vote_counts(store, selection)[{judge!r}]
 found = trial_budget(counts, rng=default_rng(0), tolerances=(0.0, {tolerance!r}), step={step})
 print(found.to_frame().to_string())
 budget = plan_budget(learn_budget(counts.cells()[0], step={step}), tolerance={tolerance!r})
 print(budget.expected_votes, budget.expected_mae, budget.to_frame()[budget.stop].to_string())"""
-        )
+    )
 
 
-def _results(
-    selection: Selection, judge: str, counts: VoteCounts, tolerance: float, step: int
-) -> tuple[BudgetTrial, BudgetPlan]:
+def _results(state: PageState, tolerance: float, step: int) -> tuple[BudgetTrial, BudgetPlan]:
     """The planner tried on splits, and the plan learned from all labels."""
+    counts = state.counts[state.judge]
     tolerances = tuple(sorted({*CURVE, tolerance}))
     found = cached.computed(
         "budget trial",
-        (selection, judge, tolerances, step),
-        lambda: trial(counts, rng=np.random.default_rng(0), tolerances=tolerances, step=step),
+        (*state.key, tolerances, step),
+        lambda: trial(counts, rng=widgets.seeded(), tolerances=tolerances, step=step),
     )
-    pilot = cached.computed("pilot", (selection, judge, step), lambda: learn(counts.cells()[0], step=step))
+    pilot = cached.computed("pilot", (*state.key, step), lambda: learn(counts.cells()[0], step=step))
     return found, plan(pilot, tolerance=tolerance)
 
 
-def _drawn(found: BudgetTrial, budget: BudgetPlan, tolerance: float, style: Style, look: Theme) -> None:
+def _drawn(state: PageState, found: BudgetTrial, budget: BudgetPlan, tolerance: float) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
-        fig = budget_figure(found, style=style, theme=look, chosen=f"planner-{tolerance:g}")
+        fig = budget_figure(found, style=state.style, theme=state.look, chosen=f"planner-{tolerance:g}")
         widgets.figure(fig, "budget", alt="Votes against added error")
         widgets.how_to_read(
             "After each vote the planner weighs the error that further votes can be expected to save against "
@@ -111,11 +106,6 @@ def _drawn(found: BudgetTrial, budget: BudgetPlan, tolerance: float, style: Styl
         st.caption("When to stop, and the label then")
         frame = budget.to_frame().assign(label=pd.Series(budget.decision).map(SAYS))
         stops = frame[budget.stop & (budget.reached > 1e-9)].sort_values("reached", ascending=False)
-        widgets.table(stops[list(STOPS)].rename(columns=STOPS), "stops", alt="Votes after which to stop")
-    rules = (
-        found.to_frame()[list(TRIAL)]
-        .rename(columns=TRIAL)
-        .astype({"expected votes": float, "expected MAE": float})
-    )
-    rules["n"] = found.n
-    widgets.table(rules, "budget", alt="Votes and error of each rule")
+        widgets.table(stops, "stops", alt="Votes after which to stop", heads=STOPS)
+    rules = found.to_frame().astype({"expected_votes": float, "expected_mae": float}).assign(n=found.n)
+    widgets.table(rules, "budget", alt="Votes and error of each rule", heads=TRIAL)

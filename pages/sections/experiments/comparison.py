@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from core.errors import NoUsableVotes
@@ -10,8 +9,7 @@ from core.experiments.comparison import Comparison, compare
 from core.interpretation.experiments import comparison_answer
 from core.plots.experiments import compared_figure, ties_figure
 from core.records import VoteCounts
-from core.store.vote_queries import filter_columns
-from pages.sections.experiments.controls import PageState
+from pages.sections.experiments.sweeps import PageState
 from pages.shared import cached, widgets
 
 JUDGE = "judge"
@@ -41,11 +39,7 @@ COLUMNS = {
 
 def compared_tab(state: PageState) -> None:
     """Error and ties by the value of a column."""
-    columns = cached.computed(
-        "columns to compare",
-        (state.selection.datasets,),
-        lambda: filter_columns(cached.get_store(), state.selection.datasets),
-    )
+    columns = cached.filter_columns(state.selection.datasets)
     controls = st.container(horizontal=True)
     column = controls.selectbox(
         "Compare by",
@@ -58,13 +52,11 @@ def compared_tab(state: PageState) -> None:
         st.caption("All judges are compared; the judge above is whose votes other columns divide.")
     values, code = _values(state, column)
     most = max(values, key=lambda value: len(values[value].labelled()))
-    baseline = controls.selectbox(
-        "Against", list(values), list(values).index(most), key="against", bind=widgets.URL, width=320
-    )
+    baseline = widgets.select("Against", values, start=most, key="against", place=controls, width=320)
     found = cached.computed(
         "comparison",
         (*state.key, column, baseline),
-        lambda: compare(values, rng=np.random.default_rng(0), baseline=baseline),
+        lambda: compare(values, rng=widgets.seeded(), baseline=baseline),
     )
     whose = "" if column == JUDGE else f" ({state.judge})"
     widgets.answer(f"{comparison_answer(found, column)}{whose}", part="compare")
@@ -76,8 +68,9 @@ def compared_tab(state: PageState) -> None:
         "calibrate on; its interval is often much narrower than the bars, which share their items. Each "
         "interval is of one difference: of many values the best is partly luck."
     )
-    frame = found.to_frame()[list(COLUMNS)].rename(columns=COLUMNS | _named(column))
-    widgets.table(frame, "compared", alt="Error and ties of each value")
+    # The values are headed by the column that they are of, unless the table has such a head already.
+    heads = COLUMNS | ({} if column in COLUMNS.values() else {"value": column})
+    widgets.table(found.to_frame(), "compared", alt="Error and ties of each value", heads=heads)
     reasons = {name: one.reason for name, one in found.values.items() if one.reason}
     reasons |= {one.candidate: one.reason for one in found.differences if one.reason}
     widgets.left_out(reasons)
@@ -86,11 +79,6 @@ def compared_tab(state: PageState) -> None:
 found = compare_settings(values, rng=default_rng(0), baseline={baseline!r})
 print(found.to_frame().to_string())"""
     )
-
-
-def _named(column: str) -> dict[str, str]:
-    """Heads the values with the column that they are of, unless the table has such a head already."""
-    return {} if column in COLUMNS.values() else {"value": column}
 
 
 def _values(state: PageState, column: str) -> tuple[dict[str, VoteCounts], str]:

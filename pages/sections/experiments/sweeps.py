@@ -1,14 +1,18 @@
-"""Error against the number of votes, and against the number of labels."""
+"""The judge of the Experiments page; error against the number of votes, and against the number of labels."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Hashable
+from dataclasses import dataclass
+
 import streamlit as st
 
-from core.experiments.sweeps import Sweep, label_sweep, vote_sweep, votes_source
+from core.errors import NoUsableVotes
+from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
 from core.interpretation.experiments import labels_answer, votes_answer
+from core.plots.base import Style
 from core.plots.experiments import sweep_figure
-from pages.sections.experiments.controls import PageState
+from core.records import NO_GOLD, VoteCounts
 from pages.shared import cached, widgets
 
 COLUMNS = {
@@ -37,18 +41,66 @@ MARKS = (
 )
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PageState(widgets.View):
+    """The chosen judge and the votes of every judge of the selection."""
+
+    judge: str
+    counts: dict[str, VoteCounts]
+
+    @property
+    def style(self) -> Style:
+        return self.styles[self.judge]
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        return (self.selection, self.judge)
+
+    def labelled(self) -> VoteCounts:
+        """The judge's labelled comparisons; an error in words if it has none."""
+        found = self.counts[self.judge].labelled()
+        if not len(found):
+            raise NoUsableVotes(
+                f"Needs gold: {self.judge} judged no comparison with a gold label, so its error is unknown. "
+                "Load true or human labels: a column gold with the votes, or a second file on the Data page."
+            )
+        return found
+
+
+def read_controls() -> PageState:
+    """Draw the control: the judge, first the model with most votes on labelled comparisons.
+
+    A person comes first only where people alone voted.
+    """
+    selection = widgets.current_selection()
+    counts = cached.vote_counts(selection)
+
+    kinds = cached.raters(widgets.current_dataset())
+
+    def votes(name: str) -> tuple[bool, int]:
+        found = counts[name]
+        labelled = int((found.plus + found.tie + found.minus)[found.gold != NO_GOLD].sum())
+        return kinds[name] != "human", labelled
+
+    most = cached.computed("most labelled votes", (selection,), lambda: max(counts, key=votes))
+    judge = widgets.select("Judge", counts, start=most, key="rater", width=320)
+    return PageState(judge=judge, counts=counts)
+
+
 def votes_tab(state: PageState) -> None:
     """How many votes per comparison are enough."""
     state.labelled()
     counts = votes_source(state.counts[state.judge], cached.order_counts(state.selection).get(state.judge))
-    found = cached.computed("vote sweep", state.key, lambda: vote_sweep(counts, rng=np.random.default_rng(0)))
+    found = cached.computed("vote sweep", state.key, lambda: vote_sweep(counts, rng=widgets.seeded()))
     if len(found.sizes) < 2:
         widgets.not_applicable(
-            f"{state.judge} has one vote per comparison; fewer votes can be tried where there are two or more."
+            f"{state.judge} has one vote per comparison; fewer votes can be tried where there are two or "
+            "more."
         )
         return
     widgets.answer(votes_answer(state.judge, found), part="votes")
-    _drawn(found, state, "votes-sweep", "MAE of each rule by the number of votes")
+    fig = sweep_figure(found, theme=state.look)
+    widgets.figure(fig, "votes-sweep", alt="MAE of each rule by the number of votes")
     order = "half from each order shown" if found.balanced else "whatever the order shown"
     left_out = f" {found.left_out:,} with fewer votes are left out." if found.left_out else ""
     st.caption(
@@ -61,7 +113,7 @@ def votes_tab(state: PageState) -> None:
         "that at the largest number of votes, on the same items. Where the most votes are the votes there "
         "are, more might pay further: the curve says how steeply."
     )
-    _table(found, "votes-sweep")
+    widgets.table(found.to_frame(), "votes-sweep", alt="Error of each rule at each size", heads=COLUMNS)
     source = "order_counts" if found.balanced else "vote_counts"
     widgets.copy_as_python(
         f"""counts = queries.{source}(store, selection)[{state.judge!r}]
@@ -72,11 +124,10 @@ print(vote_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
 def labels_tab(state: PageState) -> None:
     """How many labelled comparisons are enough."""
     labelled = state.labelled()
-    found = cached.computed(
-        "label sweep", state.key, lambda: label_sweep(labelled, rng=np.random.default_rng(0))
-    )
+    found = cached.computed("label sweep", state.key, lambda: label_sweep(labelled, rng=widgets.seeded()))
     widgets.answer(labels_answer(state.judge, found), part="labels")
-    _drawn(found, state, "labels-sweep", "MAE of each rule by the number of labels")
+    fig = sweep_figure(found, theme=state.look)
+    widgets.figure(fig, "labels-sweep", alt="MAE of each rule by the number of labels")
     st.caption(
         f"{found.n_splits} random orders of {found.n_items:,} items; all sizes are evaluated on what lies "
         f"outside the largest set. {found.n:,} labelled comparisons."
@@ -88,18 +139,8 @@ def labels_tab(state: PageState) -> None:
         f"{MARKS}random calibration sets; those overlap, so that is split variability, not sampling error. "
         "The labels of one item are drawn together."
     )
-    _table(found, "labels-sweep")
+    widgets.table(found.to_frame(), "labels-sweep", alt="Error of each rule at each size", heads=COLUMNS)
     widgets.copy_as_python(
         f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
 print(label_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""
     )
-
-
-def _drawn(found: Sweep, state: PageState, key: str, alt: str) -> None:
-    widgets.figure(sweep_figure(found, theme=state.look), key, alt=alt)
-
-
-def _table(found: Sweep, name: str) -> None:
-    columns = {old: new for old, new in COLUMNS.items() if old in found.to_frame()}
-    frame = found.to_frame()[list(columns)].rename(columns=columns)
-    widgets.table(frame, name, alt="Error of each rule at each size")

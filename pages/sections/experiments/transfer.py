@@ -1,4 +1,4 @@
-"""Do labels of one task calibrate another, and could that be known beforehand?"""
+"""BTD's parameters by task: do labels of one calibrate another, and could that be known beforehand?"""
 
 from __future__ import annotations
 
@@ -10,14 +10,34 @@ import streamlit as st
 
 from core.aggregation.btd import PARAMETERS, decision_map
 from core.errors import NoUsableVotes
+from core.experiments.comparison import parameter_grid
 from core.experiments.parameter_transfer import Transfer, task_distances, transfer, transfer_prediction
-from core.interpretation.experiments import prediction_answer, transfer_answer
+from core.interpretation.experiments import parameters_answer, prediction_answer, transfer_answer
+from core.plots import experiments as plots
 from core.plots.aggregation import MOST_VOTES
-from core.plots.experiments import transferred_figure, distance_figure, transfer_figure, transfer_key
 from core.records import VoteCounts
-from pages.sections.experiments.controls import PageState
+from pages.sections.experiments.sweeps import PageState
 from pages.shared import cached, widgets
 
+SHOWN = 10
+"""Up to so many groups fit beside each other; of more the chosen judge's are drawn."""
+
+GRID = {
+    "task": "category",
+    "judge": "judge",
+    "n": "n",
+    "regime": "correction towards ties",
+    "nu_mean": "mean ν",
+    "nu_q1": "ν Q1",
+    "nu_q3": "ν Q3",
+    "beta_mean": "mean β",
+    "beta_q1": "β Q1",
+    "beta_q3": "β Q3",
+    "gamma_mean": "mean γ",
+    "gamma_q1": "γ Q1",
+    "gamma_q3": "γ Q3",
+    "calibration": "calibrated on",
+}
 CATEGORIES, DATASETS, JUDGES = "categories", "data sets", "judges"
 GREEK = dict(zip(PARAMETERS, "βνγ", strict=True))
 COLUMNS = {
@@ -40,6 +60,57 @@ PREDICTED = {
 }
 
 
+def parameters_tab(state: PageState) -> None:
+    """β, ν, γ of every category and judge of the selection."""
+    by_category = cached.vote_counts_by(state.selection, "category")
+    groups: dict[tuple[str, str], VoteCounts] = {
+        (category, judge): counts
+        for category, judges in by_category.items()
+        for judge, counts in judges.items()
+    } or {("", judge): counts for judge, counts in state.counts.items()}
+    found = cached.computed(
+        "parameters", (state.selection,), lambda: parameter_grid(groups, rng=widgets.seeded())
+    )
+    widgets.answer(parameters_answer(found), part="parameters")
+    if found.tables:
+        everything = len(found.tables) <= SHOWN or st.toggle(
+            f"Draw all {len(found.tables)} groups", key="all_groups", bind=widgets.URL
+        )
+        drawn = [key for key in found.tables if everything or key[1] == state.judge][: plots.MOST_GROUPS]
+        fig = plots.parameters_figure(found, groups=drawn, styles=state.styles, theme=state.look)
+        widgets.figure(fig, "nu", alt="ν by category and judge")
+        if len(drawn) < len(found.tables):
+            whose = f"The first {plots.MOST_GROUPS}" if everything else f"Those of {state.judge}"
+            st.text(f"{whose}; the table has all {len(found.tables)} groups.")
+        widgets.how_to_read(
+            "ν is the odds of a gold tie against a win of one side where every vote is a tie; β weighs the "
+            "margin of the votes, γ the share of tie votes. Bars go from the first to the third quartile "
+            f"over {found.n_splits} random calibration sets of 5 % of the items; the mark is their geometric "
+            "middle, as the mean of so skewed a number can lie outside them. Correction towards ties is "
+            "high if Q1 of ν is 100 or more, low if Q3 is 10 or less (dotted lines), else mismatched: the "
+            "labels do not settle it."
+        )
+        frame = found.to_frame()
+        whole = frame["calibration"].round()
+        if np.allclose(whole, frame["calibration"]):
+            frame["calibration"] = whole.astype(int)
+        alt = "BTD parameters of every category and judge"
+        widgets.table(frame, "parameters-grid", alt=alt, heads=GRID)
+    widgets.left_out(
+        {
+            f"{category}, {judge}" if category else judge: reason
+            for (category, judge), reason in found.not_possible.items()
+        }
+    )
+    make = "{(task, judge): one for task, judges in by_value.items() for judge, one in judges.items()}"
+    widgets.copy_as_python(
+        f"""by_value = queries.vote_counts_by(store, selection, "category")
+groups = {make}
+groups = groups or {{("", judge): one for judge, one in queries.vote_counts(store, selection).items()}}
+print(parameter_grid(groups, rng=default_rng(0)).to_frame().to_string())"""
+    )
+
+
 def transfer_tab(state: PageState) -> None:
     """The matrix, the chosen pair, and what predicts it."""
     offered = _offered(state)
@@ -48,20 +119,20 @@ def transfer_tab(state: PageState) -> None:
             "labels can be carried over between categories, data sets or judges; here there is one of each."
         )
         return
-    between = widgets.choice("Between", offered, default=offered[0], key="between")
+    between = widgets.choice("Between", offered, key="between")
     tasks, code = _tasks(state, between)
     key = (*state.key, between)
-    found = cached.computed("transfer", key, lambda: transfer(tasks, rng=np.random.default_rng(0)))
+    found = cached.computed("transfer", key, lambda: transfer(tasks, rng=widgets.seeded()))
     widgets.answer(transfer_answer(found, between), part="transfer")
-    keys = [transfer_key(a, b) for a in found.tasks for b in found.tasks if a != b]
-    chosen = st.session_state.get("pair", st.query_params.get("pair"))
+    marks = {plots.transfer_key(a, b): (a, b) for a in found.tasks for b in found.tasks if a != b}
+    chosen = widgets.in_url("pair")
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        fig = transfer_figure(found, theme=state.look, chosen=chosen)
-        pair = widgets.figure(fig, "pair", alt="Transfer matrix", marks=keys, prompt="Compare the two fits")
+        fig = plots.transfer_figure(found, theme=state.look, chosen=chosen)
+        pair = widgets.figure(fig, "pair", alt="Transfer matrix", marks=marks, prompt="Compare the two fits")
     with measured:
-        frame = found.to_frame()[list(COLUMNS)].rename(columns=COLUMNS)
-        widgets.table(frame, "transfer", alt="Error on each task with the labels of each")
+        alt = "Error on each task with the labels of each"
+        widgets.table(found.to_frame(), "transfer", alt=alt, heads=COLUMNS)
     widgets.left_out(found.not_possible)
     widgets.how_to_read(
         "BTD is fitted on labels of the row and used on the column: the number is the rise in error (MAE) "
@@ -73,7 +144,7 @@ def transfer_tab(state: PageState) -> None:
     )
     if pair:
         _pair(found, tasks, pair, state)
-    _prediction(found, tasks, key, state, chosen)
+    _prediction(found, tasks, key, state, marks)
     widgets.copy_as_python(
         f"""{code}
 found = transfer(tasks, rng=default_rng(0))
@@ -87,14 +158,12 @@ def _offered(state: PageState) -> list[str]:
     """What there are two or more of."""
     category_chosen = any(column == "category" for column, _ in state.selection.where)
     whole = cached.summary(state.selection)
-    offered = []
-    if not category_chosen and sum(bool(name) for name in whole.categories) > 1:
-        offered.append(CATEGORIES)
-    if len(state.counts) > 1:
-        offered.append(JUDGES)
-    if len(cached.datasets()) > 1:
-        offered.append(DATASETS)
-    return offered
+    of_each = {
+        CATEGORIES: 0 if category_chosen else sum(bool(name) for name in whole.categories),
+        JUDGES: len(state.counts),
+        DATASETS: len(cached.datasets()),
+    }
+    return [between for between, n in of_each.items() if n > 1]
 
 
 def _tasks(state: PageState, between: str) -> tuple[dict[str, VoteCounts], str]:
@@ -117,11 +186,9 @@ def _tasks(state: PageState, between: str) -> tuple[dict[str, VoteCounts], str]:
     )
 
 
-def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: str, state: PageState) -> None:
+def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], state: PageState) -> None:
     """Both fits of a pair: parameters, errors both ways, and where their decisions differ."""
-    one, other = next(
-        (a, b) for a in found.tasks for b in found.tasks if a != b and transfer_key(a, b) == pair
-    )
+    one, other = pair
     row, column = found.tasks.index(one), found.tasks.index(other)
     st.subheader("The two fits", anchor=False)
     left, right = st.columns(2, gap="medium")
@@ -146,9 +213,7 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: str, state: PageS
         widgets.table(pd.DataFrame(parameters), "pair-parameters", alt="Parameters of both fits")
         frame = found.to_frame()
         both = frame[frame["fitted_on"].isin((one, other)) & frame["evaluated_on"].isin((one, other))]
-        widgets.table(
-            both[list(COLUMNS)].rename(columns=COLUMNS), "pair-errors", alt="Error of both fits on both tasks"
-        )
+        widgets.table(both, "pair-errors", alt="Error of both fits on both tasks", heads=COLUMNS)
     with right:
         cells = tasks[other].cells()[0]
         sizes = np.bincount(cells.n, weights=cells.weight)[: MOST_VOTES + 1]
@@ -158,12 +223,11 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: str, state: PageS
             )
             return
         n = int(sizes.argmax())
-        seen: dict[tuple[int, int, int], int] = {}
-        patterns = zip(*(part.tolist() for part in (cells.plus, cells.tie, cells.minus)), strict=True)
-        for pattern, weight in zip(patterns, cells.weight.tolist(), strict=True):
-            seen[pattern] = seen.get(pattern, 0) + round(weight)
-        fig = transferred_figure(
-            decision_map(found.fits[other], n), decision_map(found.fits[one], n), seen=seen, theme=state.look
+        fig = plots.transferred_figure(
+            decision_map(found.fits[other], n),
+            decision_map(found.fits[one], n),
+            seen=widgets.patterns(cells, n),
+            theme=state.look,
         )
         widgets.figure(fig, "pair-map", alt="What each fit decides")
         widgets.how_to_read(
@@ -178,7 +242,7 @@ def _prediction(
     tasks: dict[str, VoteCounts],
     key: tuple[object, ...],
     state: PageState,
-    chosen: str | None,
+    marks: dict[str, tuple[str, str]],
 ) -> None:
     st.subheader("Can transfer be predicted?", anchor=False)
     with widgets.errors():
@@ -186,25 +250,22 @@ def _prediction(
             "distances", key, lambda: task_distances({name: tasks[name] for name in found.tasks})
         )
         tried = cached.computed(
-            "prediction",
-            key,
-            lambda: transfer_prediction(found, distances, rng=np.random.default_rng(0)),
+            "prediction", key, lambda: transfer_prediction(found, distances, rng=widgets.seeded())
         )
         st.text(prediction_answer(tried))
         drawn, measured = st.columns([3, 2], gap="medium")
         with drawn:
-            fig = distance_figure(found, distances, theme=state.look, chosen=chosen)
-            marks = [transfer_key(a, b) for a in found.tasks for b in found.tasks if a != b]
+            fig = plots.distance_figure(found, distances, theme=state.look, chosen=widgets.in_url("pair"))
             widgets.figure(fig, "distance", alt="Loss against distance", marks=marks, into="pair")
         with measured:
-            frame = tried.to_frame()[list(PREDICTED)].rename(columns=PREDICTED)
-            widgets.table(frame, "transfer-prediction", alt="What predicts the loss")
+            alt = "What predicts the loss"
+            widgets.table(tried.to_frame(), "transfer-prediction", alt=alt, heads=PREDICTED)
         widgets.how_to_read(
             "A mark is one pair of tasks. The distance compares how votes fall, and gold with them, whatever "
             "the names of the models; it is 0 for tasks alike. The loss is that of fits on all labels, in "
             "DRPS, which fits minimise: small calibration sets play no part in it. ρ: rank correlation; p: "
             f"over {tried.permutations:,} {'orders' if tried.exact else 'random orders'} of the tasks, as "
-            "pairs share tasks. *Off by*: a line through the pairs of the other tasks, evaluated on the pairs of "
-            "the task left out; *mean off by*: their mean instead. Only the distance of votes alone is known "
-            "before there are labels."
+            "pairs share tasks. *Off by*: a line through the pairs of the other tasks, evaluated on the "
+            "pairs of the task left out; *mean off by*: their mean instead. Only the distance of votes alone "
+            "is known before there are labels."
         )

@@ -1,17 +1,22 @@
-"""Who leads? The board against one anchor, and the votes of the chosen model."""
+"""Who leads? The board against one anchor, beside that against another, and whether there is one scale."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from core.interpretation.leaderboard import BOARD, BOARD_CORRECTED, mid_region
+from core.interpretation import leaderboard as sentences
 from core.leaderboard.anchored import Board
-from core.plots.leaderboard import board_figure, judge_key
+from core.leaderboard.anchors import Triangles
+from core.leaderboard.standings import OtherAnchor, Standings, most_reversing
+from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
 from core.store.vote_queries import Mark
-from pages.sections.leaderboard.controls import PageState, how_many, in_url, judged
-from pages.shared import cached, theme, widgets
+from pages.sections.leaderboard.controls import PageState, how_many, judged
+from pages.shared import widgets
 
 FIRST_SHOWN, FIRST_WITH_JUDGES = 15, 10
+TRIANGLES_SHOWN = 200
 
 
 def board_tab(state: PageState) -> None:
@@ -21,19 +26,18 @@ def board_tab(state: PageState) -> None:
     few = FIRST_WITH_JUDGES if judges else FIRST_SHOWN
     shown = how_many(len(found.rows), few, key="all", place=measured)
     marks = _marks(state, judges)
-    look = theme.current()
     with drawn:
         fig = board_figure(
             found,
             judged=judges,
-            styles=cached.styles(widgets.current_dataset(), look),
+            styles=state.styles,
             judge=state.judge,
             corrected=state.corrected,
             shown=shown,
-            theme=look,
-            chosen=in_url("model"),
+            theme=state.look,
+            chosen=widgets.in_url("model"),
         )
-        chosen = widgets.figure(fig, "model", alt="Elo of each model against the anchor", marks=list(marks))
+        chosen = widgets.figure(fig, "model", alt="Elo of each model against the anchor", marks=marks)
         widgets.how_to_read(
             "Each row is a model: its Elo over the anchor, and below it the win probability that this "
             "stands for, a tie being half a win. It starts from half a win and half a loss (the prior), so "
@@ -48,9 +52,24 @@ def board_tab(state: PageState) -> None:
             "own board."
         )
     with measured:
-        _table(found, corrected=state.corrected)
-    if chosen:
-        widgets.votes_table(marks[chosen], name="model")
+        columns = sentences.BOARD_CORRECTED if state.corrected else sentences.BOARD
+        # The interval that the figure draws; the downloads have all intervals.
+        widgets.results(columns, found.rows, "leaderboard", found.to_frame(), alt="Board")
+        for sentence in (sentences.mid_region(found), *found.notes):
+            st.text(sentence)
+        if found.never_met:
+            st.text(f"Without a number, as they never met {found.anchor}: {', '.join(found.never_met)}")
+    widgets.votes_table(chosen, name="model")
+    _copy(state)
+
+
+def swap_tab(
+    state: PageState, found: Standings, known: Triangles, summaries: Sequence[sentences.TriangleSummary]
+) -> None:
+    """Another anchor's board, and triangles of models."""
+    _swapped(state, found)
+    _triangles(state, known, summaries)
+    _copy(state)
 
 
 def _marks(state: PageState, judges: dict[str, Board]) -> dict[str, Mark]:
@@ -62,11 +81,107 @@ def _marks(state: PageState, judges: dict[str, Board]) -> dict[str, Mark]:
     return marks
 
 
-def _table(found: Board, *, corrected: bool) -> None:
-    """The board with the interval that the figure draws; the downloads have all intervals."""
-    widgets.results(BOARD_CORRECTED if corrected else BOARD, found.rows, alt="Board")
-    widgets.downloads(found.to_frame(), "leaderboard")
-    for sentence in (mid_region(found), *found.notes):
-        st.text(sentence)
-    if found.never_met:
-        st.text(f"Without a number, as they never met {found.anchor}: {', '.join(found.never_met)}")
+def _swapped(state: PageState, found: Standings) -> None:
+    """Two boards in one figure, and every other anchor in a table."""
+    if not found.others:
+        widgets.not_applicable(f"besides {state.anchor}, no model met three others and could be the anchor.")
+        return
+    drawn, measured = st.columns([3, 2], gap="medium")
+    names = [other.anchor for other in found.others]
+    worst = most_reversing(found)
+    start = 0 if worst is None else names.index(worst.anchor)
+    other = measured.selectbox("Compare with anchor", names, index=start, key="other", bind=widgets.URL)
+    with drawn:
+        behind = _figure(state, found.others[names.index(other)])
+        widgets.how_to_read(
+            "Each row is a model that met both anchors, with its Elo on either board. Another anchor "
+            "moves the zero, so each board is centred on its mean over these models. Where the anchor "
+            "does not matter the two marks of a row agree within their bars. Kendall τ compares the two "
+            "orders: 1 the same, 0 unrelated, −1 reversed; with few models it takes few values. "
+            "*Reversed* counts pairs of models whose order is opposite and more than chance on both "
+            "boards, allowing for the number of pairs and anchors."
+        )
+    with measured:
+        alt = "Other anchors"
+        widgets.results(sentences.OTHER_ANCHORS, found.others, "other-anchors", found.to_frame(), alt=alt)
+    widgets.votes_table(behind, name="swapped")
+
+
+def _figure(state: PageState, other: OtherAnchor) -> Mark | None:
+    """Draw both boards; the votes behind the chosen mark."""
+    if not other.models:
+        widgets.not_applicable(f"no model met both {state.anchor} and {other.anchor}.")
+        return None
+    marks = {
+        swap_key(anchor, model): state.votes(model, anchor=anchor)
+        for anchor in (state.anchor, other.anchor)
+        for model in other.models
+    }
+    fig = swap_figure(
+        state.board,
+        state.boards[other.anchor],
+        other.models,
+        corrected=state.corrected,
+        theme=state.look,
+        chosen=widgets.in_url("swapped"),
+    )
+    alt = "Centred Elo of each model against two anchors"
+    return widgets.figure(fig, "swapped", alt=alt, marks=marks)
+
+
+def _triangles(state: PageState, known: Triangles, summaries: Sequence[sentences.TriangleSummary]) -> None:
+    """Triangles of models, worst first, and the votes of the chosen one's three pairs."""
+    st.subheader("Do three models' gaps add up?", anchor=False)
+    frame = sentences.triangles_frame(known, summaries)
+    if not len(frame):
+        reason = (
+            "no three models all met each other."
+            if not len(known)
+            else f"none of {len(known):,} triangles has two prompts that all three pairs of its models "
+            "played."
+        )
+        widgets.not_applicable(reason)
+        return
+    shown = frame.head(TRIANGLES_SHOWN)
+    words = shown["triangle"].tolist()
+
+    def choose() -> None:
+        for row in st.session_state["triangles"]["selection"]["rows"]:
+            st.session_state["triangle"] = words[row]
+
+    widgets.results(
+        sentences.TRIANGLES,
+        shown.itertuples(),
+        "triangles",
+        frame,
+        alt="Triangles",
+        key="triangles",
+        on_select=choose,
+        selection_mode="single-row",
+    )
+    widgets.how_to_read(
+        "If a beats b by 100 Elo and b beats c by 50, a should beat c by 150. *Left over* is what is "
+        "missing round the triangle, from all prompts of each pair; z is that of the prompts which all "
+        "three pairs played. p counts no less variance than the three pairs have on their own, and is "
+        "adjusted for the number of triangles (Holm). Broken (p < .05): no single scale holds the three, so "
+        "their ranking depends on the anchor. Intransitive: moreover each beats the next, all the way round."
+    )
+    chosen = widgets.select(
+        "Votes behind", words, start=None, key="triangle", placeholder="click a row, or choose here"
+    )
+    if chosen:
+        row = shown.iloc[words.index(chosen)]
+        for one, two in (("a", "b"), ("b", "c"), ("c", "a")):
+            st.text(f"{row[one]} and {row[two]}")
+            widgets.votes_table(state.votes(row[one], anchor=row[two]), name=f"triangle-{one}{two}")
+
+
+def _copy(state: PageState) -> None:
+    """The board, those of the other anchors, and the triangles in Python."""
+    options = ", ".join(f"{name}={value!r}" for name, value in state.options.items())
+    widgets.copy_as_python(
+        f"""pairs = queries.pair_scores(store, selection, pooled=True)[{state.judge!r}]
+print(board(pairs, {state.anchor!r}, {options}).to_frame().to_string())
+print(anchor_swap(pairs, anchors={state.compared!r}, prior={state.prior!r}).to_frame())
+print(triangles(pairs, prior={state.prior!r}).to_frame())"""
+    )

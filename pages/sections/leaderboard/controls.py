@@ -11,9 +11,8 @@ import streamlit as st
 from core.agreement.kappa import agreement_matrix, reliability_factor
 from core.errors import NoUsableVotes
 from core.interpretation.leaderboard import TriangleSummary, no_board, triangle_summaries
-from core.leaderboard.anchored import Board, Prior, board
-from core.leaderboard.anchors import AnchorSwap, Triangles, anchor_swap, anchors, triangles
-from core.leaderboard.rating_methods import met
+from core.leaderboard.anchored import Board, Prior, board, met
+from core.leaderboard.anchors import Triangles, anchor_swap, anchors, triangles
 from core.leaderboard.standings import Standings, standings
 from core.records import PairScores
 from core.schema import Selection
@@ -24,7 +23,7 @@ PUBLISHED, CORRECTED = "published", "corrected"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PageState:
+class PageState(widgets.View):
     """The page's controls, and the board that they ask for.
 
     pairs : scores of each judge, None pooled.  judges : those that met the anchor.  judge : the chosen one.
@@ -32,7 +31,6 @@ class PageState:
     board : the one to show.  options : how `core.leaderboard.anchored.board` makes it.
     """
 
-    selection: Selection
     anchor: str
     judge: str | None
     judges: list[str]
@@ -48,6 +46,11 @@ class PageState:
     def scores(self) -> PairScores:
         """What all boards are made from."""
         return self.pairs[self.judge]
+
+    @property
+    def by_judge(self) -> dict[str, PairScores]:
+        """Scores of each judge that met the anchor."""
+        return {name: self.pairs[name] for name in self.judges}
 
     def votes(
         self, model: str, *, anchor: str | None = None, judge: str | None = None, category: str | None = None
@@ -71,18 +74,17 @@ def read_controls() -> PageState:
     slots = st.columns([3, 3, 3, 2], gap="small", vertical_alignment="bottom")
     anchor = slots[0].selectbox("Anchor", offered, key="anchor", bind=widgets.URL)
     judges = [name for name, known in pairs.items() if name is not None and met(known, anchor)]
-    judge = slots[1].selectbox(
+    judge = widgets.select(
         "Judge",
         judges,
-        index=None,
+        start=None,
         key="voter",
-        bind=widgets.URL,
+        place=slots[1],
         placeholder=f"all {len(judges)}, pooled" if len(judges) > 1 else "the only judge",
     )
     interval = widgets.choice(
         "95 % interval",
         [PUBLISHED, CORRECTED],
-        default=PUBLISHED,
         key="interval",
         place=slots[2],
         help="The one that the board's sentence, figure and table show. Published takes every prompt for won "
@@ -111,7 +113,6 @@ def read_controls() -> PageState:
         shown = board(pairs[judge], anchor, prior=prior, pool=pool, kappa_factor=kappa)
     narrowing = {"pool": pool, "kappa_factor": kappa}
     return PageState(
-        selection=selection,
         anchor=anchor,
         judge=judge,
         judges=judges,
@@ -152,20 +153,21 @@ def judged(state: PageState) -> dict[str, Board]:
     """Board of each judge, where several are pooled."""
     if state.judge is not None or len(state.judges) < 2:
         return {}
-    return cached.computed(
+    return cached.of_each(
         "judged",
         (*state.key, state.anchor),
-        lambda: {name: board(state.pairs[name], state.anchor, prior=state.prior) for name in state.judges},
+        state.by_judge,
+        lambda scores: board(scores, state.anchor, prior=state.prior),
     )
 
 
 def standing(state: PageState) -> Standings:
     """The board beside those of the other anchors."""
-
-    def swapped() -> AnchorSwap:
-        return anchor_swap(state.scores, anchors=state.compared, prior=state.prior)
-
-    swap = cached.computed("swap", (*state.key, state.anchor), swapped)
+    swap = cached.computed(
+        "swap",
+        (*state.key, state.anchor),
+        lambda: anchor_swap(state.scores, anchors=state.compared, prior=state.prior),
+    )
     return cached.computed(
         "standings",
         (*state.key, state.anchor, *state.options.items()),
@@ -180,12 +182,6 @@ def all_triangles(state: PageState) -> tuple[Triangles, tuple[TriangleSummary, .
         "triangle summaries", state.key, lambda: triangle_summaries(known, state.boards)
     )
     return known, summaries
-
-
-def in_url(key: str) -> str | None:
-    """The chosen mark before its select box is drawn; on a cold link only the URL knows it."""
-    chosen: str | None = st.session_state.get(key, st.query_params.get(key))
-    return chosen
 
 
 def how_many(models: int, few: int, *, key: str, place: Any) -> int | None:

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from typing import get_args
 
-import numpy as np
 import streamlit as st
 
-from core.interpretation.debiased import corrected, debiased
+from core.interpretation import leaderboard_checks as sentences
 from core.interpretation.leaderboard_checks import DEBIASED
-from core.leaderboard.debiased import (
-    DebiasedBoard,
-    Weighting,
-    debiased_board,
-    hide_gold,
-    most_misjudged,
-    pooled,
-)
+from core.leaderboard import debiased
 from core.plots.base import COLOURS, Style
 from core.plots.leaderboard_checks import debiased_figure
-from core.store import vote_queries as queries
-from pages.sections.leaderboard.controls import PageState, in_url
-from pages.shared import cached, theme, widgets
+from pages.sections.leaderboard.controls import PageState
+from pages.shared import cached, widgets
 
 SHOWN = 12
 
@@ -30,10 +21,9 @@ def debiased_tab(state: PageState) -> None:
     """The debiased rate of the chosen or most misjudged model in words, all in a figure and a table."""
     drawn, measured = st.columns([3, 2], gap="medium")
     answer = measured.container()
-    weighting: Weighting = widgets.choice(
+    weighting: debiased.Weighting = widgets.choice(
         "Weight of the judge's votes",
-        get_args(Weighting),
-        default="full",
+        get_args(debiased.Weighting),
         key="debiased_weight",
         place=measured,
         help="tuned follows the judge only as far as it is worth following.",
@@ -48,26 +38,27 @@ def debiased_tab(state: PageState) -> None:
         bind=widgets.URL,
         help="Hides the gold of a random part, to see what fewer labels would have shown.",
     )
-    found = _board(state, weighting, used)
+    key = (*state.key, state.anchor, weighting, used)
+    found = cached.computed("debiased", key, lambda: _board(state, weighting, used))
     by_name = {row.model: row for row in found.rows}
-    worst = most_misjudged(found)
+    worst = debiased.most_misjudged(found)
     if worst is None:
         model, reason = next(iter(found.reasons.items()))
         with drawn:
             widgets.not_applicable(f"no model has gold on enough items. {model}: {reason}")
         return
-    chosen = in_url("debiased_model")
+    chosen = widgets.in_url("debiased_model")
     subject = by_name.get(chosen or "", worst)
-    answer.text(debiased(subject.model, state.anchor, state.judge, subject.rate))
-    answer.text(corrected(subject.two_class))
-    look = theme.current()
-    style = Style(colour=COLOURS[look].accent, symbol="circle")
+    answer.text(sentences.debiased(subject.model, state.anchor, state.judge, subject.rate))
+    answer.text(sentences.corrected(subject.two_class))
+    style = Style(colour=COLOURS[state.look].accent, symbol="circle")
     if state.judge:
-        style = cached.styles(widgets.current_dataset(), look)[state.judge]
+        style = state.styles[state.judge]
+    marks = {model: state.votes(model) for model in by_name}
     with drawn:
-        fig = debiased_figure(found, style=style, shown=SHOWN, theme=look, chosen=chosen)
+        fig = debiased_figure(found, style=style, shown=SHOWN, theme=state.look, chosen=chosen)
         picked = widgets.figure(
-            fig, "debiased_model", alt="Debiased win rate of each model", marks=list(by_name), prompt="Model"
+            fig, "debiased_model", alt="Debiased win rate of each model", marks=marks, prompt="Model"
         )
         widgets.how_to_read(
             "The judge's mean score over all comparisons is precise and biased; the mean of the few labels "
@@ -81,14 +72,13 @@ def debiased_tab(state: PageState) -> None:
             "verdicts without ties; it bears labels that were chosen by gold's side."
         )
     # With ties there is no Rogan–Gladen rate of any model; the sentence above says so.
-    widgets.results(DEBIASED, found.rows, alt="Debiased win rates", known_only=True)
-    widgets.downloads(found.to_frame(), "debiased")
+    frame, alt = found.to_frame(), "Debiased win rates"
+    widgets.results(DEBIASED, found.rows, "debiased", frame, alt=alt, known_only=True)
     if len(by_name) > SHOWN:
         st.caption(f"Drawn: the first {SHOWN} of {len(by_name):,} models; the table has all.")
     if found.reasons:
         st.text(f"Without a rate, as fewer than 10 of their items have gold: {', '.join(found.reasons)}")
-    if picked:
-        widgets.votes_table(state.votes(picked), name="debiased")
+    widgets.votes_table(picked, name="debiased")
     who = f"counts[{state.judge!r}]" if state.judge else "pooled_votes(counts.values())"
     widgets.copy_as_python(
         f"""counts = queries.vote_counts(store, selection)
@@ -100,13 +90,10 @@ print(found.to_frame().to_string())"""
     )
 
 
-def _board(state: PageState, weighting: Weighting, used: int) -> DebiasedBoard:
-    def compute() -> DebiasedBoard:
-        counts = cached.vote_counts(state.selection)
-        names = queries.comparison_names(cached.get_store(), state.selection)
-        votes = counts[state.judge] if state.judge else pooled(counts.values())
-        votes = hide_gold(votes, share=used / 100, rng=np.random.default_rng(0))
-        sides = {name: names[name].to_pylist() for name in ("model_a", "model_b")}
-        return debiased_board(votes, state.anchor, weighting=weighting, **sides)
-
-    return cached.computed("debiased", (*state.key, state.anchor, weighting, used), compute)
+def _board(state: PageState, weighting: debiased.Weighting, used: int) -> debiased.DebiasedBoard:
+    counts = cached.vote_counts(state.selection)
+    names = cached.comparison_names(state.selection)
+    votes = counts[state.judge] if state.judge else debiased.pooled(counts.values())
+    votes = debiased.hide_gold(votes, share=used / 100, rng=widgets.seeded())
+    sides = {name: names[name].to_pylist() for name in ("model_a", "model_b")}
+    return debiased.debiased_board(votes, state.anchor, weighting=weighting, **sides)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from core.agreement.reliability import Repeatability, icc
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard_checks import CUTS as CUT_COLUMNS
-from core.interpretation.leaderboard_checks import JURY_SIZES, judges, pooled_columns, screened
+from core.interpretation import leaderboard_checks as sentences
 from core.interpretation.verdicts import ICC_STRONG
 from core.leaderboard.anchored import board
 from core.leaderboard.judges import CUTS, PooledBoard, Pooling, mean_of_judges, pooling, screening
 from core.plots.leaderboard_checks import pooling_figure, screening_figure
 from pages.sections.leaderboard.controls import PageState
-from pages.shared import cached, theme, widgets
-
-SEED = 0
+from pages.shared import cached, widgets
 
 
 def judges_tab(state: PageState) -> None:
@@ -25,42 +21,52 @@ def judges_tab(state: PageState) -> None:
         widgets.not_applicable(f"one judge alone ({state.judges[0]}) met {state.anchor}; pooling needs two.")
         return
     key = (state.selection, state.prior, state.anchor)
-    judged = {name: state.pairs[name] for name in state.judges}
-    repeats = cached.computed("icc by anchor", key, lambda: _repeats(state))
+    tables = cached.ratings(state.selection, anchors=(state.anchor,))
+    repeats = cached.of_each("icc by anchor", key, tables, icc)
     pooled = cached.computed(
-        "mean of judges", key, lambda: mean_of_judges(judged, state.anchor, prior=state.prior)
+        "mean of judges", key, lambda: mean_of_judges(state.by_judge, state.anchor, prior=state.prior)
     )
     found: Pooling | None = None
     reason = ""
     try:
         found = cached.computed(
             "pooling",
-            (*key, SEED),
+            key,
             lambda: pooling(
-                judged,
+                state.by_judge,
                 state.anchor,
-                rng=np.random.default_rng(SEED),
+                rng=widgets.seeded(),
                 icc={name: one.icc_3_1.value if one.icc_3_1 else None for name, one in repeats.items()},
                 prior=state.prior,
             ),
         )
     except NoUsableVotes as error:
         reason = str(error)
-    st.text(judges(pooled, found))
+    st.text(sentences.judges(pooled, found))
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         if found is None:
             widgets.not_applicable(reason)
         else:
-            _variance(found)
+            _variance(state, found)
     with measured:
         _means(state, pooled)
     _screening(state, repeats)
-    _code(state)
+    widgets.copy_as_python(
+        f"""pairs = queries.pair_scores(store, selection, pooled=True)
+judged = {{name: pairs[name] for name in {state.judges!r}}}
+tables = queries.ratings(store, selection, anchors=({state.anchor!r},))
+repeats = {{name: icc(table) for name, table in tables.items()}}
+within = {{name: one.icc_3_1.value for name, one in repeats.items() if one.icc_3_1}}
+print(mean_of_judges(judged, {state.anchor!r}, prior={state.prior!r}).to_frame())
+print(judge_pooling(judged, {state.anchor!r}, rng=default_rng(0), prior={state.prior!r},
+              icc=within).to_frame())
+print(judge_screening(judged, {state.anchor!r}, icc=repeats, prior={state.prior!r}).to_frame())"""
+    )
 
 
-def _variance(found: Pooling) -> None:
-    fig = pooling_figure(found, theme=theme.current())
+def _variance(state: PageState, found: Pooling) -> None:
+    fig = pooling_figure(found, theme=state.look)
     widgets.figure(fig, "pooling", alt="Standard error of the pooled Elo by number of judges")
     if found.rho_runs is None:
         st.caption("RAEE's ρ, repeatability within judges, is unknown: no judge voted twice alike.")
@@ -73,16 +79,17 @@ def _variance(found: Pooling) -> None:
         "little or too much.\n\nAll of this is about other prompts. *Jury to jury* in the table is how far "
         "a model's Elo moves when other judges of this data set are taken."
     )
-    widgets.results(JURY_SIZES, found.sizes, alt="Standard error by number of judges")
-    widgets.downloads(found.to_frame(), "pooling")
+    alt = "Standard error by number of judges"
+    widgets.results(sentences.JURY_SIZES, found.sizes, "pooling", found.to_frame(), alt=alt)
 
 
 def _means(state: PageState, pooled: PooledBoard) -> None:
     votes = board(state.pairs[None], state.anchor, prior=state.prior)
-    widgets.results(pooled_columns(votes), pooled.rows, alt="Mean of judges beside pooled votes")
     frame = pooled.to_frame()
     elo = {row.model: row.elo.value for row in votes.rows}
-    widgets.downloads(frame.assign(pooled=frame["model"].map(elo)), "mean-of-judges")
+    frame = frame.assign(pooled=frame["model"].map(elo))
+    alt = "Mean of judges beside pooled votes"
+    widgets.results(sentences.pooled_columns(votes), pooled.rows, "mean-of-judges", frame, alt=alt)
     st.caption(
         "Mean of judges: every judge weighs alike. Pooled votes: every vote weighs alike within a prompt, so "
         "a judge that voted more often counts more, and a judge's extreme scores are tempered by the others."
@@ -91,23 +98,21 @@ def _means(state: PageState, pooled: PooledBoard) -> None:
 
 def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
     st.subheader("Would screening help?", anchor=False)
-    key = (state.selection, state.prior, state.anchor)
-    judged = {name: state.pairs[name] for name in state.judges}
     cut = st.slider("Least ICC(3,k)", 0.0, 1.0, ICC_STRONG, 0.01, key="screen", bind=widgets.URL)
     cuts = tuple(sorted({*CUTS, cut}))
     try:
         found = cached.computed(
             "screening",
-            (*key, cut),
-            lambda: screening(judged, state.anchor, icc=repeats, cuts=cuts, prior=state.prior),
+            (state.selection, state.prior, state.anchor, cut),
+            lambda: screening(state.by_judge, state.anchor, icc=repeats, cuts=cuts, prior=state.prior),
         )
     except NoUsableVotes as error:
         widgets.not_applicable(f"{error}.")
         return
-    st.text(screened(found, next(row for row in found.rows if row.cut == cut)))
+    st.text(sentences.screened(found, next(row for row in found.rows if row.cut == cut)))
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        fig = screening_figure(found, cut=cut, theme=theme.current())
+        fig = screening_figure(found, cut=cut, theme=state.look)
         widgets.figure(fig, "screening", alt="Width of the pooled interval by the cut on repeatability")
         widgets.how_to_read(
             "ICC(3,k) says how much of the variance of a judge's mean over its runs is the comparisons', "
@@ -121,26 +126,6 @@ def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
             for row, last in zip(found.rows, (None, *found.rows), strict=False)
             if last is None or row.judges != last.judges or row.cut == cut
         ]
-        widgets.results(CUT_COLUMNS, changed, alt="Screening")
-        widgets.downloads(found.to_frame(), "screening")
+        widgets.results(sentences.CUTS, changed, "screening", found.to_frame(), alt="Screening")
         if found.unknown:
             st.text(f"Left out throughout, as they never voted twice alike: {', '.join(found.unknown)}")
-
-
-def _repeats(state: PageState) -> dict[str, Repeatability]:
-    tables = cached.ratings(state.selection, anchors=(state.anchor,))
-    return {name: icc(table) for name, table in tables.items()}
-
-
-def _code(state: PageState) -> None:
-    widgets.copy_as_python(
-        f"""pairs = queries.pair_scores(store, selection, pooled=True)
-judged = {{name: pairs[name] for name in {state.judges!r}}}
-tables = queries.ratings(store, selection, anchors=({state.anchor!r},))
-repeats = {{name: icc(table) for name, table in tables.items()}}
-within = {{name: one.icc_3_1.value for name, one in repeats.items() if one.icc_3_1}}
-print(mean_of_judges(judged, {state.anchor!r}, prior={state.prior!r}).to_frame())
-print(judge_pooling(judged, {state.anchor!r}, rng=default_rng({SEED}), prior={state.prior!r},
-              icc=within).to_frame())
-print(judge_screening(judged, {state.anchor!r}, icc=repeats, prior={state.prior!r}).to_frame())"""
-    )

@@ -1,21 +1,31 @@
-"""Which prompts carry the board? Doubtful ones dropped, and subsamples against the formula's error."""
+"""Which prompts carry the board? Doubtful ones dropped, fewer of them, and those of each category."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard_checks import ABSTENTION, SUBSAMPLES, abstained, subsampled
-from core.leaderboard.abstaining import THRESHOLDS, Rule, abstention, changes
-from core.leaderboard.anchored import SubsampleErrors, subsample_errors
-from core.plots.leaderboard_checks import abstention_figure, changes_figure, subsample_figure
-from core.store.model_queries import pair_doubts
-from pages.sections.leaderboard.controls import PageState, in_url
-from pages.shared import cached, theme, widgets
+from core.interpretation import leaderboard_checks as sentences
+from core.leaderboard.anchored import subsample_errors
+from core.leaderboard.robustness import (
+    THRESHOLDS,
+    BetweenTasks,
+    Rule,
+    abstention,
+    between_tasks,
+    changes,
+    differing,
+)
+from core.plots import leaderboard_checks as plots
+from core.plots.leaderboard import task_key, tasks_figure
+from pages.sections.leaderboard.controls import PageState, how_many
+from pages.shared import cached, widgets
 
-SEED = 0
 SHOWN = 12
+MOST_CATEGORIES, TASK_MODELS = 30, 10
 DRAWS = 500
 RULE_NAMES: dict[str, Rule] = {"repeats": "run_sd", "confidence": "confidence"}
 
@@ -32,7 +42,6 @@ def _abstention(state: PageState) -> None:
     name = widgets.choice(
         "Doubt by",
         list(RULE_NAMES),
-        default="repeats",
         key="abstain_by",
         place=left,
         help="repeats: SD of the score over runs; confidence: mean of what the judge stated",
@@ -46,9 +55,7 @@ def _abstention(state: PageState) -> None:
         key=f"abstain_{rule}",
         bind=widgets.URL,
     )
-    doubts = cached.computed(
-        "doubts", (state.selection,), lambda: pair_doubts(cached.get_store(), state.selection)
-    )
+    doubts = cached.pair_doubts(state.selection)
     if state.judge is not None:
         doubts = {name: one for name, one in doubts.items() if name == state.judge}
     key = (*state.key, state.anchor, rule)
@@ -63,18 +70,14 @@ def _abstention(state: PageState) -> None:
         "changes", (*key, threshold), lambda: changes(doubts, state.anchor, rule=rule, threshold=threshold)
     )
     row = next(row for row in found.rows if row.threshold == threshold)
-    st.text(abstained(found, row, changed))
+    st.text(sentences.abstained(found, row, changed))
     drawn, measured = st.columns([3, 2], gap="medium")
-    look = theme.current()
     with drawn:
         if changed:
-            fig = changes_figure(changed[:SHOWN], theme=look, chosen=in_url("abstained"))
-            models = [one.model for one in changed]
-            chosen = widgets.figure(
-                fig, "abstained", alt="Change of each model's win probability", marks=models
-            )
-            if chosen:
-                widgets.votes_table(state.votes(chosen), name="abstained")
+            fig = plots.changes_figure(changed[:SHOWN], theme=state.look, chosen=widgets.in_url("abstained"))
+            marks = {one.model: state.votes(one.model) for one in changed}
+            alt = "Change of each model's win probability"
+            widgets.votes_table(widgets.figure(fig, "abstained", alt=alt, marks=marks), name="abstained")
         widgets.how_to_read(
             "Each judge drops the prompts on which it was in doubt; boards are means of judges. A row is a "
             "model: how far its win probability against the anchor moves, with a 95 % interval that counts "
@@ -84,10 +87,10 @@ def _abstention(state: PageState) -> None:
             "as prompts go."
         )
     with measured:
-        fig = abstention_figure(found, threshold=threshold, theme=look)
+        fig = plots.abstention_figure(found, threshold=threshold, theme=state.look)
         widgets.figure(fig, "abstention", alt="Change of Elo and its standard error by share of prompts kept")
-        widgets.results(ABSTENTION, found.rows, alt="Abstention by threshold")
-        widgets.downloads(found.to_frame(), "abstention")
+        alt = "Abstention by threshold"
+        widgets.results(sentences.ABSTENTION, found.rows, "abstention", found.to_frame(), alt=alt)
         if found.n_unknown:
             st.caption(
                 f"{found.n_unknown:,} judged prompts without "
@@ -103,13 +106,19 @@ print(abstention(doubts, {state.anchor!r}, rule={rule!r}, prior={state.prior!r})
 
 def _subsamples(state: PageState) -> None:
     st.subheader("Does the standard error hold on fewer prompts?", anchor=False)
-    found = cached.computed("subsamples", (*state.key, state.anchor, SEED), lambda: _errors(state))
-    st.text(subsampled(found))
+    found = cached.computed(
+        "subsamples",
+        (*state.key, state.anchor),
+        lambda: subsample_errors(
+            state.scores, state.anchor, sizes=_sizes(state), rng=widgets.seeded(), draws=DRAWS
+        ),
+    )
+    st.text(sentences.subsampled(found))
     if not len(found.n):
         return
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        fig = subsample_figure(found, theme=theme.current())
+        fig = plots.subsample_figure(found, theme=state.look)
         widgets.figure(fig, "subsample", alt="SD over subsamples against the formula's standard error")
         widgets.how_to_read(
             "Each mark is a model and a number of prompts: n of its prompts were drawn many times and the "
@@ -120,13 +129,13 @@ def _subsamples(state: PageState) -> None:
         )
     with measured:
         frame = found.to_frame()
-        widgets.results(SUBSAMPLES, frame.itertuples(), alt="Standard errors by formula and on subsamples")
-        widgets.downloads(frame, "subsamples")
+        alt = "Standard errors by formula and on subsamples"
+        widgets.results(sentences.SUBSAMPLES, frame.itertuples(), "subsamples", frame, alt=alt)
         st.caption(f"{found.draws:,} subsamples of each size")
     widgets.copy_as_python(
         f"""pairs = queries.pair_scores(store, selection, pooled=True)[{state.judge!r}]
 print(subsample_errors(pairs, {state.anchor!r}, sizes={_sizes(state)!r}, draws={DRAWS},
-                       rng=default_rng({SEED})).to_frame())"""
+                       rng=default_rng(0)).to_frame())"""
     )
 
 
@@ -136,7 +145,64 @@ def _sizes(state: PageState) -> tuple[int, ...]:
     return tuple(sorted({max(5, round(prompts * share)) for share in (0.25, 0.5, 0.75)}))
 
 
-def _errors(state: PageState) -> SubsampleErrors:
-    return subsample_errors(
-        state.scores, state.anchor, sizes=_sizes(state), rng=np.random.default_rng(SEED), draws=DRAWS
+def tasks_tab(state: PageState) -> None:
+    """Means over categories with the boards behind them."""
+    known = cached.values(state.selection, "category", limit=MOST_CATEGORIES + 1)
+    if len(known) < 2:
+        widgets.not_applicable(
+            "the votes selected have no second category; clear the category in the sidebar, or load votes "
+            "with one."
+        )
+        return
+    used = known[:MOST_CATEGORIES]
+    try:
+        found = cached.computed("tasks", (*state.key, state.anchor), lambda: _by_task(state, used))
+    except NoUsableVotes as error:
+        widgets.not_applicable(f"{error}.")
+        return
+    st.text(sentences.tasks(found))
+    drawn, measured = st.columns([3, 2], gap="medium")
+    marks = {row.model: state.votes(row.model) for row in found.rows}
+    for task, known_board in found.boards.items():
+        for row in known_board.rows:
+            marks[task_key(task, row.model)] = state.votes(row.model, category=task)
+    shown = how_many(len(found.rows), TASK_MODELS, key="tasks_all", place=measured)
+    with drawn:
+        fig = tasks_figure(found, shown=shown, theme=state.look, chosen=widgets.in_url("task"))
+        chosen = widgets.figure(fig, "task", alt="Elo of each model by category", marks=marks)
+        widgets.how_to_read(
+            "Large marks: mean of a model's Elo over categories, each weighing alike but for its error; the "
+            "bar says where the mean over such categories lies (random effects, modified Hartung–Knapp). "
+            "Small marks: its Elo on the prompts of one category alone. They scatter by chance, too: *SD* "
+            "in the table is what chance does not explain (τ by DerSimonian–Laird, interval by Q-profile), "
+            "I² its share."
+        )
+    with measured:
+        differ = [row.model for row in differing(found)]
+        frame = found.to_frame()
+        frame = frame.assign(differs=frame["model"].isin(differ))
+        alt = "Variance between categories"
+        widgets.results(sentences.task_columns(found), found.rows, "between-categories", frame, alt=alt)
+        if len(known) > MOST_CATEGORIES:
+            st.text(f"The first {MOST_CATEGORIES} categories by name; filter the votes to see others.")
+        if found.left_out:
+            st.text(f"Nobody met {state.anchor} in: {', '.join(found.left_out)}")
+    widgets.votes_table(chosen, name="task")
+    widgets.copy_as_python(
+        f"""def scores(category):
+    inside = replace(selection, where=(*selection.where, ("category", category)))
+    return queries.pair_scores(store, inside, pooled=True).get({state.judge!r})
+
+by_task = {{name: scores(name) for name in {list(found.boards)!r}}}
+print(between_tasks(by_task, {state.anchor!r}, prior={state.prior!r}).to_frame().to_string())"""
     )
+
+
+def _by_task(state: PageState, categories: tuple[str, ...]) -> BetweenTasks:
+    by_task = {}
+    for name in categories:
+        inside = replace(state.selection, where=(*state.selection.where, ("category", name)))
+        scores = cached.pair_scores(inside, pooled=True).get(state.judge)
+        if scores is not None:
+            by_task[name] = scores
+    return between_tasks(by_task, state.anchor, prior=state.prior)

@@ -6,23 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import NoUsableVotes
 from core.interpretation import direct_scores as sentences
 from core.interpretation import tables
-from core.leaderboard.anchored import Board, board
+from core.leaderboard.anchored import Board, board, met
 from core.leaderboard.judge_dispersion import Dispersion, dispersion
-from core.leaderboard.rating_methods import met
 from core.leaderboard.score_board import ScoreBoards, score_boards, scored_anchors
 from core.leaderboard.scores import DirectStatistics, direct_statistics
 from core.plots.leaderboard import scores_figure
 from core.records import DirectScores
 from core.schema import Selection
 from pages.sections.leaderboard.controls import PageState, how_many
-from pages.shared import cached, theme, widgets
+from pages.shared import cached, widgets
 
 SHOWN = 10
-SEED = 0
 
 
 def scores_tab(state: PageState) -> None:
@@ -41,21 +40,20 @@ def scores_tab(state: PageState) -> None:
         judged = {state.judge: judged[state.judge]}
     offered = scored_anchors(judged)
     if not offered:
-        _only_statistics(state.selection, judged)
+        _only_statistics(judged)
         return
     anchor = state.anchor
     if anchor not in offered:
         st.text(f"{anchor} was not scored beside another model: these scores need an anchor of their own.")
-        anchor = st.selectbox(
-            "Anchor of the scores", offered, _middling(judged, offered), key="scores_anchor", bind=widgets.URL
-        )
+        middling = _middling(judged, offered)
+        anchor = widgets.select("Anchor of the scores", offered, start=middling, key="scores_anchor")
     voters = state.judges if state.judge is None else [state.judge]
     votes = {
         name: board(state.pairs[name], anchor, prior=state.prior)
         for name in voters
         if met(state.pairs[name], anchor)
     }
-    _compared(state.selection, judged, anchor, votes, state.boards.get(anchor), state.prior)
+    _compared(judged, anchor, votes, state.boards.get(anchor), state.prior)
 
 
 def only_scores(selection: Selection, *, no_board: bool = False) -> bool:
@@ -70,17 +68,15 @@ def only_scores(selection: Selection, *, no_board: bool = False) -> bool:
     answer = st.container()
     offered = scored_anchors(judged)
     if not offered:
-        _only_statistics(selection, judged, place=answer)
+        _only_statistics(judged, answer)
         return True
-    chosen = st.selectbox(
-        "Anchor", offered, _middling(judged, offered), key="scores_anchor", bind=widgets.URL
-    )
-    _compared(selection, judged, chosen, {}, None, None, place=answer)
+    chosen = widgets.select("Anchor", offered, start=_middling(judged, offered), key="scores_anchor")
+    _compared(judged, chosen, {}, None, None, place=answer)
     return True
 
 
-def _middling(judged: dict[str, DirectScores], offered: Sequence[str]) -> int:
-    """Place of the model of middling mean score: against the best one, nobody wins."""
+def _middling(judged: dict[str, DirectScores], offered: Sequence[str]) -> str:
+    """The model of middling mean score: against the best one, nobody wins."""
     means: dict[str, list[float]] = {name: [] for name in offered}
     for scores in judged.values():
         # Judges' scales differ, so each is brought to its own mean first.
@@ -89,34 +85,28 @@ def _middling(judged: dict[str, DirectScores], offered: Sequence[str]) -> int:
             if (name := scores.models[code]) in means:
                 means[name].append(float(centred[scores.model == code].mean()))
     ranked = sorted(offered, key=lambda name: (float(np.mean(means[name])), name))
-    return offered.index(ranked[(len(ranked) - 1) // 2])
+    return ranked[(len(ranked) - 1) // 2]
 
 
-def _only_statistics(
-    selection: Selection,
-    judged: dict[str, DirectScores],
-    *,
-    place: st.delta_generator.DeltaGenerator | None = None,
-) -> None:
-    found = _statistics(selection, judged)
+def _only_statistics(judged: dict[str, DirectScores], place: DeltaGenerator | None = None) -> None:
+    found = _statistics(judged)
     with place or st.container():
         widgets.answer(sentences.alone(found), "warning", part="-scores")
     _statistics_tables(found)
-    widgets.copy_as_python(_code(selection, judged))
+    widgets.copy_as_python(_code(judged))
 
 
 def _compared(
-    selection: Selection,
     judged: dict[str, DirectScores],
     anchor: str,
     votes: dict[str, Board],
     shown_votes: Board | None,
     prior: str | None,
     *,
-    place: st.delta_generator.DeltaGenerator | None = None,
+    place: DeltaGenerator | None = None,
 ) -> None:
-    key = (selection, tuple(judged), anchor)
-    statistics = _statistics(selection, judged)
+    key = (widgets.current_selection(), tuple(judged), anchor)
+    statistics = _statistics(judged)
     try:
         found = cached.computed("score boards", key, lambda: score_boards(judged, anchor))
     except NoUsableVotes as error:
@@ -126,8 +116,8 @@ def _compared(
         return
     beside = cached.computed(
         "dispersion",
-        (*key, tuple(votes), prior, SEED),
-        lambda: dispersion(found, votes, anchor, rng=np.random.default_rng(SEED)),
+        (*key, tuple(votes), prior),
+        lambda: dispersion(found, votes, anchor, rng=widgets.seeded()),
     )
     answer = f"{sentences.leader(found.mean)} {sentences.beside_votes(beside)}"
     if place is None:
@@ -139,20 +129,15 @@ def _compared(
     _notes(found, statistics)
     _dispersion_table(beside)
     _statistics_tables(statistics)
-    widgets.copy_as_python(_code(selection, judged, anchor=anchor, votes=tuple(votes), prior=prior))
+    widgets.copy_as_python(_code(judged, anchor=anchor, votes=tuple(votes), prior=prior))
 
 
 def _board(found: ScoreBoards, votes: Board | None) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
-    look = theme.current()
     shown = how_many(len(found.mean.rows), SHOWN, key="scores_all", place=measured)
     with drawn:
         fig = scores_figure(
-            found,
-            styles=cached.styles(widgets.current_dataset(), look),
-            votes=votes,
-            shown=shown,
-            theme=look,
+            found, styles=widgets.current_styles(), votes=votes, shown=shown, theme=widgets.current_look()
         )
         widgets.figure(fig, "scores", alt="Chance of each model's score to beat the anchor's")
         widgets.how_to_read(
@@ -169,8 +154,8 @@ def _board(found: ScoreBoards, votes: Board | None) -> None:
             "one item, so votes can be more decided than scores where items differ much in difficulty."
         )
     with measured:
-        widgets.results(sentences.BOARD, found.mean.rows, alt="Models by direct scores")
-        widgets.downloads(found.to_frame, "direct-scores-board")
+        alt = "Models by direct scores"
+        widgets.results(sentences.BOARD, found.mean.rows, "direct-scores-board", found.to_frame, alt=alt)
         st.text(f"The anchor, {found.mean.anchor}, has a mean score of {found.mean.anchor_mean:.2f}.")
 
 
@@ -206,14 +191,14 @@ def _dispersion_table(found: Dispersion) -> None:
     )
 
 
-def _statistics(selection: Selection, judged: dict[str, DirectScores]) -> DirectStatistics:
-    return cached.computed("score statistics", (selection, tuple(judged)), lambda: direct_statistics(judged))
+def _statistics(judged: dict[str, DirectScores]) -> DirectStatistics:
+    key = (widgets.current_selection(), tuple(judged))
+    return cached.computed("score statistics", key, lambda: direct_statistics(judged))
 
 
 def _statistics_tables(found: DirectStatistics) -> None:
     st.subheader("Scores as given", anchor=False)
-    frame = tables.frame(sentences.STATISTICS, found.rows)
-    widgets.table(frame, "direct-scores", alt="Score statistics")
+    widgets.table(tables.frame(sentences.STATISTICS, found.rows), "direct-scores", alt="Score statistics")
     if found.pairs:
         st.subheader("Agreement of judges", anchor=False)
         frame = tables.frame(sentences.PAIRS, found.pairs)
@@ -225,7 +210,6 @@ def _statistics_tables(found: DirectStatistics) -> None:
 
 
 def _code(
-    selection: Selection,
     judged: dict[str, DirectScores],
     *,
     anchor: str | None = None,
@@ -247,7 +231,7 @@ def _code(
             *lines,
             f"boards = score_boards(scores, {anchor!r})",
             "print(boards.to_frame().to_string())",
-            f"beside = dispersion(boards, {boards}, {anchor!r}, rng=default_rng({SEED}))",
+            f"beside = dispersion(boards, {boards}, {anchor!r}, rng=default_rng(0))",
             "print(beside.to_frame().to_string())",
         ]
     return "\n".join(lines)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import TypeVar
 
 import streamlit as st
@@ -13,7 +12,6 @@ from core.consensus.listwise import Improvements, Weights, improvement
 from core.consensus.listwise_orders import OrderSensitivity, order_sensitivity
 from core.errors import NoUsableVotes
 from core.records import ListRankings
-from core.schema import Selection
 from pages.shared import cached, widgets
 
 LABELS = {"score": "score", "borda": "rank (Borda)", "top": "first places", "uncertainty": "uncertainty flag"}
@@ -22,10 +20,9 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PageState:
+class PageState(widgets.View):
     """The rankings, the judge that is shown, and how orders are pooled."""
 
-    selection: Selection
     rankings: dict[str, ListRankings]
     judge: str
     weights: Weights
@@ -39,8 +36,7 @@ class PageState:
 
 def read_controls() -> PageState:
     """Draw the controls."""
-    selection = widgets.current_selection()
-    rankings = cached.list_rankings(selection)
+    rankings = cached.list_rankings(widgets.current_selection())
     slots = st.columns([4, 2, 2], gap="small", vertical_alignment="bottom")
     judge = slots[0].selectbox("Judge", list(rankings), key="list-judge", bind=widgets.URL)
     standard = asdict(Weights())
@@ -60,40 +56,24 @@ def read_controls() -> PageState:
         bind=widgets.URL,
         help="Candidates within this many points of the highest consensus score win together.",
     )
-    return PageState(
-        selection=selection, rankings=rankings, judge=judge, weights=Weights(**chosen), tolerance=tolerance
-    )
-
-
-def known(compute: Callable[[], Result]) -> Result | None:
-    """A result, or None where these rankings do not allow it; the page then says so."""
-    try:
-        return compute()
-    except NoUsableVotes:
-        return None
+    return PageState(rankings=rankings, judge=judge, weights=Weights(**chosen), tolerance=tolerance)
 
 
 def improvements(state: PageState) -> dict[str, Improvements]:
     """Consensus against the first order, for every judge of items with a known best."""
-
-    def of(rankings: ListRankings) -> Improvements:
-        return improvement(rankings, weights=state.weights, tolerance=state.tolerance)
-
-    return _by_judge(state, "improvements", of, state.weights, state.tolerance)
+    return possible(
+        state,
+        "improvements",
+        lambda found: improvement(found, weights=state.weights, tolerance=state.tolerance),
+    )
 
 
 def sensitivities(state: PageState) -> dict[str, OrderSensitivity]:
     """What order does to every judge that saw an item in two orders."""
-    return _by_judge(state, "sensitivities", order_sensitivity)
+    return possible(state, "sensitivities", order_sensitivity)
 
 
-def _by_judge(
-    state: PageState, name: str, of: Callable[[ListRankings], Result], *key: Hashable
-) -> dict[str, Result]:
+def possible(state: PageState, name: str, compute: Callable[[ListRankings], Result]) -> dict[str, Result]:
     """A result of every judge whose rankings allow it."""
-
-    def all_judges() -> dict[str, Result | None]:
-        return {judge: known(partial(of, one)) for judge, one in state.rankings.items()}
-
-    found = cached.computed(name, (state.selection, *key), all_judges)
-    return {judge: one for judge, one in found.items() if one is not None}
+    key = (state.selection, state.weights, state.tolerance)
+    return cached.of_each_possible(name, key, state.rankings, compute, unless=NoUsableVotes)[0]

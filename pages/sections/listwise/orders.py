@@ -1,38 +1,111 @@
-"""How many orders are enough, and which slots come first?"""
+"""Is the consensus of all orders more often right, how many are enough, and which slots come first?"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
-from core.consensus.listwise_orders import OrderSensitivity, OrderSweep, order_sweep
+from core.consensus.listwise import Consensus, Improvements, consensus
+from core.consensus.listwise_orders import OrderSensitivity, order_sweep
+from core.errors import NoUsableVotes
 from core.interpretation import listwise as sentences
 from core.interpretation import tables
-from core.plots.listwise import slots_figure, sweep_figure
-from pages.sections.listwise.controls import NO_BEST, PageState, known
-from pages.shared import cached, theme, widgets
+from core.plots.consensus import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
+from pages.sections.listwise.controls import LABELS, NO_BEST, PageState
+from pages.shared import cached, widgets
+
+DECIMALS = [sentences.CANDIDATES[name] for name in ("consensus", "score", "borda", "top", "uncertainty")]
+
+
+def consensus_tab(state: PageState, found: dict[str, Improvements]) -> None:
+    """Direct against consensus accuracy of every judge, and the scores of each candidate."""
+    pooled = consensus(state.shown, weights=state.weights, tolerance=state.tolerance)
+    drawn, measured = st.columns([3, 2], gap="medium")
+    with drawn:
+        if found:
+            fig = improvements_figure(found, styles=state.styles, theme=state.look)
+            widgets.figure(
+                fig, "listwise", alt="Share of items right by the first order, any one and consensus"
+            )
+        else:
+            widgets.not_applicable(NO_BEST)
+        widgets.how_to_read(
+            "Hollow marks judge each item by its first order alone, thin bars by each of its orders alone "
+            "(the mean over them), filled marks by the consensus of all its orders: the weighted mean of the "
+            "mean score, the mean rank (Borda), the share of first places and the share of runs that flagged "
+            "uncertainty. An item counts 1 if its only winner is the best, 1/k if k candidates share the "
+            "first place and the best is among them. Lines are 95 % intervals over items. The p-value is an "
+            "exact sign test on the items that consensus changed, against the first order."
+        )
+    with measured:
+        if state.judge in found:
+            accuracy = (*found[state.judge].by_category, found[state.judge].overall)
+            shown = tables.frame(sentences.ACCURACY, accuracy)
+            widgets.table(shown, "listwise-accuracy", alt="Accuracy by category")
+            st.text(sentences.macro(found[state.judge]))
+        if pooled.missing:
+            lacking = ", ".join(LABELS[name] for name in pooled.missing)
+            st.caption(f"Left out, as some judgements lack it: {lacking}.")
+    _candidates(state, pooled)
+
+
+def _candidates(state: PageState, pooled: Consensus) -> None:
+    """Consensus of each candidate, and the judgements of the item that is chosen."""
+    frame = pooled.to_frame()
+    frame["item"] = np.array(cached.ranked_items(state.selection), dtype=object)[frame["item"]]
+    # A score that is missing everywhere is no column; whether one is the best is yes, no or unknown.
+    known_best = frame["best"].map({0: False, 1: True}).astype("boolean")
+    table = (
+        frame.assign(best=known_best)[list(sentences.CANDIDATES)]
+        .rename(columns=sentences.CANDIDATES)
+        .dropna(axis=1, how="all")
+    )
+    st.caption("Consensus of each candidate; choose a row to see the judgements of its item")
+    chosen = st.dataframe(
+        table,
+        hide_index=True,
+        column_config={
+            name: st.column_config.NumberColumn(format="%.2f") for name in DECIMALS if name in table
+        },
+        key="consensus-table",
+        on_select="rerun",
+        selection_mode="single-row",
+        alt="Consensus score of each candidate",
+    )
+    widgets.downloads(table, "consensus")
+    for row in chosen["selection"]["rows"]:
+        behind = replace(
+            state.selection,
+            judges=(state.judge,),
+            where=(*state.selection.where, ("item_id", frame["item"].iloc[row])),
+        )
+        runs = cached.get_store().export(behind, kind="rankings").to_pandas()
+        st.dataframe(runs.dropna(axis=1, how="all"), hide_index=True, alt="Judgements of the chosen item")
+        widgets.downloads(runs, "consensus-item")
 
 
 def orders_tab(state: PageState) -> None:
     """Accuracy against the number of orders."""
-    look = theme.current()
-    key = (state.selection, state.judge, state.weights, state.tolerance)
-
-    def sweep() -> OrderSweep | None:
-        rng = np.random.default_rng(0)
-        return known(
-            lambda: order_sweep(state.shown, rng=rng, weights=state.weights, tolerance=state.tolerance)
-        )
-
-    found = cached.computed("orders", key, sweep)
+    swept, _ = cached.of_each_possible(
+        "orders",
+        (state.selection, state.judge, state.weights, state.tolerance),
+        {state.judge: state.shown},
+        lambda one: order_sweep(one, rng=widgets.seeded(), weights=state.weights, tolerance=state.tolerance),
+        unless=NoUsableVotes,
+    )
+    found = swept.get(state.judge)
     if found is None:
         widgets.not_applicable(NO_BEST)
         return
     st.text(sentences.enough(found))
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        style = cached.styles(widgets.current_dataset(), look)[state.judge]
-        widgets.figure(sweep_figure(found, style=style, theme=look), "orders", alt="Accuracy against orders")
+        style = state.styles[state.judge]
+        widgets.figure(
+            sweep_figure(found, style=style, theme=state.look), "orders", alt="Accuracy against orders"
+        )
         if found.rows[0].bound is None:
             st.caption(f"No Hoeffding bound: one order alone is right on {found.q:.0%}, not more than half.")
         widgets.how_to_read(
@@ -53,13 +126,12 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
     if found is None:
         widgets.not_applicable("no item was judged in two orders.")
         return
-    look = theme.current()
     st.text(sentences.slots(found))
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
-        style = cached.styles(widgets.current_dataset(), look)[state.judge]
+        style = state.styles[state.judge]
         widgets.figure(
-            slots_figure(found.slots, style=style, theme=look), "slots", alt="First places by slot"
+            slots_figure(found.slots, style=style, theme=state.look), "slots", alt="First places by slot"
         )
         widgets.how_to_read(
             "Filled marks: share of runs in which the candidate of that slot comes first, with a 95 % "
@@ -71,3 +143,24 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
     with measured:
         frame = tables.frame(sentences.SLOTS, found.slots)
         widgets.table(frame, "listwise-slots", alt="First places by slot")
+
+
+def judges_tab(
+    state: PageState, found: dict[str, Improvements], sensitive: dict[str, OrderSensitivity]
+) -> None:
+    """Every judge's order sensitivity and accuracy."""
+    if sensitive:
+        st.text(sentences.judges(sensitive))
+        fig = sensitivities_figure(sensitive, styles=state.styles, theme=state.look)
+        widgets.figure(fig, "order-decides", alt="Share of items whose first place depends on the order")
+        widgets.how_to_read(
+            "A mark is the share of items on which a judge put different candidates first in different "
+            "orders; bars are 95 % intervals over items. 0 is a judge that does not care for order. A judge "
+            "that saw an item in more orders had more chances to change, so compare judges of equally many. "
+            "*Improved* and *regressed* in the table count the items that the consensus of all orders sets "
+            "right or wrong, against the first order alone; p is an exact sign test on them."
+        )
+    else:
+        widgets.not_applicable("no item was judged in two orders.")
+    columns = sentences.judge_columns(found, sensitive)
+    widgets.table(tables.frame(columns, state.rankings), "listwise-judges", alt="All judges")

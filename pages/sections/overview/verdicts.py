@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import pandas as pd
 import streamlit as st
 
 from core.aggregation.rules import dummies
@@ -11,6 +12,7 @@ from core.auditing import Audit, JudgeAudit
 from core.interpretation.verdicts import Verdict, answer, overall, worst
 from core.reporting.html import SIGNS
 from core.schema import Selection
+from core.stats.estimate import Estimate
 from pages.shared import cached, widgets
 
 FIRST = 8
@@ -48,41 +50,26 @@ def _by_judge(found: Audit) -> dict[str, list[Verdict]]:
 
 def raters_section(found: Audit, selection: Selection) -> None:
     """The table of raters, baselines that judge without looking among them."""
-    import pandas as pd
-
     verdicts = _by_judge(found)
     rows = [_judge_row(judge, verdicts[judge.judge]) for judge in found.judges]
-    rows += [
-        {
-            "rater": name,
-            "kind": "dummy",
-            "verdict": "baseline",
-            "votes": accuracy.n,
-            "accuracy": accuracy.value,
-            "low": accuracy.low,
-            "high": accuracy.high,
-        }
-        for name, accuracy in dummies(cached.vote_counts(selection), cached.length_counts(selection)).items()
-    ]
+    baselines = dummies(cached.vote_counts(selection), cached.length_counts(selection))
+    rows += [_row(name, "dummy", "baseline", one.n, one) for name, one in baselines.items()]
     frame = pd.DataFrame(rows)
     numbers = [str(column) for column in frame if not str(column).startswith("finding")]
     widgets.table(frame, "raters", alt="Raters and their verdicts", columns=numbers)
 
 
+def _row(name: str, kind: str, verdict: str, votes: int, accuracy: Estimate | None) -> dict[str, object]:
+    row: dict[str, object] = {"rater": name, "kind": kind, "verdict": verdict, "votes": votes}
+    ends = (accuracy.value, accuracy.low, accuracy.high) if accuracy else (None, None, None)
+    return row | dict(zip(("accuracy", "low", "high"), ends, strict=True))
+
+
 def _judge_row(judge: JudgeAudit, verdicts: list[Verdict]) -> dict[str, object]:
-    accuracy, calibration, position = judge.accuracy, judge.calibration, judge.position
-    grade = overall(verdicts)
-    row: dict[str, object] = {
-        "rater": judge.judge,
-        "kind": judge.rater_type,
-        "verdict": f"{SIGNS[grade]} {grade}",
-        "votes": judge.votes.n,
-        "accuracy": accuracy.value if accuracy else None,
-        "low": accuracy.low if accuracy else None,
-        "high": accuracy.high if accuracy else None,
-        "ECE": calibration.ece if calibration else None,
-        "flips": position.flip_rate.value if position and position.flip_rate else None,
-    }
+    grade, calibration, position = overall(verdicts), judge.calibration, judge.position
+    row = _row(judge.judge, judge.rater_type, f"{SIGNS[grade]} {grade}", judge.votes.n, judge.accuracy)
+    row["ECE"] = calibration.ece if calibration else None
+    row["flips"] = position.flip_rate.value if position and position.flip_rate else None
     return row | {f"finding {i + 1}": verdict.sentence for i, verdict in enumerate(worst(verdicts))}
 
 

@@ -2,53 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.aggregation.position_aware_btd import PositionAware, one_order, position_aware
-from core.errors import AppellateError
 from core.interpretation.aggregation import position_aware as sentence
+from core.interpretation.tables import Column, frame_of
 from core.plots.aggregation import changes_figure
-from pages.sections.position.controls import PageState
+from core.records import OrderCounts
+from pages.sections.position.order import PageState
 from pages.shared import cached, widgets
-from pages.shared.columns import RULES, RULES_CAPTION
 
 SPLITS = 100
 ALL, ONE = "as they are", "one order each"
+JUDGES = (
+    Column("n", "fit.n_items", "d"),
+    Column("unbalanced", "fit.unbalanced", "d"),
+    Column("δ", "delta", ends=("low", "high")),
+    Column("z", "fit.z"),
+    Column("corrected on all labels", lambda one: "yes" if one.fit.delta else "no", ""),
+    Column("MAE change", lambda one: one.scores.mae_change[1], ends=("MAE low", "MAE high")),
+)
 
 
 def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
     """One judge in words, into `answer`, under the page's own answer; all drawn, and the rules of one."""
     with answer:
-        kind: Literal["finding", "warning"] = "finding" if state.verdict.verdict == "ok" else "warning"
-        widgets.answer(f"{state.judge}: {state.verdict.sentence}", kind)
+        widgets.verdict(state.verdict)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     votes = widgets.choice(
         "Votes",
         (ALL, ONE),
-        default=ALL,
         key="order_votes",
         place=row,
         help="One order each: of every comparison only the votes of one order, drawn at random, as if each "
         "had been asked once",
     )
-    share = row.slider(
-        "Calibration share",
-        1,
-        50,
-        5,
-        format="%d %%",
-        key="order_share",
-        bind=widgets.URL,
-        help="Share of the items",
-        width=240,
-    )
-    found, failed = cached.computed(
-        "position aware", (state.selection, votes, share), lambda: _all(state, votes, share)
+    share = widgets.share_slider(row, "order_share", 240)
+    counts = cached.order_counts(state.selection)
+    found, failed = cached.of_each_possible(
+        "position aware",
+        (state.selection, votes, share),
+        counts,
+        lambda one: _position_aware(one, votes, share),
     )
     if state.judge not in found:
         widgets.not_applicable(failed.get(state.judge, f"{state.judge} has no vote with a known order."))
@@ -70,50 +66,19 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
             "δ below 0 corrects a bias towards the response shown first. With balanced orders there is "
             "nothing to correct: try one order each to see what asking once would have cost."
         )
-    widgets.table(_judges(found), "corrected-judges", alt="Parameter of the order by judge")
-    st.caption(RULES_CAPTION)
-    rules = found[state.judge].to_frame()[list(RULES)].rename(columns=RULES)
-    widgets.table(rules, "corrected-rules", alt="Held-out error of each rule")
+    widgets.table(frame_of(JUDGES, found), "corrected-judges", alt="Parameter of the order by judge")
+    frame = found[state.judge].to_frame()
+    widgets.held_out_table(frame, "corrected-rules", alt="Held-out error of each rule")
     widgets.without_result(failed)
     thinned = "" if votes == ALL else "counts = one_order(counts, rng=default_rng(0))\n"
     widgets.copy_as_python(
         f"""counts = queries.order_counts(store, selection)[{state.judge!r}]
-{thinned}found = position_aware(counts, rng=default_rng(0), n_splits={SPLITS}, share={share / 100})
+{thinned}found = position_aware(counts, rng=default_rng(0), n_splits={SPLITS}, share={share})
 print(found.delta, found.fit.z)
 print(found.to_frame().to_string())"""
     )
 
 
-def _all(state: PageState, votes: str, share: int) -> tuple[dict[str, PositionAware], dict[str, str]]:
-    """Each judge's result, or why it has none."""
-    found, failed = {}, {}
-    for name, counts in cached.order_counts(state.selection).items():
-        used = counts if votes == ALL else one_order(counts, rng=np.random.default_rng(0))
-        try:
-            found[name] = position_aware(
-                used, rng=np.random.default_rng(0), n_splits=SPLITS, share=share / 100
-            )
-        except AppellateError as error:
-            failed[name] = str(error)
-    return found, failed
-
-
-def _judges(found: dict[str, PositionAware]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "judge": name,
-                "n": one.fit.n_items,
-                "unbalanced": one.fit.unbalanced,
-                "δ": one.delta.value,
-                "low": one.delta.low,
-                "high": one.delta.high,
-                "z": one.fit.z,
-                "corrected on all labels": "yes" if one.fit.delta else "no",
-                "MAE change": one.scores.mae_change.value[1],
-                "MAE low": one.scores.mae_change.low[1],
-                "MAE high": one.scores.mae_change.high[1],
-            }
-            for name, one in found.items()
-        ]
-    )
+def _position_aware(counts: OrderCounts, votes: str, share: float) -> PositionAware:
+    used = counts if votes == ALL else one_order(counts, rng=widgets.seeded())
+    return position_aware(used, rng=widgets.seeded(), n_splits=SPLITS, share=share)

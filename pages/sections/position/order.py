@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import streamlit as st
 
-from core.bias.length import verbosity
-from core.bias.position import flips_by, margin_group, order_balance
+from core.bias import PositionBias, flips_by, margin_group, order_balance, position_bias, verbosity
+from core.errors import NoUsableVotes
 from core.interpretation import position as sentences
-from core.interpretation.position import LENGTHS, POSITIONS, POSITIONS_SHOWN
+from core.interpretation import verdicts
 from core.interpretation.tables import frame_of
-from core.plots.position import (
-    favoured_slot,
-    flip_key,
-    flips,
-    flips_by_group,
-    order_errors,
-    slot_biases,
-    slot_key,
-)
+from core.interpretation.verdicts import Verdict
+from core.plots import position as plots
+from core.records import PositionCounts
 from core.store.vote_queries import Mark
-from pages.sections.position.controls import PageState
 from pages.shared import cached, widgets
+
+GRADES = ("fail", "warn", "ok", "unknown")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PageState(widgets.View):
+    """The chosen judge, and the position bias of every judge with the counts behind it."""
+
+    judge: str
+    verdict: Verdict
+    positions: dict[str, PositionCounts]
+    results: dict[str, PositionBias]
+
+
+def read_controls() -> PageState:
+    """Draw the control; refuse a selection without known positions."""
+    selection = widgets.current_selection()
+    positions = cached.positions(selection)
+    if not positions:
+        raise NoUsableVotes(
+            "No vote here says which response was shown first, so position bias cannot be tested. Ask the "
+            "judge about each comparison in both orders and load the votes with a column position: ab where "
+            "A was shown first, ba where B was."
+        )
+    results = cached.of_each("position", (selection,), positions, position_bias)
+    graded = {name: verdicts.position(name, one) for name, one in results.items()}
+    flipped = {name: one.flip_rate.value if one.flip_rate else 0.0 for name, one in results.items()}
+    worst = min(results, key=lambda name: (GRADES.index(graded[name].verdict), -flipped[name]))
+    judge = widgets.select("Judge", results, start=worst, key="rater")
+    return PageState(judge=judge, verdict=graded[judge], positions=positions, results=results)
 
 
 def order_section(state: PageState) -> None:
@@ -34,28 +58,26 @@ def order_section(state: PageState) -> None:
     with right:
         st.subheader("How often the verdict changes", anchor=False)
         flip = _flips(state)
-    if slot:
-        widgets.votes_table(slot, name="lean")
-    if flip:
-        widgets.votes_table(flip, name="flip")
+    widgets.votes_table(slot, name="lean")
+    widgets.votes_table(flip, name="flip")
     if warning := sentences.unbalanced(state.results):
         st.text(warning)
     widgets.table(
-        frame_of(POSITIONS, state.results),
+        frame_of(sentences.POSITIONS, state.results),
         "position",
         alt="Position figures of each judge",
-        columns=POSITIONS_SHOWN,
+        columns=sentences.POSITIONS_SHOWN,
     )
     st.caption("The downloads have every interval.")
 
 
 def _slot_biases(state: PageState) -> Mark | None:
-    slots = {name: favoured_slot(one) for name, one in state.results.items()}
-    marks = {slot_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()}
-    fig = slot_biases(
+    slots = {name: plots.favoured_slot(one) for name, one in state.results.items()}
+    marks = {plots.slot_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()}
+    fig = plots.slot_biases(
         state.results, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean")
     )
-    chosen = widgets.figure(fig, "lean", alt="Position bias by judge", marks=list(marks))
+    chosen = widgets.figure(fig, "lean", alt="Position bias by judge", marks=marks)
     widgets.how_to_read(
         "Right of the line a judge favours the response shown first, left of it the one shown second. "
         "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that picks the "
@@ -63,34 +85,35 @@ def _slot_biases(state: PageState) -> Mark | None:
         "(first + second); where orders are unbalanced it also shows where the better response sat. In the "
         "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them in."
     )
-    return marks[chosen] if chosen else None
+    return chosen
 
 
 def _flips(state: PageState) -> Mark | None:
     results = state.results
-    marks = {flip_key(name, "flip"): Mark(judge=name, flip="flip") for name in results if results[name].flips}
-    marks |= {
-        flip_key(name, "hard"): Mark(judge=name, flip="hard") for name in results if results[name].hard_flips
+    marks = {
+        plots.flip_key(name, "flip"): Mark(judge=name, flip="flip") for name in results if results[name].flips
     }
-    fig = flips(results, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip"))
+    marks |= {
+        plots.flip_key(name, "hard"): Mark(judge=name, flip="hard")
+        for name in results
+        if results[name].hard_flips
+    }
+    fig = plots.flips(results, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip"))
     alt = "Share of verdicts that change with the order"
-    chosen = widgets.figure(fig, "flip", alt=alt, marks=list(marks))
+    chosen = widgets.figure(fig, "flip", alt=alt, marks=marks)
     widgets.how_to_read(
         "Share of pairs (one run of a comparison, in both orders) whose verdicts differ; hollow marks count "
         "only those that go from one response to the other. The small bar is how often repeats in the *same* "
         "order differ: the judge's own noise. What lies beyond it is what order adds (*excess*)."
     )
-    return marks[chosen] if chosen else None
+    return chosen
 
 
 def balance_section(state: PageState) -> None:
     """One judge in words and drawn, all in the table."""
     st.subheader("Does asking in both orders pay?", anchor=False)
-    balances = cached.computed(
-        "order balance",
-        (state.selection,),
-        lambda: {name: order_balance(one) for name, one in cached.order_counts(state.selection).items()},
-    )
+    counts = cached.order_counts(state.selection)
+    balances = cached.of_each("order balance", (state.selection,), counts, order_balance)
     balance = balances[state.judge]
     sentence = sentences.order_balance(state.judge, balance)
     if balance is None:
@@ -99,7 +122,7 @@ def balance_section(state: PageState) -> None:
     st.text(sentence)
     drawn, listed = st.columns(2, gap="medium")
     with drawn:
-        fig = order_errors(balance, style=state.styles[state.judge], theme=state.look)
+        fig = plots.order_errors(balance, style=state.styles[state.judge], theme=state.look)
         widgets.figure(fig, "orders", alt="Error by order")
         widgets.how_to_read(
             "Mean absolute error of the majority label against gold, with the number of votes a label is "
@@ -149,32 +172,28 @@ def _by_group(state: PageState, by: Literal["category", "margin"]) -> None:
         widgets.not_applicable(WHY_NOT[by])
         return
     names = [name or "(none)" for name in table.groups]
-    flipped = [name for name, n in zip(names, table.flips.tolist(), strict=True) if n]
-    fig = flips_by_group(
+    flipped = {name: name for name, n in zip(names, table.flips.tolist(), strict=True) if n}
+    fig = plots.flips_by_group(
         table, style=state.styles[state.judge], theme=state.look, chosen=st.session_state.get(key)
     )
     chosen = widgets.figure(fig, key, alt=f"Flips by {by}", marks=flipped)
     if chosen:
         code = counts.category if by == "category" else margin_group(counts)
         behind = counts.comparison[(code == names.index(chosen)) & (counts.flips > 0)]
-        first = tuple(behind[: widgets.VOTES_SHOWN].tolist())
-        widgets.votes_table(Mark(judge=state.judge, flip="flip", comparisons=first), name=key)
+        widgets.votes_table(replace(widgets.first_of(behind, state.judge), flip="flip"), name=key)
 
 
 def length_section(state: PageState) -> None:
     """One judge in words, all in the table."""
     st.subheader("Does the longer response win?", anchor=False)
-    measured = cached.computed(
-        "verbosity",
-        (state.selection,),
-        lambda: {name: verbosity(one) for name, one in cached.length_counts(state.selection).items()},
-    )
+    counts = cached.length_counts(state.selection)
+    measured = cached.of_each("verbosity", (state.selection,), counts, verbosity)
     known = {name: one for name, one in measured.items() if one}
     if not known:
         widgets.not_applicable("no vote has the lengths or the texts of both responses.")
         return
     st.text(sentences.verbosity(state.judge, known.get(state.judge)))
-    widgets.table(frame_of(LENGTHS, known), "verbosity", alt="Preference for the longer response")
+    widgets.table(frame_of(sentences.LENGTHS, known), "verbosity", alt="Preference for the longer response")
     widgets.how_to_read(
         "Prefers longer: share of decided votes that went to the longer response. Longer responses are often "
         "better, so it is compared with how often gold prefers the longer one on the same comparisons; the "

@@ -1,36 +1,36 @@
-"""Does the order in which two responses are shown decide the verdict, and do votes in both orders pay?
+"""What decides a verdict beside the answers: the order in which they are shown, and their length.
 
-`position_bias` and `flips_by` measure the bias, `order_balance` the error of majority labels from votes of
-one order, of the other, and of half each. docs/methods.md §4.
+`position_bias` and `flips_by` measure the bias of order, `order_balance` the error of majority labels from
+votes of one order, of the other, and of half each, `verbosity` the pull of the longer answer.
+docs/methods.md §4.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from ..errors import InvalidOption
-from ..experiments.protocol import chances
-from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, PositionCounts, majority
-from ..stats.estimate import Estimate, Estimates, flat
-from ..stats.intervals import (
-    clustered_proportion,
-    kish_effect,
-    linearised_interval,
-    mean_error_interval,
-    mean_interval,
-    wilson,
+from .errors import InvalidOption
+from .experiments.protocol import chances
+from .records import (
+    NO_GOLD,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LengthCounts,
+    OrderCounts,
+    PositionCounts,
+    majority,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .stats import intervals
+from .stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, flat
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PositionBias:
+class PositionBias(OneRow):
     """Position figures of one judge; None where the votes cannot tell, never 0.
 
     first, second, tie : votes for the response shown first, shown second, ties (votes with known position).
@@ -84,12 +84,6 @@ class PositionBias:
         }
         return {what: why for what, (found, why) in reasons.items() if found is None}
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row."""
-        import pandas as pd
-
-        return pd.DataFrame([flat(self)])
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FlipTable:
@@ -109,14 +103,11 @@ class FlipTable:
     rate: Estimates
     hard_flips: IntArray
     hard_rate: Estimates
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per group."""
-        import pandas as pd
-
-        columns = flat(self, without=("by", "groups", "level"))
-        return pd.DataFrame({self.by: list(self.groups)} | columns)
+        columns = flat(self, without=("by", "groups"))
+        return data_frame({self.by: list(self.groups)} | columns)
 
 
 def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBias:
@@ -167,34 +158,28 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
     >>> round(found.flip_rate.value, 3), round(found.bias_pairs.value, 3), found.p_value
     (0.667, 0.667, 0.5)
     """
-    first, second, tie = (int(values.sum()) for values in (counts.first, counts.second, counts.tie))
-    pairs = int(counts.pairs.sum())
+    names = ("first", "second", "tie", "pairs", "flips", "hard_flips", "same_order_pairs")
+    totals = {name: int(getattr(counts, name).sum()) for name in names}
     slots = counts.first - counts.second
     has_pairs = counts.pairs > 0
     towards_first = int((counts.slot_sum[has_pairs] > 0).sum())
     towards_second = int((counts.slot_sum[has_pairs] < 0).sum())
     difference = towards_first - towards_second
     return PositionBias(
-        first=first,
-        second=second,
-        tie=tie,
+        **totals,
         bias_decided=_mean_bias(counts.item, counts.first + counts.second, slots, level),
         bias_all=_mean_bias(counts.item, counts.first + counts.second + counts.tie, slots, level),
         bias_pairs=_mean_bias(counts.item, 2 * counts.pairs, counts.slot_sum, level),
-        unpaired=first + second + tie - 2 * pairs,
-        pairs=pairs,
-        flips=int(counts.flips.sum()),
+        unpaired=sum(totals[name] for name in names[:3]) - 2 * totals["pairs"],
         flip_rate=_rate(counts.item, counts.pairs, counts.flips, level),
-        hard_flips=int(counts.hard_flips.sum()),
         hard_flip_rate=_rate(counts.item, counts.pairs, counts.hard_flips, level),
-        same_order_pairs=int(counts.same_order_pairs.sum()),
         same_order_disagreement=_rate(
             counts.item, counts.same_order_pairs, counts.same_order_disagreements, level
         ),
         excess=_excess(counts, level),
         towards_first=towards_first,
         towards_second=towards_second,
-        p_value=sign_test(towards_first, towards_second) if pairs else None,
+        p_value=sign_test(towards_first, towards_second) if totals["pairs"] else None,
         direction=None if difference == 0 else "first" if difference > 0 else "second",
         comparisons=len(counts),
         pair_comparisons=int(has_pairs.sum()),
@@ -250,7 +235,6 @@ def flips_by(
         rate=_rates(counts, rows, counts.flips, level),
         hard_flips=total(counts.hard_flips),
         hard_rate=_rates(counts, rows, counts.hard_flips, level),
-        level=level,
     )
 
 
@@ -263,13 +247,13 @@ def margin_group(counts: PositionCounts, *, bins: int = 5) -> IntArray:
 
 
 def _rate(item: IntArray, n: IntArray, k: IntArray, level: float) -> Estimate | None:
-    return clustered_proportion(item, n, k, level=level) if n.sum() else None
+    return intervals.clustered_proportion(item, n, k, level=level) if n.sum() else None
 
 
 def _rates(counts: PositionCounts, rows: list[BoolArray], k: IntArray, level: float) -> Estimates:
     """Rate of k among the pairs of each group; NaN without a pair."""
     return Estimates.of(
-        [clustered_proportion(counts.item[r], counts.pairs[r], k[r], level=level) for r in rows]
+        [intervals.clustered_proportion(counts.item[r], counts.pairs[r], k[r], level=level) for r in rows]
     )
 
 
@@ -289,10 +273,10 @@ def _mean_bias(item: IntArray, votes: IntArray, slots: IntArray, level: float) -
     items, score = int((n > 0).sum()), float(x.sum()) / total
     if items > 1:
         clustered = items / (items - 1) * float(((x - score * n) ** 2).sum())
-        deff = (clustered + 0.25 * kish_effect(n)) / (total * score * (1 - score) + 0.25)
+        deff = (clustered + 0.25 * intervals.kish_effect(n)) / (total * score * (1 - score) + 0.25)
     else:
         deff = total
-    low, high = (2 * float(end) - 1 for end in wilson(score * total, total, level=level, deff=deff))
+    low, high = (2 * float(end) - 1 for end in intervals.wilson(score * total, total, level=level, deff=deff))
     bias = int(slots.sum()) / int(total)
     # Rounding must not push an end past the estimate.
     return Estimate(bias, min(low, bias), max(high, bias), n=int(total), level=level, deff=deff)
@@ -308,7 +292,7 @@ def _excess(counts: PositionCounts, level: float) -> Estimate | None:
     influence = (counts.flips - flip * counts.pairs) / pairs
     influence = influence - (counts.same_order_disagreements - noise * counts.same_order_pairs) / repeats
     by_item = np.bincount(row_item, influence)
-    return linearised_interval(float(flip - noise), by_item, n=int(pairs), level=level)
+    return intervals.linearised_interval(float(flip - noise), by_item, n=int(pairs), level=level)
 
 
 def sign_test(k: int, m: int) -> float:
@@ -345,14 +329,11 @@ class OrderBalance:
     n: int
     items: int
     left_out: int
-    level: float
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per order."""
-        import pandas as pd
-
         columns = flat(self, names=("votes", "mae", "n"))
-        return pd.DataFrame({"orders": list(self.orders)} | columns)
+        return data_frame({"orders": list(self.orders)} | columns)
 
 
 def order_balance(
@@ -400,19 +381,18 @@ def order_balance(
     reason = "one vote in each order cannot be halved; it needs two or more" if n == 1 else None
     if n > 1:
         change = (loss[0] + loss[1]) / 2 - loss[2]
-        gain = mean_interval(item, change, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
+        gain = intervals.mean_interval(item, change, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
         if not gain.has_interval:
             reason = "all comparisons are of one item, which says nothing of others"
     return OrderBalance(
         orders=ORDERS,
         votes=np.array([n, n, n if n > 1 else 0, 2 * n]),
-        mae=Estimates.of([mean_error_interval(item, one, level=level) for one in loss]),
+        mae=Estimates.of([intervals.mean_error_interval(item, one, level=level) for one in loss]),
         gain=gain,
         reason=reason,
         n=int(usable.sum()),
         items=len(np.unique(item)),
         left_out=int((labelled & ~usable).sum()),
-        level=level,
     )
 
 
@@ -449,3 +429,69 @@ def _expected_error_of_both(ab: IntArray, ba: IntArray, gold: IntArray, n: int) 
         rows = gold == label
         found[rows] = ((chance_ab[rows] @ error[k]) * chance_ba[rows]).sum(axis=1)
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Verbosity(OneRow):
+    """How often one judge prefers the longer response, and how often gold does.
+
+    longer_rate : P(longer preferred) among its `n` decided votes on responses of different length.
+    judge_rate, gold_rate : the same on comparisons with gold, and gold's own rate there, among the `n_gold`
+        votes on comparisons that gold decides; excess : their difference, positive towards the longer.
+        None without gold.
+    items : with responses of different length.  level : of the intervals.
+    """
+
+    n: int
+    longer: int
+    longer_rate: Estimate
+    n_gold: int
+    judge_rate: float | None
+    gold_rate: float | None
+    excess: Estimate | None
+    items: int
+    level: float
+
+
+def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
+    """P(longer preferred) of one judge, minus gold's own rate where there is gold.
+
+    Longer responses are often better, so the rate alone is no bias. On comparisons with gold, excess = Σ
+    longer/Σ decided of the judge's votes − the same of gold, which counts once for each vote (ours: each side
+    is taken among what it decides, on the same comparisons). The rate's interval is Wilson clustered by item;
+    that of the excess is `linearised_interval` (ours).
+
+    Returns
+    -------
+    Verbosity, or None without a decided vote on responses of known, different length.
+
+    Source: docs/methods.md §4.
+    """
+    decided = counts.longer + counts.shorter
+    n = int(decided.sum())
+    if not n:
+        return None
+    rate = intervals.clustered_proportion(counts.item, decided, counts.longer, level=level)
+    known = counts.gold != NO_GOLD
+    item, longer, decided = counts.item[known], counts.longer[known], decided[known]
+    by_gold = (decided + counts.tie[known]) * (counts.gold[known] != 0)
+    gold_longer = by_gold * (counts.gold[known] == 1)
+    n_gold = int(by_gold.sum())
+    judge_rate = gold_rate = excess = None
+    if n_gold and decided.sum():
+        judge_rate, gold_rate = float(longer.sum() / decided.sum()), float(gold_longer.sum() / n_gold)
+        _, code = np.unique(item, return_inverse=True)
+        influence = np.bincount(code, (longer - judge_rate * decided) / decided.sum())
+        influence -= np.bincount(code, (gold_longer - gold_rate * by_gold) / n_gold)
+        excess = intervals.linearised_interval(judge_rate - gold_rate, influence, n=n_gold, level=level)
+    return Verbosity(
+        n=n,
+        longer=int(counts.longer.sum()),
+        longer_rate=rate,
+        n_gold=n_gold,
+        judge_rate=judge_rate,
+        gold_rate=gold_rate,
+        excess=excess,
+        items=len(np.unique(counts.item)),
+        level=level,
+    )

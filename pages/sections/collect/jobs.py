@@ -1,20 +1,71 @@
-"""Jobs that go on, ended or wait to be resumed: they belong to the server, whichever tab started them."""
+"""Jobs: what one would take and sends, its start, and those that go on, ended or wait to be resumed."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from core.installation import INSTALLED, ROOT
 from core.judging.job import Job
 from core.judging.plan import described, outcome, plan, proposed
-from core.judging.registry import Started, complete, forget, resume, runs, started
+from core.judging.prompts import FOLDER
+from core.judging.registry import Started, begin, complete, forget, resume, runs, started
 from core.judging.runner import Run
 from core.store.ledger import without_verdict
-from pages.sections.collect.controls import errors, in_words, prompts_now
+from pages.sections.collect.controls import PageState, errors, in_words, prompts_now
 from pages.sections.collect.endpoint import secret_keys
 from pages.shared import cached, widgets
 
 LOOK_SECONDS = 1.0
 SEEN = "runs whose end was read"
+
+
+def start(state: PageState) -> None:
+    """Say what the job would take, and start it."""
+    plan = state.plan
+    with st.container(horizontal=True, vertical_alignment="center"):
+        nothing = not plan.calls and not plan.further_calls
+        if st.button("Start", key="collect-start", type="primary", disabled=nothing):
+            with errors():
+                begin(state.job, cached.get_store(), state.terms, keys=secret_keys())
+                st.rerun()
+        lines = [in_words(line) for line in plan.sentences]
+        st.text("\n".join(f"{line[:1].upper()}{line[1:]}." for line in lines))
+
+
+def prompt(state: PageState) -> None:
+    """The prompt as it is sent, but for the texts of each item."""
+    found = state.prompt
+    with st.expander("The prompt"):
+        st.caption("System")
+        st.code(found.system, language=None, wrap_lines=True)
+        st.caption("User; judged texts stand in the places in double braces, fenced as data")
+        st.code(found.user, language=None, wrap_lines=True)
+        folder = state.job.prompts or (FOLDER if INSTALLED else FOLDER.relative_to(ROOT))
+        st.text(
+            f"{found.name}.md; its hash, kept with every vote: {found.hash}\n"
+            f"To change it, copy the folder {folder}, edit the copy, and name it under More about the "
+            "protocol. An edited prompt is another prompt: its votes are collected anew."
+        )
+
+
+def copy(state: PageState) -> None:
+    """The same job in Python."""
+    job = state.job
+    given = widgets.arguments(job, ("dataset", "items", "judges", "protocol"))
+    judge = widgets.arguments(job.judges[0], ("model",))
+    terms = widgets.arguments(state.terms)
+    widgets.copy_as_python(
+        f"""job = Job(
+    dataset={job.dataset!r},
+    items={state.python},
+    judges=(Judge(model={job.judges[0].model!r}{", ".join(["", *judge])}),),
+    protocol={job.protocol!r}{", ".join(["", *given])},
+)
+print(*plan_job(job, store, confirmed={state.terms.confirmed!r}).sentences, sep="\\n")
+# This sends the texts, and may cost:
+# print(start_job(job, store{", ".join(["", *terms])}).wait().sentence)""",
+        "start_job",
+    )
 
 
 def all_runs() -> None:
@@ -145,10 +196,8 @@ def _unfinished(busy: set[str]) -> None:
 
 
 def _left(job: Started) -> str:
-    def look() -> str:
-        return proposed(
-            job.job,
-            plan(job.job, cached.get_store(), confirmed=job.terms.confirmed, keys=secret_keys()),
-        )
-
-    return cached.computed("left of a job", (job.id, job.terms.confirmed, prompts_now(job.job)), look)
+    key = (job.id, job.terms.confirmed, prompts_now(job.job))
+    store, confirmed, keys = cached.get_store(), job.terms.confirmed, secret_keys()
+    return cached.computed(
+        "left of a job", key, lambda: proposed(job.job, plan(job.job, store, confirmed=confirmed, keys=keys))
+    )

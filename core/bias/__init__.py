@@ -1,1 +1,0 @@
-"""What decides a verdict beside the answers: the order in which they are shown, and their length."""

@@ -1,0 +1,167 @@
+"""Figures of the Ensembles and Listwise pages: juries and their members; orders of candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
+
+from ..consensus.ensembles import EnsembleTable
+from ..consensus.listwise import Improvements
+from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
+from ..interpretation.ensembles import without_rows
+from ..stats.estimate import Estimates
+from .base import COLOURS, Style, error_bars, figure, hover, trace
+from .forest import Look, forest, series
+
+if TYPE_CHECKING:
+    from .base import Figure, Theme
+
+
+def accuracies_figure(
+    found: EnsembleTable, *, styles: Mapping[str, Style], theme: Theme = "light", chosen: str | None = None
+) -> Figure:
+    """Share right of each member, rule and fuser with its interval, hollow if it is fitted on gold labels.
+
+    A dotted line stands at the best member as it votes, a dashed one at the best one as it votes or by BTD.
+    """
+    drawn = []
+    for name, look, fitted in (
+        ("needs no gold labels", "filled", False),
+        ("fitted on gold labels", "hollow", True),
+    ):
+        scores = {score.name: score for score in found.scores.values() if score.fitted == fitted}
+        drawn.append(series(name, scores, "accuracy", "{0.n:,} comparisons", look=look))
+    fig = forest(
+        [one for one in drawn if one.marks],
+        "share of comparisons right",
+        styles=_looks(found, styles, theme),
+        reference=found.scores[found.best_member].accuracy.value,
+        theme=theme,
+        chosen=chosen,
+    )
+    if found.best_fitted is not None:
+        best = found.scores[found.best_fitted].accuracy.value
+        fig.add_vline(x=best, line={"color": COLOURS[theme].neutral, "width": 1, "dash": "dash"})
+    return fig
+
+
+def without_figure(
+    found: EnsembleTable, rule: str, *, styles: Mapping[str, Style], theme: Theme = "light"
+) -> Figure:
+    """Change of a rule's accuracy when one member leaves, in percentage points."""
+    gaps = {name: gap.scaled(100) for name, gap in without_rows(found, rule).items()}
+    return forest(
+        [series("change without this judge", gaps, "", "{0.n:,} comparisons", key=None)],
+        "change of accuracy without this judge, points",
+        styles=_looks(found, styles, theme),
+        reference=0.0,
+        theme=theme,
+    )
+
+
+def _looks(found: EnsembleTable, styles: Mapping[str, Style], theme: Theme) -> dict[str, Style]:
+    """Judges keep their look, by BTD too; rules have the neutral one."""
+    rule = Style(colour=COLOURS[theme].accent, symbol="diamond-tall")
+    return {score.name: styles.get(score.member or score.key, rule) for score in found.scores.values()}
+
+
+def improvements_figure(found: Mapping[str, Improvements], **looks: Unpack[Look]) -> Figure:
+    """Share of items right by the first order (hollow), any one (a bar) and consensus (filled), by judge."""
+    drawn = [
+        series(name, found, f"overall.{kind}", "{0.overall.n:,} items", look=look, key=None)
+        for name, kind, look in (
+            ("first order", "direct", "hollow"),
+            ("any one order, mean", "single", "plain"),
+            ("consensus", "consensus", "filled"),
+        )
+    ]
+    return forest(drawn, "share of items right", **looks)
+
+
+def sensitivities_figure(found: Mapping[str, OrderSensitivity], **looks: Unpack[Look]) -> Figure:
+    """Share of items on which the order of candidates decides who comes first, one row per judge."""
+    drawn = [series("order decides", found, "changed", "{0.changed.n:,} items", key=None)]
+    return forest(drawn, "share of items", **looks)
+
+
+def sweep_figure(found: OrderSweep, *, style: Style, theme: Theme = "light") -> Figure:
+    """Accuracy against the number of orders, the error of the majority of orders, and Hoeffding's bound."""
+    k = [row.k for row in found.rows]
+    accuracy = Estimates.of([row.accuracy for row in found.rows])
+    right = trace(
+        k,
+        accuracy.value,
+        "consensus right",
+        style.colour,
+        marker={"color": style.colour, "symbol": style.symbol, "size": 9},
+        error_y=error_bars(accuracy, style.colour),
+        hovertemplate="K = %{x}: %{y:.3f} right<extra></extra>",
+    )
+    wrong = trace(
+        k,
+        [row.majority_error for row in found.rows],
+        "majority of orders wrong",
+        style.colour,
+        width=1,
+        dash="dot",
+        marker={"color": style.colour, "symbol": "circle-open", "size": 7},
+        hovertemplate="K = %{x}: %{y:.3f} wrong<extra></extra>",
+    )
+    bound = trace(
+        k,
+        [row.bound for row in found.rows],
+        "Hoeffding bound on it",
+        COLOURS[theme].neutral,
+        width=1,
+        dash="dash",
+        hovertemplate="K = %{x}: at most %{y:.3f}<extra></extra>",
+    )
+    marked = {"mode": "lines+markers"}
+    return figure(
+        "orders K",
+        "share of items",
+        theme=theme,
+        height=380,
+        traces=[right | marked, wrong | marked, *([] if found.rows[0].bound is None else [bound])],
+        x_axis={"dtick": 1},
+        y_axis={"range": [0, 1.02]},
+    )
+
+
+def slots_figure(found: Sequence[Slot], *, style: Style, theme: Theme = "light") -> Figure:
+    """How often each slot comes first, beside chance and what the quality of its candidates would give."""
+    fig = figure("slot, in the order shown", "share of runs first", theme=theme, height=380)
+    place = [row.slot + 1 for row in found]
+    wins, best = [row.win for row in found], [row.best for row in found]
+    series = [("comes first", "", wins, style.symbol, 11)]
+    if any(rate.n for rate in best):
+        series.append(("right when the best is there", "right in ", best, "circle-open", 9))
+    top = 0.0
+    for name, verb, rates, symbol, size in series:
+        known = Estimates.of(rates)
+        top = max(top, float(np.nanmax(known.high)))
+        fig.add_scatter(
+            x=place,
+            y=known.value,
+            name=name,
+            mode="markers",
+            marker={"color": style.colour, "symbol": symbol, "size": size},
+            error_y=error_bars(known, style.colour),
+            customdata=[[f"slot {slot}"] for slot in place],
+            **hover(
+                f"slot {slot}: {verb}{rate.value:.3f} of {rate.n:,} runs"
+                for slot, rate in zip(place, rates, strict=True)
+            ),
+        )
+    for name, values, dash in (
+        ("its candidates in other slots", [row.expected for row in found], "solid"),
+        ("chance 1/n", [row.chance for row in found], "dot"),
+    ):
+        template = "%{y:.3f}<extra>" + name + "</extra>"
+        neutral = COLOURS[theme].neutral
+        fig.add_trace(trace(place, values, name, neutral, width=1, dash=dash, hovertemplate=template))
+    fig.update_xaxes(dtick=1)
+    fig.update_yaxes(range=[0, min(1.02, 1.1 * top)])
+    return fig

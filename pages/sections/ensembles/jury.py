@@ -1,0 +1,125 @@
+"""The jury of the Ensembles page: which rule is right most often, and what is lost when one judge leaves?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.consensus import ensembles
+from core.errors import InvalidOption
+from core.interpretation import ensembles as sentences
+from core.interpretation import tables
+from core.plots.consensus import accuracies_figure, without_figure
+from pages.shared import cached, widgets
+
+# Judges that read other judgements: no members, unless they are chosen.
+DERIVED = ("fuser(", "usc(", "gsa(", "apoc(")
+FUSER = "fuser("
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PageState(widgets.View):
+    """The jury, the fusers beside it, and the tail of the TH-Score."""
+
+    jury: tuple[str, ...]
+    fusers: tuple[str, ...]
+    epsilon: float
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.selection, self.jury, self.fusers, self.epsilon)
+
+
+def read_controls() -> PageState:
+    """Draw the controls; a jury needs two judges."""
+    raters = cached.raters(widgets.current_dataset())
+    counts = cached.vote_counts(widgets.current_selection())
+    judges = [name for name in counts if raters.get(name) != "human"]
+    start = ensembles.likely_jury({name: counts[name] for name in judges if not name.startswith(DERIVED)})
+    slots = st.columns([4, 3, 2], gap="small", vertical_alignment="bottom")
+    jury = slots[0].multiselect("Members", judges, default=list(start), key="jury", bind=widgets.URL)
+    others = [name for name in judges if name not in jury]
+    fusers = slots[1].multiselect(
+        "Fusers",
+        others,
+        default=[name for name in others if name.startswith(FUSER)],
+        key="fusers",
+        bind=widgets.URL,
+        placeholder="none" if others else "no other judge",
+        help="Judges that read the members' verdicts and gave their own (page Collect).",
+    )
+    epsilon = slots[2].slider(
+        "TH-Score ε", 0.01, 0.3, ensembles.EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL
+    )
+    if len(jury) < 2:
+        people = sum(raters.get(name) == "human" for name in counts)
+        if people and len(judges) < 2:
+            raise InvalidOption(
+                f"People cannot be members here, and {people} human {'rater' if people == 1 else 'raters'} "
+                f"and {len(judges)} of the judges are selected in the sidebar: a jury needs two judges or "
+                "more. Page Agreement compares people."
+            )
+        raise InvalidOption("A jury needs two judges or more: choose them as Members, or in the sidebar.")
+    return PageState(jury=tuple(jury), fusers=tuple(fusers), epsilon=epsilon)
+
+
+def judged(state: PageState) -> tuple[ensembles.Members, ensembles.EnsembleTable]:
+    """The jury's verdicts, and everybody's scores."""
+    counts, votes = cached.vote_counts(state.selection), cached.single_votes(state.selection)
+    found = ensembles.members({name: counts[name] for name in state.jury}, votes)
+    fused = {name: ensembles.fuser_verdicts(found, counts[name], votes[name]) for name in state.fusers}
+    costs = cached.costs(state.selection)
+    rng = widgets.seeded()
+    return found, ensembles.compare(found, rng=rng, fusers=fused, costs=costs, epsilon=state.epsilon)
+
+
+def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
+    """Everybody's accuracy, and the votes where one departs from the majority."""
+    by_name = {score.name: score for score in found.scores.values()}
+    drawn, aside = st.columns([3, 2], gap="medium")
+    with drawn:
+        fig = accuracies_figure(
+            found, styles=state.styles, theme=state.look, chosen=st.session_state.get("departing")
+        )
+        chosen = widgets.figure(
+            fig, "departing", alt="Share right of members and rules", marks=by_name, prompt="Departures of"
+        )
+    with aside:
+        for sentence in sentences.rules_departures(found):
+            st.text(sentence)
+        widgets.how_to_read(
+            "Every row is judged on the same comparisons: those that all members judged and that have a gold "
+            "label. Bars are 95 % intervals that allow for comparisons of one item being alike. *Majority* "
+            "counts heads, equal heads go to the highest confidence. The weighted rules weigh each member by "
+            "its confidence c, by √c, or by c divided by the entropy of c. A rule's confidence is its share "
+            "of the weight. Hollow rows are fitted on gold labels, of other items than those they label. A "
+            "fit improves any judge's votes, so *BTD over pooled votes* is compared with the best member as "
+            "it votes or by BTD (dashed line), and a rule that needs no labels with the best member as it "
+            "votes (dotted line). An interval is of one row; the answer says Yes only if the jury is ahead "
+            "by more than the best of that many rules is by chance. Choose a row to see the votes on which "
+            "it departs from the majority."
+        )
+    frame = tables.frame(sentences.score_columns(found), found.scores.values())
+    widgets.table(frame.dropna(axis=1, how="all"), "ensembles", alt="Members, rules and fusers")
+    if chosen and chosen.differs:
+        widgets.votes_table(widgets.first_of(chosen.departures), name="departing")
+
+
+def without_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
+    """What a rule loses or gains when one member leaves."""
+    if found.without[0][0] is None:
+        widgets.not_applicable("a jury of two has nobody to spare.")
+        return
+    names = {ensembles.RULES[key].name: key for key in found.rules}
+    rule = names[widgets.choice("Rule", list(names), key="jury-rule")]
+    st.text(sentences.without(found, rule))
+    fig = without_figure(found, rule, styles=state.styles, theme=state.look)
+    widgets.figure(fig, "without", alt="Change of accuracy without each member")
+    widgets.how_to_read(
+        "Left of 0 the jury needs this judge; right of 0 it would be right more often without. Bars are 95 % "
+        "intervals of the paired change, by item. The sentence names a judge as needed only if the change is "
+        "more than the worst of that many judges shows by chance."
+    )
+    frame = tables.frame(sentences.WITHOUT, sentences.without_rows(found, rule).items())
+    widgets.table(frame, "without", alt="Change of accuracy without each member")
