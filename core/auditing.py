@@ -226,7 +226,7 @@ def audit(
             positions=queries.positions(moment, selection),
             ratings=queries.ratings(moment, selection, anchors=anchors),
             single=queries.single_votes(moment, selection) if options.splits else {},
-            lengths=queries.length_counts(moment, selection) if found.has_texts else {},
+            lengths=queries.length_counts(moment, selection),
             outputs=queries.outputs(moment, selection) if found.unparsed else {},
             by_category=queries.vote_counts_by(moment, selection, "category")
             if len(found.categories) > 1

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..auditing import Audit, JudgeAudit, JudgedBoard
-from ..bias.length import Verbosity
+from ..bias import Verbosity
 from ..confidence.calibration_error import Calibration
 from ..leaderboard.anchored import BoardRow
 from ..stats.estimate import Estimate, flat

@@ -25,6 +25,7 @@ METRICS = {
 }
 """What a gate can test, and which field of a `JudgeAudit` it is."""
 
+
 def _th(judge: JudgeAudit) -> str | None:
     middle = judge.th[len(judge.th) // 2] if judge.th else None
     return f"{middle.th.value:.2f} ({middle.epsilon:g})" if middle else None
