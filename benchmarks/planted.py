@@ -131,12 +131,10 @@ def judged(
         found["repeatability"] = estimates.repeatability(icc(ratings[name]) if name in ratings else None)
         clock.lap("icc")
         if name in lengths:
-            found["length"] = estimates.length_preference(lengths[name])
-            found["length, balanced"] = estimates.length_preference(lengths[name], balanced=True)
+            found["length"] = estimates.length_preference(lengths[name], balanced=True)
         votes, side = _sides(name, by_model)
         if len(votes):
-            found["own_family"] = estimates.side_preference(votes, side)
-            found["own_family, balanced"] = estimates.side_preference(votes, side, balanced=True)
+            found["own_family"] = estimates.side_preference(votes, side, balanced=True)
         clock.lap("length and family")
         yield name, found, floor
 
@@ -179,17 +177,17 @@ def _sides(name: str, by_model: Mapping[str, Mapping[str, VoteCounts]]) -> tuple
     return VoteCounts(**columns), side
 
 
-LIMITS_USED = LIMITS | {f"{name}, balanced": LIMITS[name] for name in ("length", "own_family")}
-
-
 def graded(
     found: Mapping[str, Estimate | None], floor: float, *, gold: bool = True
 ) -> tuple[dict[str, Grade], str]:
     """Grades of one judge, and its overall verdict."""
     grades = {
         check: grade(found.get(check), limits, floor_high=floor).grade
-        for check, limits in LIMITS_USED.items()
+        for check, limits in LIMITS.items()
     }
+    # As the verdict on stability does: what goes beyond repeats in one order makes it worse.
+    if grades["flip_excess"] == "fail" or (grades["flip_excess"], grades["stability"]) == ("warn", "ok"):
+        grades["stability"] = grades["flip_excess"]
     direction = found.get("accuracy")
     low = None if direction is None else direction.low
     return grades, overall(grades, accuracy_low=low, gold=gold).verdict
@@ -199,7 +197,7 @@ def audit_draws(situation: Situation, draws: int, *, seed: int) -> Found:
     """Draw a situation, and grade every draw."""
     rng = np.random.default_rng(seed)
     each = max(1, ROWS // situation.rows)
-    grades: dict[str, Counter[Grade]] = {check: Counter() for check in LIMITS_USED}
+    grades: dict[str, Counter[Grade]] = {check: Counter() for check in LIMITS}
     verdicts: Counter[str] = Counter()
     clock = Clock()
     for start in range(0, draws, each):
@@ -249,8 +247,8 @@ def most_by_chance(draws: int, cells: int) -> int:
 def checked(found: Iterable[Found]) -> Iterator[tuple[str, Found]]:
     """Cells without a fault: a check and a situation in which it was graded and has nothing to find."""
     for one in found:
-        for check in LIMITS_USED:
-            if check.split(",")[0] in one.situation.clean and one.graded(check):
+        for check in LIMITS:
+            if check in one.situation.clean and one.graded(check):
                 yield check, one
 
 
@@ -266,7 +264,7 @@ def false_alarms(found: Sequence[Found]) -> list[str]:
         "| check | " + " | ".join(f"{size:,} items" for size in sizes) + " |",
         "|---|" + "--:|" * len(sizes),
     ]
-    for check in LIMITS_USED:
+    for check in LIMITS:
         row = []
         for size in sizes:
             alarms, draws = pooled[check, size]
@@ -294,8 +292,8 @@ def power(found: Sequence[Found]) -> list[str]:
         "random confidence": ("calibration", "discrimination"),
         "constant confidence": ("calibration", "discrimination"),
         "inverse confidence": ("calibration", "discrimination"),
-        "length": ("length", "length, balanced"),
-        "family": ("own_family", "own_family, balanced"),
+        "length": ("length",),
+        "family": ("own_family",),
         "seldom right": ("accuracy",),
         "ties": ("ties",),
         "no repeatability": ("repeatability",),
