@@ -126,7 +126,8 @@ def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):
         assert ("With 20 it errs" in said) == (expected != 20)
         assert "never less" not in said
     mae[:, labels_found.methods.index("majority")] = 0.0
-    assert labels_answer("j", dataclasses.replace(labels_found, mae=mae)).endswith(
+    level = dataclasses.replace(labels_found.mae, value=mae)
+    assert labels_answer("j", dataclasses.replace(labels_found, mae=level)).endswith(
         "errs 0.000, and BTD with labels never less."
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -34,12 +35,14 @@ class Members:
     votes : of each member, in the same rows.
     label : (members, rows) majority label of the member's votes.
     confidence : (members, rows) in [0, 1], that the label is right; None if some member states none.
+    kind : what the confidence is: `stated`, `share` or `none`.
     left_out : comparisons that some member judged and another did not.
     """
 
     votes: dict[str, VoteCounts]
     label: IntArray
     confidence: FloatArray | None
+    kind: Literal["stated", "share", "none"]
     left_out: int
 
     def __len__(self) -> int:
@@ -164,14 +167,16 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, SingleVotes]) 
     share = np.stack([share_behind(one) for one in rows.values()])
     stated = [_stated(rows[name], votes[name]) for name in names]
     confidence = None
+    kind: Literal["stated", "share", "none"] = "none"
     if not any(np.isnan(one).any() for one in stated):
-        confidence = np.stack(stated) * share
+        confidence, kind = np.stack(stated) * share, "stated"
     elif all(int((one.plus + one.tie + one.minus).max()) > 1 for one in rows.values()):
-        confidence = share
+        confidence, kind = share, "share"
     return Members(
         votes=rows,
         label=np.stack([one.label for one in rows.values()]),
         confidence=confidence,
+        kind=kind,
         left_out=len(anyone) - len(common),
     )
 

@@ -50,10 +50,13 @@ class MethodSpread:
 class RatingSpread:
     """RAEE first, then the other methods.
 
+    elo : method → (judges, models), NaN where it cannot rate.  models : those that some judge rates.
     pooled : rating of each other method on the pooled votes, where they were given.
     """
 
     methods: tuple[MethodSpread, ...]
+    models: tuple[str, ...]
+    elo: dict[str, FloatArray]
     pooled: dict[str, Ratings]
 
     def to_frame(self) -> DataFrame:
@@ -109,6 +112,8 @@ def rating_spread(
         together = rated.get(id(pooled)) or _by_method(pooled, anchor, settings)
     return RatingSpread(
         methods=tuple(_method_spread(method, elo, usable, level) for method in elo),
+        models=tuple(name for name, kept in zip(models, on_board, strict=True) if kept),
+        elo=elo,
         pooled={method: found for method, found in together.items() if isinstance(found, Ratings)},
     )
 
