@@ -106,7 +106,7 @@ VOCABULARIES = {
         ),
         Vocabulary(
             "model_a/model_b",
-            "model_a, model_b (or model_1, model_2; so with response, text, chosen), tie, tie (bothbad)",
+            "model_a, model_b (or model_1, model_2; also with response, text or chosen), tie, tie (bothbad)",
             _sides(),
             "model",
         ),

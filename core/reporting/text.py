@@ -64,8 +64,10 @@ BOARD = (
 def to_text(audit: Audit) -> str:
     """Readable summary of an audit; control characters in names become spaces: text from votes is hostile."""
     found = audit.summary
+    named = {reading.mapping.get("judge", "") for reading in audit.readings}
+    fixed = ", ".join(sorted(name[1:] for name in named if name.startswith("=")))
     lines = [
-        f"Judges: {len(found.judges)}; votes: {found.votes:,}; comparisons: {found.comparisons:,}; "
+        f"Judges: {len(found.judges)}{f' ({fixed}, in no column)' if fixed else ''}; votes: {found.votes:,}; comparisons: {found.comparisons:,}; "
         f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
         f"rejected rows: {sum(reading.rejects.num_rows for reading in audit.readings):,}; "
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}."
