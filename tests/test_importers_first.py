@@ -1,4 +1,4 @@
-"""What must be read right before anything is judged: whole JSON, labels, gold, and which rows are one comparison."""
+"""What must be right before anything is judged: whole JSON, labels, gold, and which rows are a comparison."""
 
 import json
 
@@ -42,7 +42,7 @@ def test_a_large_object_that_is_cut_off_is_refused_as_such():
 
 def test_an_object_of_several_lists_is_refused_by_their_names():
     text = json.dumps({"votes": BATTLES, "models": [{"name": "x"}]}, indent=1)
-    with pytest.raises(UnreadableFile, match="2 lists of objects .'votes', 'models'."):
+    with pytest.raises(UnreadableFile, match=r"2 lists of objects .'votes', 'models'."):
         read_one(text, "arena.json")
 
 
@@ -88,8 +88,8 @@ def test_left_and_right_are_what_was_shown_there():
     assert votes["gold"].to_pylist() == [1, 1, 0]
     unknown = read_one("item_id,judge,vote\n1,j,left\n2,j,right\n")
     assert (unknown.votes.num_rows, unknown.rejects["column"].to_pylist()) == (0, ["position"] * 2)
-    named = read_one(SIDES, label_refers="model").votes
-    assert named["vote"].to_pylist() == [1, 1, -1][: named.num_rows]
+    named = read_one(SIDES, label_refers="model", mapping=(("gold", ""),)).votes
+    assert named["vote"].to_pylist() == [1, 1, -1]
 
 
 NESTED = [
@@ -124,9 +124,9 @@ def test_gold_labels_of_pairs_are_no_judge_called_label():
 
 
 def test_labels_of_single_responses_are_no_votes():
-    rows = [{"id": i, "prompt": f"p{i}", "completion": "c", "label": i % 2 == 0} for i in range(6)]
+    rows = [{"id": i, "prompt": f"p{i}", "completion": f"answer {i}", "label": i % 2 == 0} for i in range(6)]
     for mapping in ((), (("judge", "=x"),)):
-        with pytest.raises(UnreadableFile, match="no column for .*vote"):
+        with pytest.raises(UnreadableFile, match=r"no column for .*vote"):
             read_one(json.dumps(rows), "kto.json", mapping=mapping)
 
 
@@ -229,7 +229,7 @@ def test_real_files_give_their_counts(shared_data, tmp_path):
     assert counts(native / "lmarena" / "arena140k_head.csv") == [2, 2, 1]
     for name in ("llmbar/result.json", "hf_preference/kto_en_demo_60.json"):
         for mapping in ((), (("judge", "=x"),)):
-            with pytest.raises(UnreadableFile, match="no column for .*vote"):
+            with pytest.raises(UnreadableFile, match=r"no column for .*vote"):
                 counts(native / name, mapping=mapping)
     gold = read(
         [("result.json", native / "llmbar" / "result.json")],

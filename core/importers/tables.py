@@ -285,8 +285,8 @@ def _unwrapped(name: str, whole: Record, is_record: Callable[[Record], bool]) ->
     return list(enumerate(records, start=1))
 
 
-def _lines(name: str, text: str, error: Exception) -> tuple[list[tuple[int, Any]], Rejects]:
-    """One object per line. error : why the text is not JSON as a whole."""
+def _lines(name: str, text: str, whole: Exception) -> tuple[list[tuple[int, Any]], Rejects]:
+    """One object per line. whole : why the text is not JSON as a whole."""
     found: list[tuple[int, Any]] = []
     rejects = Rejects()
     row = 0
@@ -305,8 +305,8 @@ def _lines(name: str, text: str, error: Exception) -> tuple[list[tuple[int, Any]
             )
     # Most lines of a large object that was cut off are no objects; the few that are would pass for it.
     cut_off = found and len(rejects) > len(found) and rejects.found[0][0] == 1
-    if cut_off and isinstance(error, json.JSONDecodeError):
-        raise _invalid(name, error)
+    if cut_off and isinstance(whole, json.JSONDecodeError):
+        raise _invalid(name, whole)
     return found, rejects
 
 
