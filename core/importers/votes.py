@@ -25,6 +25,7 @@ from .columns import (
     encode_cells,
     has_number,
     is_text,
+    label_counts,
     map_cells,
     order_word,
     parse_confidence,
@@ -88,13 +89,14 @@ class VoteParser(RowParser):
         first = np.unique(pairs, return_index=True)[1]
         hashes = [_hash([cell_text(cells, i) for cells in texts]) for i in first]
         self.cells["item_id"] = map_cells(coded_cells(pairs, hashes), str)
+        items = sum(map(bool, hashes))
         if "item_id" in self.named:
             self.cells.setdefault("prompt", prompt)
         self.notes.append(
             "No column names the items, so each prompt with its two responses is an item: "
-            f"{len(hashes):,} of {len(np.unique(cell_codes(prompt))):,} prompts."
+            f"{items:,} of {len(label_counts(prompt)):,} prompts."
             if "item_id" in self.named
-            else f"No column names the items, so each pair of responses is an item: {len(hashes):,}."
+            else f"No column names the items, so each pair of responses is an item: {items:,}."
         )
 
     def column(self, name: str, i: int | np.integer[Any]) -> str:
