@@ -473,13 +473,30 @@ def _records(table: Table) -> list[dict[str, Any]]:
 NAMED = {1: "model_a", 0: "tie", -1: "model_b"}
 SIDES = {1: "left", 0: "both_bad", -1: "right"}
 
+
+def _by_side(table: Table) -> Table:
+    """The table with votes and gold that name the side of the screen, model_a left in the order ab."""
+    sign = np.where(table["position"] == "ba", -1, 1)
+    words = {
+        name: np.array(
+            [
+                None if x is None or x != x else SIDES[int(x) * s]
+                for x, s in zip(table[name], sign, strict=True)
+            ],
+            dtype=object,
+        )
+        for name in ("vote", "gold")
+    }
+    return table | words
+
+
 FILES: dict[str, tuple[str, Callable[[Table], bytes]]] = {
     "plain": (".csv", _csv),
     "semicolons": (".csv", lambda table: _csv(table, separator=";")),
     "byte order mark": (".csv", lambda table: b"\xef\xbb\xbf" + _csv(table)),
     "Windows lines": (".csv", lambda table: _csv(table).replace(b"\n", b"\r\n")),
     "labels by name": (".csv", lambda table: _csv(table, words=NAMED)),
-    "left, right and both bad": (".csv", lambda table: _csv(table, words=SIDES)),
+    "left, right and both bad": (".csv", lambda table: _csv(_by_side(table))),
     "rows shuffled": (
         ".csv",
         lambda table: _csv({n: c[np.random.default_rng(0).permutation(len(c))] for n, c in table.items()}),

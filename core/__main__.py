@@ -196,7 +196,9 @@ def _held(name: str, target: Path, options: argparse.Namespace) -> list[StoredDa
 
 def _load(store: Store, reading: ImportResult, options: argparse.Namespace) -> None:
     report = store.load(reading, dataset=options.dataset, on_conflict=options.on_conflict)
-    print(f"{one_line(reading.name)}: {one_line(report.sentence)}")
+    judge = reading.mapping.get("judge", "")
+    named = f", judge {judge[1:]} (in no column)" if judge.startswith("=") else ""
+    print(f"{one_line(reading.name)}: {one_line(report.sentence + named)}")
     for note in reading.notes:
         print(f"  {one_line(note)}")
     for reject in reading.rejects.slice(0, 10).to_pylist():

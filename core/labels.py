@@ -22,6 +22,11 @@ TIE_WORDS = frozenset(
         "tie (bothbad)",
         "bothbad",
         "both bad",
+        "both_bad",
+        "tie (bothgood)",
+        "bothgood",
+        "both good",
+        "both_good",
     )
 )
 """Words that mean a tie in every vocabulary."""
@@ -45,6 +50,13 @@ class Vocabulary:
         """Vote of a label, None for a label outside the vocabulary."""
         text = normalise(label)
         return 0 if text in TIE_WORDS else self.labels.get(text)
+
+
+def _sides() -> dict[str, int]:
+    labels: dict[str, int] = {}
+    for noun in ("model", "response", "text", "chosen"):
+        labels |= {f"{noun}_a": 1, f"{noun}_b": -1, f"{noun}_1": 1, f"{noun}_2": -1}
+    return labels | {"model a": 1, "model b": -1}
 
 
 def _letters() -> dict[str, int]:
@@ -87,14 +99,15 @@ VOCABULARIES = {
         Vocabulary("A/B", "A or [[A]], B or [[B]]; tie, same or C for a tie", _letters(), "either"),
         Vocabulary(
             "A>B",
-            "A>B, A>>B, A=B, B>A, B>>A, with or without [[ ]]",
-            {"a>b": 1, "a>>b": 1, "a=b": 0, "b=a": 0, "b>a": -1, "b>>a": -1, "a<b": -1, "a<<b": -1},
+            "A>B, A>>B, A=B, B>A, B>>A, with or without [[ ]]; A++, A+, B+, B++",
+            {"a>b": 1, "a>>b": 1, "a=b": 0, "b=a": 0, "b>a": -1, "b>>a": -1, "a<b": -1, "a<<b": -1}
+            | {"a++": 1, "a+": 1, "b+": -1, "b++": -1},
             "either",
         ),
         Vocabulary(
             "model_a/model_b",
-            "model_a, model_b (or model_1, model_2), tie, tie (bothbad)",
-            {"model_a": 1, "model a": 1, "model_1": 1, "model_b": -1, "model b": -1, "model_2": -1},
+            "model_a, model_b (or model_1, model_2; also with response, text or chosen), tie, tie (bothbad)",
+            _sides(),
             "model",
         ),
         Vocabulary(
@@ -107,6 +120,12 @@ VOCABULARIES = {
             "first/second",
             "first or second, of the two as they were shown; tie",
             {"first": 1, "second": -1},
+            "slot",
+        ),
+        Vocabulary(
+            "left/right",
+            "left or right, of the two as they were shown; tie",
+            {"left": 1, "right": -1},
             "slot",
         ),
         Vocabulary(NAMES, "the name of the better model, or tie", {}, "model"),

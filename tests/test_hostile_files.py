@@ -41,11 +41,11 @@ REFUSED = {
     "bom-only.csv": (b"\xef\xbb\xbf", UnreadableFile, "blanks only", "header and at least one row"),
     "header-only.csv": (HEAD, UnreadableFile, "line 2", "Add at least one row"),
     "one-column.csv": (b"item_id\n1\n", UnreadableFile, "line 1", "separated by comma"),
-    "no-judge.csv": (
-        b"item_id,vote\n1,1\n2,-1\n",
+    "no-item.csv": (
+        b"run,vote\n1,1\n2,-1\n",
         UnreadableFile,
-        "line 1: no column for judge",
-        "--map judge=",
+        "line 1: no column for item_id and judge",
+        "--map item_id=",
     ),
     "no-vote.csv": (b"item_id,judge\n1,j\n", UnreadableFile, "no column for vote", "--map vote="),
     "same-names.csv": (

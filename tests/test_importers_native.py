@@ -176,11 +176,36 @@ def test_whole_alpacaeval_preferences_carry_no_confidence():
     assert found["item_id"][0].as_py() == hashlib.sha256(b"i0").hexdigest()[:16]
 
 
-@pytest.mark.parametrize("preference", [0, 2.5, "2", True, float("nan")])
+@pytest.mark.parametrize("preference", [0.5, 2.5, "2", True, float("nan")])
 def test_alpacaeval_preferences_outside_their_range_are_rejected(preference):
     reading = read_json([alpaca(1), alpaca(preference, instruction="x")])
     assert reading.votes.num_rows == 1
     assert reading.rejects.select(["row", "column"]).to_pylist() == [{"row": 2, "column": "preference"}]
+
+
+@pytest.mark.parametrize(("draw", "confidence"), [(0, None), (0.0, 0.5)])
+def test_an_alpacaeval_preference_of_0_is_a_draw(draw, confidence):
+    others = (1.25, 2) if confidence else (1, 2)
+    records = [alpaca(p, instruction=f"i{i}") for i, p in enumerate((*others, draw))]
+    reading = read_json(records)
+    assert (reading.votes["vote"].to_pylist(), reading.rejects.num_rows) == ([1, -1, 0], 0)
+    assert reading.votes["status"].to_pylist() == ["ok"] * 3
+    assert reading.votes["confidence"][2].as_py() == confidence
+
+
+def test_an_arena_hard_game_that_was_not_judged_is_an_error():
+    games = [[None, {"score": "A>B"}], [{"score": None}, None]]
+    records = [{"uid": f"u{i}", "model": "m", "judge": "j", "games": pair} for i, pair in enumerate(games)]
+    found = read_json(records).votes
+    assert found["status"].to_pylist() == ["error", "ok", "unparsed", "error"]
+    assert found["vote"].to_pylist() == [None, 1, None, None]
+
+
+def test_one_record_that_is_a_whole_file_keeps_its_arrays():
+    record = judgebench([{"judgment": {"judge_model": "j"}, "decision": "A>B"}] * 2)
+    for text in (json.dumps(record), json.dumps(record, indent=1)):
+        (reading,) = read([("x.json", text.encode())])
+        assert (reading.format, reading.votes["vote"].to_pylist()) == ("judgebench", [1, -1])
 
 
 def test_one_instruction_with_two_references_is_two_items():

@@ -24,10 +24,21 @@ MEANINGS = {
         "SAME": 0,
         "Assistant A": 1,
     },
-    "A>B": {"A>B": 1, "[[A>>B]]": 1, "A=B": 0, "B > A": -1, "b>>a": -1, "A≫B": 1},
-    "model_a/model_b": {"model_a": 1, "MODEL_B": -1, "tie": 0, "tie (bothbad)": 0, "model_2": -1},
+    "A>B": {"A>B": 1, "[[A>>B]]": 1, "A=B": 0, "B > A": -1, "b>>a": -1, "A≫B": 1, "A++": 1, "b+": -1},
+    "model_a/model_b": {
+        "model_a": 1,
+        "MODEL_B": -1,
+        "tie": 0,
+        "tie (bothbad)": 0,
+        "both_bad": 0,
+        "model_2": -1,
+        "text_a": 1,
+        "response_2": -1,
+        "chosen_b": -1,
+    },
     "win/lose": {"win": 1, "Lose": -1, "draw": 0, "tie": 0},
     "first/second": {"first": 1, "Second": -1, "tie": 0},
+    "left/right": {"left": 1, "Right": -1, "both good": 0},
 }
 
 

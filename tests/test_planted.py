@@ -299,12 +299,7 @@ def test_equal_models_are_equal():
     assert len(share) == 7
 
 
-READ_TODAY = [
-    name for name in FILES if name not in ("left, right and both bad", "JSON object, a row per line")
-]
-
-
-@pytest.mark.parametrize("form", READ_TODAY)
+@pytest.mark.parametrize("form", FILES)
 def test_the_same_votes_in_every_form_of_file(form, tmp_path):
     table = draw(Situation(name="file", items=30, votes=4, gold="half ties"), 1, np.random.default_rng(8))
     suffix, write = FILES[form]

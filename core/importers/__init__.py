@@ -17,11 +17,12 @@ from . import pandalm
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, lay_out, read_scores, recognise
 from .native import FORMATS, NativeFile, NativeFormat, read_native
 from .options import Inspection, Question, ReadOptions
-from .plan import plan
+from .plan import SYNONYMS, merge_one_hot, plain, plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
 from .tables import (
+    Record,
     Records,
     TextTable,
     read_delimited,
@@ -147,7 +148,7 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
             canonical=CANONICAL,
         )
     if source.kind == "json":
-        records = read_records(source)
+        records = read_records(source, _is_record)
         if format := _native_format(records, wanted, source.name):
             return NativeFile(format=format, source=source, records=records, options=options)
         table = table_of_records(records)
@@ -155,7 +156,15 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
         table = read_parquet(source, options.max_bytes)
     else:
         table = read_delimited(source)
+    table = merge_one_hot(table, source.name, options)
     return _TableFile(source=source, table=table, shape=recognise(tuple(table.columns), options))
+
+
+def _is_record(whole: Record) -> bool:
+    """Whether an object that is a whole file is a record that holds arrays, and not a wrapper of records."""
+    votes = {"vote", *SYNONYMS["vote"]}
+    own = any(plain(name) in votes and not isinstance(value, list | dict) for name, value in whole.items())
+    return own or any(native.fits(whole) for native in _NATIVE.values())
 
 
 def _native_format(records: Records, wanted: str, name: str) -> NativeFormat | None:

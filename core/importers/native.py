@@ -275,11 +275,11 @@ def _softmax(scores: object, column: str) -> float | None:
 def alpacaeval(file: NativeFile) -> Reader:
     """Read preferences p: model_a is generator_1 (the reference), model_b generator_2.
 
-    vote = +1 if p < 1.5, -1 if p > 1.5, 0 at 1.5; null is `unparsed`. If any preference of the file lies
-    between the whole and half steps, p - 1 is a probability: confidence = max(p - 1, 2 - p), kind `logprob`;
-    else there is no confidence. The order shown is not in the file. The item is a hash of the instruction,
-    with output_1 where one instruction occurs more than once, so files of several models meet on the same
-    items.
+    vote = +1 if p < 1.5, -1 if p > 1.5, 0 at 1.5; null is `unparsed`. Older files write a draw as 0, which is
+    read as 1.5. If any preference of the file lies between the whole and half steps, p - 1 is a probability:
+    confidence = max(p - 1, 2 - p), kind `logprob`; else there is no confidence. The order shown is not in the
+    file. The item is a hash of the instruction, with output_1 where one instruction occurs more than once, so
+    files of several models meet on the same items.
     """
     values = [record.get("preference") for record in file.records.records]
     graded = any(isinstance(value, float) and (2 * value) % 1 != 0 for value in values)
@@ -295,6 +295,8 @@ def alpacaeval(file: NativeFile) -> Reader:
         instruction = required(record, "instruction")
         preference = record.get("preference")
         is_number = isinstance(preference, int | float) and not isinstance(preference, bool)
+        if is_number and preference == 0:
+            preference = 1.5
         if preference is not None and not (is_number and 1 <= preference <= 2):
             reason = "outside 1 (output_1 better) to 2 (output_2 better); correct it"
             raise BadField("preference", preference, reason)
@@ -328,8 +330,8 @@ def arenahard(file: NativeFile) -> Reader:
 
     model_a is the model, model_b the baseline: the record's, else "baseline", or give its name with
     `mapping=(("model_b", "=NAME"),)`. The score as written is kept in the extra column `label`. A null score
-    is `unparsed`. The data set is the file's name up to the first `__`, so the files of several models form
-    one board.
+    is `unparsed`, a null game a failed call: `error`. The data set is the file's name up to the first `__`,
+    so the files of several models form one board.
     """
     named = any("baseline" in record for record in file.records.records)
     if "model_b" not in file.options.constants() and not named:
@@ -345,8 +347,8 @@ def _games(record: Record) -> Iterator[Vote]:
     games = required(record, "games", list)
     if not 1 <= len(games) <= 2:
         raise BadField("games", len(games), "two games are needed: the baseline first, then the model first")
-    for i, game in enumerate(games):
-        game = game if isinstance(game, dict) else {}
+    for i, given in enumerate(games):
+        game = given if isinstance(given, dict) else {}
         first_better = verdict(game.get("score"), f"games[{i}].score")
         vote = None if first_better is None else (first_better if i else -first_better)
         judgment = game.get("judgment")
@@ -359,7 +361,7 @@ def _games(record: Record) -> Iterator[Vote]:
             "judge": required(record, "judge"),
             "position": "ab" if i else "ba",
             "vote": vote,
-            "status": status(vote),
+            "status": "error" if given is None else status(vote),
             "rationale": text(answer),
             "extra": {"label": game.get("score")},
             **prompt_texts(game.get("user_prompt"), first_is_a=bool(i)),

@@ -106,7 +106,8 @@ class Inspection:
     vocabularies : names of the vocabularies that hold all of them.
     vocabulary : name of the one that votes (of a gold file: gold) will be read in; None if that is open.
     judges : the judge columns of a wide file.
-    questions : what `read` would refuse to guess. Empty: the file can be read as it is.
+    questions : what `read` would refuse to guess, and the judge where no column names one and `read` takes
+        the file's name. Empty: the file can be read as it is.
     """
 
     name: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from ..errors import AmbiguousLabels, AppellateError, Message, UnknownName, UnreadableFile
+from ..errors import AmbiguousLabels, AppellateError, InvalidOption, Message, UnknownName, UnreadableFile
 from ..labels import (
     CANONICAL,
     NAMES,
@@ -25,10 +26,12 @@ from .columns import (
     ConfidenceScale,
     confidence_scale,
     constant_cells,
+    encode_cells,
     label_counts,
     order_word,
 )
 from .options import SCORE_COLUMNS, Question, ReadOptions
+from .source import stem_of
 from .tables import TextTable
 
 SYNONYMS = {
@@ -41,7 +44,7 @@ SYNONYMS = {
         "judge": "judge_model rater annotator evaluator judge_name",
         "run": "repetition",
         "position": "first_shown shown_first",
-        "vote": "winner verdict decision preference preferred choice label",
+        "vote": "winner verdict decision preference preferred choice",
         "confidence": "judge_confidence confidence_score score_confidence conf certainty",
         "gold": "gold_label ground_truth human_label human_says human_verdict human_vote "
         "human_winner human_choice human_preference true_label correct_answer",
@@ -54,6 +57,11 @@ SYNONYMS = {
     }.items()
 }
 """Other names of canonical columns, tried in this order where the canonical name itself is absent."""
+
+PROMPTS = ("prompt", *SYNONYMS["prompt"], "input", "user_input")
+"""Columns of prompts: as items they do not tell two comparisons on one prompt apart."""
+ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
+"""Columns of Chatbot Arena's tables, of which the one that is 1 names the winner."""
 
 _PERCENT = re.compile(r"[\s_]*(?:\(%\)|\[%\]|%)$")
 
@@ -136,6 +144,53 @@ def _prompt(columns: tuple[str, ...], mapping: Mapping[str, str], taken: set[str
     return next((c for name in wanted for c in columns if plain(c) == name and c not in taken), None)
 
 
+def merge_one_hot(table: TextTable, name: str, options: ReadOptions) -> TextTable:
+    """Make one column `winner` of the columns that hold a 1 for the winner; 0 in one of them is no loss.
+
+    A row without exactly one 1 gets the cells themselves as its label, which no vocabulary has.
+
+    Raises
+    ------
+    InvalidOption : an option names one of these columns alone.
+    """
+    found = {plain(column): column for column in table.columns if plain(column) in ONE_HOT}
+    if len(found) < 2 or any(plain(column) == "winner" for column in table.columns):
+        return table
+    merged = tuple(found[wanted] for wanted in ONE_HOT if wanted in found)
+    for canonical, theirs in options.mapping:
+        if theirs in merged:
+            raise InvalidOption(
+                "{file}: {option} {canonical}={column}: {merged} name the winner together and are read as "
+                "one column, 'winner'. Leave the option out, or write {option} {canonical}=winner.",
+                option="map",
+                file=name,
+                canonical=canonical,
+                column=theirs,
+                merged=" and ".join(merged),
+            )
+    marks = [
+        [_ONE.get((text or "").strip().casefold()) for text in table.columns[column].to_pylist()]
+        for column in merged
+    ]
+    words = [plain(column).removeprefix("winner_") for column in merged]
+    labels = [
+        words[row.index(1)]
+        if row.count(1) == 1 and None not in row
+        else ", ".join(
+            f"{column} {'?' if mark is None else mark}" for column, mark in zip(merged, row, strict=True)
+        )
+        for row in zip(*marks, strict=True)
+    ]
+    columns = {column: cells for column, cells in table.columns.items() if column not in merged}
+    note = f"Columns {', '.join(merged)} read as one column of winners."
+    return replace(
+        table, columns=columns | {"winner": encode_cells(labels)}, notes=(*table.notes, note), one_hot=True
+    )
+
+
+_ONE = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0, "": 0}
+
+
 def plain(column: str) -> str:
     """Name of a column without case, blanks, hyphens and a sign of percent behind it."""
     return _PERCENT.sub("", column.strip().casefold()).replace(" ", "_").replace("-", "_")
@@ -175,11 +230,12 @@ def find_layout(
 def _label_columns(table: TextTable, mapping: Mapping[str, str], options: ReadOptions) -> tuple[str, ...]:
     """Columns that hold labels of one vocabulary and nothing else.
 
-    Numbers are labels only if there is a -1 or the vocabulary is given: 1 and 2 may well be a turn.
+    Numbers are labels only if there is a -1 or the vocabulary is given: 1 and 2 may well be a turn. A column
+    `label` is no judge's: benchmarks keep the true label there.
     """
     found = []
     for name, column in table.columns.items():
-        if name in mapping.values() or not 0 < len(column.dictionary) <= FEW:
+        if name in mapping.values() or plain(name) == "label" or not 0 < len(column.dictionary) <= FEW:
             continue
         labels = {text: 1 for text in column.dictionary.to_pylist() if text.strip()}
         fitting = candidates(labels)
@@ -201,7 +257,11 @@ _REQUIRED = {
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Plan:
-    """How a table will be read. `problems` are what stops `read`; each has a question for the browser."""
+    """How a table will be read. `problems` are what stops `read`; each has a question for the browser.
+
+    items : what names the items: a column, prompt and responses, or nothing, and each row is one.
+    slots, gold_slots : labels of votes, and of gold, name the first and second shown.
+    """
 
     layout: str
     mapping: dict[str, str]
@@ -213,6 +273,9 @@ class Plan:
     gold_vocabulary: Vocabulary | None = None
     scale: ConfidenceScale = "1"
     slots: bool = False
+    gold_slots: bool = False
+    items: Literal["column", "texts", "rows"] = "column"
+    stem: str = ""
     unguard: bool = False
     gold_only: bool = False
     problems: list[AppellateError] = field(default_factory=list)
@@ -239,8 +302,10 @@ def mapped(
     )
 
 
-def plan(table: TextTable, name: str, options: ReadOptions) -> Plan:
+def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None = None) -> Plan:
     """Work out how to read a table, without raising for what is merely ambiguous.
+
+    judge : name of the judge where no column and no option names one; None makes that a question.
 
     Raises
     ------
@@ -255,26 +320,55 @@ def plan(table: TextTable, name: str, options: ReadOptions) -> Plan:
     how.unguard &= {"item_id", "judge", "vote"} <= mapping.keys()
     if layout == "wide":
         how.notes.append(f"One column per judge: {', '.join(judges)}. Blank cells there are no votes.")
+    how.stem = stem_of(name)
+    _plan_items(how)
+    if how.missing == ("judge",) and judge is not None:
+        how.missing, how.constants["judge"], how.mapping["judge"] = (), judge, f"={judge}"
+        how.notes.append(f"No column names the judge, so it is called {shown(judge)}, as the file is.")
     if how.missing:
         _ask_for_columns(how, table)
         return how
     exported = tuple(table.columns)[: len(COLUMN_NAMES)] == COLUMN_NAMES
     _plan_labels(how, table, options, exported=exported)
     _plan_slots(how, table, options)
+    in_slots = how.gold_vocabulary is not None and how.gold_vocabulary.names == "slot"
+    how.gold_slots = in_slots and "position" in mapping and options.label_refers != "model"
     if "confidence" in mapping:
         how.scale = _scale(how, table, options)
     return how
 
 
+def _plan_items(how: Plan) -> None:
+    """Tell comparisons apart where no column names their items."""
+    item = how.mapping.get("item_id")
+    responses = {"response_a", "response_b"} <= how.mapping.keys()
+    if item is not None:
+        if responses and "item_id" not in how.constants and plain(item) in PROMPTS:
+            how.items = "texts"
+    elif "item_id" not in how.missing:
+        return
+    elif responses:
+        how.items = "texts"
+    elif how.layout == "long" and {"model_a", "model_b", "vote"} <= how.mapping.keys():
+        how.items = "rows"
+        how.notes.append("No column names the items, so each row is a comparison of its own.")
+    if how.items != "column":
+        how.missing = tuple(column for column in how.missing if column != "item_id")
+
+
 def _ask_for_columns(how: Plan, table: TextTable) -> None:
+    label = next((column for column in table.columns if plain(column) == "label"), None)
+    doubt = " Column {label} is not taken for votes, as it may be the true label: name it as gold or as vote."
     how.problems.append(
         UnreadableFile(
             "line 1: no column for {missing}. Columns: {columns}. Name it with {option:map {first}=COLUMN}, "
-            "or give one text for every row with {option:map {first}==TEXT}.",
+            "or give one text for every row with {option:map {first}==TEXT}."
+            + (doubt if label and "vote" in how.missing else ""),
             option="map",
             missing=" and ".join(how.missing),
             columns=names(table.columns),
             first=how.missing[0],
+            label=label,
         )
     )
     for canonical in how.missing:
@@ -300,7 +394,7 @@ def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported:
         how.labels = label_counts(*columns)
         name = how.mapping.get("vote", " and ".join(how.judges))
         asked = _Labels(how.labels, name, "labels", models, canonical=exported)
-        how.vocabulary = _choose(how, asked, options.labels)
+        how.vocabulary = _choose(how, asked, None if table.one_hot and name == "winner" else options.labels)
     if "gold" in how.mapping:
         how.gold_vocabulary = _gold_vocabulary(how, table, options, models, exported=exported)
     if how.vocabulary and how.labels:

@@ -48,17 +48,22 @@ class Source:
     @property
     def stem(self) -> str:
         """File name without folders and without the endings of its kind: `a/b.csv.gz` is `b`."""
-        base = self.name.replace("\\", "/").rsplit("/", 1)[-1]
-        for _ in range(2):
-            for suffix in _SUFFIXES:
-                if base.casefold().endswith(suffix) and len(base) > len(suffix):
-                    base = base[: -len(suffix)]
-                    break
-        return base
+        return stem_of(self.name)
 
     def text(self) -> str:
         """The bytes as text."""
         return self.data.decode("utf-8")
+
+
+def stem_of(name: str) -> str:
+    """File name without folders and without the endings of its kind: `a/b.csv.gz` is `b`."""
+    base = name.replace("\\", "/").rsplit("/", 1)[-1]
+    for _ in range(2):
+        for suffix in _SUFFIXES:
+            if base.casefold().endswith(suffix) and len(base) > len(suffix):
+                base = base[: -len(suffix)]
+                break
+    return base
 
 
 def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:

@@ -10,7 +10,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,10 @@ _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TextTable:
-    """Columns of text cells; `row` numbers the data rows from 1, ragged rows are in `rejects` only."""
+    """Columns of text cells; `row` numbers the data rows from 1, ragged rows are in `rejects` only.
+
+    one_hot : the column `winner` was made of several that hold a 1 for the winner.
+    """
 
     columns: dict[str, Cells]
     row: NDArray[np.int64]
@@ -42,6 +45,7 @@ class TextTable:
     rows: int
     delimited: bool = False
     notes: tuple[str, ...] = ()
+    one_hot: bool = False
 
     def head(self, n: int = 20) -> tuple[tuple[str, ...], ...]:
         """First rows as text."""
@@ -208,15 +212,25 @@ class Records:
     rows: int
 
 
-def read_records(source: Source) -> Records:
-    """Read a JSON array of objects, or one object a line.
+def read_records(source: Source, is_record: Callable[[Record], bool] = lambda whole: False) -> Records:
+    """Read a JSON array of objects, an object that holds one such array, or one object a line.
+
+    The text is parsed whole before it is tried as lines: lines of one large object may parse alone.
+
+    is_record : whether an object that is the whole file is itself the record, whatever arrays it holds.
 
     Raises
     ------
     UnreadableFile : no JSON, nested too deep, or no object in it.
     """
     text = source.text()
-    found, rejects = (_array if text.lstrip()[:1] == "[" else _lines)(source.name, text)
+    if text.lstrip()[:1] == "[":
+        found, rejects = _array(source.name, text), Rejects()
+    else:
+        try:
+            found, rejects = _unwrapped(source.name, json.loads(text), is_record), Rejects()
+        except (ValueError, RecursionError) as error:
+            found, rejects = _lines(source.name, text, error)
     good = [(row, value) for row, value in found if isinstance(value, dict)]
     for row, value in found:
         if not isinstance(value, dict):
@@ -232,7 +246,7 @@ def read_records(source: Source) -> Records:
     return Records(records=records, row=row_numbers, rejects=rejects, rows=len(good) + len(rejects))
 
 
-def _array(name: str, text: str) -> tuple[list[tuple[int, Any]], Rejects]:
+def _array(name: str, text: str) -> list[tuple[int, Any]]:
     try:
         values = json.loads(text)
     except RecursionError:
@@ -240,16 +254,39 @@ def _array(name: str, text: str) -> tuple[list[tuple[int, Any]], Rejects]:
             f"{name}: line 1: nested too deep to be votes. Write a flat array of objects."
         ) from None
     except json.JSONDecodeError as error:
-        raise UnreadableFile(
-            f"{name}: line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}). "
-            "The file may be cut off; write it again, or use one object a line."
-        ) from None
+        raise _invalid(name, error) from None
     except ValueError as error:
         raise UnreadableFile(f"{name}: line 1: a number that cannot be read ({error}). Shorten it.") from None
-    return list(enumerate(values, start=1)), Rejects()
+    return list(enumerate(values, start=1))
 
 
-def _lines(name: str, text: str) -> tuple[list[tuple[int, Any]], Rejects]:
+def _invalid(name: str, error: json.JSONDecodeError) -> UnreadableFile:
+    return UnreadableFile(
+        f"{name}: line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}). "
+        "The file may be cut off; write it again, or use one object a line."
+    )
+
+
+def _unwrapped(name: str, whole: Record, is_record: Callable[[Record], bool]) -> list[tuple[int, Any]]:
+    """The records of an object: those of its only list of objects, or itself."""
+    lists = {
+        key: value
+        for key, value in whole.items()
+        if isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    }
+    if not lists or is_record(whole):
+        return [(1, whole)]
+    if len(lists) > 1:
+        raise UnreadableFile(
+            f"{name}: line 1: one JSON object with {len(lists)} lists of objects "
+            f"({', '.join(map(shown, lists))}). Save the one that holds the judgements as a file of its own."
+        )
+    (records,) = lists.values()
+    return list(enumerate(records, start=1))
+
+
+def _lines(name: str, text: str, whole: Exception) -> tuple[list[tuple[int, Any]], Rejects]:
+    """One object per line. whole : why the text is not JSON as a whole."""
     found: list[tuple[int, Any]] = []
     rejects = Rejects()
     row = 0
@@ -266,13 +303,10 @@ def _lines(name: str, text: str) -> tuple[list[tuple[int, Any]], Rejects]:
             rejects.add(
                 row, "(whole row)", line, f"not valid JSON ({reason}); write one complete object a line"
             )
-    if not found and text.lstrip().startswith("{"):
-        try:
-            whole = json.loads(text)
-        except (ValueError, RecursionError):
-            return found, rejects
-        lists = [value for value in whole.values() if isinstance(value, list) and value]
-        return list(enumerate(lists[0] if len(lists) == 1 else [whole], start=1)), Rejects()
+    # Most lines of a large object that was cut off are no objects; the few that are would pass for it.
+    cut_off = found and len(rejects) > len(found) and rejects.found[0][0] == 1
+    if cut_off and isinstance(whole, json.JSONDecodeError):
+        raise _invalid(name, whole)
     return found, rejects
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -20,8 +21,11 @@ from .columns import (
     cell_text,
     coded_cells,
     constant_cells,
+    dense_codes,
+    encode_cells,
     has_number,
     is_text,
+    label_counts,
     map_cells,
     order_word,
     parse_confidence,
@@ -44,7 +48,7 @@ def read_table(table: TextTable, source: Source, options: ReadOptions, format: s
     AmbiguousLabels : the labels can be read in several ways, see `core.labels.decide`.
     UnknownName : an option names a column that the file has not.
     """
-    how = plan(table, source.name, options)
+    how = plan(table, source.name, options, judge=source.stem)
     for problem in how.problems:
         raise type(problem)(problem.message.at(source.name))
     rows = VoteParser(table, how, options).votes()
@@ -63,6 +67,37 @@ class VoteParser(RowParser):
         self.cells |= stacked
         if "position" in self.cells:
             self.cells["position"] = map_cells(self.cells["position"], order_word)
+        if how.items == "rows":
+            self.cells["item_id"] = encode_cells([f"{how.stem} {row}" for row in self.row])
+        elif how.items == "texts":
+            self._tell_items_apart()
+
+    def _tell_items_apart(self) -> None:
+        """Give each prompt with its pair of responses an item of its own, where the models do not suffice.
+
+        The item is a hash of prompt, response_a and response_b. Where the file names both models and each
+        prompt has one pair of responses per pair of models, the prompt remains the item.
+        """
+        blank = constant_cells(None, len(self.row))
+        prompt = self.cells.get("item_id", blank)
+        texts = [prompt, *(self.cells.get(name, blank) for name in ("response_a", "response_b"))]
+        pairs = dense_codes(texts)
+        if {"item_id", "model_a", "model_b"} <= self.cells.keys():
+            compared = dense_codes([prompt, self.cells["model_a"], self.cells["model_b"]])
+            if len(np.unique(compared)) == len(np.unique(np.stack([compared, pairs]), axis=1).T):
+                return
+        first = np.unique(pairs, return_index=True)[1]
+        hashes = [_hash([cell_text(cells, i) for cells in texts]) for i in first]
+        self.cells["item_id"] = map_cells(coded_cells(pairs, hashes), str)
+        items = sum(map(bool, hashes))
+        if "item_id" in self.named:
+            self.cells.setdefault("prompt", prompt)
+        self.notes.append(
+            "No column names the items, so each prompt with its two responses is an item: "
+            f"{items:,} of {len(label_counts(prompt)):,} prompts."
+            if "item_id" in self.named
+            else f"No column names the items, so each pair of responses is an item: {items:,}."
+        )
 
     def column(self, name: str, i: int | np.integer[Any]) -> str:
         wide = name == "vote" and self.how.layout == "wide"
@@ -77,7 +112,8 @@ class VoteParser(RowParser):
         numbers = self.numbers({column.name: readers[column.kind] for column in plain})
         numbers |= self.numbers({"confidence": lambda text: parse_confidence(text, how.scale)})
         if how.gold_vocabulary:
-            numbers["gold"] = self._votes("gold", how.gold_vocabulary)
+            gold = self._votes("gold", how.gold_vocabulary)
+            numbers["gold"] = self._slots(gold) if how.gold_slots else gold
         if how.gold_only:
             self.reject_missing("gold")
         else:
@@ -140,6 +176,12 @@ class VoteParser(RowParser):
         tied = np.ma.abs(a - b) <= self.options.tie_margin * (1 + 1e-9)
         sign = np.sign((a - b).data).astype(np.int64)
         return np.ma.array(np.where(tied.filled(False), 0, sign), mask=np.ma.getmaskarray(tied))
+
+
+def _hash(texts: list[str]) -> str:
+    """Item of these texts; empty, so missing, if all of them are."""
+    joined = "\0".join(texts).encode("utf-8", "replace")
+    return hashlib.sha256(joined).hexdigest()[:16] if any(texts) else ""
 
 
 def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[str, Cells]]:

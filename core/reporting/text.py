@@ -64,8 +64,11 @@ BOARD = (
 def to_text(audit: Audit) -> str:
     """Readable summary of an audit; control characters in names become spaces: text from votes is hostile."""
     found = audit.summary
+    named = {reading.mapping.get("judge", "") for reading in audit.readings}
+    fixed = ", ".join(sorted(name[1:] for name in named if name.startswith("=")))
+    judges = f"{len(found.judges)} ({fixed}, in no column)" if fixed else str(len(found.judges))
     lines = [
-        f"Judges: {len(found.judges)}; votes: {found.votes:,}; comparisons: {found.comparisons:,}; "
+        f"Judges: {judges}; votes: {found.votes:,}; comparisons: {found.comparisons:,}; "
         f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
         f"rejected rows: {sum(reading.rejects.num_rows for reading in audit.readings):,}; "
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}."
