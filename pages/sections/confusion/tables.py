@@ -10,11 +10,15 @@ import streamlit as st
 
 from core.aggregation.btd import held_out_labels
 from core.agreement.confusion_matrix import Confusion, TieRule, confusion
+from core.auditing import accuracy_verdict
 from core.errors import NoUsableVotes, TooFewLabels
+from core.interpretation.verdicts import Verdict
 from core.plots.agreement import accuracies
 from core.records import IntArray, VoteCounts
+from core.schema import Selection
 from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
+from pages.shared.limits import current_options
 
 COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"}
 """What can be compared with gold, and what the sentence calls it."""
@@ -24,6 +28,7 @@ COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"
 class PageState(widgets.View):
     """The controls, and the tables that they select.
 
+    accuracy : verdict on the votes of the chosen judge, whatever is compared.
     labels : what was compared with gold, one per comparison, or None for the votes themselves.
     reasons : why another judge has no table.
     """
@@ -31,6 +36,7 @@ class PageState(widgets.View):
     compared: str
     ties: TieRule
     judge: str
+    accuracy: Verdict
     counts: dict[str, VoteCounts]
     labels: dict[str, IntArray | None]
     tables: dict[str, Confusion]
@@ -62,14 +68,30 @@ def read_controls() -> PageState:
     if not tables:
         raise NoUsableVotes(f"No judge has labels enough. {next(iter(reasons.values()))}")
     hardest = min(tables, key=lambda judge: _accuracy(tables[judge]))
+    judge = widgets.select("Judge", tables, start=hardest, key="rater", place=row)
     return PageState(
         compared=compared,
         ties=ties,
-        judge=widgets.select("Judge", tables, start=hardest, key="rater", place=row),
+        judge=judge,
+        accuracy=_graded(selection, judge),
         counts=counts,
         labels={judge: labels for judge, (labels, _) in found.items()},
         tables=tables,
         reasons=reasons,
+    )
+
+
+def _graded(selection: Selection, judge: str) -> Verdict:
+    """Accuracy as the audit grades it."""
+    about = cached.summary(selection)
+    return accuracy_verdict(
+        judge,
+        cached.vote_counts(selection),
+        widgets.current_people(),
+        gold=selection.gold,
+        outputs=cached.outputs(selection).get(judge) if about.unparsed else None,
+        by_category=cached.vote_counts_by(selection, "category") if len(about.categories) > 1 else None,
+        rules=current_options().rules,
     )
 
 
