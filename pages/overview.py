@@ -44,9 +44,9 @@ widgets.how_to_read(
     "a false discovery rate of 5 %. The best supported judge has the highest low end of its interval; people "
     "are no candidates.\n\n"
     "**Table.** *Right*: half credit on decided gold, right 1, tie ½, opposite 0, with *low* and *high* of "
-    "its interval; guessing gets .5. *Exact*: share of votes with exactly gold's label, ties included. *ECE*: "
-    "how far stated confidence is from the share right. *AUROC*: how often a right verdict is surer than a "
-    "wrong one; .5 separates nothing. *Flips*: share of verdicts that change when the responses swap places. "
+    "its interval; guessing gets .5. *Exact*: share of votes with exactly gold's label, ties included. "
+    "*ECE*: how far stated confidence is from the share right. *AUROC*: how often a right verdict is surer "
+    "than a wrong one; .5 separates nothing. *Flips*: share of verdicts that change when the responses swap places. "
     "The baselines judge without looking: always the commonest gold label, at random, or for the longest "
     "answer."
 )

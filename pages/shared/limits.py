@@ -1,4 +1,4 @@
-"""By which limits the pages grade, and whose family is whose: set on the Overview, kept while a visit lasts."""
+"""By which limits the pages grade, and which models are a family: set on the Overview for the whole visit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections of the Overview page: the answer, every rater in a row, its verdict in words, every check of one."""
+"""Sections of the Overview page: the answer, every rater in a row and in words, every check of one."""
 
 from __future__ import annotations
 

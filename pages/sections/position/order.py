@@ -88,7 +88,10 @@ def _slot_biases(state: PageState) -> Mark | None:
         "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that picks the "
         "better response each time stands on the line. *All decided votes* (raw) is (first − second) / "
         "(first + second); where orders are unbalanced it also shows where the better response sat. In the "
-        "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them in."
+        "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them in.\n\n"
+        "**Verdict.** *Position* is the mean slot vote within pairs, items alike: fine if its whole 95 % "
+        "interval is within ±10 points (caution), a warning if the interval leaves out 0, a failure if all "
+        "of it is beyond ±20 points, else unclear. Limits can be changed on the Overview."
     )
     return chosen
 
@@ -109,7 +112,12 @@ def _flips(state: PageState) -> Mark | None:
     widgets.how_to_read(
         "Share of pairs (one run of a comparison, in both orders) whose verdicts differ; hollow marks count "
         "only those that go from one response to the other. The small bar is how often repeats in the *same* "
-        "order differ: the judge's own noise. What lies beyond it is what order adds (*excess*)."
+        "order differ: the judge's own noise. What lies beyond it is what order adds (*excess*).\n\n"
+        "**Verdict.** *Stability* is the share of pairs that go from one response to the other: fine if its "
+        "whole interval is at most 20 %, a warning if all of it is above. Without repeats in one order this "
+        "may be noise, so it never fails. With repeats, what swapping changes beyond them is fine up to 5 "
+        "points and fails if its whole interval is above 15. The page's verdict is the worse of position "
+        "and stability."
     )
     return chosen
 
