@@ -46,9 +46,9 @@ widgets.how_to_read(
     "**Table.** *Right*: half credit on decided gold, right 1, tie ½, opposite 0, with *low* and *high* of "
     "its interval; guessing gets .5. *Exact*: share of votes with exactly gold's label, ties included. "
     "*ECE*: how far stated confidence is from the share right. *AUROC*: how often a right verdict is surer "
-    "than a wrong one; .5 separates nothing. *Flips*: share of verdicts that change when the responses swap places. "
-    "The baselines judge without looking: always the commonest gold label, at random, or for the longest "
-    "answer."
+    "than a wrong one; .5 separates nothing. *Flips*: share of verdicts that change when the responses "
+    "swap places. The baselines judge without looking: always the commonest gold label, at random, or for "
+    "the longest answer."
 )
 if lacking := missing(found.verdicts):
     st.subheader("For a fuller audit", anchor=False)

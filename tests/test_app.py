@@ -272,7 +272,7 @@ def test_limits_set_on_the_overview_grade_every_page(app):
     page.number_input(key="limit-position-caution").set_value(70.0)
     page.number_input(key="limit-position-failure").set_value(80.0)
     page.text_input(key="family_names").set_value("sim=sim-judge,sim-model; other=x")
-    page.button(key="FormSubmitter:limits-Grade by these").click().run()
+    page.button(key="limits_keep").click().run()
     assert not page.exception
     options = AuditOptions(
         splits=0,
@@ -288,7 +288,7 @@ def test_limits_set_on_the_overview_grade_every_page(app):
     assert f"{judge}: {said.sentence}" in texts(page)
     page.switch_page("overview.py").run()
     assert page.number_input(key="limit-position-caution").value == 70
-    page.button(key="FormSubmitter:limits-Back to defaults").click().run()
+    page.button(key="limits_forget").click().run()
     assert texts(page)[0] == before
 
 
@@ -296,7 +296,7 @@ def test_limits_in_the_wrong_order_are_refused_and_change_nothing(app):
     page = opened(app, "overview")
     before = texts(page)[0]
     page.number_input(key="limit-position-caution").set_value(90.0)
-    page.button(key="FormSubmitter:limits-Grade by these").click().run()
+    page.button(key="limits_keep").click().run()
     assert not page.exception
     assert texts(page)[0] == before
     assert any("failure 0.2 has to be at least caution 0.9" in text for text in texts(page))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.auditing import AuditOptions, named_families
 from core.errors import InvalidOption
@@ -46,10 +47,10 @@ def limits_section() -> None:
             placeholder="OpenAI=gpt-,o1; Anthropic=claude",
         )
         row = st.container(horizontal=True)
-        row.form_submit_button("Grade by these", on_click=_keep)
-        row.form_submit_button("Back to defaults", on_click=_forget)
+        row.form_submit_button("Grade by these", key="limits_keep", on_click=_keep)
+        row.form_submit_button("Back to defaults", key="limits_forget", on_click=_forget)
     if refused := st.session_state.pop(REFUSED, None):
-        st.text(f"The limits stay as they were: {refused}.".replace("..", "."))
+        st.text(f"The limits stay as they were: {refused}.")
 
 
 def _key(check: str, end: str) -> str:
@@ -60,7 +61,7 @@ def _scale(limits: Limits) -> float:
     return 1.0 if limits.unit == "number" else 100.0
 
 
-def _input(check: str, limits: Limits, end: str, place: st.delta_generator.DeltaGenerator) -> None:
+def _input(check: str, limits: Limits, end: str, place: DeltaGenerator) -> None:
     value = limits.caution if end == "caution" else limits.failure
     if value is None:
         return
@@ -88,7 +89,7 @@ def _keep() -> None:
         limits_with(changed)
         families = named_families(part for part in written.split(";") if part.strip())
     except InvalidOption as error:
-        st.session_state[REFUSED] = str(error)
+        st.session_state[REFUSED] = str(error).rstrip(".")
         return
     _set(changed, families)
 
