@@ -68,8 +68,11 @@ def _input(check: str, limits: Limits, end: str, place: DeltaGenerator) -> None:
     # Seeded and not given as a value: a form that is sent keeps what was typed.
     st.session_state.setdefault(_key(check, end), round(_scale(limits) * value, 6))
     name = NAMES.get(check, check.replace("_", " ").capitalize())
+    side = BEYOND.get(limits.shape, "above")
+    if end == "failure" and limits.failing_side == "above":
+        side = "above"
     place.number_input(
-        f"{name}: {end} {BEYOND.get(limits.shape, 'above')}{UNITS[limits.unit]}",
+        f"{name}: {end} {side}{UNITS[limits.unit]}",
         step=0.05 if limits.unit == "number" else 1.0,
         format="%g",
         key=_key(check, end),

@@ -40,7 +40,8 @@ def read_results() -> Results:
     """Compute, or recall, everything that the page shows before a choice."""
     selection = widgets.current_selection()
     counts = cached.vote_counts(selection)
-    humans = [name for name in counts if name in widgets.current_people()]
+    people, rules = widgets.current_people(), current_options().rules
+    humans = [name for name in counts if name in people]
     anchors = models_that_anchor(cached.pair_scores(selection, pooled=True)[None])
     tables = cached.ratings(selection, anchors=anchors)
     repeated = cached.of_each("repeatability", (selection, anchors), tables, icc)
@@ -48,7 +49,6 @@ def read_results() -> Results:
     beside_people = cached.computed(
         "leave one out", (selection,), lambda: leave_one_out(counts, humans, rng=widgets.seeded())
     )
-    people, rules = frozenset(humans), current_options().rules
     partners = {name: closest_partner(name, matrix, people) for name in counts}
     kappas = {name: one.kappa.value if one and one.kappa else 0.0 for name, one in partners.items()}
     verdicts = cached.computed(
