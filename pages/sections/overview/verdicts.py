@@ -65,7 +65,8 @@ def raters_section(found: Audit, selection: Selection) -> None:
     rows = [_judge_row(judge, found) for judge in found.judges]
     baselines = dummies(cached.vote_counts(selection), cached.length_counts(selection))
     rows += [_row(name, "dummy", "baseline", one.n) | {"exact": one.value} for name, one in baselines.items()]
-    frame = pd.DataFrame(rows)
+    # Of a baseline the items are not known, which would make them fractions.
+    frame = pd.DataFrame(rows).astype({"items": "Int64"})
     numbers = [str(column) for column in frame if not str(column).startswith("finding")]
     widgets.table(frame, "raters", alt="Raters and their verdicts", columns=numbers)
 
