@@ -44,8 +44,8 @@ def reliability_tab(state: controls.PageState) -> None:
             "never fails. *Calibration*, the ECE: fine if its high end is at most 10 points, a warning if it "
             "is above what noise alone shows, a failure if its low end is above 15 too. *Discrimination*, "
             "how often a right verdict is surer than a wrong one (AUROC): fine from .60, a warning wholly "
-            "below, a failure wholly below .50. All else is unclear. The table's *gap* weighs votes alike, so its "
-            "interval may differ. Limits can be changed on the Overview."
+            "below, a failure wholly below .50. All else is unclear. The table's *gap* weighs votes alike, "
+            "so its interval may differ. Limits can be changed on the Overview."
         )
     widgets.votes_table(bin_mark, name="bin")
     widgets.votes_table(wrong_mark, name="wrong")
