@@ -110,7 +110,7 @@ def _report(options: argparse.Namespace) -> int:
 
 def _audited(options: argparse.Namespace) -> Audit:
     """Audit the files that are named, as the options say."""
-    from .auditing import AuditOptions, audit
+    from .auditing import AuditOptions, audit, named_families
     from .store import Store
 
     settings = AuditOptions(
@@ -118,7 +118,7 @@ def _audited(options: argparse.Namespace) -> Audit:
         anchors=tuple(options.anchor) if options.anchor else None,
         **{name: getattr(options, name) for name in AUDITED},
         limits=dict(_limits(text) for text in options.limit or ()),
-        families=_families(options.family or ()),
+        families=named_families(options.family or ()),
     )
     selection = Selection(
         judges=tuple(options.judge) if options.judge else None,
@@ -144,18 +144,6 @@ def _limits(text: str) -> tuple[str, tuple[float, float | None]]:
     if len(failure) > 1:
         raise InvalidOption(f"--limit {text!r}: give CAUTION,FAILURE, such as .10,.20.")
     return check, (caution, failure[0] if failure else None)
-
-
-def _families(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Read each `FAMILY=PREFIX[,PREFIX…]`."""
-    found: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        family, given = _pair(text, "--family")
-        prefixes = tuple(part for part in given.split(",") if part)
-        if not prefixes:
-            raise InvalidOption(f"--family {text!r}: write it as FAMILY=PREFIX[,PREFIX…].")
-        found[family] = (*found.get(family, ()), *prefixes)
-    return found
 
 
 def _import(options: argparse.Namespace) -> int:

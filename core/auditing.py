@@ -8,7 +8,7 @@ never writes 0 for what it cannot know: each None or NaN has a note, from the re
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -25,7 +25,7 @@ from .confidence.calibration_error import calibration, confidence_gap, noise_flo
 from .confidence.th_scores import ThScore, th_score
 from .errors import InvalidOption, TooFewLabels
 from .interpretation import estimates, verdicts
-from .interpretation.rules import Overall, Rules, limits_with
+from .interpretation.rules import BY_DEFAULT, Overall, Rules, limits_with
 from .interpretation.summary import overall_verdict
 from .interpretation.verdicts import Verdict
 from .leaderboard.anchored import Board, board
@@ -128,6 +128,22 @@ class AuditOptions:
             ),
             None,
         )
+
+
+def named_families(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Families as they are written, each `FAMILY=PREFIX[,PREFIX…]`; raises InvalidOption otherwise.
+
+    >>> named_families(["OpenAI=gpt-,o1", "Anthropic=claude"])
+    {'OpenAI': ('gpt-', 'o1'), 'Anthropic': ('claude',)}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        family, _, given = text.partition("=")
+        beginnings = tuple(part.strip() for part in given.split(",") if part.strip())
+        if not family.strip() or not beginnings:
+            raise InvalidOption(f"family {text!r}: write it as FAMILY=PREFIX[,PREFIX…].")
+        found[family.strip()] = (*found.get(family.strip(), ()), *beginnings)
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -247,7 +263,7 @@ def audit(
     notes += (
         [f"Anchors {r.anchor_1} and {r.anchor_2}: {r.reason}" for r in swap.rows if r.reason] if swap else []
     )
-    own = [judge.judge for judge in judges if makes_gold(judge, selection.gold)]
+    own = [judge.judge for judge in judges if makes_gold(judge.judge, humans, selection.gold)]
     if own:
         notes.append(
             f"{', '.join(own)}: gold is made of these votes, so accuracy, calibration, confusion and BTD "
@@ -289,21 +305,15 @@ def judge_verdicts(
     name, level, rules = judge.judge, options.level, options.rules
     counts, outputs = counted.votes.get(name), counted.outputs.get(name)
     outcomes, order = counted.outcomes.get(name), counted.positions.get(name)
-    people = {human: counted.votes[human] for human in sorted(humans - {name}) if human in counted.votes}
     own = judge.own_family
-    against_people = None
-    if counts is not None and len(people) > 1 and gold != "humans":
-        against_people = estimates.judge_against_people(counts, people, level=level)
-    ceiling = (
-        estimates.people_agreement(people, level=level) if gold == "humans" and len(people) > 1 else None
-    )
     found = [
-        verdicts.accuracy(
+        accuracy_verdict(
             name,
-            counts,
-            credited=_credited(outputs),
-            ceiling=ceiling,
-            categories=_of_categories(name, counted),
+            counted.votes,
+            humans,
+            gold=gold,
+            outputs=outputs,
+            by_category=counted.by_category,
             rules=rules,
         ),
         verdicts.position(name, order, rules=rules),
@@ -312,16 +322,7 @@ def judge_verdicts(
         verdicts.overconfidence(name, outcomes, rules=rules),
         verdicts.discrimination(name, outcomes, rules=rules),
         verdicts.repeatability(name, judge.repeatability, rules=rules),
-        verdicts.agreement(
-            name,
-            closest_partner(name, agreed, humans),
-            len(agreed.judges) - 1,
-            against_people=against_people,
-            graded_by_people=counts is not None and not (counts.gold != NO_GOLD).any(),
-            people=people_kappa(agreed, humans),
-            one_label=_largest_label(judge.votes),
-            rules=rules,
-        ),
+        agreement_verdict(name, counted.votes, agreed, humans, gold=gold, rules=rules),
         verdicts.ties(name, counts, rules=rules),
         verdicts.length(name, counted.lengths.get(name), rules=rules),
         verdicts.own_family(
@@ -332,14 +333,78 @@ def judge_verdicts(
         ),
         verdicts.data(name, judge.votes, _missing(outputs, counts, level), counts, rules=rules),
     ]
-    if not makes_gold(judge, gold):
+    return [unless_own_gold(verdict, humans, gold=gold) for verdict in found]
+
+
+def accuracy_verdict(
+    name: str,
+    votes: Mapping[str, VoteCounts],
+    humans: Collection[str],
+    *,
+    gold: str = "given",
+    outputs: OutputCounts | None = None,
+    by_category: Mapping[str, Mapping[str, VoteCounts]] | None = None,
+    rules: Rules = BY_DEFAULT,
+) -> Verdict:
+    """Accuracy of one judge; with gold made of people's votes their own agreement sets the limits.
+
+    outputs : of the judge, where some have no verdict.  by_category : category → judge → votes.
+    """
+    people = _other_people(name, votes, humans)
+    ceiling = None
+    if gold == "humans" and len(people) > 1:
+        ceiling = estimates.people_agreement(people, level=rules.level)
+    found = verdicts.accuracy(
+        name,
+        votes.get(name),
+        credited=_credited(outputs),
+        ceiling=ceiling,
+        categories={
+            category: of[name] for category, of in (by_category or {}).items() if category and name in of
+        },
+        rules=rules,
+    )
+    return unless_own_gold(found, humans, gold=gold)
+
+
+def agreement_verdict(
+    name: str,
+    votes: Mapping[str, VoteCounts],
+    agreed: AgreementMatrix,
+    humans: frozenset[str],
+    *,
+    gold: str = "given",
+    rules: Rules = BY_DEFAULT,
+) -> Verdict:
+    """Agreement of one judge with people, graded where it has no gold; without people, with its partner."""
+    counts, people = votes.get(name), _other_people(name, votes, humans)
+    against_people = None
+    if counts is not None and len(people) > 1 and gold != "humans":
+        against_people = estimates.judge_against_people(counts, people, level=rules.level)
+    return verdicts.agreement(
+        name,
+        closest_partner(name, agreed, humans),
+        len(agreed.judges) - 1,
+        against_people=against_people,
+        graded_by_people=counts is not None and not (counts.gold != NO_GOLD).any(),
+        people=people_kappa(agreed, humans),
+        one_label=_largest_label(counts),
+        rules=rules,
+    )
+
+
+def unless_own_gold(found: Verdict, humans: Collection[str], *, gold: str) -> Verdict:
+    """The verdict, or that it is not graded because gold is made of the judge's own votes."""
+    if found.check not in AGAINST_GOLD or not makes_gold(found.judge, humans, gold):
         return found
     whose = "human votes, its own among them" if gold == "humans" else "its own votes"
-    reason = f"{verdicts.NOT_GRADED}: gold is made of {whose}."
-    return [
-        verdicts.unknown(name, verdict.check, reason) if verdict.check in AGAINST_GOLD else verdict
-        for verdict in found
-    ]
+    return verdicts.unknown(found.judge, found.check, f"{verdicts.NOT_GRADED}: gold is made of {whose}.")
+
+
+def _other_people(
+    name: str, votes: Mapping[str, VoteCounts], humans: Collection[str]
+) -> dict[str, VoteCounts]:
+    return {human: votes[human] for human in sorted(humans) if human != name and human in votes}
 
 
 def _credited(outputs: OutputCounts | None) -> VoteCounts | None:
@@ -366,17 +431,16 @@ def _missing(outputs: OutputCounts | None, counts: VoteCounts | None, level: flo
     return estimates.missing_outputs(counts.item, n, np.zeros(len(n), dtype=np.int64), level=level)
 
 
-def _largest_label(votes: JudgeSummary) -> float:
-    return max(votes.plus, votes.tie, votes.minus) / votes.n if votes.n else 1.0
+def _largest_label(counts: VoteCounts | None) -> float:
+    if counts is None:
+        return 1.0
+    of_each = counts.plus.sum(), counts.tie.sum(), counts.minus.sum()
+    return float(max(of_each) / sum(of_each))
 
 
-def _of_categories(name: str, counted: Counted) -> dict[str, VoteCounts]:
-    return {category: of[name] for category, of in counted.by_category.items() if category and name in of}
-
-
-def makes_gold(judge: JudgeAudit, gold: str) -> bool:
+def makes_gold(judge: str, humans: Collection[str], gold: str) -> bool:
     """Whether gold, as a selection forms it, holds the judge's own votes."""
-    return gold == judge.judge or (gold == "humans" and judge.rater_type == "human")
+    return gold == judge or (gold == "humans" and judge in humans)
 
 
 def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str]) -> JudgePair | None:

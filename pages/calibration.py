@@ -3,8 +3,7 @@
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.interpretation.calibration import confidence
-from pages.sections.calibration.controls import calibrations, gaps, noise_floors, read_controls, subject
+from pages.sections.calibration.controls import read_controls, verdict
 from pages.sections.calibration.reliability import recalibration_tab, reliability_tab
 from pages.sections.calibration.threshold import near_certain_tab, threshold_tab, without_confidence
 from pages.shared import widgets
@@ -31,9 +30,5 @@ with recalibration:
     recalibration_tab(state, recalibration)
 
 # The answer stands first and is computed last: the diagram follows its slider without waiting for it.
-judge = subject(state)
-verdict = confidence(
-    judge, calibrations(state)[judge], noise_floors(state)[judge], gaps(state)[judge], of=len(state.shown)
-)
 with answer:
-    widgets.verdict(verdict)
+    widgets.verdict(verdict(state))

@@ -226,22 +226,80 @@ def test_a_key_means_one_thing_on_every_page() -> None:
     assert set(shared) <= {"rater"}, shared
 
 
-def test_the_worst_findings_of_a_judge_are_in_full_beneath_the_table(app):
+def audited(options=None):
     from core.auditing import AuditOptions, audit
-    from core.interpretation.verdicts import worst
+    from pages.shared.cached import get_store
+
+    return audit(get_store(), Selection(datasets=(DEMO,)), options or AuditOptions(splits=0))
+
+
+def test_the_overview_says_what_the_audit_says_of_every_rater(app):
+    from core.interpretation.summary import answer, because, best_supported, confidence_line, worst
+
+    page = opened(app, "overview", checked="sim-judge-boaster")
+    found = audited()
+    people = [judge.judge for judge in found.judges if judge.rater_type == "human"]
+    credits = {judge.judge: judge.direction.credit for judge in found.judges if judge.direction}
+    assert texts(page)[0] == (
+        f"{answer(found.verdicts, found.overall)} {best_supported(credits, people=people)}"
+    )
+    rows = page.dataframe[0].value.set_index("rater")
+    for judge, overall in found.overall.items():
+        checks = [verdict for verdict in found.verdicts if verdict.judge == judge]
+        said = f"{because(judge, overall, checks)} {confidence_line(checks)}"
+        assert "\n".join([said, *(finding.sentence for finding in worst(checks))]) in texts(page)
+        assert rows.loc[judge, "verdict"].endswith(overall.verdict.replace("_", " "))
+        if judge in credits:
+            credit = credits[judge]
+            assert tuple(rows.loc[judge, ["right", "low", "high", "items"]]) == (
+                *(credit.value, credit.low, credit.high, credit.n),
+            )
+    for verdict in found.verdicts:
+        if verdict.judge == "sim-judge-boaster":
+            assert verdict.sentence in texts(page)
+            assert page.button(key=f"go-{verdict.check}").label == f"See {verdict.check.replace('_', ' ')}"
+
+
+def test_limits_set_on_the_overview_grade_every_page(app):
+    from core.auditing import AuditOptions
+    from core.interpretation.position import order
+    from core.interpretation.summary import answer
+    from core.store.vote_queries import positions
     from pages.shared.cached import get_store
 
     page = opened(app, "overview")
-    found = audit(get_store(), Selection(datasets=(DEMO,)), AuditOptions(splits=0))
-    told = {
-        judge.judge: worst([verdict for verdict in found.verdicts if verdict.judge == judge.judge])
-        for judge in found.judges
-    }
-    for findings in filter(None, told.values()):
-        assert "\n".join(finding.sentence for finding in findings) in texts(page)
-    best = max((judge.accuracy for judge in found.judges if judge.accuracy), key=lambda share: share.value)
-    interval = f"in {best.value:.1%} of votes ({best.low:.1%} to {best.high:.1%})".replace("%", " %")
-    assert interval in texts(page)[0]
+    before = texts(page)[0]
+    page.number_input(key="limit-position-caution").set_value(70.0)
+    page.number_input(key="limit-position-failure").set_value(80.0)
+    page.text_input(key="family_names").set_value("sim=sim-judge,sim-model; other=x")
+    page.button(key="limits_keep").click().run()
+    assert not page.exception
+    options = AuditOptions(
+        splits=0,
+        limits={"position": (0.7, 0.8)},
+        families={"sim": ("sim-judge", "sim-model"), "other": ("x",)},
+    )
+    found = audited(options)
+    assert texts(page)[0] != before
+    assert texts(page)[0].startswith(answer(found.verdicts, found.overall))
+    page.switch_page("position.py").run()
+    judge = page.selectbox(key="rater").value
+    said = order(judge, positions(get_store(), Selection(datasets=(DEMO,)))[judge], rules=options.rules)
+    assert f"{judge}: {said.sentence}" in texts(page)
+    page.switch_page("overview.py").run()
+    assert page.number_input(key="limit-position-caution").value == 70
+    page.button(key="limits_forget").click().run()
+    assert texts(page)[0] == before
+
+
+def test_limits_in_the_wrong_order_are_refused_and_change_nothing(app):
+    page = opened(app, "overview")
+    before = texts(page)[0]
+    page.number_input(key="limit-position-caution").set_value(90.0)
+    page.button(key="limits_keep").click().run()
+    assert not page.exception
+    assert texts(page)[0] == before
+    assert any("failure 0.2 has to be at least caution 0.9" in text for text in texts(page))
 
 
 def test_a_data_set_without_votes_leads_to_the_page_about_it(tmp_path, monkeypatch):

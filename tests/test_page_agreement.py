@@ -1,5 +1,7 @@
 """The Agreement page: core's numbers in the real app, its figures, its sentences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,6 +11,7 @@ from core.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
 from core.agreement.kappa import agreement_matrix, disagreements
 from core.agreement.reliability import icc, inter_rater_reliability
 from core.interpretation import agreement as sentences
+from core.interpretation import verdicts
 from core.plots.agreement import (
     MOST_RATERS,
     inter_rater_figure,
@@ -304,6 +307,27 @@ def test_sentences() -> None:
     said = sentences.screening(repeats, 0.9)
     assert said.startswith("1 of 2 reach ICC(3,k) 0.90, 1 of them with their whole interval. Below it: b (0.")
     assert "No ICC" in sentences.screening({}, 0.9)
-    whole = sentences.agreement("a", repeats["b"], None, others=0, people=None)
-    assert whole.verdict in ("warn", "fail")
-    assert "no other judge voted" in whole.sentence
+    itself, others = verdicts.repeatability("a", repeats["b"]), verdicts.agreement("a", None, 0)
+    whole = sentences.agreement("a", itself, others, beside_people=rows)
+    assert whole.verdict == max((itself.verdict, others.verdict), key=verdicts.GRADES.index)
+    assert whole.sentence == f"{itself.sentence} {others.sentence} {sentences.wins(rows)}"
+
+
+def test_agreement_that_is_only_described_does_not_grade_the_page() -> None:
+    counts = noisy(2)
+    (pair,) = agreement_matrix(counts).pairs
+    described = verdicts.agreement("r00", pair, 1)
+    assert described.sentence.startswith(verdicts.NOT_GRADED)
+    fine = replace(verdicts.unknown("r00", "repeatability", "Fine."), verdict="ok")
+    assert sentences.agreement("r00", fine, described).verdict == "ok"
+    assert sentences.agreement("r00", described, described).verdict == "unknown"
+
+
+def test_people_grade_a_judge_only_where_it_has_no_gold() -> None:
+    counts = noisy(4)
+    matrix, people = agreement_matrix(counts), frozenset({"r01", "r02", "r03"})
+    graded = audit.agreement_verdict("r00", counts, matrix, people)
+    assert graded.estimate is not None
+    assert not graded.sentence.startswith(verdicts.NOT_GRADED)
+    labelled = {name: replace(one, gold=np.ones(len(one), dtype=np.int64)) for name, one in counts.items()}
+    assert audit.agreement_verdict("r00", labelled, matrix, people).sentence.startswith(verdicts.NOT_GRADED)

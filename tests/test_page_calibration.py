@@ -11,6 +11,7 @@ from readings import reading
 from streamlit.testing.v1 import AppTest
 
 from core.confidence.calibration_error import (
+    by_chance,
     calibration,
     calibration_intervals,
     confidence_gap,
@@ -97,13 +98,7 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
         assert row["by chance up to"] == max(floor.ece.high, floor.ece_high_clustered)
     worst = max(expected, key=lambda judge: calibration(expected[judge]).ece)
     known = expected[worst]
-    said = sentences.confidence(
-        worst,
-        calibration(known),
-        noise_floor(known, rng=seeded()),
-        confidence_gap(known),
-        of=len(expected),
-    )
+    said = sentences.confidence(worst, known, of=len(expected))
     assert texts(app)[0] == f"{worst}: {said.sentence}"
 
 
@@ -119,7 +114,7 @@ def test_audit_and_page_agree(app: AppTest) -> None:
     row = app.dataframe[0].value.iloc[0]
     assert (row["ECE"], row["by chance"]) == (judge.calibration.ece, judge.floor.ece.value)
     for verdict in found.verdicts:
-        if verdict.check in ("calibration", "overconfidence"):
+        if verdict.check in ("calibration", "overconfidence", "discrimination"):
             assert verdict.sentence in texts(app)[0]
 
 
@@ -355,17 +350,28 @@ def of(confidence: float, right: int, wrong: int) -> OutcomeCounts:
     )
 
 
-def test_answer_joins_both_verdicts_and_takes_the_worse_grade() -> None:
+def test_answer_joins_three_verdicts_and_takes_the_worst_grade() -> None:
     known = of(0.95, 70, 30)
-    value, floor, gap = calibration(known), noise_floor(known, rng=seeded()), confidence_gap(known)
-    said = sentences.confidence("j", value, floor, gap, of=3)
-    over, far = verdicts.overconfidence("j", gap), verdicts.calibration("j", value, floor)
-    assert said.sentence == f"{over.sentence} {far.sentence} Of 3 judges it has the largest ECE."
-    assert (over.verdict, far.verdict, said.verdict) == ("fail", "fail", "fail")
-    calm = of(0.7, 70, 30)
-    said = sentences.confidence("j", calibration(calm), noise_floor(calm, rng=seeded()), confidence_gap(calm))
-    assert said.verdict == "ok"
-    assert "largest" not in said.sentence
+    said = sentences.confidence("j", known, of=3)
+    parts = (
+        verdicts.overconfidence("j", known),
+        verdicts.calibration("j", known),
+        verdicts.discrimination("j", known),
+    )
+    assert said.sentence == (
+        f"{' '.join(part.sentence for part in parts)} Of 3 judges it has the largest ECE."
+    )
+    # One confidence for all separates nothing, which is a warning at most.
+    assert [part.verdict for part in parts] == ["warn", "fail", "warn"]
+    assert said.verdict == "fail"
+    assert "largest" not in sentences.confidence("j", known).sentence
+    assert sentences.confidence("j", None).verdict == "unknown"
+
+
+def test_the_sentence_has_the_noise_of_the_table() -> None:
+    known = of(0.95, 70, 30)
+    floor = by_chance(noise_floor(known, rng=seeded()))
+    assert f"noise alone shows up to {100 * floor:.1f};" in verdicts.calibration("j", known).sentence
 
 
 def test_sentences_of_a_threshold() -> None:

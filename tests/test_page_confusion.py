@@ -11,6 +11,7 @@ from core.aggregation.btd import apply, fit, held_out_labels
 from core.agreement.confusion_matrix import commonest_error, confusion
 from core.errors import InvalidOption, TooFewLabels
 from core.interpretation import agreement as sentences
+from core.interpretation import verdicts
 from core.plots.agreement import ORDER, accuracies, cell_key, confusion_matrix
 from core.plots.base import rater_styles
 from core.records import NO_GOLD, VoteCounts
@@ -59,7 +60,12 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
         )
     hardest = min(tables, key=lambda judge: tables[judge].accuracy.value)
     assert page.selectbox(key="rater").value == hardest
-    said = f"{hardest}: {sentences.confusion(hardest, tables[hardest]).sentence}"
+    from core.auditing import AuditOptions, audit
+    from pages.shared.cached import get_store
+
+    found = audit(get_store(), Selection(datasets=(DEMO_DATASET,)), AuditOptions(splits=0))
+    accuracy = next(v for v in found.verdicts if (v.judge, v.check) == (hardest, "accuracy"))
+    said = f"{hardest}: {sentences.confusion(accuracy, tables[hardest]).sentence}"
     assert said in [element.value for element in page.text]
 
 
@@ -97,22 +103,25 @@ def test_copied_code_gives_the_number_shown(app: AppTest, capsys: pytest.Capture
 
 
 def test_sentence_names_the_commonest_error() -> None:
-    table = confusion(
-        make([(1, 0, 0, 1)] * 60 + [(0, 0, 1, 1)] * 10 + [(0, 1, 0, -1)] * 20 + [(0, 0, 1, -1)] * 30)
-    )
+    counts = make([(1, 0, 0, 1)] * 60 + [(0, 0, 1, 1)] * 10 + [(0, 1, 0, -1)] * 20 + [(0, 0, 1, -1)] * 30)
+    table, accuracy = confusion(counts), verdicts.accuracy("any", counts)
     assert commonest_error(table) == (-1, 0, 20)
-    said = sentences.confusion("any", table)
-    assert said.verdict == "ok"
+    said = sentences.confusion(accuracy, table)
+    # Right on 90 of 120 items and half right on the 20 ties.
+    assert (said.verdict, said.estimate) == (accuracy.verdict, pytest.approx((90 + 10) / 120))
     assert said.sentence == (
-        "Right on 75 % of 120 votes with gold (67 % to 82 %); always giving the commonest gold label would "
-        "reach 58 %. Its commonest error: saying a tie where gold says B better (20 of 30 errors)."
+        "Of 120 votes with gold, 75 % are exactly gold's (67 % to 82 %). The commonest error: saying a tie "
+        f"where gold says B better (20 of 30 errors). {accuracy.sentence}"
     )
-    assert "error" not in sentences.confusion("any", confusion(make([(1, 0, 0, 1)] * 40))).sentence
+    assert "error" not in sentences.confusion(accuracy, confusion(make([(1, 0, 0, 1)] * 40))).sentence
     dropped = confusion(make([(1, 0, 0, 1)] * 40 + [(1, 0, 0, -1)]), ties="drop_both")
-    assert "41 decided majority labels on untied comparisons" in (
-        sentences.confusion("any", dropped, noun="majority labels").sentence
+    assert "Of 41 decided majority labels with untied gold, 98 % are exactly gold's" in (
+        sentences.confusion(accuracy, dropped, noun="majority labels").sentence
     )
-    assert sentences.confusion("any", confusion(make([(1, 0, 0, NO_GOLD)]))).verdict == "unknown"
+    unlabelled = make([(1, 0, 0, NO_GOLD)])
+    unknown = verdicts.accuracy("any", unlabelled)
+    assert sentences.confusion(unknown, confusion(unlabelled)) == unknown
+    assert unknown.verdict == "unknown"
 
 
 def check_o1_mini_on_judgebench(shared_data: Path) -> None:

@@ -18,7 +18,10 @@ from ..bias import PositionBias
 from ..stats.estimate import Estimates
 from ..stats.splits import HeldOutScores
 from .format import minus, number, percent, signed, signed_ends, span
-from .verdicts import POSITION_SIGNIFICANCE, Grade, Verdict
+from .rules import Grade
+from .verdicts import Verdict
+
+POSITION_SIGNIFICANCE = 0.05
 
 
 def recommend(judge: str, value: Evaluation, *, most_votes: int) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..agreement.confusion_matrix import Confusion, commonest_error
@@ -10,9 +11,10 @@ from ..agreement.judge_vs_human import RULES, JudgeVsHuman, Rule
 from ..agreement.kappa import JudgePair
 from ..agreement.reliability import InterRaterReliability, Repeatability
 from . import verdicts
-from .format import SAYS, interval
+from .format import SAYS, interval, percent, percent_span
+from .summary import NAMED
 from .tables import TEXT, Column, frame
-from .verdicts import NAMED, Verdict
+from .verdicts import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,20 +96,19 @@ def pair_table(pairs: Iterable[JudgePair]) -> pd.DataFrame:
 
 def agreement(
     judge: str,
-    itself: Repeatability | None,
-    partner: JudgePair | None,
+    itself: Verdict,
+    others: Verdict,
     *,
-    others: int,
-    people: float | None,
     beside_people: Sequence[JudgeVsHuman] = (),
 ) -> Verdict:
-    """How a rater agrees with itself, with its closest partner and, where people voted, beside each of them.
+    """How a rater agrees with itself, with others and, where people voted, beside each of them.
 
-    others : raters besides it.  people : mean κ of the human pairs.  beside_people : of this
-    judge, all rules. The grade is the worse of the first two.
+    itself, others : its verdicts on repeatability and agreement.  beside_people : of this judge, all rules.
+    The grade is the worse of the two.
     """
-    parts = (verdicts.repeatability(judge, itself), verdicts.agreement(judge, partner, others, people))
-    return verdicts.combined(judge, "agreement", parts, *([wins(beside_people)] if beside_people else []))
+    return verdicts.combined(
+        judge, "agreement", (itself, others), *([wins(beside_people)] if beside_people else [])
+    )
 
 
 def wins(beside_people: Sequence[JudgeVsHuman]) -> str:
@@ -153,22 +154,27 @@ def together(group: str, found: InterRaterReliability) -> str:
     )
 
 
-def confusion(judge: str, value: Confusion, *, noun: str = "votes") -> Verdict:
-    """Accuracy under the table's tie rule, and the commonest error; `noun` is what was compared with gold."""
+def confusion(accuracy: Verdict, value: Confusion, *, noun: str = "votes") -> Verdict:
+    """The share right and the commonest error of a table, above the judge's own accuracy, which grades it.
+
+    noun : what the table compares with gold.
+    """
     unit = f"decided {noun}" if value.ties in ("drop_votes", "drop_both") else noun
-    if value.ties in ("drop_gold", "drop_both"):
-        unit += " on untied comparisons"
-    found = verdicts.accuracy(judge, value.accuracy, value.constant, unit=unit)
-    worst = commonest_error(value)
-    if worst is None:
-        return found
-    gold, says, count = worst
-    errors = value.n - int(value.counts.trace())
-    sentence = (
-        f"{found.sentence} Its commonest error: saying {SAYS[says]} where gold says {SAYS[gold]} "
-        f"({count:,} of {errors:,} errors)."
-    )
-    return Verdict(judge, found.check, found.verdict, sentence)
+    gold_kept = "untied gold" if value.ties in ("drop_gold", "drop_both") else "gold"
+    if value.accuracy is None:
+        return accuracy
+    parts = [
+        f"Of {value.n:,} {unit} with {gold_kept}, {percent(value.accuracy.value)} are exactly gold's "
+        f"({percent_span(value.accuracy)})."
+    ]
+    if worst := commonest_error(value):
+        gold, says, count = worst
+        errors = value.n - int(value.counts.trace())
+        parts.append(
+            f"The commonest error: saying {SAYS[says]} where gold says {SAYS[gold]} "
+            f"({count:,} of {errors:,} errors)."
+        )
+    return replace(accuracy, sentence=" ".join([*parts, accuracy.sentence]))
 
 
 def cell_key(gold: int, verdict: int) -> str:

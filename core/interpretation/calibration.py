@@ -9,9 +9,11 @@ from ..confidence.calibration_error import by_chance
 from ..confidence.recalibration import Recalibration
 from ..confidence.selective import Guarantee, RiskCoverage, RiskThreshold, Sureness
 from ..confidence.th_scores import ThScore
+from ..records import OutcomeCounts
 from ..stats.estimate import Estimate
 from . import verdicts
 from .format import percent, percent_span, span, target
+from .rules import BY_DEFAULT, Rules
 from .tables import TEXT, Column, frame
 from .verdicts import Verdict
 
@@ -149,13 +151,23 @@ def before_and_after(one: Recalibrated) -> pd.DataFrame:
 
 
 def confidence(
-    judge: str, value: Calibration, floor: NoiseFloor, gap: ConfidenceGap | None, *, of: int = 1
+    judge: str,
+    outcomes: OutcomeCounts | None,
+    *,
+    bins: int = 10,
+    seed: int = 0,
+    of: int = 1,
+    rules: Rules = BY_DEFAULT,
 ) -> Verdict:
-    """What its confidence is worth: over- or underconfident, and how far off; the worse of the two grades.
+    """What its confidence is worth: its excess, its error and whether it separates; the worst of the grades.
 
     of : judges among which its ECE is the largest; more than one is said.
     """
-    parts = (verdicts.overconfidence(judge, gap), verdicts.calibration(judge, value, floor))
+    parts = (
+        verdicts.overconfidence(judge, outcomes, rules=rules),
+        verdicts.calibration(judge, outcomes, seed=seed, bins=bins, rules=rules),
+        verdicts.discrimination(judge, outcomes, rules=rules),
+    )
     largest = [f"Of {of} judges it has the largest ECE."] if of > 1 else []
     return verdicts.combined(judge, "calibration", parts, *largest)
 

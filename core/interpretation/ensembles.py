@@ -11,8 +11,9 @@ from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_interval
 from .format import percent, percent_span, points, points_ends
 from .tables import Column
-from .verdicts import FEW
 
+FEW = 30
+"""Fewer items than this: a difference is not called shown or not shown."""
 WITHOUT = (
     Column("without", lambda row: row[0], ""),
     Column("n", lambda row: row[1].n, "d"),

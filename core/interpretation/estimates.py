@@ -7,6 +7,7 @@ few items with most votes decide.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -113,8 +114,9 @@ def expected_calibration_error(
     if not known.n.sum():
         return None
     found = calibration(known, bins=bins, level=level)
+    # A generator of its own, so that the floor is that of the tables, where nothing was drawn before it.
+    floor = noise_floor(known, rng=deepcopy(rng), bins=bins, level=level, draws=draws)
     interval = calibration_intervals(known, rng=rng, bins=bins, level=level, iterations=draws).ece
-    floor = noise_floor(known, rng=rng, bins=bins, level=level, draws=draws)
     return replace(interval, value=found.ece, n=found.items), by_chance(floor)
 
 

@@ -6,13 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..bias import OrderBalance, PositionBias, Verbosity
+from ..records import PositionCounts
+from . import verdicts
 from .format import percent, percent_span, signed, signed_span
+from .rules import BY_DEFAULT, Rules
 from .tables import TEXT, Column, frame
-from .verdicts import UNPAIRED
+from .verdicts import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
+UNPAIRED = 0.05
+"""More votes than this without a partner in the other order: raw slot shares are confounded with quality."""
 ORDER_NAMES = {
     "ab": "A always first",
     "ba": "B always first",
@@ -61,6 +66,15 @@ _ORDERS = (
     Column("MAE", lambda row: row[1].mae[row[2]], ends=("low", "high")),
     Column("n", lambda row: row[1].n, ",d"),
 )
+
+
+def order(judge: str, counts: PositionCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
+    """What the order of the responses does to a judge: its position bias and its stability as one verdict."""
+    parts = (
+        verdicts.position(judge, counts, rules=rules),
+        verdicts.stability(judge, counts, rules=rules),
+    )
+    return verdicts.combined(judge, "position", parts)
 
 
 def orders(balances: Mapping[str, OrderBalance | None]) -> pd.DataFrame:
@@ -115,23 +129,16 @@ def order_balance(judge: str, value: OrderBalance | None) -> str:
 
 
 def verbosity(judge: str, value: Verbosity | None) -> str:
-    """Whether a judge prefers the longer response more than gold does."""
+    """How often a judge, and gold on the same comparisons, prefers the longer response."""
     if value is None:
         return f"{judge}: no decided vote on responses of known, different length."
     found = (
         f"{judge}: prefers the longer response in {percent(value.longer_rate.value)} of {value.n:,} decided "
         f"votes ({percent_span(value.longer_rate)})"
     )
-    excess = value.excess
-    if excess is None or value.gold_rate is None:
+    if value.judge_rate is None or value.gold_rate is None:
         return f"{found}; without gold it is unknown whether the longer ones are better."
-    found += f", gold in {percent(value.gold_rate)}"
-    if not excess.has_interval:
-        return f"{found}; too few items for an interval of the difference."
-    interval = (
-        f"difference {signed(100 * excess.value, 1)} points, "
-        f"{signed_span(100 * excess.low, 100 * excess.high, 1)}"
+    return (
+        f"{found}; where gold decides, in {percent(value.judge_rate)} of {value.n_gold:,}, and gold in "
+        f"{percent(value.gold_rate)} of them."
     )
-    if excess.excludes(0):
-        return f"{found}: it favours {'length' if excess.value > 0 else 'brevity'} ({interval})."
-    return f"{found}: no preference for length is shown ({interval})."

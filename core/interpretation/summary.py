@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from ..stats.estimate import Estimate
 from .format import percent
@@ -15,6 +16,7 @@ from .rules import (
     CONFIDENCE_CHECKS,
     LIMITS,
     Grade,
+    Limits,
     Overall,
     OverallVerdict,
     benjamini_hochberg,
@@ -173,12 +175,18 @@ def _warnings(verdicts: Sequence[Verdict]) -> list[str]:
 def standing(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """Warnings that survive Benjamini and Hochberg at 5 % over all graded checks, surest first."""
     cells = [(v, found) for v in verdicts if v.verdict != "unknown" and (found := v.interval) is not None]
-    p = [p_value(found, LIMITS[v.check]) for v, found in cells]
+    p = [p_value(found, _limits_of(v)) for v, found in cells]
     survives = benjamini_hochberg(p)
     kept = sorted(
         (p[place], place) for place, (v, _) in enumerate(cells) if v.verdict == "warn" and survives[place]
     )
     return tuple(cells[place][0] for _, place in kept)
+
+
+def _limits_of(found: Verdict) -> Limits:
+    """The limits that it was graded by, which may be other numbers than the default."""
+    limits = LIMITS[found.check]
+    return limits if found.caution is None else replace(limits, caution=found.caution)
 
 
 def best_supported(credits: Mapping[str, Estimate], *, people: Collection[str] = ()) -> str | None:

@@ -41,11 +41,6 @@ CHECKS = (
 NOT_GRADED = "Not graded"
 """Begins the sentence of a check that makes no sense for this judge: more votes would not help."""
 
-FEW = 30
-"""Fewer verdicts than this: no grade on a rate of a page."""
-POSITION_SIGNIFICANCE = 0.05
-UNPAIRED = 0.05
-"""More votes than this without a partner in the other order: raw slot shares are confounded with quality."""
 ICC_STRONG = 0.90
 """ICC(3,k) of a strong judge (Source: [RAEE] §2)."""
 ERROR_NEAR = 0.01
@@ -86,8 +81,12 @@ class Verdict:
 
 
 def combined(judge: str, check: str, parts: Sequence[Verdict], *more: str) -> Verdict:
-    """Several checks as one: the worst of their grades, and their sentences with those in `more`."""
-    worst_grade = max((part.verdict for part in parts), key=GRADES.index)
+    """Several checks as one: the worst of their grades, and their sentences with those in `more`.
+
+    A check that makes no sense for the judge (`NOT_GRADED`) decides only if all do.
+    """
+    applicable = [part for part in parts if not part.sentence.startswith(NOT_GRADED)]
+    worst_grade = max((part.verdict for part in applicable or parts), key=GRADES.index)
     return Verdict(judge, check, worst_grade, " ".join([*(part.sentence for part in parts), *more]))
 
 

@@ -99,6 +99,11 @@ def current_dataset() -> str:
     return str((current_selection().datasets or ("",))[0])
 
 
+def current_people() -> frozenset[str]:
+    """The raters of the data set that are human."""
+    return frozenset(name for name, kind in cached.raters(current_dataset()).items() if kind == "human")
+
+
 def current_look() -> Theme:
     """Theme of the visitor's page, for the colours of charts."""
     return "dark" if st.context.theme.type == "dark" else "light"

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from core.agreement.judge_vs_human import LeaveOneOut, leave_one_out
 from core.agreement.kappa import AgreementMatrix, agreement_matrix
 from core.agreement.reliability import Repeatability, icc
-from core.auditing import closest_partner, people_kappa
+from core.auditing import agreement_verdict, closest_partner
 from core.interpretation.agreement import agreement
-from core.interpretation.verdicts import GRADES, Verdict
+from core.interpretation.verdicts import GRADES, Verdict, repeatability
 from core.leaderboard.anchors import anchors as models_that_anchor
 from core.records import VoteCounts
 from pages.shared import cached, widgets
+from pages.shared.limits import current_options
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -39,8 +40,8 @@ def read_results() -> Results:
     """Compute, or recall, everything that the page shows before a choice."""
     selection = widgets.current_selection()
     counts = cached.vote_counts(selection)
-    kinds = cached.raters(widgets.current_dataset())
-    humans = [name for name in counts if kinds[name] == "human"]
+    people, rules = widgets.current_people(), current_options().rules
+    humans = [name for name in counts if name in people]
     anchors = models_that_anchor(cached.pair_scores(selection, pooled=True)[None])
     tables = cached.ratings(selection, anchors=anchors)
     repeated = cached.of_each("repeatability", (selection, anchors), tables, icc)
@@ -48,20 +49,21 @@ def read_results() -> Results:
     beside_people = cached.computed(
         "leave one out", (selection,), lambda: leave_one_out(counts, humans, rng=widgets.seeded())
     )
-    partners = {name: closest_partner(name, matrix, frozenset(humans)) for name in counts}
-    people = people_kappa(matrix, frozenset(humans))
+    partners = {name: closest_partner(name, matrix, people) for name in counts}
     kappas = {name: one.kappa.value if one and one.kappa else 0.0 for name, one in partners.items()}
-    verdicts = {
-        name: agreement(
-            name,
-            repeated.get(name),
-            partners[name],
-            others=len(counts) - 1,
-            people=people,
-            beside_people=[one for one in beside_people.judges if one.judge == name],
-        )
-        for name in counts
-    }
+    verdicts = cached.computed(
+        "agreement verdicts",
+        (selection, anchors, rules),
+        lambda: {
+            name: agreement(
+                name,
+                repeatability(name, repeated.get(name), rules=rules),
+                agreement_verdict(name, counts, matrix, people, gold=selection.gold, rules=rules),
+                beside_people=[one for one in beside_people.judges if one.judge == name],
+            )
+            for name in counts
+        },
+    )
     judges = [name for name in counts if name not in humans]
     return Results(
         counts=counts,

@@ -34,7 +34,10 @@ def itself_section(results: Results, mark: float) -> Mark | None:
         "ICC(3,1) is one run, ICC(3,k) the mean of k runs; judges right of the line pass the screening. "
         "Bars are jackknife intervals over items. The table also has the classical F intervals, "
         "which are exact for normal data only and too narrow for votes. A judge that nearly always says "
-        "the same has a low ICC too: see *all runs alike*."
+        "the same has a low ICC too: see *all runs alike*.\n\n"
+        "**Verdict.** *Repeatability* is ICC(3,k): fine if its whole interval is at least .75, a warning if "
+        "all of it is below, a failure if all of it is below .50, else unclear. The line above is a "
+        "screening of its own and changes no grade."
     )
     if not results.anchors:
         st.caption("Without an anchor ICC depends on which model is called A: read *all runs alike* too.")
@@ -57,7 +60,12 @@ def others_section(results: Results) -> tuple[IntArray, str | None] | None:
         "Cohen's κ between majority labels, ties a class of their own: 0 is chance, 1 perfect. A rater's "
         "name heads its column and ends its row. Only comparisons that both labelled count; the table "
         "has their number, raw agreement and intervals by item. Raw agreement alone can mislead: two "
-        "raters that nearly always say *A* agree by chance. Choose a cell for what they disagree on."
+        "raters that nearly always say *A* agree by chance. Choose a cell for what they disagree on.\n\n"
+        "**Verdict.** *Agreement* is graded with people only, and only where the judge has no gold: how much "
+        "more often it says what the other people say than a left-out person does. Fine if the whole "
+        "interval is at least −10 points, a warning if all of it is below, a failure if all of it is below "
+        "−20. Agreement with another judge is described: differing is no fault of either. κ is left out "
+        "where one label has more than 90 % of the judge's votes."
     )
     if len(matrix.judges) > plots.MOST_RATERS:
         st.caption(f"The {plots.MOST_RATERS} raters who share most comparisons; the table has all.")

@@ -8,13 +8,17 @@ from typing import TypeVar
 
 import streamlit as st
 
+from core.auditing import unless_own_gold
 from core.confidence import calibration_error
 from core.errors import NoUsableVotes
+from core.interpretation.calibration import confidence
+from core.interpretation.verdicts import Verdict
 from core.plots.calibration import bin_key
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
 from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
+from pages.shared.limits import current_options
 
 Result = TypeVar("Result")
 
@@ -157,6 +161,17 @@ def subject(state: PageState) -> str:
     """The judge of the sentences: the chosen one, else the one with the largest ECE."""
     found = calibrations(state)
     return state.judge or max(found, key=lambda name: found[name].ece)
+
+
+def verdict(state: PageState) -> Verdict:
+    """What the confidence of the sentences' judge is worth, by the limits in force."""
+    judge, rules = subject(state), current_options().rules
+    found = cached.computed(
+        "confidence verdict",
+        (state.selection, state.rule, state.bins, judge, len(state.shown), rules),
+        lambda: confidence(judge, state.outcomes[judge], bins=state.bins, of=len(state.shown), rules=rules),
+    )
+    return unless_own_gold(found, widgets.current_people(), gold=state.selection.gold)
 
 
 def bin_marks(

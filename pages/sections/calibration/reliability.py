@@ -37,7 +37,15 @@ def reliability_tab(state: controls.PageState) -> None:
             "diagonal, averaged over votes; *MCE*: that of the worst bin; *ACE*: as ECE, with bins of "
             "equally many votes. *Brier*: mean square of confidence minus right (1) or wrong "
             "(0), .25 for always saying 50 %. *NLL*: mean −ln of the probability given "
-            "to what happened, .69 for always saying 50 %; it punishes certain errors most."
+            "to what happened, .69 for always saying 50 %; it punishes certain errors most.\n\n"
+            "**Verdict**, the worst of three checks, each by its whole 95 % interval, from 30 items on. "
+            "*Overconfidence*, confidence minus the share right, items alike: fine within ±10 points, a "
+            "warning if the interval leaves out 0, a failure wholly above 20 points; stating too little "
+            "never fails. *Calibration*, the ECE: fine if its high end is at most 10 points, a warning if it "
+            "is above what noise alone shows, a failure if its low end is above 15 too. *Discrimination*, "
+            "how often a right verdict is surer than a wrong one (AUROC): fine from .60, a warning wholly "
+            "below, a failure wholly below .50. All else is unclear. The table's *gap* weighs votes alike, "
+            "so its interval may differ. Limits can be changed on the Overview."
         )
     widgets.votes_table(bin_mark, name="bin")
     widgets.votes_table(wrong_mark, name="wrong")

@@ -10,11 +10,15 @@ import streamlit as st
 
 from core.aggregation.btd import held_out_labels
 from core.agreement.confusion_matrix import Confusion, TieRule, confusion
+from core.auditing import accuracy_verdict
 from core.errors import NoUsableVotes, TooFewLabels
+from core.interpretation.verdicts import Verdict
 from core.plots.agreement import accuracies
 from core.records import IntArray, VoteCounts
+from core.schema import Selection
 from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
+from pages.shared.limits import current_options
 
 COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"}
 """What can be compared with gold, and what the sentence calls it."""
@@ -24,6 +28,7 @@ COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"
 class PageState(widgets.View):
     """The controls, and the tables that they select.
 
+    accuracy : verdict on the votes of the chosen judge, whatever is compared.
     labels : what was compared with gold, one per comparison, or None for the votes themselves.
     reasons : why another judge has no table.
     """
@@ -31,6 +36,7 @@ class PageState(widgets.View):
     compared: str
     ties: TieRule
     judge: str
+    accuracy: Verdict
     counts: dict[str, VoteCounts]
     labels: dict[str, IntArray | None]
     tables: dict[str, Confusion]
@@ -62,14 +68,30 @@ def read_controls() -> PageState:
     if not tables:
         raise NoUsableVotes(f"No judge has labels enough. {next(iter(reasons.values()))}")
     hardest = min(tables, key=lambda judge: _accuracy(tables[judge]))
+    judge = widgets.select("Judge", tables, start=hardest, key="rater", place=row)
     return PageState(
         compared=compared,
         ties=ties,
-        judge=widgets.select("Judge", tables, start=hardest, key="rater", place=row),
+        judge=judge,
+        accuracy=_graded(selection, judge),
         counts=counts,
         labels={judge: labels for judge, (labels, _) in found.items()},
         tables=tables,
         reasons=reasons,
+    )
+
+
+def _graded(selection: Selection, judge: str) -> Verdict:
+    """Accuracy as the audit grades it."""
+    about = cached.summary(selection)
+    return accuracy_verdict(
+        judge,
+        cached.vote_counts(selection),
+        widgets.current_people(),
+        gold=selection.gold,
+        outputs=cached.outputs(selection).get(judge) if about.unparsed else None,
+        by_category=cached.vote_counts_by(selection, "category") if len(about.categories) > 1 else None,
+        rules=current_options().rules,
     )
 
 
@@ -95,7 +117,12 @@ def matrix_section(state: PageState) -> Mark | None:
         "Each cell gives the count, its share of the row and a 95 % interval that allows for votes of one "
         "item being alike. Ties: *keep* treats a tie as a class of its own; *drop_votes* leaves tied "
         "verdicts out; *drop_gold* leaves out comparisons on which gold ties; *drop_both* both. BTD labels "
-        "are made by fits on the other nine tenths of the items, so that they do not flatter."
+        "are made by fits on the other nine tenths of the items, so that they do not flatter.\n\n"
+        "**Verdict.** The share and the error are those of this table; the grade is that of the judge's "
+        "votes, whatever is compared. *Accuracy* gives half credit on decided gold (right 1, tie ½, opposite "
+        "0): fine if its whole 95 % interval is at least 70 %, a warning if all of it is below, a failure if "
+        "all of it is below 60 %, else unclear. With gold made of people's votes, the rate at which a "
+        "left-out person says what the others say lowers both limits if it is below 70 %."
     )
     return chosen
 

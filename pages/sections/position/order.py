@@ -7,18 +7,18 @@ from typing import Literal
 
 import streamlit as st
 
+from core.auditing import unless_own_gold
 from core.bias import PositionBias, flips_by, margin_group, order_balance, position_bias, verbosity
 from core.errors import NoUsableVotes
 from core.interpretation import position as sentences
 from core.interpretation import verdicts
 from core.interpretation.tables import frame_of
-from core.interpretation.verdicts import Verdict
+from core.interpretation.verdicts import GRADES, Verdict
 from core.plots import position as plots
 from core.records import PositionCounts
 from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
-
-GRADES = ("fail", "warn", "ok", "unknown")
+from pages.shared.limits import current_options
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -42,9 +42,14 @@ def read_controls() -> PageState:
             "A was shown first, ba where B was."
         )
     results = cached.of_each("position", (selection,), positions, position_bias)
-    graded = {name: verdicts.position(name, one) for name, one in results.items()}
+    rules = current_options().rules
+    graded = cached.computed(
+        "order verdicts",
+        (selection, rules),
+        lambda: {name: sentences.order(name, one, rules=rules) for name, one in positions.items()},
+    )
     flipped = {name: one.flip_rate.value if one.flip_rate else 0.0 for name, one in results.items()}
-    worst = min(results, key=lambda name: (GRADES.index(graded[name].verdict), -flipped[name]))
+    worst = max(results, key=lambda name: (GRADES.index(graded[name].verdict), flipped[name]))
     judge = widgets.select("Judge", results, start=worst, key="rater")
     return PageState(judge=judge, verdict=graded[judge], positions=positions, results=results)
 
@@ -83,7 +88,10 @@ def _slot_biases(state: PageState) -> Mark | None:
         "*Within pairs* counts only runs of a comparison judged in both orders, so a judge that picks the "
         "better response each time stands on the line. *All decided votes* (raw) is (first − second) / "
         "(first + second); where orders are unbalanced it also shows where the better response sat. In the "
-        "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them in."
+        "table, *bias decided* leaves ties out of the votes it divides by, *bias all* keeps them in.\n\n"
+        "**Verdict.** *Position* is the mean slot vote within pairs, items alike: fine if its whole 95 % "
+        "interval is within ±10 points (caution), a warning if the interval leaves out 0, a failure if all "
+        "of it is beyond ±20 points, else unclear. Limits can be changed on the Overview."
     )
     return chosen
 
@@ -104,7 +112,12 @@ def _flips(state: PageState) -> Mark | None:
     widgets.how_to_read(
         "Share of pairs (one run of a comparison, in both orders) whose verdicts differ; hollow marks count "
         "only those that go from one response to the other. The small bar is how often repeats in the *same* "
-        "order differ: the judge's own noise. What lies beyond it is what order adds (*excess*)."
+        "order differ: the judge's own noise. What lies beyond it is what order adds (*excess*).\n\n"
+        "**Verdict.** *Stability* is the share of pairs that go from one response to the other: fine if its "
+        "whole interval is at most 20 %, a warning if all of it is above. Without repeats in one order this "
+        "may be noise, so it never fails. With repeats, what swapping changes beyond them is fine up to 5 "
+        "points and fails if its whole interval is above 15. The page's verdict is the worse of position "
+        "and stability."
     )
     return chosen
 
@@ -193,9 +206,15 @@ def length_section(state: PageState) -> None:
         widgets.not_applicable("no vote has the lengths or the texts of both responses.")
         return
     st.text(sentences.verbosity(state.judge, known.get(state.judge)))
+    rules = current_options().rules
+    verdict = verdicts.length(state.judge, counts.get(state.judge), rules=rules)
+    st.text(unless_own_gold(verdict, widgets.current_people(), gold=state.selection.gold).sentence)
     widgets.table(frame_of(sentences.LENGTHS, known), "verbosity", alt="Preference for the longer response")
     widgets.how_to_read(
         "Prefers longer: share of decided votes that went to the longer response. Longer responses are often "
-        "better, so it is compared with how often gold prefers the longer one on the same comparisons; the "
-        "difference is what length alone may have bought."
+        "better, so it is compared with how often gold prefers the longer one on the same comparisons. The "
+        "table's *difference* takes these votes as they are. The verdict gives items where gold prefers the "
+        "longer response as much weight as those where it prefers the shorter one: otherwise a judge that "
+        "merely errs seems to prefer what gold rejects. It is fine if its whole interval is within caution "
+        "(±10 points), a warning if the interval leaves out 0, and a failure if all of it is beyond ±20."
     )
