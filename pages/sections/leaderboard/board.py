@@ -58,8 +58,10 @@ def board_tab(state: PageState) -> None:
         widgets.results(columns, found.rows, "leaderboard", found.to_frame(), alt="Board")
         for sentence in (sentences.mid_region(found), *found.notes):
             st.text(sentence)
-        if found.never_met:
-            st.text(f"Without a number, as they never met {found.anchor}: {', '.join(found.never_met)}")
+        elsewhere = {model for panel in state.panels for model in panel.models}
+        never_met = [model for model in found.never_met if state.judge or model not in elsewhere]
+        if never_met:
+            st.text(f"Without a number, as they never met {found.anchor}: {', '.join(never_met)}")
     widgets.votes_table(chosen, name="model")
     _copy(state)
 
