@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from patience import LONG
 from readings import reading
 
 from core.auditing import Audit, AuditOptions, audit
@@ -166,3 +168,27 @@ def test_a_model_that_shares_its_judges_with_none_is_named() -> None:
     assert said is not None
     assert said.endswith("Ranked with no other model, as none had the same judges: c.")
     assert judged_unequally(found[:0]) is None
+
+
+def test_the_page_pools_only_what_the_same_judges_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import streamlit as st
+    from streamlit.testing.v1 import AppTest
+
+    st.cache_resource.clear()
+    store_path = tmp_path / "votes.duckdb"
+    with Store.open(store_path) as store:
+        store.load(reading(rows(STRICT_AND_MILD)))
+    monkeypatch.setenv("APPELLATE_STORE", str(store_path))
+    main = Path(__file__).parents[1] / "pages" / "main.py"
+    app = AppTest.from_file(str(main), default_timeout=LONG)
+    app.query_params["anchor"] = "z"
+    app.run()
+    app.switch_page("leaderboard.py").run()
+    assert not app.exception
+    said = " ".join(element.value for element in (*app.markdown, *app.text, *app.warning, *app.info))
+    assert "Not all models were judged by the same judges against z" in said
+    assert "Without a number" not in said
+    assert {"good", "fine"}.isdisjoint(app.dataframe[0].value["model"])
+    st.cache_resource.clear()
