@@ -25,12 +25,14 @@ from .confidence.calibration_error import calibration, confidence_gap, noise_flo
 from .confidence.th_scores import ThScore, th_score
 from .errors import InvalidOption, TooFewLabels
 from .interpretation import estimates, verdicts
+from .interpretation.leaderboard import judged_unequally
 from .interpretation.rules import BY_DEFAULT, Overall, Rules, limits_with
 from .interpretation.summary import overall_verdict
 from .interpretation.verdicts import Verdict
-from .leaderboard.anchored import Board, board
+from .leaderboard.anchored import Board, board, met
 from .leaderboard.anchors import AnchorSwap, anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
+from .leaderboard.panels import panels, unequal
 from .records import (
     NO_GOLD,
     IntArray,
@@ -38,6 +40,7 @@ from .records import (
     OutcomeCounts,
     OutputCounts,
     PairScores,
+    Panel,
     PositionCounts,
     RatingTable,
     SingleVotes,
@@ -192,10 +195,16 @@ class OwnFamily:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JudgedBoard:
-    """A leaderboard and whose votes made it; `judge` None is all judges pooled."""
+    """A leaderboard and whose votes made it; `judge` None is a pooled board.
+
+    pooled_judges : whose votes made it.  left_out_judges : others that met the anchor and are not in a pooled
+    board, because they did not judge all of its models; none for a judge's own board.
+    """
 
     judge: str | None
     board: Board
+    pooled_judges: tuple[str, ...]
+    left_out_judges: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -236,6 +245,12 @@ def audit(
         found = summary(moment, selection)
         pairs = queries.pair_scores(moment, selection, pooled=True)
         anchors = _anchors(pairs[None], options, notes)
+        judged = {name: scores for name, scores in pairs.items() if name is not None}
+        of_anchor = panels(judged, anchors)
+        apart = [panel for found in of_anchor.values() if unequal(found) for panel in found]
+        scores_of = (
+            dict(zip(apart, queries.panel_scores(moment, selection, apart), strict=True)) if apart else {}
+        )
         counted = Counted(
             votes=queries.vote_counts(moment, selection),
             outcomes=queries.outcomes(moment, selection, rule=options.correctness),
@@ -255,8 +270,10 @@ def audit(
         )
     judges = [_judge(about, counted, options, notes) for about in found.judges]
     agreed = agreement_matrix(counted.votes, level=options.level)
-    boards = _boards(pairs, anchors, options, notes)
-    swap = anchor_swap(pairs[None], anchors=anchors) if len(boards) > 1 else None
+    boards = _boards(pairs, of_anchor, scores_of, options, notes)
+    # What is compared with another anchor's board is what is shown first.
+    first = {anchor: boards[anchor][0].board for anchor, found in of_anchor.items() if unequal(found)}
+    swap = anchor_swap(pairs[None], anchors=anchors, boards=first) if len(boards) > 1 else None
     humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
     used = replace(options, anchors=anchors)
     notes += [*_unknown_of_judges(judges, used), *_unknown_of_pairs(agreed)]
@@ -625,28 +642,41 @@ def _anchors(pooled: PairScores, options: AuditOptions, notes: list[str]) -> tup
 
 
 def _boards(
-    pairs: Mapping[str | None, PairScores], anchors: tuple[str, ...], options: AuditOptions, notes: list[str]
+    pairs: Mapping[str | None, PairScores],
+    of_anchor: Mapping[str, tuple[Panel, ...]],
+    scores_of: Mapping[Panel, PairScores],
+    options: AuditOptions,
+    notes: list[str],
 ) -> dict[str, tuple[JudgedBoard, ...]]:
-    """Boards of all judges pooled, then of each judge that saw the anchor."""
+    """Pooled boards, one where the same judges judged all models; then of each judge that saw the anchor."""
     boards = {}
-    for anchor in anchors:
-        rows = []
-        for judge, scores in sorted(pairs.items(), key=lambda named: (named[0] is not None, named[0])):
-            if judge is not None and not _met(scores, anchor):
+    for anchor, found in of_anchor.items():
+        # An anchor that met nobody has no panel, and says so where its board is made.
+        everyone = board(pairs[None], anchor, level=options.level, pool=options.pool)
+        rows = [
+            JudgedBoard(
+                judge=None,
+                board=replace(
+                    board(scores_of[panel], anchor, level=options.level, pool=options.pool),
+                    never_met=everyone.never_met,
+                )
+                if panel in scores_of
+                else everyone,
+                pooled_judges=panel.judges,
+                left_out_judges=panel.left_out,
+            )
+            for panel in found
+        ]
+        if (reason := judged_unequally(found)) is not None:
+            notes.append(reason)
+        for judge in sorted(name for name in pairs if name is not None):
+            if not met(pairs[judge], anchor):
                 notes.append(f"{judge}: no board against {anchor}, which it never judged.")
                 continue
-            rows.append(
-                JudgedBoard(judge=judge, board=board(scores, anchor, level=options.level, pool=options.pool))
-            )
+            own = board(pairs[judge], anchor, level=options.level, pool=options.pool)
+            rows.append(JudgedBoard(judge=judge, board=own, pooled_judges=(judge,), left_out_judges=()))
         boards[anchor] = tuple(rows)
     return boards
-
-
-def _met(pairs: PairScores, anchor: str) -> bool:
-    if anchor not in pairs.models:
-        return False
-    code = pairs.models.index(anchor)
-    return bool(((pairs.model_1 == code) | (pairs.model_2 == code)).any())
 
 
 def _unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:

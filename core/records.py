@@ -337,6 +337,19 @@ class PairScores(_Rows):
             raise InvalidCounts("PairScores: model_1 must be the smaller code")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Judges that all judged the same models against an anchor; names are in order.
+
+    left_out : other judges that judged some model against the anchor.
+    """
+
+    anchor: str
+    judges: tuple[str, ...]
+    models: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairDoubt:
     """How sure a judge was of each row of its `pairs`, in the same order.

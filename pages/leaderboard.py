@@ -28,8 +28,9 @@ except NoUsableVotes as error:
 found = standing(state)
 triangles, summaries = all_triangles(state)
 with head:
-    kind = "finding" if sound(found, summaries) else "warning"
-    widgets.answer(answer(found, summaries, corrected=state.corrected), kind)
+    kind = "finding" if sound(found, summaries) and not state.apart else "warning"
+    said = answer(found, summaries, corrected=state.corrected)
+    widgets.answer(f"{said} {state.apart}" if state.apart else said, kind)
 
 widgets.tabs(
     {

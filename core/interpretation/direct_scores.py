@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..leaderboard.anchored import pairs_of
 from ..leaderboard.judge_dispersion import Dispersion, Spread
 from ..leaderboard.score_board import ScoreBoard, ScoreBoards
 from ..leaderboard.scores import DirectStatistics, ScoreStatistics
@@ -15,7 +16,7 @@ from ..records import DirectScores
 from ..stats.estimate import Estimate
 from ..stats.intervals import bonferroni_factor
 from .format import percent
-from .leaderboard import ENDS, percent_span
+from .leaderboard import ENDS, of_pairs, percent_span
 from .leaderboard_checks import order_ends
 from .tables import Column
 
@@ -212,7 +213,7 @@ def _runner_up(found: ScoreBoard) -> str:
     chance = "is more than chance" if lead.low > 0 else "may be chance"
     return (
         f" Its lead over {found.rows[1].model}, {lead.value:.1f} points ({lead.low:.1f} to "
-        f"{lead.high:.1f}), {chance}."
+        f"{lead.high:.1f}{of_pairs(pairs_of(len(found.rows)))}), {chance}."
     )
 
 

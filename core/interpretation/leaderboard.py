@@ -11,8 +11,9 @@ import numpy as np
 
 from ..leaderboard.anchored import MID_REGION, Board, BoardRow, board, limits
 from ..leaderboard.anchors import Triangles
+from ..leaderboard.panels import unequal
 from ..leaderboard.standings import MID_REGION_WANTED, Lead, Standings, most_reversing
-from ..records import PairScores
+from ..records import PairScores, Panel
 from ..stats.estimate import Estimate
 from .format import elo_ends, percent, signed_elo
 from .tables import Column
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ENDS = ("low", "high")
+NAMED = 5
+"""More names than this are counted, not listed."""
 PUBLISHED, SEEN = "95 % credible interval, as published", "with the variance that was seen"
 BOARD = (
     Column("tier", "tier", "d"),
@@ -104,6 +107,39 @@ def mid_region(shown: Board) -> str:
         f"against {shown.anchor}; {percent(MID_REGION_WANTED)} are wanted"
     )
     return f"{found}." if enough else f"{found}: outside that range a small difference is many points of Elo."
+
+
+def judged_unequally(found: Sequence[Panel]) -> str | None:
+    """Why an anchor has several pooled boards; None where the same judges judged all of its models."""
+    if not unequal(found):
+        return None
+    first, alone = found[0], [panel.models[0] for panel in found if len(panel.models) == 1]
+    every = {model for panel in found for model in panel.models}
+    parts = [
+        f"Not all models were judged by the same judges against {first.anchor}, and judges differ in how "
+        f"strict they are, so votes are pooled only over models that the same judges judged"
+        + (f": {len(found)} pooled boards, which cannot be compared." if len(found) > 1 else ".")
+    ]
+    if len(first.models) == len(every):
+        parts.append(
+            f"{'The first' if len(found) > 1 else 'The board'} ranks all {len(every)} models by "
+            f"{_names(first.judges)}; left out of it: {_names(first.left_out)}."
+        )
+    if alone:
+        parts.append(f"Ranked with no other model, as none had the same judges: {_names(alone)}.")
+    return " ".join(parts)
+
+
+def pooled_by(judges: Sequence[str], left_out: Sequence[str]) -> str:
+    """Whose votes make a pooled board."""
+    if not left_out:
+        return "all judges pooled"
+    return f"{_names(judges)} {'pooled' if len(judges) > 1 else 'alone'}"
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:NAMED])
+    return f"{shown} and {len(names) - NAMED:,} more" if len(names) > NAMED else shown
 
 
 def no_board(pairs: PairScores) -> str:
@@ -190,6 +226,7 @@ def _separable(found: Lead | None) -> str:
         return ""
     lead = found.difference.scaled(100)
     prompts = "on the same prompts" if found.paired else f"on {lead.n:,} prompts or more each"
+    prompts += of_pairs(found.compared)
     lead_over = (
         f"Its lead over {found.runner_up}, {lead.value:.1f} points "
         f"({lead.low:.1f} to {lead.high:.1f} {prompts}),"
@@ -197,6 +234,11 @@ def _separable(found: Lead | None) -> str:
     if len(found.top_tier) == 1:
         return f"{lead_over} is more than chance: it is alone in the top tier."
     return f"{lead_over} may be chance: {len(found.top_tier)} models share the top tier."
+
+
+def of_pairs(compared: int) -> str:
+    """What an interval of one pair of models allows for."""
+    return f", 95 % for all {compared:,} pairs of models at once" if compared > 1 else ""
 
 
 def _survives(found: Standings, triangles: Sequence[TriangleSummary]) -> str:

@@ -25,7 +25,8 @@ ELO_PER_NAT = 400 / math.log(10)
 MID_REGION = (0.2, 0.8)
 """Win probabilities where the Elo map is near linear (Source: [RAEE] §2)."""
 
-TIER_Z = 1.96
+TIER_ALPHA = 0.05
+"""Chance, at most, that a board of equal models has a second tier; shared by all its pairs of models."""
 
 Prior = Literal["jeffreys", "laplace"]
 
@@ -166,9 +167,9 @@ def board(
     -------
     Board
         Tiers (ours): down the board, a new tier starts at the first model whose paired per-prompt
-        difference from the tier's leader has |z| > 1.96 (see `score_difference`). The first tier's leader
-        stands alone by chance in at most 5 % of boards, but nothing corrects for the number of models: of
-        ten equal ones, two boards in three start a second tier somewhere.
+        difference from the tier's leader is beyond its half width at .05/(M(M - 1)/2) for M models on the
+        board (Bonferroni over all pairs; see `score_difference`). So at most one board of equal models in
+        twenty has a second tier, however many models there are.
         Wins, ties and losses come from `PairScores.tie`; without it 1 - |2S - 1| of a prompt is tied.
 
     Raises
@@ -318,10 +319,10 @@ def _tiers(
         if leader >= 0:
             d = leaders[place[own]] - score[own]
             fewest = min(ends[leader + 1] - ends[leader], ends[row + 1] - ends[row])
-            difference, error, _, _ = _difference(
-                d[~np.isnan(d)], fewest, p[[leader, row]], se[[leader, row]]
+            difference, half, _, _ = _difference(
+                d[~np.isnan(d)], fewest, p[[leader, row]], se[[leader, row]], len(order)
             )
-        if leader < 0 or (abs(difference) > 1e-12 and abs(difference / error) > TIER_Z):
+        if leader < 0 or (abs(difference) > 1e-12 and abs(difference) > half):
             current, leader = current + 1, row
             leaders[:] = np.nan
             leaders[place[own]] = score[own]
@@ -330,28 +331,41 @@ def _tiers(
 
 
 def score_difference(
-    one: tuple[IntArray, FloatArray], two: tuple[IntArray, FloatArray], p: FloatArray, se: FloatArray
+    one: tuple[IntArray, FloatArray],
+    two: tuple[IntArray, FloatArray],
+    p: FloatArray,
+    se: FloatArray,
+    *,
+    models: int,
 ) -> tuple[float, float, int, bool]:
-    """Difference of two models' scores, its error, prompts, and whether it was taken prompt by prompt.
+    """Difference of two models' scores, its half width, prompts, and whether it was taken prompt by prompt.
 
-    On n common prompts the mean difference and sd/√n, widened by t(n - 1)/1.96 so that 1.96 errors hold 95 %
-    whatever n is: with the sd alone, one pair of equal models in six would be separated on five prompts.
-    With fewer than two of them, or without variance, that of two independent p̄.
+    On n common prompts the mean difference and t(n - 1)·sd/√n; with fewer than two of them, or without
+    variance, p̄₁ - p̄₂ and t(n - 1)·√(SE₁² + SE₂²), n the fewer prompts of the two. t is at .05/(M(M - 1)/2)
+    for a board of M `models`: so far out, normal quantiles would part equal models of few prompts.
     """
     in_one, in_two = common_places(one[0], two[0])
-    return _difference(one[1][in_one] - two[1][in_two], min(len(one[0]), len(two[0])), p, se)
+    return _difference(one[1][in_one] - two[1][in_two], min(len(one[0]), len(two[0])), p, se, models)
 
 
-def _difference(d: FloatArray, fewest: int, p: FloatArray, se: FloatArray) -> tuple[float, float, int, bool]:
+def pairs_of(models: int) -> int:
+    """M(M - 1)/2, the pairs of models that share `TIER_ALPHA`; 1 for a model alone."""
+    return max(models * (models - 1) // 2, 1)
+
+
+def _difference(
+    d: FloatArray, fewest: int, p: FloatArray, se: FloatArray, models: int
+) -> tuple[float, float, int, bool]:
     """`score_difference` from the differences on common prompts; `fewest` prompts of either model."""
     from scipy.special import stdtrit
 
-    n = len(d)
+    n, tail = len(d), TIER_ALPHA / pairs_of(models) / 2
     error = float(d.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
     # The same prompts, always decided alike: rounding must not pass for a tiny variance.
     if error <= 1e-12:
-        return float(p[0] - p[1]), float(np.hypot(se[0], se[1])), int(fewest), False
-    return float(d.mean()), error * max(1.0, float(stdtrit(n - 1, 0.975)) / TIER_Z), n, True
+        half = float(-stdtrit(max(fewest - 1, 1), tail) * np.hypot(se[0], se[1]))
+        return float(p[0] - p[1]), half, int(fewest), False
+    return float(d.mean()), float(-stdtrit(n - 1, tail)) * error, n, True
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

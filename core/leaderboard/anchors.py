@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -13,7 +14,7 @@ from ..errors import InvalidOption, UnknownName
 from ..records import BoolArray, FloatArray, IntArray, PairScores
 from ..stats.estimate import DataFrame, data_frame, flat, rows_frame
 from ..stats.intervals import check_level
-from .anchored import ELO_PER_NAT, Prior, dispersion_factor, elo_of_p, win_probability
+from .anchored import ELO_PER_NAT, Board, Prior, dispersion_factor, elo_of_p, win_probability
 
 CHUNK_CELLS = 4_000_000
 """Triangles are worked on in chunks of this many (triangle, prompt) cells, to bound memory."""
@@ -109,11 +110,19 @@ def anchors(pairs: PairScores, *, minimum: int = 3) -> tuple[str, ...]:
     return tuple(pairs.models[m] for m in sorted(enough, key=lambda m: (-opponents[m], pairs.models[m])))
 
 
-def anchor_swap(pairs: PairScores, anchors: tuple[str, ...], *, prior: Prior = "jeffreys") -> AnchorSwap:
+def anchor_swap(
+    pairs: PairScores,
+    anchors: tuple[str, ...],
+    *,
+    prior: Prior = "jeffreys",
+    boards: Mapping[str, Board] | None = None,
+) -> AnchorSwap:
     """Compare the boards of every two anchors.
 
     shift_m = Elo₂(m) - Elo₁(m) over systems m on both boards, both anchors left out; centred by their mean,
     since another anchor moves the zero. τ_b = (concordant - discordant)/√(untied on 1 · untied on 2).
+
+    boards : of an anchor, to compare in place of all its models in `pairs`, as that of a panel.
 
     Raises
     ------
@@ -127,6 +136,12 @@ def anchor_swap(pairs: PairScores, anchors: tuple[str, ...], *, prior: Prior = "
     if len(set(anchors)) < len(anchors):
         raise InvalidOption("anchors: one is given twice")
     gap = _gaps(pairs, prior)
+    for name, shown in (boards or {}).items():
+        column = pairs.models.index(name)
+        gap[:, column] = np.nan
+        gap[[pairs.models.index(row.model) for row in shown.rows], column] = [
+            row.elo.value for row in shown.rows
+        ]
     rows = []
     for name_1, name_2 in combinations(anchors, 2):
         code_1, code_2 = pairs.models.index(name_1), pairs.models.index(name_2)

@@ -14,7 +14,7 @@ from ..errors import AppellateError, InvalidOption, NoUsableVotes
 from ..records import BoolArray, DirectScores, FloatArray, IntArray
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, rows_frame
 from ..stats.intervals import check_level
-from .anchored import elo_of_p
+from .anchored import elo_of_p, pairs_of
 
 MAX_LEVELS = 100
 """Scores with more distinct values are grouped into this many levels of like mass, equal scores together."""
@@ -309,7 +309,8 @@ class ScoreBoard:
     """Models in order of p, the anchor left out.
 
     judges : that scored the anchor and another model.
-    lead : p of the first minus p of the second, with its interval; None where there is no second.
+    lead : p of the first minus p of the second, with its interval at 1 - (1 - level)/(M(M - 1)/2) for M
+    models, any two of which might have been first; None where there is no second.
     """
 
     anchor: str
@@ -491,11 +492,11 @@ def _board(parts: Mapping[str, _Part], anchor: str, level: float) -> ScoreBoard:
     if len(ranked) > 1:
         one, two = ranked[:2]
         ahead = float(p[one] - p[two])
-        off = np.nan
+        off, sure = np.nan, 1 - (1 - level) / pairs_of(len(ranked))
         if min(fewest[one], fewest[two]) > 1:
             error = _error(by_item[:, one] - by_item[:, two], by_prior[:, one] - by_prior[:, two])
-            off = float(max(t[one], t[two]) * error)
-        lead = Estimate(ahead, ahead - off, ahead + off, n=int(min(n[one], n[two])), level=level)
+            off = float(stdtrit(min(fewest[one], fewest[two]) - 1, (1 + sure) / 2) * error)
+        lead = Estimate(ahead, ahead - off, ahead + off, n=int(min(n[one], n[two])), level=sure)
     return ScoreBoard(
         anchor=anchor,
         anchor_mean=float(mean[fixed]),

@@ -18,7 +18,16 @@ import numpy as np
 from ..errors import InvalidOption, UnreadableFile
 from ..records import FloatArray, IntArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat, rows_frame
-from .anchored import ELO_PER_NAT, TIER_Z, Board, against, board, elo_of_p, score_difference
+from .anchored import (
+    ELO_PER_NAT,
+    TIER_ALPHA,
+    Board,
+    against,
+    board,
+    elo_of_p,
+    pairs_of,
+    score_difference,
+)
 from .anchors import AnchorSwap
 
 PAIRED_MINIMUM = 10
@@ -33,14 +42,16 @@ class Lead:
     """The first of a board over the second, in win probability against the anchor.
 
     difference : of the scores, their mean on the n prompts that both played, if `paired`; else of the two win
-    probabilities, and n is the smaller number of prompts. The interval excludes 0 exactly when the second
-    starts a new tier.
+    probabilities, and n is the smaller number of prompts. The interval is at 1 - .05/`compared`, and excludes
+    0 exactly when the second starts a new tier.
+    compared : M(M - 1)/2 pairs of the M models on the board, any of which might have been the first two.
     top_tier : models of the first tier.
     """
 
     leader: str
     runner_up: str
     difference: Estimate
+    compared: int
     paired: bool
     top_tier: tuple[str, ...]
 
@@ -126,8 +137,9 @@ def lead(pairs: PairScores, shown: Board) -> Lead | None:
     """The first of a board over the second, with the interval that tiers test; None with one model.
 
     d̄ ± t(n - 1)·sd(d)/√n over common prompts, d the per-prompt difference of the two scores; with fewer than
-    two of them, or without variance, p̄₁ - p̄₂ ± 1.96·√(SE₁² + SE₂²) with the dispersion-corrected SE. A
-    finite pool and κ do not enter.
+    two of them, or without variance, p̄₁ - p̄₂ ± t(n - 1)·√(SE₁² + SE₂²) with the dispersion-corrected SE and
+    the fewer prompts of the two. t is at .05/(M(M - 1)/2) for M models: the first two are picked from all
+    pairs. A finite pool and κ do not enter.
 
     Source: docs/methods.md §6 (ours).
     """
@@ -139,11 +151,15 @@ def lead(pairs: PairScores, shown: Board) -> Lead | None:
     places = [model == pairs.models.index(row.model) for row in (first, second)]
     one, two = ((item[place], score[place]) for place in places)
     p, se = np.array([first.p.value, second.p.value]), np.array([first.se_p_corrected, second.se_p_corrected])
-    difference, error, n, paired = score_difference(one, two, p, se)
+    difference, half, n, paired = score_difference(one, two, p, se, models=len(plain.rows))
+    compared = pairs_of(len(plain.rows))
     return Lead(
         leader=first.model,
         runner_up=second.model,
-        difference=Estimate(difference, difference - TIER_Z * error, difference + TIER_Z * error, n=n),
+        difference=Estimate(
+            difference, difference - half, difference + half, n=n, level=1 - TIER_ALPHA / compared
+        ),
+        compared=compared,
         paired=paired,
         top_tier=tuple(row.model for row in plain.rows if row.tier == 1),
     )

@@ -187,6 +187,8 @@ def _board(judged: JudgedBoard) -> dict[str, Any]:
     found = judged.board
     return {
         "judge": judged.judge,
+        "pooled_judges": judged.pooled_judges,
+        "left_out_judges": judged.left_out_judges,
         "n_items": found.n_items,
         "mid_region_coverage": found.mid_region_coverage,
         "rows": [_board_row(row) for row in found.rows],

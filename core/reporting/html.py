@@ -28,6 +28,7 @@ from ..auditing import Audit
 from ..confidence.calibration_error import by_chance
 from ..interpretation.format import SAYS, one_line, percent
 from ..interpretation.format import number as written
+from ..interpretation.leaderboard import pooled_by
 from ..interpretation.rules import Grade
 from ..interpretation.summary import GRADE_OF, answer, because, confidence_line, missing
 from ..interpretation.tables import TEXT, Column
@@ -405,16 +406,23 @@ SWAPS = (
 def _leaderboards(audit: Audit) -> Iterator[Part]:
     """Each anchor's board of all judges pooled, each judge's own, and what changes with the anchor."""
     for anchor, boards in list(audit.boards.items())[:MOST_BOARDS]:
-        pooled = next(judged.board for judged in boards if judged.judge is None)
+        first, *others = (judged for judged in boards if judged.judge is None)
+        pooled, whose = first.board, pooled_by(first.pooled_judges, first.left_out_judges)
         own = {judged.judge: judged.board for judged in boards if judged.judge is not None}
         yield "words", "h3", f"Against {anchor}"
         coverage = f"{percent(pooled.mid_region_coverage, 1)} of the models in the mid region"
-        yield "table", f"All judges pooled, {pooled.n_items:,} prompts; {coverage}", BOARD, pooled.rows
+        caption = f"{whose[0].upper() if not first.left_out_judges else whose[0]}{whose[1:]}"
+        yield "table", f"{caption}, {pooled.n_items:,} prompts; {coverage}", BOARD, pooled.rows
         drawn = partial(
             board_figure, pooled, judged=own if 1 < len(own) <= TOGETHER else None, shown=MOST_DRAWN
         )
         alt = f"Elo of the first {min(MOST_DRAWN, len(pooled.rows))} models against {anchor}"
         yield _figure(drawn, alt, audit)
+        if others:
+            tables = [
+                (pooled_by(one.pooled_judges, one.left_out_judges), BOARD, one.board.rows) for one in others
+            ]
+            yield "folded", "Pooled boards of other judges, not comparable with this one", tables
         if len(own) > 1:
             tables = [(name, BOARD, board.rows) for name, board in own.items()]
             yield "folded", "The board of each judge", tables

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..auditing import Audit, JudgeAudit
 from ..interpretation.format import one_line
+from ..interpretation.leaderboard import pooled_by
 from ..interpretation.summary import because, confidence_line
 from ..interpretation.tables import TEXT, Column
 
@@ -83,12 +84,17 @@ def to_text(audit: Audit) -> str:
         lines += ["", f"Aggregation: mean over {splits} splits, {share:.0%} of the items for calibration"]
         lines += _table(SPLITS, [judge for judge in audit.judges if judge.splits])
     for anchor, boards in audit.boards.items():
-        pooled = boards[0].board
-        lines += ["", f"Leaderboard against {anchor}, all judges pooled, {pooled.n_items:,} prompts"]
+        first, pooled = boards[0], boards[0].board
+        whose = pooled_by(first.pooled_judges, first.left_out_judges)
+        lines += ["", f"Leaderboard against {anchor}, {whose}, {pooled.n_items:,} prompts"]
         lines += _table(BOARD, pooled.rows[:MAX_BOARD_ROWS])
         more = len(pooled.rows) - MAX_BOARD_ROWS
         if more > 0:
             lines.append(f"  … and {more} more; all of them are in the JSON.")
+        others = sum(judged.judge is None for judged in boards) - 1
+        if others:
+            boards_of = f"pooled board{'s' if others > 1 else ''} of other judges"
+            lines.append(f"  … and {others} {boards_of}, not comparable, in the JSON; see Notes.")
     if audit.notes:
         lines += ["", "Notes", *(f"  {note}" for note in audit.notes)]
     return "\n".join(one_line(line) for line in lines)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..records import FloatArray, IntArray, PairDoubt, PairScores, RatingTable
+from ..records import FloatArray, IntArray, PairDoubt, PairScores, Panel, RatingTable
 from ..schema import Selection
-from .selection import Codes, at_one_moment, by_judge, dense_codes, fetch, floats, ints, pick, scope
+from .selection import Codes, Scope, at_one_moment, by_judge, dense_codes, fetch, floats, ints, pick, scope
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +34,47 @@ def pair_scores(
     """
     selected = scope(store, selection)
     codes = dense_codes(store, selected, selection)
+    table = _sums_by_order(store, selected, pooled=pooled)
+    names, code = _model_codes(store, table)
+    in_pool = int((ints(table, "judge") == POOLED).sum())
+    per_judge = table.slice(in_pool)
+    found: dict[str | None, PairScores] = {
+        judge: _pair_scores(per_judge.slice(rows.start, rows.stop - rows.start), codes, names, code)
+        for judge, rows in by_judge(per_judge, selected.judges).items()
+    }
+    if pooled:
+        found[None] = _pair_scores(table.slice(0, in_pool), codes, names, code)
+    return found
+
+
+@at_one_moment
+def panel_scores(store: Snapshot, selection: Selection, panels: Sequence[Panel]) -> list[PairScores]:
+    """Pooled scores of each panel: its judges' votes on its models against its anchor, as `pair_scores`.
+
+    Source: docs/methods.md §6, [RAEE].
+    """
+    import pyarrow as pa
+
+    selected = scope(store, selection)
+    codes = dense_codes(store, selected, selection)
+    table = _sums_by_order(store, selected, pooled=False)
+    names, code = _model_codes(store, table)
+    number = {name: judge for judge, name in selected.judges.items()}
+    judge, low, high = ints(table, "judge"), code[ints(table, "low")], code[ints(table, "high")]
+    added = [(f"{what}{k}", "sum") for what in "snt" for k in range(3)]
+    found = []
+    for panel in panels:
+        anchor, *models = (names.index(name) for name in (panel.anchor, *panel.models))
+        other = np.where(low == anchor, high, np.where(high == anchor, low, -1))
+        rows = np.isin(other, models) & np.isin(judge, [number[name] for name in panel.judges])
+        summed = table.filter(pa.array(rows)).group_by(["low", "high", "item"]).aggregate(added)
+        columns = [name.removesuffix("_sum") for name in summed.column_names]
+        found.append(_pair_scores(summed.rename_columns(columns), codes, names, code))
+    return found
+
+
+def _sums_by_order(store: Snapshot, selected: Scope, *, pooled: bool) -> pa.Table:
+    """Sum s, number n and ties t of the votes of each judge (or `POOLED`), pair and item, by order."""
     # Orders are summed in fixed columns, as sums of parallel doubles would differ from run to run.
     sums = ", ".join(
         f"(sum(x.total * x.side) filter (x.position * x.side = {shown}))::double as s{k}, "
@@ -41,7 +82,7 @@ def pair_scores(
         f"coalesce((sum(x.ties) filter (x.position * x.side = {shown})), 0)::bigint as t{k}"
         for k, shown in enumerate((1, -1, 0))
     )
-    table = store.query(
+    return store.query(
         selected.sql(
             """
             with u as (select v.judge, v.comparison, v.position, sum(v.vote)::bigint as total, count(*) as n,
@@ -60,16 +101,6 @@ def pair_scores(
         ),
         selected.params,
     )
-    names, code = _model_codes(store, table)
-    in_pool = int((ints(table, "judge") == POOLED).sum())
-    per_judge = table.slice(in_pool)
-    found: dict[str | None, PairScores] = {
-        judge: _pair_scores(per_judge.slice(rows.start, rows.stop - rows.start), codes, names, code)
-        for judge, rows in by_judge(per_judge, selected.judges).items()
-    }
-    if pooled:
-        found[None] = _pair_scores(table.slice(0, in_pool), codes, names, code)
-    return found
 
 
 def _model_codes(store: Snapshot, table: pa.Table) -> tuple[tuple[str, ...], IntArray]:

@@ -38,7 +38,7 @@ from .browse import (
     values,
 )
 from .marks import Mark, votes_behind
-from .model_queries import pair_doubts, pair_scores, ratings
+from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
     BOTH_ORDERS,
     at_one_moment,
@@ -73,6 +73,7 @@ __all__ = [
     "outputs",
     "pair_doubts",
     "pair_scores",
+    "panel_scores",
     "positions",
     "ranked_items",
     "ratings",

@@ -73,7 +73,7 @@ def test_report_reads_without_scripts(chromium: Any, demo_report: Path) -> None:
     page, asked, _ = opened(
         chromium, demo_report, java_script_enabled=False, viewport={"width": 390, "height": 800}
     )
-    assert "sim-judge-careful passes every check" in page.locator("main").inner_text()
+    assert "sim-judge-careful can be trusted on what was checked" in page.locator("main").inner_text()
     assert not page.locator(".plot").first.is_visible()
     assert page.get_by_text("Stated confidence against what was right").is_visible()
     assert asked == [demo_report.as_uri()]

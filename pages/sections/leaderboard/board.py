@@ -45,8 +45,9 @@ def board_tab(state: PageState) -> None:
             "intervals over prompts, never over votes: the votes on one prompt are averaged first. The "
             "published interval takes each prompt for won or lost, so with ties or averaged votes it is too "
             "wide; the corrected one uses the variance that was seen.\n\n"
-            "A tier starts at the first model whose difference from the tier's best is more than chance "
-            "(|z| > 1.96, prompt by prompt where both played the same ones). Bars of two models may "
+            "A tier starts at the first model whose difference from the tier's best is more than chance, "
+            "prompt by prompt where both played the same ones, and allowing for every pair of models: of "
+            "boards of equal models, at most one in twenty has a second tier. Bars of two models may "
             "overlap and the models still be in different tiers: on the same prompts their difference is "
             "known better than either score. Small marks are single judges; choose a judge to see its "
             "own board."
@@ -57,8 +58,10 @@ def board_tab(state: PageState) -> None:
         widgets.results(columns, found.rows, "leaderboard", found.to_frame(), alt="Board")
         for sentence in (sentences.mid_region(found), *found.notes):
             st.text(sentence)
-        if found.never_met:
-            st.text(f"Without a number, as they never met {found.anchor}: {', '.join(found.never_met)}")
+        elsewhere = {model for panel in state.panels for model in panel.models}
+        never_met = [model for model in found.never_met if state.judge or model not in elsewhere]
+        if never_met:
+            st.text(f"Without a number, as they never met {found.anchor}: {', '.join(never_met)}")
     widgets.votes_table(chosen, name="model")
     _copy(state)
 

@@ -10,11 +10,12 @@ import streamlit as st
 
 from core.agreement.kappa import agreement_matrix, reliability_factor
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard import TriangleSummary, no_board, triangle_summaries
+from core.interpretation.leaderboard import TriangleSummary, judged_unequally, no_board, triangle_summaries
 from core.leaderboard.anchored import Board, Prior, board, met
 from core.leaderboard.anchors import Triangles, anchor_swap, anchors, triangles
+from core.leaderboard.panels import panels, unequal
 from core.leaderboard.standings import Standings, standings
-from core.records import PairScores
+from core.records import PairScores, Panel
 from core.schema import Selection
 from core.store.vote_queries import Mark
 from pages.shared import cached, widgets
@@ -27,6 +28,8 @@ class PageState(widgets.View):
     """The page's controls, and the board that they ask for.
 
     pairs : scores of each judge, None pooled.  judges : those that met the anchor.  judge : the chosen one.
+    panels : judges that judged the same models against the anchor; where they are unequal, the pooled scores
+    are those of the first panel alone.
     boards : of every possible anchor, without finite pool and κ.  compared : anchors to compare, this first.
     board : the one to show.  options : how `core.leaderboard.anchored.board` makes it.
     """
@@ -37,6 +40,7 @@ class PageState(widgets.View):
     corrected: bool
     prior: Prior
     pairs: dict[str | None, PairScores]
+    panels: tuple[Panel, ...]
     boards: dict[str, Board]
     compared: tuple[str, ...]
     board: Board
@@ -61,7 +65,13 @@ class PageState(widgets.View):
     @property
     def key(self) -> tuple[Hashable, ...]:
         """What results about all anchors depend on."""
-        return (self.selection, self.judge, self.prior)
+        panel = self.panels[0] if self.apart else None
+        return (self.selection, self.judge, self.prior, panel)
+
+    @property
+    def apart(self) -> str | None:
+        """Why the pooled board is that of some judges; None where all are pooled, or a judge is chosen."""
+        return judged_unequally(self.panels) if self.judge is None else None
 
 
 def read_controls() -> PageState:
@@ -74,6 +84,12 @@ def read_controls() -> PageState:
     slots = st.columns([3, 3, 3, 2], gap="small", vertical_alignment="bottom")
     anchor = slots[0].selectbox("Anchor", offered, key="anchor", bind=widgets.URL)
     judges = [name for name, known in pairs.items() if name is not None and met(known, anchor)]
+    found = cached.computed(
+        "panels", (selection, anchor), lambda: panels({name: pairs[name] for name in judges}, [anchor])
+    )[anchor]
+    if unequal(found):
+        (together,) = cached.panel_scores(selection, found[:1])
+        pairs = pairs | {None: together}
     judge = widgets.select(
         "Judge",
         judges,
@@ -95,7 +111,7 @@ def read_controls() -> PageState:
         prior: Prior = widgets.choice("Prior", get_args(Prior), default="jeffreys", key="prior")
         boards, compared = cached.computed(
             "boards",
-            (selection, judge, prior, anchor),
+            (selection, judge, prior, anchor, found),
             lambda: _boards_by_anchor(pairs[judge], anchor, prior),
         )
         pool = st.number_input(
@@ -119,6 +135,7 @@ def read_controls() -> PageState:
         corrected=interval == CORRECTED,
         prior=prior,
         pairs=pairs,
+        panels=found,
         boards=boards,
         compared=compared,
         board=shown,
