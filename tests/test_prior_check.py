@@ -71,7 +71,7 @@ def test_a_prior_of_random_judges_is_refused_for_a_good_one() -> None:
 def test_a_random_judge_among_good_ones_makes_the_tasks_of_a_prior_unlike() -> None:
     alike, mixed = prior_of(GOOD, GOOD, GOOD, GOOD), prior_of(HALF, NONE, RANDOM)
     assert float(alike.transfer[0]) < 0.01
-    assert float(mixed.transfer[0]) > 0.03
+    assert float(mixed.transfer[0]) > 0.04
     found, _ = fits_of(GOOD, mixed)
     assert found.checks.unlike_tasks.all()
     assert "not alike" in found.checks.reason()

@@ -306,7 +306,8 @@ def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | No
         "every label of the task, as in the labels to download; the prior shown is the one of that fit. "
         "λ is the weight of the prior: 0 is the own fit, ∞ the prior itself. Each calibration "
         "set is cut into five parts by item; each λ is weighed by its error (DRPS) on the part left out, and "
-        "the fits are averaged by weight; where the checks speak against the prior, λ = 0 has all of it. Bars run from the first to the third quartile over the sets."
+        "the fits are averaged by weight; where the checks speak against the prior, λ = 0 has all of it. "
+        "Bars run from the first to the third quartile over the sets."
     )
 
 
