@@ -1,6 +1,7 @@
 """When a prior is refused: by the labels, by its own tasks, and for judges that tell nothing."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -179,3 +180,17 @@ def test_the_worst_case_is_bounded_and_the_gain_is_kept() -> None:
         for labels, rows in by_labels.items():
             assert simulation.above(rows, 2)[0] <= (0.008 if labels == 20 else 0.005)
     assert max(simulation.above(by_labels[20], 1)[0] for by_labels in unlike.values()) > 0.02
+
+
+@pytest.mark.slow
+def test_the_tables_of_the_results_are_what_the_script_prints() -> None:
+    """One kind of each table, drawn from a stream of its own."""
+    results = (Path(__file__).resolve().parent.parent / "docs" / "results.md").read_text(encoding="utf-8")
+    for worlds, name, table in (
+        (simulation.ALIKE, "alike, 20 % ties", simulation.alike_table),
+        (simulation.UNLIKE, "a random judge among good ones", simulation.unlike_table),
+    ):
+        found = simulation.simulated({name: worlds[name]}, 4, tasks=24, n_splits=15)
+        assert table(found).splitlines()[2:] == [
+            row for row in results.splitlines() if row.startswith(f"| {name} |")
+        ]

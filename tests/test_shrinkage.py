@@ -336,13 +336,14 @@ def test_votes_without_ties_are_no_obstacle():
     )
     assert fit(decided.cells()[0]).gamma == 0
     assert shrunken_fit(decided).gamma != 0
-    learned = random_prior(np.random.default_rng(5))
+    learned = replace(random_prior(np.random.default_rng(5)), checked=False)
     assert shrunken_fit(decided, learned, rng=np.random.default_rng(0)).gamma != 0
 
 
 def test_one_item_cannot_be_cross_validated():
     counts = simulated(12, 1, per_item=(30, 30))
-    found = shrunken(everything(counts), random_prior(np.random.default_rng(6)), rng=np.random.default_rng(0))
+    prior = replace(random_prior(np.random.default_rng(6)), checked=False)
+    found = shrunken(everything(counts), prior, rng=np.random.default_rng(0))
     assert len(set(found.weight[0].tolist())) == 1
     assert np.isnan(found.held_out).all()
 

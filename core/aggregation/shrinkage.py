@@ -167,8 +167,8 @@ def same_items(
             weighed.append(weights.astype(np.float64))
             theta.append(_penalised(cells, weighed[-1], WEAK, 1.0, options))
         fits = np.stack(theta, axis=1)
-        found = _pooled(fits, f"{len(others)} other judges on the same items")
-        return replace(found, transfer=transfer_loss(of_judge, weighed, fits, options))
+        pooled = _pooled(fits, f"{len(others)} other judges on the same items")
+        return replace(pooled, transfer=transfer_loss(of_judge, weighed, fits, options))
 
     return prior
 
