@@ -59,14 +59,17 @@ def cells(path: Path) -> dict[Cell, VoteCounts]:
 
 def priors(found: Mapping[Cell, VoteCounts], *, own: bool = False) -> dict[Cell, Prior]:
     """Prior of each cell: BTD fitted on all labels of the *other* categories, of every judge or its own."""
-    fits = {cell: fit(votes.labelled().cells()[0]) for cell, votes in found.items()}
-    return {
-        (judge, category): pool(
-            [one for cell, one in fits.items() if cell[1] != category and (not own or cell[0] == judge)],
+    labelled = {cell: votes.labelled().cells()[0] for cell, votes in found.items()}
+    fits = {cell: fit(votes) for cell, votes in labelled.items()}
+    made = {}
+    for judge, category in found:
+        used = [cell for cell in fits if cell[1] != category and (not own or cell[0] == judge)]
+        made[judge, category] = pool(
+            [fits[cell] for cell in used],
             source="other categories",
+            cells=[labelled[cell] for cell in used],
         )
-        for judge, category in found
-    }
+    return made
 
 
 def evaluations(path: Path, *, category: str | None = None) -> dict[Cell, Evaluation]:

@@ -1,5 +1,6 @@
 """Shrunken BTD: its two ends, an independent solver, laws, when a prior helps and when it must not hurt."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -307,7 +308,8 @@ def test_shrunken_scores_are_those_of_its_parameters():
 
 def test_one_fit_says_what_it_leans_on():
     counts = simulated(10, 60)
-    found = shrunken_fit(counts, random_prior(np.random.default_rng(4)), rng=np.random.default_rng(0))
+    prior = replace(random_prior(np.random.default_rng(4)), checked=False)
+    found = shrunken_fit(counts, prior, rng=np.random.default_rng(0))
     assert found.notes[0] == "Shrunken towards any."
     assert "Cross-validation weighs the plain fit" in found.notes[1]
     cells = counts.cells()[0]
@@ -334,13 +336,14 @@ def test_votes_without_ties_are_no_obstacle():
     )
     assert fit(decided.cells()[0]).gamma == 0
     assert shrunken_fit(decided).gamma != 0
-    learned = random_prior(np.random.default_rng(5))
+    learned = replace(random_prior(np.random.default_rng(5)), checked=False)
     assert shrunken_fit(decided, learned, rng=np.random.default_rng(0)).gamma != 0
 
 
 def test_one_item_cannot_be_cross_validated():
     counts = simulated(12, 1, per_item=(30, 30))
-    found = shrunken(everything(counts), random_prior(np.random.default_rng(6)), rng=np.random.default_rng(0))
+    prior = replace(random_prior(np.random.default_rng(6)), checked=False)
+    found = shrunken(everything(counts), prior, rng=np.random.default_rng(0))
     assert len(set(found.weight[0].tolist())) == 1
     assert np.isnan(found.held_out).all()
 

@@ -2,7 +2,9 @@
 
 The penalised fit minimises mean DRPS + (λ/m)·(θ − θ₀)ᵀD²(θ − θ₀) in the box of BTD. A `Prior` holds θ₀ and
 D²; its weight λ is fixed with the prior or learned by cross-validation within the calibration set, where
-λ = 0 is the plain fit and λ = ∞ is θ₀. `candidate_priors` are those that a judge's votes allow.
+λ = 0 is the plain fit and λ = ∞ is θ₀. A learned prior is used only on the calibration sets whose labels do
+not speak against it (`prior_check`); the others get the plain fit. `candidate_priors` are those
+that a judge's votes allow.
 Source: ours, docs/methods.md §9.
 """
 
@@ -19,6 +21,7 @@ from ..records import FloatArray, IntArray, VoteCells, VoteCounts
 from ..stats.estimate import DataFrame, data_frame
 from ..stats.splits import CalibrationSets, Splits, everything
 from . import btd
+from .prior_check import PriorChecks, check_prior, transfer_loss
 from .solver import FIXED_START, label_losses, probabilities
 
 STRENGTHS = (0.0, 0.1, 30.0, 100.0, float("inf"))
@@ -46,12 +49,16 @@ class Prior:
     theta0 : (β, η₀, γ), (3,) or (sets, 3).  precision : D², (3, 3) or (sets, 3, 3).
     source : in words, for the reader.
     strength : λ; None is learned by cross-validation within each calibration set.
+    transfer : MAE that the tasks pooled lose when the others decide them, one or (sets,); None: not known.
+    checked : use it only where `check_prior` finds nothing against it; a fixed λ is never checked.
     """
 
     theta0: FloatArray
     precision: FloatArray
     source: str
     strength: float | None = None
+    transfer: FloatArray | None = None
+    checked: bool = True
 
     def __post_init__(self) -> None:
         if self.theta0.shape[-1] != 3 or not np.isfinite(self.theta0).all():
@@ -80,7 +87,8 @@ class ShrunkenFits:
 
     theta : (sets, 3) as β, η₀, γ.  weight : (sets, strengths), what each λ of `strengths` contributed.
     held_out : (sets, strengths), cross-validated mean DRPS of each λ; NaN where λ was not learned.
-    source : of the prior.
+    source : of the prior.  checks : of the prior, None where it was not checked. Where they find something
+    against it, θ is the plain fit and λ = 0 has all the weight.
     """
 
     theta: FloatArray
@@ -89,6 +97,7 @@ class ShrunkenFits:
     strengths: FloatArray
     source: str
     options: btd.BTDOptions
+    checks: PriorChecks | None = None
 
     def probabilities(self, votes: VoteCells | VoteCounts) -> FloatArray:
         """p(-1), p(0), p(+1) of each row of votes by each fit, (sets, rows, 3)."""
@@ -99,22 +108,31 @@ class ShrunkenFits:
         columns = dict(zip(btd.PARAMETERS, btd.natural(self.theta).T, strict=True))
         columns["own_fit"] = self.weight[:, self.strengths == 0].sum(axis=1)
         columns["prior_alone"] = self.weight[:, np.isinf(self.strengths)].sum(axis=1)
+        columns["prior_used"] = (
+            np.ones(len(self.theta), dtype=bool) if self.checks is None else self.checks.used
+        )
         return data_frame(columns)
 
 
-def pool(fits: Sequence[btd.BTDFit], *, source: str) -> Prior:
+def pool(fits: Sequence[btd.BTDFit], *, source: str, cells: Sequence[VoteCells] | None = None) -> Prior:
     """Prior from fits on other tasks or judges: their mean, and D² the inverse of their spread.
 
     D⁻² = (Σ (θ_k − θ₀)(θ_k − θ₀)ᵀ + ν·W⁻¹)/(K − 1 + ν) with W the precision of the weak prior and ν = 3 fits
     that it counts for, so that two fits that happen to agree do not make a rigid prior. λ is learned.
+    cells : labelled votes of each fit, which show how well the tasks decide each other (`transfer_loss`).
 
     The fits must not have seen a label of what will be evaluated: those of other tasks may use all their
     labels, for they are other items; for other judges on the same items see `same_items`. Source: ours.
     """
     if not fits:
         raise InvalidOption("A pooled prior needs at least one fit of another task or judge.")
-    found = _pooled(np.stack([one.theta for one in fits])[None], source)
-    return Prior(theta0=found.theta0[0], precision=found.precision[0], source=source)
+    theta = np.stack([one.theta for one in fits])[None]
+    found = _pooled(theta, source)
+    transfer = None
+    if cells is not None:
+        weights = [of_task.weight[None] for of_task in cells]
+        transfer = transfer_loss(cells, weights, theta, fits[0].options)
+    return Prior(theta0=found.theta0[0], precision=found.precision[0], source=source, transfer=transfer)
 
 
 def same_items(
@@ -136,17 +154,21 @@ def same_items(
             raise InvalidOption("A prior of other judges needs splits of the same votes, drawn by name.")
         wanted = known.comparison[drawn.entry_row]
         n_sets = len(drawn.calibration)
-        theta = []
+        theta, of_judge, weighed = [], [], []
         for votes in others.values():
             cells, cell = votes.cells()
+            of_judge.append(cells)
             row = np.full(1 + max(wanted.max(), votes.comparison.max(initial=0)), -1)
             row[votes.comparison] = np.arange(len(votes))
             found = row[wanted]
             seen = found >= 0
             place = drawn.entry_split[seen] * len(cells) + cell[found[seen]]
             weights = np.bincount(place, minlength=n_sets * len(cells)).reshape(n_sets, -1)
-            theta.append(_penalised(cells, weights.astype(np.float64), WEAK, 1.0, options))
-        return _pooled(np.stack(theta, axis=1), f"{len(others)} other judges on the same items")
+            weighed.append(weights.astype(np.float64))
+            theta.append(_penalised(cells, weighed[-1], WEAK, 1.0, options))
+        fits = np.stack(theta, axis=1)
+        pooled = _pooled(fits, f"{len(others)} other judges on the same items")
+        return replace(pooled, transfer=transfer_loss(of_judge, weighed, fits, options))
 
     return prior
 
@@ -164,6 +186,7 @@ def shrunken(
     left out, and the answer is Σ_λ w_λ·θ_λ over the fits on the whole set, w_λ ∝ exp(−H_λ), H_λ the sum of
     DRPS over the comparisons when left out. Averaging over λ loses less than picking one: with a few dozen
     labels the best λ is mostly chance. A set of one item cannot be divided, and each λ weighs the same.
+    Where `check_prior` finds something against the prior, the answer is the plain fit.
 
     rng : deals items to folds; needed only where λ is learned.
     Raises TooFewLabels below 20 labelled comparisons, else as `fit_many`. Source: ours, docs/methods.md §9.
@@ -193,6 +216,10 @@ def shrunken(
     held_out[sets.n_items == 1] = np.nan
     weight = np.exp(np.nan_to_num(held_out.min(axis=1, keepdims=True) - held_out))
     weight /= weight.sum(axis=1, keepdims=True)
+    checks = None
+    if prior.checked:
+        checks = check_prior(sets.cells, weights, prior.theta0, prior.transfer, options)
+        weight[~checks.used] = np.equal(STRENGTHS, 0.0)
     return ShrunkenFits(
         theta=np.einsum("sl,sli->si", weight, theta),
         weight=weight,
@@ -200,6 +227,7 @@ def shrunken(
         strengths=np.array(STRENGTHS),
         source=prior.source,
         options=options,
+        checks=checks,
     )
 
 
@@ -219,7 +247,12 @@ def shrunken_fit(
     theta, weight = found.theta[0], sets.cells.weight
     losses = label_losses(options.loss, *found.probabilities(sets.cells)[0].T)
     notes = [f"Shrunken towards {found.source}."]
-    if prior.strength is None:
+    if found.checks is not None and not found.checks.used[0]:
+        notes = [
+            f"The plain fit: the prior ({found.source}) is not used.",
+            f"The prior is not used, as {found.checks.reason()}.",
+        ]
+    elif prior.strength is None:
         own, alone = found.strengths == 0, np.isinf(found.strengths)
         notes.append(
             f"Cross-validation weighs the plain fit {found.weight[0, own].sum():.2f} and the "
@@ -409,6 +442,7 @@ def _of_tasks(
 ) -> CandidatePrior:
     """Prior of the fits of other tasks, each without the items in `taken`."""
     fits: dict[str, btd.BTDFit] = {}
+    cells: list[VoteCells] = []
     left_out: dict[str, str] = {}
     for name, counts in votes.items():
         known = counts.labelled()
@@ -420,14 +454,16 @@ def _of_tasks(
             left_out[name] = f"has {len(apart)} labelled comparisons{shared}; {btd.MINIMUM_LABELS} are needed"
             continue
         try:
-            fits[name] = btd.fit(apart.cells()[0], options)
+            of_task = apart.cells()[0]
+            fits[name] = btd.fit(of_task, options)
+            cells.append(of_task)
         except AppellateError as error:
             left_out[name] = str(error)
     if not fits:
         who = "category" if kind != "datasets" else "data set"
         reason = f"no other {who} has {btd.MINIMUM_LABELS} labelled comparisons of other items"
         return CandidatePrior(kind=kind, left_out=left_out, reason=reason)
-    prior = pool(list(fits.values()), source=NAMES[kind])
+    prior = pool(list(fits.values()), source=NAMES[kind], cells=cells)
     return CandidatePrior(kind=kind, prior=prior, whole=prior, donors=tuple(fits), left_out=left_out)
 
 
@@ -449,10 +485,11 @@ def _of_judges(judge: str, task: Mapping[str, VoteCounts], options: btd.BTDOptio
         reason = "no other judge voted on these labelled comparisons"
         return CandidatePrior(kind="judges", left_out=left_out, reason=reason)
     fits = [shrunken_fit(votes, WEAK, options) for votes in others.values()]
+    cells = [votes.labelled().cells()[0] for votes in others.values()]
     return CandidatePrior(
         kind="judges",
         prior=same_items(known, others, options),
-        whole=pool(fits, source=NAMES["judges"]),
+        whole=pool(fits, source=NAMES["judges"], cells=cells),
         donors=tuple(others),
         left_out=left_out,
     )

@@ -13,6 +13,7 @@ from ..aggregation.confidence_weights import ConfidenceWeighted
 from ..aggregation.evaluation import SIGNIFICANCE, Evaluation, MethodScore, PairedChange, ShrinkageGain
 from ..aggregation.ordinal_model import Ordinal
 from ..aggregation.position_aware_btd import PositionAware
+from ..aggregation.prior_check import FEWEST_TASKS
 from ..aggregation.shrinkage import CandidatePrior
 from ..bias import PositionBias
 from ..stats.estimate import Estimates
@@ -142,6 +143,37 @@ def bound(gain: ShrinkageGain, bounds: Bounds, whole: BTDFit | None = None) -> s
             "of judges unlike it cannot help there."
         )
     return f"{counted} So few labels do not settle it alone: the sign that a prior may be needed."
+
+
+def prior_use(gain: ShrinkageGain) -> str:
+    """In how many calibration sets the prior is used, and what speaks against it in the others."""
+    fits = gain.evaluation.shrunken
+    assert fits is not None  # a gain has always compared it
+    if fits.checks is None:
+        return "The prior is used in every calibration set: it is fixed, and not checked against the labels."
+    checks, n = fits.checks, len(fits.theta)
+    used = int(checks.used.sum())
+    sets = f"{n:,} calibration sets"
+    text = f"The prior is used in all {sets}." if used == n else f"The prior is used in {used:,} of {sets}"
+    if used < n:
+        text += "; the others get BTD's own fit."
+    found = (
+        (checks.unlike_labels, "the labels do not look as the prior forecasts"),
+        (checks.unlike_tasks, "the tasks or judges of the prior do not decide each other well"),
+        (checks.without_direction, "the judges of the prior hardly tell which response is better"),
+    )
+    against = [f"{why} ({int(hit.sum()):,})" for hit, why in found if hit.any()]
+    if against:
+        text += f" Against it: {'; '.join(against)}."
+    if np.isnan(checks.transfer).all():
+        text += (
+            f" Whether its tasks or judges are alike is not known with fewer than {FEWEST_TASKS}: only the "
+            "labels were checked."
+        )
+    return (
+        f"{text} A gain is to be expected only where the tasks are alike; with 20 labels the checks miss "
+        "some that are not."
+    )
 
 
 def weighed(gain: ShrinkageGain) -> str:

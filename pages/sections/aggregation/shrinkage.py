@@ -13,7 +13,7 @@ from core.aggregation import shrinkage
 from core.aggregation.btd import PARAMETERS, BTDFit, fit
 from core.aggregation.evaluation import FEWEST, ShrinkageGain, shrinkage_gain
 from core.errors import AppellateError, NoUsableVotes
-from core.interpretation.aggregation import bound, helps, shrinkage_answer, some, weighed
+from core.interpretation.aggregation import bound, helps, prior_use, shrinkage_answer, some, weighed
 from core.plots.aggregation import errors_figure, prior_weights_figure, priors_figure, strength_name
 from core.records import FloatArray, VoteCounts
 from core.schema import Selection
@@ -283,6 +283,7 @@ def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | No
     widgets.table(_theta(gain, fits, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit")
     for note in shrunken.notes[1:]:
         st.text(f"On all {shrunken.n_items:,} labels: {note}")
+    st.text(prior_use(gain))
     st.text(weighed(gain))
     if len(fits.strengths) > 1:
         drawn, measured = st.columns([3, 2], gap="medium")
@@ -305,7 +306,8 @@ def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | No
         "every label of the task, as in the labels to download; the prior shown is the one of that fit. "
         "λ is the weight of the prior: 0 is the own fit, ∞ the prior itself. Each calibration "
         "set is cut into five parts by item; each λ is weighed by its error (DRPS) on the part left out, and "
-        "the fits are averaged by weight. Bars run from the first to the third quartile over the sets."
+        "the fits are averaged by weight; where the checks speak against the prior, λ = 0 has all of it. "
+        "Bars run from the first to the third quartile over the sets."
     )
 
 
