@@ -182,8 +182,7 @@ def graded(
 ) -> tuple[dict[str, Grade], str]:
     """Grades of one judge, and its overall verdict."""
     grades = {
-        check: grade(found.get(check), limits, floor_high=floor).grade
-        for check, limits in LIMITS.items()
+        check: grade(found.get(check), limits, floor_high=floor).grade for check, limits in LIMITS.items()
     }
     # As the verdict on stability does: what goes beyond repeats in one order makes it worse.
     if grades["flip_excess"] == "fail" or (grades["flip_excess"], grades["stability"]) == ("warn", "ok"):
