@@ -11,7 +11,7 @@ from core.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
 from core.agreement.kappa import agreement_matrix, disagreements
 from core.agreement.reliability import icc, inter_rater_reliability
 from core.interpretation import agreement as sentences
-from core.interpretation import verdicts
+from core.interpretation import grading, verdicts
 from core.plots.agreement import (
     MOST_RATERS,
     inter_rater_figure,
@@ -220,12 +220,12 @@ def test_an_odd_rater_does_not_speak_for_all() -> None:
     counts = noisy(4)
     counts = {"a guesser": rater(np.random.default_rng(9).choice([-1, 0, 1], 60).tolist())} | counts
     matrix = agreement_matrix(counts)
-    partner = audit.closest_partner("r00", matrix, frozenset())
+    partner = grading.closest_partner("r00", matrix, frozenset())
     kappas = sorted(pair.kappa.value for pair in matrix.pairs if "r00" in (pair.judge_1, pair.judge_2))
     assert partner.kappa.value == kappas[1]
     assert "a guesser" not in (partner.judge_1, partner.judge_2)
-    assert audit.closest_partner("r00", matrix, frozenset({"a guesser"})).judge_1 == "a guesser"
-    assert audit.closest_partner("alone", matrix, frozenset()) is None
+    assert grading.closest_partner("r00", matrix, frozenset({"a guesser"})).judge_1 == "a guesser"
+    assert grading.closest_partner("alone", matrix, frozenset()) is None
 
 
 def test_matrix_with_many_raters_keeps_those_who_share_most() -> None:
@@ -326,8 +326,8 @@ def test_agreement_that_is_only_described_does_not_grade_the_page() -> None:
 def test_people_grade_a_judge_only_where_it_has_no_gold() -> None:
     counts = noisy(4)
     matrix, people = agreement_matrix(counts), frozenset({"r01", "r02", "r03"})
-    graded = audit.agreement_verdict("r00", counts, matrix, people)
+    graded = grading.agreement_verdict("r00", counts, matrix, people)
     assert graded.estimate is not None
     assert not graded.sentence.startswith(verdicts.NOT_GRADED)
     labelled = {name: replace(one, gold=np.ones(len(one), dtype=np.int64)) for name, one in counts.items()}
-    assert audit.agreement_verdict("r00", labelled, matrix, people).sentence.startswith(verdicts.NOT_GRADED)
+    assert grading.agreement_verdict("r00", labelled, matrix, people).sentence.startswith(verdicts.NOT_GRADED)

@@ -17,6 +17,7 @@ from ..errors import InvalidOption
 from ..records import BoolArray
 from ..stats.estimate import Estimate
 from ..stats.intervals import items_to_decide
+from .format import number, percent
 
 Grade = Literal["ok", "warn", "fail", "unclear", "unknown"]
 OverallVerdict = Literal["trust", "trust_with_limits", "do_not_trust", "cannot_say"]
@@ -367,3 +368,47 @@ def quoted_level(survivors: int, cells: int, *, level: float = 0.95) -> float:
     Source: Benjamini & Yekutieli (2005), false coverage rate.
     """
     return 1 - (1 - level) * survivors / cells
+
+
+def _limit(limits: Limits, value: float) -> str:
+    if limits.unit == "number":
+        return number(value, ".2f")
+    return percent(value) if limits.unit == "share" else f"{100 * value:g} points"
+
+
+def clause(estimate: Estimate, given: Graded, limits: Limits) -> str:
+    """What a grade says, as the clause behind the figures of a sentence."""
+    caution = _limit(limits, limits.caution)
+    side = {"at_least": "at least", "signed": "within ±"}.get(limits.shape, "at most")
+    inside = f"{side}{caution}" if limits.shape == "signed" else f"{side} {caution}"
+    if given.grade == "unknown":
+        if not estimate.has_interval and estimate.n >= limits.items:
+            return "; no interval can be given, so it is not graded"
+        return f"; fewer than {limits.items} items are too few to grade"
+    if given.grade == "unclear":
+        zero = "0, or " if limits.shape == "signed" else ""
+        more = (
+            "the estimate sits at the limit, so more items hardly decide"
+            if given.needed_items is None
+            else f"about {given.needed_items:,} items would decide"
+        )
+        return f"; unclear whether it is {zero}{inside}: {more}"
+    if given.grade == "ok":
+        return f"; shown to be {inside}"
+    failed = (
+        limits.failure is not None
+        and {
+            "at_least": estimate.high < limits.failure,
+            "signed": estimate.beyond(limits.failure),
+            "above_noise": given.grade == "fail",
+            "at_most": estimate.low > limits.failure,
+        }[limits.shape]
+    )
+    if failed and limits.failure is not None:
+        word = {"at_least": "below ", "signed": "beyond ±"}.get(limits.shape, "above ")
+        return f"; shown to be {word}{_limit(limits, limits.failure)}"
+    if limits.shape == "above_noise":
+        return "; more than noise"
+    if limits.shape == "signed":
+        return "; shown not to be 0"
+    return f"; shown to be {'below' if limits.shape == 'at_least' else 'above'} {caution}"

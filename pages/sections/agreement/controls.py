@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from core.agreement.judge_vs_human import LeaveOneOut, leave_one_out
 from core.agreement.kappa import AgreementMatrix, agreement_matrix
 from core.agreement.reliability import Repeatability, icc
-from core.auditing import agreement_verdict, closest_partner
 from core.interpretation.agreement import agreement
+from core.interpretation.grading import agreement_verdict, closest_partner
 from core.interpretation.verdicts import GRADES, Verdict, repeatability
 from core.leaderboard.anchors import anchors as models_that_anchor
 from core.records import VoteCounts

@@ -8,10 +8,10 @@ from typing import TypeVar
 
 import streamlit as st
 
-from core.auditing import unless_own_gold
 from core.confidence import calibration_error
 from core.errors import NoUsableVotes
 from core.interpretation.calibration import confidence
+from core.interpretation.grading import unless_own_gold
 from core.interpretation.verdicts import Verdict
 from core.plots.calibration import bin_key
 from core.records import OutcomeCounts

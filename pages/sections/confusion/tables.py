@@ -10,8 +10,8 @@ import streamlit as st
 
 from core.aggregation.btd import held_out_labels
 from core.agreement.confusion_matrix import Confusion, TieRule, confusion
-from core.auditing import accuracy_verdict
 from core.errors import NoUsableVotes, TooFewLabels
+from core.interpretation.grading import accuracy_verdict
 from core.interpretation.verdicts import Verdict
 from core.plots.agreement import accuracies
 from core.records import IntArray, VoteCounts

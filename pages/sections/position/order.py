@@ -7,11 +7,11 @@ from typing import Literal
 
 import streamlit as st
 
-from core.auditing import unless_own_gold
 from core.bias import PositionBias, flips_by, margin_group, order_balance, position_bias, verbosity
 from core.errors import NoUsableVotes
 from core.interpretation import position as sentences
 from core.interpretation import verdicts
+from core.interpretation.grading import unless_own_gold
 from core.interpretation.tables import frame_of
 from core.interpretation.verdicts import GRADES, Verdict
 from core.plots import position as plots
