@@ -193,7 +193,7 @@ def test_ctrl_c_in_another_command(items):
         from core.__main__ import main
         signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
         signal.setitimer(signal.ITIMER_REAL, 1)
-        sys.exit(main(["simulate", sys.argv[1], "--items", "30000"]))"""
+        sys.exit(main(["simulate", sys.argv[1], "--items", "4000"]))"""
     done = subprocess.run(
         [sys.executable, "-c", code, str(items.with_name("votes.csv"))],
         cwd=REPOSITORY,

@@ -71,14 +71,15 @@ def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     page = opened(app, "position.py", "Position bias", order="Correcting for order", rater=BIASED)
     found = position_aware(order_counts(demo_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     assert 0 < found.fit.unbalanced < found.fit.n_items / 3
-    within = position_bias(positions(demo_store(), DEMO)[BIASED])
-    said = order_words(BIASED, found, within)
+    counts = positions(demo_store(), DEMO)[BIASED]
+    said = order_words(BIASED, found, position_bias(counts))
     assert said in texts(page)
     # The few unbalanced comparisons show nothing, but the page's own answer stands above.
-    assert "no lean" not in said
+    assert "no position bias" not in said
     assert "within pairs of both orders it favours the response shown first" in said
-    above = f"{BIASED}: {verdicts.position(BIASED, within).sentence}"
-    assert texts(page).index(above) < texts(page).index(said)
+    above = verdicts.position(BIASED, counts).sentence
+    (answer,) = (place for place, text in enumerate(texts(page)) if above in text)
+    assert answer < texts(page).index(said)
     row = table(page, "judge").set_index("judge").loc[BIASED]
     assert row["corrected on all labels"] == ("yes" if found.fit.delta else "no")
     assert (row["unbalanced"], row["z"]) == (found.fit.unbalanced, found.fit.z)

@@ -20,7 +20,7 @@ from core.importers import read
 from core.interpretation import verdicts
 from core.interpretation.format import percent
 from core.interpretation.leaderboard import mid_region
-from core.interpretation.verdicts import missing
+from core.interpretation.summary import missing
 from core.leaderboard.anchored import board
 from core.leaderboard.standings import lead
 from core.records import OrderCounts, OutcomeCounts, PairScores, PositionCounts
