@@ -1,4 +1,4 @@
-"""May a calibration set lean on a prior: do its labels look as the prior forecasts, and are its tasks alike?
+"""May a calibration set use a prior: do its labels look as the prior forecasts, and are its tasks alike?
 
 Shrunken BTD weighs a prior by cross-validation, which 20 labels are too few for: they cannot reject a prior
 of unlike tasks. These checks can, and where one fails the plain fit is used.

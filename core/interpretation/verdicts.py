@@ -253,14 +253,12 @@ def stability(
     found = None if counts is None else estimates.hard_flips(counts, level=rules.level)
     if counts is None or found is None:
         return unknown(judge, "stability", "Stability is unknown: no comparison was judged in both orders.")
+    limits = rules.limits["stability"]
     text = f"{percent(found.value)} of verdicts reverse when the order is swapped ({share_span(found)})"
     excess = estimates.flip_excess(counts, level=rules.level)
     if excess is None:
-        return graded(
-            judge,
-            *("stability", text, found, rules.limits["stability"]),
-            then="Without repeats in one order this may be noise.",
-        )
+        noise = "Without repeats in one order this may be noise."
+        return graded(judge, "stability", text, found, limits, then=noise)
     beyond = graded(
         judge,
         "stability",
@@ -269,7 +267,7 @@ def stability(
         excess,
         rules.limits["flip_excess"],
     )
-    own = graded(judge, "stability", text, found, rules.limits["stability"])
+    own = graded(judge, "stability", text, found, limits)
     if beyond.verdict in ("warn", "fail") and GRADES.index(beyond.verdict) >= GRADES.index(own.verdict):
         return replace(beyond, sentence=f"{own.sentence} {beyond.sentence}")
     return replace(own, sentence=f"{own.sentence} {beyond.sentence}")
@@ -333,7 +331,7 @@ def discrimination(
     *,
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
-    """Does confidence separate right from wrong verdicts: AUROC (`stats.auroc`)."""
+    """Does confidence separate right from wrong verdicts: AUROC (`confidence.selective.auroc`)."""
     found = None if outcomes is None else estimates.discrimination(outcomes, level=rules.level)
     if outcomes is None or found is None:
         return unknown(judge, "discrimination", f"Discrimination is unknown: {NO_CONFIDENCE}")
