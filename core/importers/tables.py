@@ -29,7 +29,7 @@ DELIMITERS = (",", "\t", ";", "|")
 _NAMES = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _HEADER_LIMIT = 1024**2
 _BLOCK = 16 * 1024**2
-_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+_GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -149,7 +149,8 @@ def _below_header(column: pa.ChunkedArray) -> Cells:
 def unguard(text: str) -> str:
     """Undo the apostrophe that an export puts before a text cell which a spreadsheet would run as a formula.
 
-    The export puts one before any text that matches ^'*[=+-@ tab CR], so one is taken from ^'+[=+-@ tab CR].
+    The export puts one before any text that matches ^'*[=+-@ tab CR LF ＝＋－＠], so one is
+    taken from the same after ^'+.
     """
     return text[1:] if _GUARDED.match(text) else text
 
