@@ -17,7 +17,7 @@ import duckdb
 
 from ..errors import AppellateError, StoreInUse, UnreadableFile
 from ..installation import data_folder
-from .schema import LEDGER_TABLES, ROW_TABLES, UPGRADES, VERSION, VOTE_TABLES
+from .schema import TABLES, UPGRADES, VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -221,7 +221,7 @@ def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
     """
     tables = {name for (name,) in change.rows("select table_name from duckdb_tables()")}
     if not tables and not read_only:
-        change.execute(VOTE_TABLES + ROW_TABLES + LEDGER_TABLES)
+        change.execute(TABLES)
         values = [VERSION, str(time.time_ns() // 1_000_000)]
         change.execute("insert into settings values ('schema', ?), ('version', ?)", values)
         return
