@@ -11,11 +11,10 @@ from ..errors import InvalidOption, WarehouseError
 if TYPE_CHECKING:
     from sqlglot import exp
 
+_Pairs = tuple[tuple[str, str], ...]
+
 SOURCE = "warehouse_source"
 """The user's table, in statements about it."""
-
-ORDINAL = "row_in_order()"
-"""A number of each row, in statements that must tell equal rows apart."""
 
 MISSING = (
     "Audits of other engines need {package}, which is not installed. Install it with: "
@@ -29,36 +28,48 @@ def missing(package: str, extra: str = "warehouse") -> WarehouseError:
 
 
 def translate(
-    sql: str, dialect: str, *, source: str = "", ordinal: str = "", params: Mapping[str, str] | None = None
+    sql: str,
+    dialect: str,
+    *,
+    source: str = "",
+    ordinal: str = "",
+    params: Mapping[str, str] | None = None,
+    extra: Mapping[str, str] | None = None,
 ) -> str:
     """A statement of DuckDB in another dialect; `$name` becomes a text literal that the dialect escapes.
 
     source : the user's table, as that dialect names it.  ordinal : its expression for the number of a row.
+    extra : key of the store's map `extra` → the column that it is here.
 
     >>> translate("select count_if(a = $x)::bigint as n from t", "postgres", params={"x": "it's"})
     "SELECT CAST(SUM(CASE WHEN a = 'it''s' THEN 1 ELSE 0 END) AS BIGINT) AS n FROM t"
     """
-    return _translated(sql, dialect, source, ordinal, tuple(sorted((params or {}).items())))
+    values, others = (tuple(sorted((given or {}).items())) for given in (params, extra))
+    return _translated(sql, dialect, source, ordinal, values, others)
 
 
 @lru_cache(maxsize=512)
 def _translated(
-    sql: str, dialect: str, source: str, ordinal: str, params: tuple[tuple[str, str], ...]
+    sql: str, dialect: str, source: str, ordinal: str, params: _Pairs, extra: _Pairs
 ) -> str:
     try:
         import sqlglot
         from sqlglot import exp
     except ImportError:
         raise missing("sqlglot") from None
-    values = dict(params)
+    values, others = dict(params), dict(extra)
 
     def adapt(node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.Bracket) and node.this.name == "extra":
+            (key,) = node.find_all(exp.Parameter)
+            return exp.column(others[values[key.name]], table=node.this.table)
         if isinstance(node, exp.Parameter | exp.Placeholder):
             return exp.Literal.string(values[node.name])
         if isinstance(node, exp.Table) and node.name == SOURCE:
             table = table_of(source, dialect)
             return exp.alias_(table, node.alias, table=True) if node.alias else table
         if isinstance(node, exp.Anonymous) and node.name == "row_in_order":
+            # A number of each row.
             return sqlglot.parse_one(ordinal, read=dialect)
         if isinstance(node, exp.Length) and dialect == "clickhouse":
             # Its `length` counts bytes.

@@ -28,7 +28,10 @@ ENGINES = "parquet:///FOLDER, csv:///FOLDER, s3://BUCKET/FOLDER, postgresql://, 
 
 
 class Engine:
-    """What all engines share. `rows_fetched`, `bytes_fetched`, `statements` count what crossed."""
+    """What all engines share. `rows_fetched`, `bytes_fetched`, `statements` count what crossed.
+
+    extra : columns outside the canonical form → what `votes` calls them here.
+    """
 
     dialect: ClassVar[str]
     ordinal: ClassVar[str] = "row_number() over ()"
@@ -37,6 +40,7 @@ class Engine:
 
     def __init__(self, shown: str, table: str) -> None:
         self.shown, self.table = shown, table
+        self.extra: dict[str, str] = {}
         self.statements = self.rows_fetched = self.bytes_fetched = 0
 
     def run(self, sql: str, params: dict[str, str] | None = None) -> pa.Table:
@@ -62,7 +66,14 @@ class Engine:
         """Forget what was kept, and the connection."""
 
     def _text(self, sql: str, params: dict[str, str] | None) -> str:
-        return translate(sql, self.dialect, source=self.table, ordinal=self.ordinal, params=params)
+        return translate(
+            sql,
+            self.dialect,
+            source=self.table,
+            ordinal=self.ordinal,
+            params=params,
+            extra=self.extra,
+        )
 
     def _fetch(self, sql: str) -> pa.Table:
         raise NotImplementedError

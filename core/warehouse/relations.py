@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..store.cells import CELLS
 from .engines import Engine
 from .reading import LONG, Reading
 
@@ -197,6 +198,8 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
         f"""select v.id as vote, {texts}, v.prompt_hash as prompt_hash,
                    {", ".join(f"v.{column} as {column}" for column in details)} from votes v where {known}""",
     )
+    for name, sql in CELLS.items():
+        yield name, sql.format(votes="votes")
     shared = "id, dataset, item, category, judge, run, status"
     for kind, own in (("scores", "model"), ("rankings", "candidate, slot")):
         columns = ", ".join(f"cast(null as bigint) as {column}" for column in f"{shared}, {own}".split(", "))

@@ -18,22 +18,39 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+MOST_KEPT = 16 * 1024**2
+"""An answer of at most so many bytes is kept: what was derived does not change, and many are asked for twice."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRead:
     """What was read of a table, in counts: the counterpart of `core.schema.ImportResult`.
 
-    rejected : rows by column and reason.
+    n_read : votes that were read.  rejected : rows by column and reason.
     """
 
     name: str
     rows: int
-    votes: int
+    n_read: int
     duplicates: int
     rejected: tuple[tuple[str, str, int], ...]
     mapping: dict[str, str]
     notes: tuple[str, ...]
     format: str
     sha256: None = None
+
+    @property
+    def n_rejected(self) -> int:
+        """Rows that could not be read."""
+        return sum(n for *_, n in self.rejected)
+
+    @property
+    def sentence(self) -> str:
+        """How much was read, in one line."""
+        return (
+            f"{self.name}: {self.n_read:,} votes read of {self.rows:,} rows; {self.n_rejected:,} rejected, "
+            f"{self.duplicates:,} duplicates left out."
+        )
 
 
 class Warehouse:
@@ -48,6 +65,8 @@ class Warehouse:
 
     def __init__(self, engine: Engine, table: TableRead) -> None:
         self._engine, self.table = engine, table
+        self.others = tuple(engine.extra)
+        self._answers: dict[tuple[str, str], pa.Table] = {}
 
     @classmethod
     def open(
@@ -71,6 +90,7 @@ class Warehouse:
         try:
             others = tuple(column for column in where if column not in COLUMN_NAMES)
             reading = read(engine, table, options or ReadOptions(), others)
+            engine.extra = reading.extra
             found = relations.derive(engine, reading)
             return cls(engine, _table_read(engine, table, reading, found))
         except BaseException:
@@ -94,7 +114,13 @@ class Warehouse:
 
     def query(self, sql: str, params: Any = None) -> pa.Table:
         """Run one statement of the store. Text goes in `params`, never in `sql`."""
-        return self._engine.run(sql, params)
+        key = (sql, repr(params))
+        if key not in self._answers:
+            found = self._engine.run(sql, params)
+            if found.nbytes > MOST_KEPT:
+                return found
+            self._answers[key] = found
+        return self._answers[key]
 
     def rows(self, sql: str, params: Any = None) -> list[tuple[Any, ...]]:
         """Run one statement of the store that gives few rows."""
@@ -119,7 +145,7 @@ def _table_read(engine: Engine, table: str, reading: Reading, found: relations.D
     return TableRead(
         name=f"{engine.shown} {table}",
         rows=found.rows,
-        votes=found.votes,
+        n_read=found.votes,
         duplicates=found.duplicates,
         rejected=rejected,
         mapping=dict(reading.how.mapping),
