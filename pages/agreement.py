@@ -5,7 +5,7 @@ import streamlit as st
 from core.interpretation.verdicts import ICC_STRONG
 from pages.sections.agreement import raters
 from pages.sections.agreement.controls import read_results
-from pages.shared import widgets
+from pages.shared import cards, widgets
 
 widgets.title("Agreement", "Does it agree with itself, with others, with people?")
 answer, controls = st.container(), st.container(horizontal=True)
@@ -22,9 +22,9 @@ with left:
     repeat = raters.itself_section(results, mark)
 with right:
     disagreement = raters.others_section(results)
-widgets.votes_table(repeat, name="repeat")
+cards.votes_behind(repeat, name="repeat")
 if disagreement:
-    widgets.comparisons_table(*disagreement, name="disagree")
+    cards.comparisons(*disagreement, name="disagree")
 raters.pair_tables(results, mark)
 raters.all_section(results)
 raters.people_section(results, rater)

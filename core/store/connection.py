@@ -18,7 +18,7 @@ import duckdb
 from ..errors import AppellateError, StoreInUse, UnreadableFile
 from ..installation import data_folder
 from . import damage
-from .schema import LEDGER_TABLES, ROW_TABLES, TABLES, UPGRADES, VERSION, VOTE_TABLES, needed_by
+from .schema import TABLES, UPGRADES, VERSION, needed_by
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +47,12 @@ def default_path() -> Path:
 
 
 class Snapshot:
-    """The store as it is at one moment, for queries that take several statements."""
+    """The store as it is at one moment, for queries that take several statements.
+
+    others : columns outside the canonical form, where they are known without a look at the rows.
+    """
+
+    others: tuple[str, ...] | None = None
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor
@@ -175,9 +180,8 @@ class Database:
 
         It takes about as long as one export. Opening looks at the tables only.
         """
-        tables = frozenset(TABLES) if kind is None else needed_by(kind)
         with self.snapshot() as moment:
-            damage.check_rows(moment.rows, self.path, tables)
+            damage.check_rows(moment.rows, self.path, None if kind is None else needed_by(kind))
 
     def __enter__(self) -> Self:
         return self
@@ -338,7 +342,7 @@ def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
     """
     tables = {name for (name,) in change.rows("select table_name from duckdb_tables()")}
     if not tables and not read_only:
-        change.execute(VOTE_TABLES + ROW_TABLES + LEDGER_TABLES)
+        change.execute(TABLES)
         values = [VERSION, str(time.time_ns() // 1_000_000)]
         change.execute("insert into settings values ('schema', ?), ('version', ?)", values)
         return
@@ -358,7 +362,7 @@ def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
         )
     if layout == VERSION and not read_only:
         # What is read only may be what is left of a damaged store.
-        damage.check_tables(change.rows, place, frozenset(TABLES))
+        damage.check_tables(change.rows, place)
 
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:

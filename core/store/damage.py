@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import DamagedStore, StoreReplaced
 from ..installation import PROGRAM
-from .schema import LAYOUTS, REFERENCES, TABLES
+from .schema import COLUMNS, LAYOUTS, REFERENCES
 
 Rows = Callable[[str], list[tuple[Any, ...]]]
 """Runs a statement that gives few rows."""
@@ -76,7 +76,7 @@ def is_foreign_log(error: Exception) -> bool:
     return any(words in said for words in FOREIGN)
 
 
-def check_tables(rows: Rows, place: Path | None, tables: frozenset[str]) -> None:
+def check_tables(rows: Rows, place: Path | None) -> None:
     """Quick check at opening: every table has its columns, and its rows can be counted.
 
     Raises
@@ -86,14 +86,15 @@ def check_tables(rows: Rows, place: Path | None, tables: frozenset[str]) -> None
     columns: dict[str, set[str]] = {}
     for table, column in rows("select table_name, column_name from duckdb_columns()"):
         columns.setdefault(table, set()).add(column)
-    for table in sorted(tables & TABLES.keys()):
-        if absent := TABLES[table] - columns.get(table, set()):
+    for table, expected in COLUMNS.items():
+        if absent := expected - columns.get(table, set()):
             raise damaged(place, f"table {table} has no column {min(absent)}")
+    for table in columns:
         rows(f"select count(*) from {table}")
 
 
-def check_rows(rows: Rows, place: Path | None, tables: frozenset[str]) -> None:
-    """Read every cell of these tables, and look up every reference from one to another.
+def check_rows(rows: Rows, place: Path | None, tables: frozenset[str] | None) -> None:
+    """Read every cell of these tables (of all if None), and look up every reference from one to another.
 
     Blocks of the file have checksums, so that reading finds what was changed in them; the references find
     whole blocks that changed places.
@@ -102,10 +103,10 @@ def check_rows(rows: Rows, place: Path | None, tables: frozenset[str]) -> None:
     ------
     DamagedStore : a cell is missing where none can be, a number stands for nothing, or one for two things.
     """
-    here = {name for (name,) in rows("select table_name from duckdb_tables()")} & tables
+    here = {name for (name,) in rows("select table_name from duckdb_tables() where not temporary")}
+    here &= here if tables is None else tables
     for table in sorted(here):
-        cells = ", ".join(f"bit_xor(hash({column}))" for column in sorted(TABLES[table]))
-        rows(f"select count(*), {cells} from {table}")
+        rows(f"select count(*), bit_xor(hash(columns(*))) from {table}")
     for table in sorted(here & REFERENCES.keys()):
         for column, target in REFERENCES[table].items():
             if target not in here:
@@ -116,7 +117,7 @@ def check_rows(rows: Rows, place: Path | None, tables: frozenset[str]) -> None:
     named = {target for targets in REFERENCES.values() for target in targets.values()} & here
     for table in sorted(named):
         # What the columns hold, not what the statistics of the file promise: `count` would ask those.
-        known = sorted({"dataset", "name", "text"} & TABLES[table]) if table != "comparisons" else ["id"]
+        known = sorted({"dataset", "name", "text"} & COLUMNS[table]) if table != "comparisons" else ["id"]
         counted = (
             f"select count(*), count(distinct id), count(distinct hash({', '.join(known)})) from {table}"
         )

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
+from .cells import TABLES as CELL_TABLES
 
-VERSION = "3"
+VERSION = "4"
 
 # No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text lives in
 # dictionaries and in `details`, which has rows only for votes that need one, so counting reads integers only.
@@ -62,13 +63,15 @@ create table if not exists jobs (id varchar, dataset varchar, job varchar, start
 NAMED_BY_DATASET = ("replies", "calls", "jobs")
 """Tables whose column `dataset` holds the name of a data set, not its number."""
 
-TABLES = {
+TABLES = VOTE_TABLES + ROW_TABLES + LEDGER_TABLES + CELL_TABLES
+"""The tables of a new store."""
+COLUMNS = {
     name: frozenset(
         re.findall(r"(\w+) (?:varchar|boolean|timestamp|integer|bigint|tinyint|double|map)\b", body)
     )
     for name, body in re.findall(
         r"create table (?:if not exists )?(\w+) \((.*?)\);",
-        VOTE_TABLES + ROW_TABLES + LEDGER_TABLES,
+        TABLES,
         re.DOTALL,
     )
 }
@@ -86,7 +89,11 @@ REFERENCES: dict[str, dict[str, str]] = {
 }
 """Columns that hold the number of a row of another table, and which."""
 
-UPGRADES = {"1": ROW_TABLES + LEDGER_TABLES, "2": LEDGER_TABLES}
+UPGRADES = {
+    "1": ROW_TABLES + LEDGER_TABLES + CELL_TABLES,
+    "2": LEDGER_TABLES + CELL_TABLES,
+    "3": CELL_TABLES,
+}
 """Layout of an older store → what brings it to the present one. Its rows stay as they are."""
 
 CODES: dict[str, dict[int, str]] = {

@@ -37,7 +37,7 @@ from .browse import (
     summary,
     values,
 )
-from .marks import Mark, votes_behind
+from .marks import Mark, count_behind, telling_errors, votes_behind
 from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
     BOTH_ORDERS,
@@ -64,6 +64,7 @@ __all__ = [
     "Summary",
     "comparison_names",
     "costs",
+    "count_behind",
     "direct_scores",
     "filter_columns",
     "length_counts",
@@ -79,6 +80,7 @@ __all__ = [
     "ratings",
     "single_votes",
     "summary",
+    "telling_errors",
     "values",
     "vote_counts",
     "vote_counts_by",
