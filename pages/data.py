@@ -6,7 +6,7 @@ from core.errors import NoUsableVotes
 from core.importers import template
 from core.store.browse import stored
 from pages.sections.data import manage, upload
-from pages.shared import cached, widgets
+from pages.shared import cached, people, widgets
 
 widgets.title("Data", "Is my data in, and right?")
 try:
@@ -18,13 +18,17 @@ except NoUsableVotes as error:
     empty = "No votes are in yet. Drop a file of votes below, or fill in the template."
     widgets.answer(str(error) if cached.datasets() else empty, "warning")
 
-files = st.file_uploader(
-    "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, Parquet), or what "
-    "JudgeBench, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
-    accept_multiple_files=True,
-    key="files",
-)
-st.download_button("Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore")
+files = []
+if people.visitor() == "editor":
+    files = st.file_uploader(
+        "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, Parquet), or what "
+        "JudgeBench, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
+        accept_multiple_files=True,
+        key="files",
+    )
+    st.download_button(
+        "Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore"
+    )
 
 upload.forget_others(files)
 panels = [upload.panel(file, files) for file in files]

@@ -64,7 +64,7 @@ def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
     for done, dropped in enumerate(ready, start=1):
         report: LoadReport | AppellateError
         try:
-            report = cached.get_store().load(
+            report = cached.changeable_store().load(
                 dropped.outcome.reading, dataset=dropped.dataset, on_conflict="replace" if replace else "keep"
             )
             opened = opened or next(iter(report.datasets), None)
