@@ -131,3 +131,7 @@ class TooFewLabels(AppellateError):
 
 class StoreInUse(AppellateError):
     """Another process has the store file open."""
+
+
+class WarehouseError(AppellateError):
+    """Another engine that cannot be reached, refuses, or dies; or its driver is not installed."""

@@ -17,7 +17,7 @@ import duckdb
 
 from ..errors import AppellateError, StoreInUse, UnreadableFile
 from ..installation import data_folder
-from .schema import LEDGER_TABLES, ROW_TABLES, UPGRADES, VERSION, VOTE_TABLES
+from .schema import TABLES, UPGRADES, VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +44,12 @@ def default_path() -> Path:
 
 
 class Snapshot:
-    """The store as it is at one moment, for queries that take several statements."""
+    """The store as it is at one moment, for queries that take several statements.
+
+    others : columns outside the canonical form, where they are known without a look at the rows.
+    """
+
+    others: tuple[str, ...] | None = None
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor
@@ -221,7 +226,7 @@ def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
     """
     tables = {name for (name,) in change.rows("select table_name from duckdb_tables()")}
     if not tables and not read_only:
-        change.execute(VOTE_TABLES + ROW_TABLES + LEDGER_TABLES)
+        change.execute(TABLES)
         values = [VERSION, str(time.time_ns() // 1_000_000)]
         change.execute("insert into settings values ('schema', ?), ('version', ?)", values)
         return

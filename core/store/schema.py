@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
+from .cells import TABLES as CELL_TABLES
 
-VERSION = "3"
+VERSION = "4"
 
 # No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text lives in
 # dictionaries and in `details`, which has rows only for votes that need one, so counting reads integers only.
@@ -61,7 +62,13 @@ create table if not exists jobs (id varchar, dataset varchar, job varchar, start
 NAMED_BY_DATASET = ("replies", "calls", "jobs")
 """Tables whose column `dataset` holds the name of a data set, not its number."""
 
-UPGRADES = {"1": ROW_TABLES + LEDGER_TABLES, "2": LEDGER_TABLES}
+TABLES = VOTE_TABLES + ROW_TABLES + LEDGER_TABLES + CELL_TABLES
+"""The tables of a new store."""
+UPGRADES = {
+    "1": ROW_TABLES + LEDGER_TABLES + CELL_TABLES,
+    "2": LEDGER_TABLES + CELL_TABLES,
+    "3": CELL_TABLES,
+}
 """Layout of an older store → what brings it to the present one. Its rows stay as they are."""
 
 CODES: dict[str, dict[int, str]] = {

@@ -167,6 +167,8 @@ def extra_columns(
     store: Snapshot, kind: Kind = "votes", condition: str = "true", params: dict[str, str] | None = None
 ) -> list[str]:
     """Names, in order, of the columns outside the canonical form that rows `v` under a condition have."""
+    if store.others is not None:
+        return sorted(store.others)
     where = "details d join votes v on v.id = d.vote" if kind == "votes" else f"{kind} v"
     extra = "d.extra" if kind == "votes" else "v.extra"
     found = store.query(
