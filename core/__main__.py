@@ -24,7 +24,7 @@ from .judging.cli import add_arguments, collect
 from .schema import FORMS, Selection
 
 if TYPE_CHECKING:
-    from .auditing import Audit
+    from .auditing import Audit, AuditOptions
     from .importers import ReadOptions
     from .schema import ImportResult
     from .store import Store
@@ -132,7 +132,7 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _audited(options: argparse.Namespace) -> Audit:
-    """Audit the files that are named, as the options say."""
+    """Audit the files, or the table of another engine, that are named, as the options say."""
     from .auditing import AuditOptions, audit, named_families
     from .store import Store
 
@@ -148,6 +148,8 @@ def _audited(options: argparse.Namespace) -> Audit:
         where=tuple(_pair(text, "--where") for text in options.where or ()),
         gold=options.gold,
     )
+    if options.warehouse is not None:
+        return _audited_there(options, selection, settings)
     readings = _readings(options)
     if not sum(reading.votes.num_rows for reading in readings):
         raise NoUsableVotes(_no_votes(readings))
@@ -155,6 +157,29 @@ def _audited(options: argparse.Namespace) -> Audit:
         for reading in readings:
             store.load(reading)
         return audit(store, selection, settings, readings=readings, reading_options=_read_options(options))
+
+
+def _audited_there(options: argparse.Namespace, selection: Selection, settings: AuditOptions) -> Audit:
+    """Audit a table where it lies; what could not be read, and what crossed the network, is said."""
+    from .auditing import audit
+    from .warehouse import Warehouse
+
+    if options.files or not options.table or options.format not in ("auto", "canonical"):
+        raise InvalidOption(
+            f"--warehouse takes the votes of one table: {PROGRAM} audit --warehouse URL --table NAME, "
+            "with --map, --labels and the like, and without files or --format."
+        )
+    reading = _read_options(options)
+    with Warehouse.open(options.warehouse, options.table, reading, selection=selection) as warehouse:
+        table = warehouse.table
+        _complain(table.sentence)
+        for column, reason, n in table.rejected:
+            _complain(f"{n:,} rows rejected: column {column}: {reason}")
+        for note in table.notes:
+            _complain(note)
+        found = audit(warehouse, selection, settings, readings=[table], reading_options=reading)
+        _complain(warehouse.sentence)
+        return found
 
 
 def _limits(text: str) -> tuple[str, tuple[float, float | None]]:
@@ -416,6 +441,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="FILE")
+    where = "audit a table where it lies: postgresql://, clickhouse://, sc:// (Spark), parquet:///FOLDER"
+    parser.add_argument("--warehouse", metavar="URL", help=where)
+    parser.add_argument("--table", metavar="NAME", help="table of votes on that engine")
     _add_reading_options(parser)
     parser.add_argument(
         "--gold", default="given", help="what is true: given (default), humans, or a judge's name"

@@ -15,7 +15,7 @@ import streamlit as st
 from core.agreement.paired import WORDS, verdict_table
 from core.errors import NoUsableVotes
 from core.records import IntArray, VoteCounts
-from core.schema import COLUMN_NAMES
+from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries
 from core.store.marks import Telling
 from pages.shared import cached, widgets
@@ -106,32 +106,34 @@ def comparisons(
     counts: Mapping[str, VoteCounts],
     *,
     name: str,
-    votes_on: Callable[[int], pd.DataFrame] | None = None,
+    selection: Selection | None = None,
+    votes_on: Callable[[Mapping[str, str]], pd.DataFrame] | None = None,
 ) -> None:
     """The comparisons on which these raters disagree: one card and one row each, with their verdicts only.
 
     codes : comparisons, as the counts have them.  counts : rater → its votes.
-    votes_on : the votes to read on a comparison, by its code; by default those of the raters.
+    selection : that the codes belong to, by default the sidebar's.
+    votes_on : the votes to read on the comparison of a row of the table, by default those of the raters.
     """
     if not len(codes):
         st.text("They never disagree.")
         return
-    selection = widgets.current_selection()
+    asked = selection or widgets.current_selection()
 
     def table(start: int = 0, end: int | None = None) -> pd.DataFrame:
-        return verdict_table(cached.comparison_names(selection), counts, codes[start:end])
-
-    def own(code: int) -> pd.DataFrame:
-        mark = queries.Mark(judges=tuple(counts), comparisons=(code,))
-        return _frame(cached.votes_behind(selection, mark=mark, limit=SHOWN))
+        return verdict_table(cached.comparison_names(asked), counts, codes[start:end])
 
     def card(place: int) -> pd.DataFrame:
-        return (votes_on or own)(int(codes[place]))
+        if votes_on:
+            row = table(place, place + 1).iloc[0]
+            return votes_on({str(name): row[name] for name in row.index})
+        mark = queries.Mark(judges=tuple(counts), comparisons=(int(codes[place]),))
+        return _frame(cached.votes_behind(asked, mark=mark, limit=SHOWN))
 
     _leaf_through(
         _Stack(
             name=name,
-            asked=repr((selection, tuple(counts), len(codes), codes[:SHOWN].tolist())),
+            asked=repr((asked, tuple(counts), len(codes), codes[:SHOWN].tolist())),
             total=len(codes),
             unit="comparison",
             card=card,
