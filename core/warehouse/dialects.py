@@ -49,7 +49,9 @@ def translate(
 
 
 @lru_cache(maxsize=512)
-def _translated(sql: str, dialect: str, source: str, ordinal: str, params: _Pairs, extra: _Pairs) -> str:
+def _translated(
+    sql: str, dialect: str, source: str, ordinal: str, params: _Pairs, extra: _Pairs
+) -> str:
     try:
         import sqlglot
         from sqlglot import exp

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 USER, PASSWORD = "APPELLATE_WAREHOUSE_USER", "APPELLATE_WAREHOUSE_PASSWORD"
 """Environment variables that sign in where the URL does not."""
 
-ENGINES = (
-    "parquet:///FOLDER, csv:///FOLDER, s3://BUCKET/FOLDER, postgresql://, clickhouse://, sc:// or spark:"
-)
+ENGINES = "parquet:///FOLDER, csv:///FOLDER, s3://BUCKET/FOLDER, postgresql://, clickhouse://, sc:// or spark:"
 
 
 class Engine:
@@ -203,9 +201,7 @@ class Files(Engine):
             self._connection.execute(f"create view {SOURCE} as select * from {read}")
             if not remote:
                 # From here on nothing but the folder can be read, and nothing changed.
-                self._connection.execute(
-                    f"set allowed_directories = ['{folder.replace(chr(39), chr(39) * 2)}']"
-                )
+                self._connection.execute(f"set allowed_directories = ['{folder.replace(chr(39), chr(39) * 2)}']")
                 self._connection.execute("set enable_external_access = false")
             self._connection.execute("set lock_configuration = true")
 

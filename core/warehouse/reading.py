@@ -185,11 +185,8 @@ class _Statement:
         unknown = [column for column in self.extra if column not in self.known]
         extra = {column: f"extra{place}" for place, column in enumerate(self.extra) if column not in unknown}
         typed = {"ordinal": "c.ordinal"}
-        typed |= {
-            column.name: self.text(column.name, column.default, name)
-            for column in VOTES.columns
-            if column.kind == "text" and column.name not in (*CHOICES, *LONG)
-        }
+        typed |= {column.name: self.text(column.name, column.default, name) for column in VOTES.columns
+                  if column.kind == "text" and column.name not in (*CHOICES, *LONG)}
         words = {column: self.word(column) for column in CHOICES}
         for column in ("item_id", "judge"):
             self.reject(f"c.{column} is null", column, f"{column} is missing; fill it")
@@ -200,9 +197,7 @@ class _Statement:
         vote = self.vote(words["position"])
         status, failed = self.status(words["status"], vote)
         typed["gold"], typed["vote"] = gold, f"(case when {failed} then null else {vote} end)"
-        typed["confidence"] = (
-            f"(case when {failed} or {vote} is null then null else {typed['confidence']} end)"
-        )
+        typed["confidence"] = f"(case when {failed} or {vote} is null then null else {typed['confidence']} end)"
         typed["status"], typed["position"] = status, f"coalesce({words['position']}, 0)"
         typed["run"] = f"coalesce({typed['run']}, 0)"
         rater = f"coalesce({words['rater_type']}, {int(self.options.rater_type == 'human')})"
@@ -224,17 +219,13 @@ class _Statement:
     def cells(self, extra: Mapping[str, str]) -> str:
         """Text cells by canonical column; of a table with a column per judge, a row per vote."""
         how = self.how
-        theirs = {
-            name: self.known[column]
-            for name, column in how.mapping.items()
-            if name not in how.constants and name not in LONG
-        }
+        theirs = {name: self.known[column] for name, column in how.mapping.items()
+                  if name not in how.constants and name not in LONG}
         parts = [f"{cell_of(column)} as {name}" for name, column in theirs.items()]
         parts += [f"{literal(text)} as {name}" for name, text in how.constants.items()]
         parts += [
             f"length(nullif(cast({quoted(self.known[how.mapping[name]])} as varchar), '')) as size_{name[-1]}"
-            for name in ("response_a", "response_b")
-            if name in how.mapping
+            for name in ("response_a", "response_b") if name in how.mapping
         ]
         parts += [f"{cell_of(self.known[column])} as {name}" for column, name in extra.items()]
         if how.layout != "wide":
@@ -262,9 +253,7 @@ class _Statement:
         """Number of a word of a few, null without one."""
         if not self.has(name):
             return "cast(null as integer)"
-        numbers = (
-            {word: code for code, word in CODES[name].items()} if name in CODES else {"llm": 0, "human": 1}
-        )
+        numbers = {word: code for code, word in CODES[name].items()} if name in CODES else {"llm": 0, "human": 1}
 
         def number(text: str) -> int:
             return numbers[parse_choice(order_word(text) if name == "position" else text, CHOICES[name])]
@@ -366,3 +355,4 @@ class _Statement:
             return own
         both = " and ".join(f"{typed[f'length_{one}']} is not null" for one in "ab")
         return f"(case when {both} then {own} else c.size_{side} end)"
+
