@@ -351,6 +351,26 @@ def test_a_file_of_chosen_and_rejected_responses(tmp_path):
     assert {found.overall[judge.judge].verdict for judge in found.judges} <= {"trust", "trust_with_limits"}
 
 
+@pytest.mark.parametrize(
+    ("check", "fault"),
+    [
+        ("length", {"length": 0.5}),
+        ("own_family", {"family": 0.5}),
+        ("discrimination", {"stated": "random"}),
+    ],
+)
+def test_a_judge_with_such_a_fault_passes_not_every_check(check, fault, tmp_path):
+    """Half of the votes follow length or family, or confidence says nothing, and no other check sees it."""
+    table = draw(
+        Situation(name="fault", items=300, votes=2, judge=Judge(**fault)), 1, np.random.default_rng(11)
+    )
+    found, verdicts = audited_file(table, tmp_path, families={"alpha": ("alpha", "judge")})
+    assert verdicts["judge-0000", check].verdict in ("warn", "fail")
+    overall = found.overall["judge-0000"]
+    assert overall.verdict == "trust_with_limits"
+    assert check in overall.because
+
+
 def test_equal_models_are_equal():
     table = equal_models(np.random.default_rng(7), models=7, items=20_000)
     share = [
