@@ -22,7 +22,7 @@ files = []
 if people.visitor() == "editor":
     files = st.file_uploader(
         "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, Parquet), or what "
-        "JudgeBench, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
+        "JudgeBench, LLMBar, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
         accept_multiple_files=True,
         key="files",
     )
