@@ -59,8 +59,9 @@ if TYPE_CHECKING:
 
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .importers import ReadOptions
-    from .schema import ImportResult
+    from .schema import Provenance
     from .store import Store
+    from .warehouse import Warehouse
 
 
 MOST_SPLITS = 10_000
@@ -211,7 +212,7 @@ class Audit:
 
     selection: Selection
     options: AuditOptions
-    readings: tuple[ImportResult, ...]
+    readings: tuple[Provenance, ...]
     reading_options: ReadOptions | None
     summary: Summary
     judges: tuple[JudgeAudit, ...]
@@ -224,11 +225,11 @@ class Audit:
 
 
 def audit(
-    store: Store,
+    store: Store | Warehouse,
     selection: Selection,
     options: AuditOptions | None = None,
     *,
-    readings: Sequence[ImportResult] = (),
+    readings: Sequence[Provenance] = (),
     reading_options: ReadOptions | None = None,
 ) -> Audit:
     """Audit the judges of a selection.

@@ -69,7 +69,7 @@ def test_there_are_many_situations_and_all_differ():
     found = situations()
     assert len(found) >= 300
     assert len({(one.name, one.items) for one in found}) == len(found)
-    assert {one.items for one in found} == {10, 30, 100, 300, 1000}
+    assert {one.items for one in found} == {10, 30, 100, 300, 419, 1000}
     assert {one.votes for one in found} == {1, 2, 4, 8}
     assert {one.gold for one in found} == {"balanced", "one-sided", "half ties", "none"}
     assert all((one.fault == "none") == (one.effect == 0) for one in found)
@@ -151,7 +151,7 @@ def test_other_faults():
 
 
 def test_people_and_unequal_votes():
-    situation = Situation(name="people", items=500, votes=8, unequal=True, people=3, gold="none")
+    situation = Situation(name="people", items=500, votes=8, unequal="evenly", people=3, gold="none")
     table = draw(situation, 2, np.random.default_rng(1))
     human = table["rater_type"] == "human"
     assert human.sum() == 2 * 3 * 500
@@ -161,6 +161,16 @@ def test_people_and_unequal_votes():
     assert set(votes) == {2, 4, 6, 8}
     assert len(set(table["item_id"])) == 1000
     assert set(table) <= set(COLUMN_NAMES)
+
+
+def test_most_items_may_have_one_pair_and_gold_may_like_the_own_family():
+    situation = Situation(name="few", items=20_000, votes=8, unequal="mostly one pair", gold_own=0.7)
+    table = draw(situation, 1, np.random.default_rng(9))
+    _, votes = np.unique(table["item_id"].astype(str), return_counts=True)
+    assert set(votes) == {2, 8}
+    assert (votes == 8).mean() == pytest.approx(0.1, abs=0.01)
+    own = np.where(table["model_a"] == "alpha-1", 1, -1)
+    assert (own == table["gold"].astype(int)).mean() == pytest.approx(0.7, abs=0.02)
 
 
 def test_estimates_find_what_is_planted():
@@ -321,6 +331,16 @@ def test_tables(capsys):
         assert heading in shown
     assert "| slot bias | 0.4 | 2 | 0.8 | position | 1.00" in shown
     assert "| no fault, balanced gold, 2 votes, alike 0.8 | 100 |" in shown
+
+
+def test_what_is_kept_is_not_drawn_again(tmp_path, monkeypatch, capsys):
+    few = ["--only", "slot bias 0.4, 2 votes", "--items", "30", "--power-draws", "2", "--workers", "1"]
+    kept = ["--kept", str(tmp_path / "found.jsonl")]
+    planted.main([*few, *kept])
+    first = capsys.readouterr().out
+    monkeypatch.setattr(planted, "_job", None)
+    planted.main([*few, *kept])
+    assert capsys.readouterr().out == first
 
 
 def test_a_cell_may_show_what_chance_shows():

@@ -254,11 +254,25 @@ def fill_missing(cells: Cells, other: Cells | str) -> Cells:
     return pc.coalesce(cells, constant_cells(other, len(cells)) if isinstance(other, str) else other)
 
 
-def label_counts(*columns: Cells) -> dict[str, int]:
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedCells:
+    """Distinct cells of a column that was counted where it lies, and how often each occurs.
+
+    `core.importers.plan` reads it as it does `Cells`.
+    """
+
+    dictionary: Any
+    counts: Codes
+
+
+def label_counts(*columns: Cells | CountedCells) -> dict[str, int]:
     """How often each text occurs in these columns, without blanks around it; blank ones left out."""
     counts: dict[str, int] = {}
     for cells in columns:
-        number = np.bincount(cell_codes(cells) + 1, minlength=len(cells.dictionary) + 1)[1:]
+        if isinstance(cells, CountedCells):
+            number = cells.counts
+        else:
+            number = np.bincount(cell_codes(cells) + 1, minlength=len(cells.dictionary) + 1)[1:]
         for text, count in zip(cells.dictionary.to_pylist(), number.tolist(), strict=True):
             if count and (label := text.strip()):
                 counts[label] = counts.get(label, 0) + count

@@ -76,8 +76,8 @@ def _input(audit: Audit) -> dict[str, Any]:
                 "sha256": reading.sha256,
                 "format": reading.format,
                 "rows": reading.rows,
-                "votes": reading.votes.num_rows,
-                "rejected": reading.rejects.num_rows,
+                "votes": reading.n_read,
+                "rejected": reading.n_rejected,
             }
             for reading in audit.readings
         ],

@@ -161,7 +161,7 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
     counted = (
         f"{raters}, {found.votes:,} votes on {found.comparisons:,} comparisons of {found.items:,} items; "
         f"{found.unparsed:,} outputs without a vote, "
-        f"{sum(reading.rejects.num_rows for reading in audit.readings):,} rejected rows. "
+        f"{sum(reading.n_rejected for reading in audit.readings):,} rejected rows. "
         f"Intervals are at {100 * audit.options.level:g} %."
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
@@ -443,8 +443,8 @@ FILES = (
     Column("name", "name", TEXT),
     Column("format", "format", TEXT),
     Column("rows", "rows", ",d"),
-    Column("votes", "votes.num_rows", ",d"),
-    Column("rejected", "rejects.num_rows", ",d"),
+    Column("votes", "n_read", ",d"),
+    Column("rejected", "n_rejected", ",d"),
     Column("sha256", "sha256", TEXT),
 )
 OPTIONS = (Column("option", itemgetter(0), TEXT), Column("value", itemgetter(1), TEXT))

@@ -71,7 +71,7 @@ def to_text(audit: Audit) -> str:
     lines = [
         f"Judges: {judges}; votes: {found.votes:,}; comparisons: {found.comparisons:,}; "
         f"items: {found.items:,}; outputs without a vote: {found.unparsed:,}; "
-        f"rejected rows: {sum(reading.rejects.num_rows for reading in audit.readings):,}; "
+        f"rejected rows: {sum(reading.n_rejected for reading in audit.readings):,}; "
         f"duplicates left out: {sum(reading.duplicates for reading in audit.readings):,}."
     ]
     for judge in audit.judges:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..schema import CONFIDENCE_KINDS, STATUSES
 from .connection import Change, Database, Snapshot
-from .load import fill_comparisons, fill_gold, fill_names, fill_texts, insert_votes
+from .load import count_anew, fill_comparisons, fill_gold, fill_names, fill_texts, insert_votes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -208,6 +208,12 @@ class CollectedVotes:
         change.register("collected", _table([self._row(vote, texts) for vote in votes], VOTE_TYPES))
         insert_votes(change, "collected", DETAILS)
 
+    def count(self, change: Change, places: Iterable[Place]) -> None:
+        """Make the cells of the comparisons at these places true again."""
+        numbers = sorted({self._of_pair[pair][0] for pair, *_ in places if pair in self._of_pair})
+        if numbers:
+            count_anew(change, f"v.comparison in ({', '.join(map(str, numbers))})")
+
     def remove(self, change: Change, place: Place) -> bool:
         """Take a vote away; False if its comparison or judge is none of these."""
         pair, judge, run, position = place
@@ -339,6 +345,7 @@ class Ledger:
             freed = self._forget(change, gone) if gone else set()
             fresh, votes, lost = self._new(replies, gone, freed)
             self._insert(change, fresh, votes, calls)
+            self._votes.count(change, {*freed, *(vote.place for vote in votes)})
         # `change` raises the version by one; what anybody else changes will show as another number.
         self._entered = version + 1 if entered == version else -1
         self._looked = version + 1 if looked == version else -1
@@ -422,6 +429,8 @@ class Ledger:
                     from shares s where votes.id = s.id and s.n > 1
                     and votes.confidence is distinct from s.share"""
             )
+            number = change.count("select id from datasets where name = ?", [self._dataset])
+            count_anew(change, f"v.dataset = {number}")
 
     def _forget(self, change: Change, keys: Iterable[str]) -> set[Place]:
         """Take away the data set's replies to these requests and their votes; return the places left free."""

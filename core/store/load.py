@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
 from ..schema import FORMS, Form, ImportResult, Kind
 from .browse import counted
+from .cells import CELLS
 from .schema import CODES, LAYOUTS, NAMED_BY_DATASET, VOTE_COLUMNS, Layout, encode
 
 if TYPE_CHECKING:
@@ -233,6 +234,7 @@ def _fill(
     if layout.kind == "votes":
         filled = present(rows, layout.details)
         insert_votes(change, "fresh", [c for c in filled if c != "extra" or has_extra(rows)])
+        count_anew(change, "v.comparison in (select k.comparison from keyed k)")
     else:
         change.execute(f"insert into {layout.kind} by name select * from fresh order by id")
     if settled:
@@ -421,6 +423,18 @@ def insert_votes(change: Change, source: str, details: Collection[str]) -> None:
         )
 
 
+def count_anew(change: Change, votes: str = "true") -> None:
+    """Make the cells true again after a change of the votes `v` under an SQL condition.
+
+    votes : on columns that all cells have: `v.dataset`, `v.comparison` and `v.judge`.
+    """
+    for name, sql in CELLS.items():
+        change.execute(f"delete from {name} v where {votes}")
+        change.execute(
+            f"insert into {name} {sql.format(votes=f'(select * from votes v where {votes})')} order by 2, 3"
+        )
+
+
 def rename_dataset(change: Change, old: str, new: str) -> None:
     """Give a data set another name; the new name must be free."""
     number = _dataset_id(change, old)
@@ -435,7 +449,7 @@ def delete_dataset(change: Change, name: str) -> None:
     """Delete a data set with all that is in it, its ledger lines and the replies of models to it."""
     number = _dataset_id(change, name)
     change.execute("delete from details where vote in (select id from votes where dataset = ?)", [number])
-    for table in (*LAYOUTS, "comparisons", "items", "files"):
+    for table in (*LAYOUTS, *CELLS, "comparisons", "items", "files"):
         change.execute(f"delete from {table} where dataset = ?", [number])
     change.execute("delete from datasets where id = ?", [number])
     for table in NAMED_BY_DATASET:

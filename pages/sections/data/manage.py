@@ -11,7 +11,7 @@ from core.errors import AppellateError
 from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
 from core.store.vote_queries import Mark
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
 OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
@@ -67,7 +67,7 @@ def datasets() -> None:
         widgets.download_buttons(lambda: cached.get_store().export(wanted, kind=kind), file, text="Export ")
     shown = next((each for each in found if each.name == current), None)
     if shown and shown.votes and st.toggle("Show the first votes that the sidebar selects", key="show-votes"):
-        widgets.votes_table(Mark(), name="stored")
+        cards.votes_behind(Mark(), name="stored")
 
 
 def pages_about(name: str) -> dict[str, str]:

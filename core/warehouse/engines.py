@@ -1,0 +1,412 @@
+"""Connections to engines: one statement in, one Arrow table out, and temporary relations that only we see.
+
+Each engine has a dialect of sqlglot, an expression for the number of a row, and `define`, which keeps the
+rows of a statement under a name until the session ends. What a driver raises becomes a `WarehouseError` with
+what to do about it; a password is never in it, nor in the name that is shown.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
+
+from ..errors import InvalidOption, WarehouseError
+from .dialects import SOURCE, missing, translate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+USER, PASSWORD = "APPELLATE_WAREHOUSE_USER", "APPELLATE_WAREHOUSE_PASSWORD"
+"""Environment variables that sign in where the URL does not."""
+
+ENGINES = "parquet:///FOLDER, csv:///FOLDER, s3://BUCKET/FOLDER, postgresql://, clickhouse://, sc:// or spark:"
+
+
+class Engine:
+    """What all engines share. `rows_fetched`, `bytes_fetched`, `statements` count what crossed.
+
+    extra : columns outside the canonical form → what `votes` calls them here.
+    """
+
+    dialect: ClassVar[str]
+    ordinal: ClassVar[str] = "row_number() over ()"
+    binary: ClassVar[str] = ""
+    """What makes a text column sort by its bytes, as the store's do."""
+
+    def __init__(self, shown: str, table: str) -> None:
+        self.shown, self.table = shown, table
+        self.extra: dict[str, str] = {}
+        self.statements = self.rows_fetched = self.bytes_fetched = 0
+
+    def run(self, sql: str, params: dict[str, str] | None = None) -> pa.Table:
+        """The rows of a statement of DuckDB's dialect."""
+        with self._told():
+            found = _plain(self._fetch(self._text(sql, params)))
+        self.statements += 1
+        self.rows_fetched += found.num_rows
+        self.bytes_fetched += found.nbytes
+        return found
+
+    def keep(self, name: str, sql: str) -> None:
+        """Keep the rows of a statement under a name, in the engine, until the session ends."""
+        with self._told():
+            self._keep(name, self._text(sql, None))
+        self.statements += 1
+
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the user's table."""
+        return tuple(self.run(f"select * from {SOURCE} where 1 = 0").column_names)
+
+    def close(self) -> None:
+        """Forget what was kept, and the connection."""
+
+    def _text(self, sql: str, params: dict[str, str] | None) -> str:
+        return translate(
+            sql,
+            self.dialect,
+            source=self.table,
+            ordinal=self.ordinal,
+            params=params,
+            extra=self.extra,
+        )
+
+    def _fetch(self, sql: str) -> pa.Table:
+        raise NotImplementedError
+
+    def _keep(self, name: str, sql: str) -> None:
+        raise NotImplementedError
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say what a driver raises in words of ours."""
+        try:
+            yield
+        except (WarehouseError, InvalidOption, ImportError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            raise explained(error, self.shown, self.table) from error
+
+
+_PROBLEMS = (
+    (
+        r"(password|authentication) (authentication )?failed|auth\w* fail|no password supplied|role .* does not"
+        r" exist|code: (516|192|194)\b|wrong_password|unauthenticated|invalid (token|credential)|access ?key",
+        "{place} refuses the login. Check user and password (" + f"{USER}, {PASSWORD}).",
+    ),
+    (
+        r"permission denied|not enough privileges|access denied|accessdenied|forbidden|insufficient privil|"
+        r"code: 497\b|readonly mode|read-only transaction",
+        "{place} does not allow this role to do what an audit needs ({reason}). It needs SELECT on {table}, "
+        "and the right to make temporary tables (GRANT TEMPORARY; on ClickHouse CREATE TEMPORARY TABLE).",
+    ),
+    (
+        r"table_or_view_not_found|relation .* does not exist|unknown_table|code: 60\b|no files found|"
+        r"does not exist.*table|code: 81\b|path_not_found|nosuchbucket",
+        "{place} has no table {table} that this role can see. Name another with --table, as SCHEMA.TABLE where "
+        "it lies in a schema.",
+    ),
+    (
+        r"column .* does not exist|unknown_identifier|code: 47\b|unresolved_column|referenced column",
+        "{place}: {table} has another column than a moment ago ({reason}). Start again.",
+    ),
+    (
+        r"connection refused|could not connect|could not translate|connection to server|terminating|"
+        r"server closed|connection (was )?(reset|closed|aborted|lost)|max retries|timed? ?out|unavailable|"
+        r"broken pipe|remote end closed|name or service|py4j|no connection to|eof detected|ssl|"
+        r"\[errno|failed to connect|cannot connect|nodename|connection error|lost synchron",
+        "The connection to {place} was lost or never made ({reason}). Check that it runs and can be reached, "
+        "then start again: nothing is left behind on it.",
+    ),
+    (
+        r"memory|no space left|disk full|resources",
+        "{place} ran out of room ({reason}). Select fewer judges or columns, or give it more memory.",
+    ),
+)
+
+
+def explained(error: Exception, place: str, table: str) -> WarehouseError:
+    """What a driver said, in one sentence that names the remedy."""
+    text = " ".join(str(error).split())
+    reason = _without_secrets(text)[:200]
+    for pattern, sentence in _PROBLEMS:
+        if re.search(pattern, f"{type(error).__name__} {text}", re.IGNORECASE):
+            return WarehouseError(sentence.format(place=place, table=table, reason=reason))
+    return WarehouseError(f"{place} cannot answer ({reason}). Check the engine's own log, then start again.")
+
+
+def _without_secrets(text: str) -> str:
+    for secret in filter(None, (os.environ.get(PASSWORD), os.environ.get("PGPASSWORD"))):
+        text = text.replace(secret, "…")
+    return re.sub(r"(://[^:/@\s]*):[^@/\s]*@", r"\1@", text)
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Columns of the few types that the store's own answers have: whole numbers, doubles, short strings."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = []
+    for column in table.columns:
+        kind = column.type
+        if isinstance(kind, pa.BaseExtensionType):
+            # ADBC gives a numeric of PostgreSQL as text of an opaque type.
+            column = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
+            column = pc.cast(column, pa.float64())
+        elif pa.types.is_decimal(kind) or pa.types.is_floating(kind):
+            column = pc.cast(column, pa.float64())
+        elif pa.types.is_large_string(kind) or pa.types.is_binary(kind) or pa.types.is_dictionary(kind):
+            column = pc.cast(column, pa.string())
+        columns.append(column)
+    return pa.table(columns, names=[name.rsplit(".", 1)[-1] for name in table.column_names])
+
+
+class Files(Engine):
+    """Parquet or CSV files of a folder, here or in an object store, read by a DuckDB of their own."""
+
+    dialect = "duckdb"
+
+    def __init__(self, shown: str, table: str, url: str) -> None:
+        import duckdb
+
+        super().__init__(shown, SOURCE)
+        scheme, _, place = url.partition("://")
+        kind = "csv" if scheme == "csv" else "parquet"
+        remote = scheme == "s3"
+        folder = f"s3://{place.rstrip('/')}" if remote else str(Path(unquote(place)).absolute())
+        if not re.fullmatch(r"[\w.*\-=]+(/[\w.*\-=]+)*", table) or ".." in table:
+            raise InvalidOption(
+                "{option} {value!r}: name a file of the folder, with or without its ending, or a folder in it.",
+                option="table",
+                value=table,
+            )
+        self.table_shown = table
+        offline = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+        self._connection = duckdb.connect(":memory:", config=offline)
+        with self._told():
+            if remote:
+                self._connection.register_filesystem(_object_store())
+            found = self._files(folder, table, kind)
+            if not found:
+                raise WarehouseError(
+                    f"{shown} has no {kind} file or folder {table!r}. Name one with --table, such as votes for "
+                    f"votes.{kind} or a folder votes of such files."
+                )
+            read = f"read_{kind}(['{found.replace(chr(39), chr(39) * 2)}'], "
+            read += "all_varchar = true)" if kind == "csv" else "union_by_name = true)"
+            self._connection.execute(f"create view {SOURCE} as select * from {read}")
+            if not remote:
+                # From here on nothing but the folder can be read, and nothing changed.
+                self._connection.execute(f"set allowed_directories = ['{folder.replace(chr(39), chr(39) * 2)}']")
+                self._connection.execute("set enable_external_access = false")
+            self._connection.execute("set lock_configuration = true")
+
+    def _files(self, folder: str, table: str, kind: str) -> str | None:
+        """The pattern of names, with or without ending, that holds a file."""
+        endings = ("", ".gz") if kind == "csv" else ("",)
+        tried = [f"{folder}/{table}"] if table.endswith((f".{kind}", f".{kind}.gz")) else []
+        tried += [f"{folder}/{table}{middle}.{kind}{end}" for middle in ("", "/*", "/*/*") for end in endings]
+        for pattern in tried:
+            if self._connection.execute("select count(*) from glob(?)", [pattern]).fetchall()[0][0]:
+                return pattern
+        return None
+
+    def _fetch(self, sql: str) -> pa.Table:
+        return self._connection.sql(sql).to_arrow_table()
+
+    def _keep(self, name: str, sql: str) -> None:
+        self._connection.execute(f"create temp table {name} as {sql}")
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _object_store() -> Any:
+    """The file system of an object store; its keys come from the environment, as s3fs finds them."""
+    try:
+        import s3fs
+    except ImportError:
+        raise missing("s3fs") from None
+    return s3fs.S3FileSystem(endpoint_url=os.environ.get("AWS_ENDPOINT_URL"))
+
+
+class PostgreSQL(Engine):
+    """PostgreSQL by ADBC, in one session; everything kept is a temporary table."""
+
+    dialect = "postgres"
+    binary = ' collate "C"'
+
+    def __init__(self, shown: str, table: str, url: str) -> None:
+        super().__init__(shown, table)
+        try:
+            from adbc_driver_postgresql import dbapi
+        except ImportError:
+            raise missing("adbc-driver-postgresql", "postgres") from None
+        with self._told():
+            self._connection = dbapi.connect(_signed(url), autocommit=True)
+            self._execute("set jit = off")
+            self._execute("set application_name = 'appellate'")
+
+    def _execute(self, sql: str) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+
+    def _fetch(self, sql: str) -> pa.Table:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            return cursor.fetch_arrow_table()
+
+    def _keep(self, name: str, sql: str) -> None:
+        self._execute(f"create temp table {name} as {sql}")
+        self._execute(f"analyze {name}")
+
+    def close(self) -> None:
+        with suppress(Exception):
+            self._connection.close()
+
+
+class ClickHouse(Engine):
+    """ClickHouse by HTTP, in one session; everything kept is a temporary table in its memory."""
+
+    dialect = "clickhouse"
+    ordinal = "rowNumberInAllBlocks()"
+    SETTINGS: ClassVar = {
+        "join_use_nulls": 1,
+        "group_by_use_nulls": 1,
+        "precise_float_parsing": 1,
+        "prefer_column_name_to_alias": 1,
+        "output_format_arrow_string_as_string": 1,
+    }
+
+    def __init__(self, shown: str, table: str, url: str) -> None:
+        super().__init__(shown, table)
+        try:
+            import clickhouse_connect
+        except ImportError:
+            raise missing("clickhouse-connect", "clickhouse") from None
+        parts = urlsplit(url)
+        with self._told():
+            self._client = clickhouse_connect.get_client(
+                host=parts.hostname or "localhost",
+                port=parts.port or 0,
+                username=unquote(parts.username or os.environ.get(USER, "default")),
+                password=unquote(parts.password or os.environ.get(PASSWORD, "")),
+                database=parts.path.strip("/") or "default",
+                secure=parts.scheme == "clickhouses",
+                settings=self.SETTINGS,
+                query_retries=0,
+            )
+
+    def _fetch(self, sql: str) -> pa.Table:
+        return self._client.query_arrow(sql, use_strings=True)
+
+    def _keep(self, name: str, sql: str) -> None:
+        self._client.command(f"create temporary table {name} engine = Memory as {sql}")
+
+    def close(self) -> None:
+        with suppress(Exception):
+            self._client.close()
+
+
+class Spark(Engine):
+    """Spark, by Connect or a session of this process; everything kept is a cached temporary view."""
+
+    dialect = "spark"
+    ordinal = "monotonically_increasing_id()"
+
+    def __init__(self, shown: str, table: str, url: str) -> None:
+        super().__init__(shown, table)
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise missing("pyspark-client", "spark") from None
+        self._kept: list[str] = []
+        with self._told():
+            if url.startswith("sc://"):
+                self._session = _connected(url)
+            else:
+                self._session = SparkSession.builder.getOrCreate()
+            self._session.conf.set("spark.sql.session.timeZone", "UTC")
+
+    def _fetch(self, sql: str) -> pa.Table:
+        return self._session.sql(sql).toArrow()
+
+    def _keep(self, name: str, sql: str) -> None:
+        self._session.sql(sql).createOrReplaceTempView(name)
+        self._kept.append(name)
+        self._session.sql(f"cache lazy table {name}")
+
+    def close(self) -> None:
+        for name in reversed(self._kept):
+            with suppress(Exception):
+                self._session.catalog.uncacheTable(name)
+                self._session.catalog.dropTempView(name)
+        with suppress(Exception):
+            if self.shown.startswith("sc://"):
+                self._session.stop()
+
+
+def _connected(url: str) -> Any:
+    """A session of Spark Connect that gives up soon: it would try for ten minutes where nobody answers."""
+    import socket
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    parts = urlsplit(url)
+    socket.create_connection((parts.hostname or "localhost", parts.port or 15002), timeout=10).close()
+    token = os.environ.get(PASSWORD)
+    host = url if parts.path else f"{url}/"
+    session = SparkSession.builder.remote(f"{host};token={token}" if token else url).create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=2)])
+    return session
+
+
+def connect(url: str, table: str) -> Engine:
+    """Connect to the engine that a URL names.
+
+    Raises
+    ------
+    InvalidOption : no such engine.  WarehouseError : it cannot be reached or refuses.
+    """
+    scheme = url.partition(":")[0].casefold()
+    engines: dict[str, type[Any]] = {
+        **dict.fromkeys(("parquet", "csv", "s3"), Files),
+        **dict.fromkeys(("postgresql", "postgres"), PostgreSQL),
+        **dict.fromkeys(("clickhouse", "clickhouses"), ClickHouse),
+        **dict.fromkeys(("sc", "spark"), Spark),
+    }
+    if scheme not in engines:
+        raise InvalidOption(
+            "{option} {value!r}: no such engine. Write {known}.",
+            option="warehouse",
+            value=shown(url),
+            known=ENGINES,
+        )
+    engine: Engine = engines[scheme](shown(url), table, url)
+    return engine
+
+
+def shown(url: str) -> str:
+    """A URL without what signs in: no user, password, query or token."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    slashes = "//" if "//" in url else ""
+    return f"{parts.scheme}:{slashes}{host}{parts.path.partition(';')[0]}"
+
+
+def _signed(url: str) -> str:
+    """A URL of PostgreSQL with user and password from the environment where it names none."""
+    parts = urlsplit(url)
+    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+    user = user or quote(os.environ.get(USER, ""), safe="")
+    password = password or quote(os.environ.get(PASSWORD, ""), safe="")
+    signed = f"{user}:{password}@" if password else f"{user}@" if user else ""
+    query = dict(parse_qsl(parts.query))
+    query.setdefault("connect_timeout", "10")
+    text = "&".join(f"{name}={quote(value, safe='/')}" for name, value in query.items())
+    return urlunsplit(("postgresql", signed + parts.netloc.rpartition("@")[2], parts.path, text, ""))

@@ -1,0 +1,358 @@
+"""How the rows of a table on another engine are read: the importers' own rules, as one statement of SQL.
+
+Words and labels are parsed here: the engine counts the distinct cells of a column, the importers' functions read
+them, and the statement carries what each means. Numbers are parsed there, by a pattern and a cast. A row with
+a cell that cannot be read gets the number of its reason, and is counted and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidOption
+from ..importers import ReadOptions
+from ..importers.columns import (
+    CHOICES,
+    BadCell,
+    CountedCells,
+    Rejects,
+    label_counts,
+    order_word,
+    parse_choice,
+)
+from ..importers.options import SCORE_COLUMNS
+from ..importers.plan import Plan, map_columns, plan
+from ..importers.tables import TextTable
+from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
+from ..schema import VOTES
+from ..store.schema import CODES
+from .dialects import SOURCE, literal, quoted
+from .engines import Engine
+
+MOST_WORDS = 20_000
+"""Distinct cells of the columns of words that are looked at, most frequent first."""
+WORDS = ("vote", "gold", "model_a", "model_b", *CHOICES)
+"""Columns of few distinct cells, which are read one by one."""
+
+BLANKS = " \t\r\n"
+_INT = "^[+-]?[0-9]{1,18}([.]0*)?$"
+_FLOAT = "^[+-]?([0-9]{1,30}[.]?[0-9]{0,30}|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?$"
+NUMBERS = {"run": "int", "length_a": "int", "length_b": "int", "temperature": "float", "cost": "float"}
+"""Columns that are read as numbers wherever the table has them, besides vote, gold and confidence."""
+LONG = ("prompt", "response_a", "response_b", "rationale")
+"""Texts that stay where they are: of the responses only the lengths are looked at."""
+
+
+class Columns(Mapping[str, CountedCells]):
+    """Columns of the user's table; each is counted by the engine when it is first asked for.
+
+    mapping : canonical column → the table's. Those of words are counted together, in one pass; of a confidence
+        the plan only needs to know the scale.
+    """
+
+    def __init__(self, engine: Engine, names: tuple[str, ...], mapping: Mapping[str, str]) -> None:
+        self._engine, self._names = engine, names
+        cells = {column: cell_of(column) for name, column in mapping.items() if name in WORDS}
+        if "confidence" in mapping:
+            cells[mapping["confidence"]] = _scale_word(cell_of(mapping["confidence"]))
+        self._counted = self._count(cells) if cells else {}
+
+    def __getitem__(self, name: str) -> CountedCells:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._counted:
+            self._counted |= self._count({name: cell_of(name)})
+        return self._counted[name]
+
+    def _count(self, cells: Mapping[str, str]) -> dict[str, CountedCells]:
+        """Distinct values of some expressions, by the column that each is of."""
+        import pyarrow as pa
+
+        names = [f"c{place}" for place in range(len(cells))]
+        selected = ", ".join(f"{sql} as {name}" for name, sql in zip(names, cells.values(), strict=True))
+        found = self._engine.run(
+            f"""select {", ".join(f"t.{name} as {name}" for name in names)}, count(*)::bigint as n
+                from (select {selected} from {SOURCE}) t
+                group by grouping sets ({", ".join(f"(t.{name})" for name in names)})
+                order by n desc limit {MOST_WORDS}"""
+        )
+        counted = {}
+        for column, name in zip(cells, names, strict=True):
+            there = found.filter(found[name].is_valid())
+            cell, n = there[name].combine_chunks().cast(pa.string()), there["n"].to_numpy().astype(np.int64)
+            # Equal numbers come in any order.
+            order = np.lexsort((cell.to_pylist(), -n)) if len(n) else np.zeros(0, np.int64)
+            counted[column] = CountedCells(cell.take(pa.array(order)), n[order])
+        return counted
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def cell_of(column: str) -> str:
+    """Text of a cell of the user's table without blanks around it; null where nothing is left."""
+    return f"nullif(trim(cast({quoted(column)} as varchar), {literal(BLANKS)}), '')"
+
+
+def _scale_word(cell: str) -> str:
+    """A cell of a confidence, or a word of those that decide the scale in the same way."""
+    value = _float(f"({cell})")
+    return f"""case when replace({cell}, '%', '') <> {cell} then '50%' when {value} >= 10 then '10'
+               when {value} > 1 then '2' when {value} is not null then '0.5' end"""
+
+
+def _int(cell: str) -> str:
+    digits = f"replace(regexp_replace({cell}, '[.]0*$', ''), '+', '')"
+    return f"(case when regexp_matches({cell}, '{_INT}') then try_cast({digits} as bigint) end)"
+
+
+def _float(cell: str) -> str:
+    number = f"replace({cell}, '+', '')"
+    return f"(case when regexp_matches({cell}, '{_FLOAT}') then try_cast({number} as double) end)"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Reading:
+    """How a table will be read.
+
+    sql : rows with `ordinal`, the canonical columns that count, the lengths of responses, and `bad`.
+    reasons : number in `bad` → column and reason.  numbered : the table says which run a vote is of.
+    extra : other columns that were asked for, by the name of their column in `sql`.
+    """
+
+    how: Plan
+    sql: str
+    reasons: dict[int, tuple[str, str]]
+    numbered: bool
+    extra: dict[str, str]
+    notes: tuple[str, ...]
+
+
+def read(engine: Engine, name: str, options: ReadOptions, extra: tuple[str, ...] = ()) -> Reading:
+    """Plan how the table is read, as `core.importers.read` does for a file.
+
+    extra : columns outside the canonical form that votes are selected by.
+
+    Raises
+    ------
+    UnreadableFile, AmbiguousLabels, UnknownName : as for a file.
+    InvalidOption : the table holds no votes, or no column names its items.
+    """
+    names = engine.columns()
+    known = {column.strip(): column for column in names}
+    mapping, _ = map_columns(tuple(known), name, options)
+    columns = Columns(engine, tuple(known), mapping)
+    table: Any = TextTable(columns=columns, row=np.zeros(1, np.int64), rejects=Rejects(), rows=1)  # type: ignore[arg-type]
+    how = plan(table, name, options)
+    for problem in how.problems:
+        raise type(problem)(problem.message.at(name))
+    if how.gold_only:
+        raise InvalidOption(
+            f"{name} holds gold and no votes. Join it to its votes in a view of the engine, and name that."
+        )
+    models = {"model_a", "model_b"} <= {*how.mapping}
+    if "item_id" not in how.mapping or (how.items == "texts" and not models):
+        raise InvalidOption(
+            "{table}: no column names its items. Rows of another engine have no number, so name one with "
+            "{option:map item_id=COLUMN}.",
+            option="map",
+            table=name,
+        )
+    return _Statement(how, columns, known, options, extra).reading(name)
+
+
+@dataclass(slots=True, eq=False)
+class _Statement:
+    """Writes the statement of a plan column by column."""
+
+    how: Plan
+    columns: Columns
+    known: dict[str, str]
+    options: ReadOptions
+    extra: tuple[str, ...]
+    bad: list[tuple[str, str, str]] = field(default_factory=list)
+    """Condition, column and reason of what rejects a row, in the order in which files are checked."""
+
+    def reading(self, name: str) -> Reading:
+        how = self.how
+        unknown = [column for column in self.extra if column not in self.known]
+        extra = {column: f"extra{place}" for place, column in enumerate(self.extra) if column not in unknown}
+        typed = {"ordinal": "c.ordinal"}
+        typed |= {column.name: self.text(column.name, column.default, name) for column in VOTES.columns
+                  if column.kind == "text" and column.name not in (*CHOICES, *LONG)}
+        words = {column: self.word(column) for column in CHOICES}
+        for column in ("item_id", "judge"):
+            self.reject(f"c.{column} is null", column, f"{column} is missing; fill it")
+        for column, kind in NUMBERS.items():
+            typed[column] = self.number(column, kind)
+        typed["confidence"] = self.confidence()
+        gold = self.gold(words["position"])
+        vote = self.vote(words["position"])
+        status, failed = self.status(words["status"], vote)
+        typed["gold"], typed["vote"] = gold, f"(case when {failed} then null else {vote} end)"
+        typed["confidence"] = f"(case when {failed} or {vote} is null then null else {typed['confidence']} end)"
+        typed["status"], typed["position"] = status, f"coalesce({words['position']}, 0)"
+        typed["run"] = f"coalesce({typed['run']}, 0)"
+        rater = f"coalesce({words['rater_type']}, {int(self.options.rater_type == 'human')})"
+        typed["human"], typed["confidence_kind"] = f"({rater} = 1)", words["confidence_kind"]
+        typed |= {f"length_{side}": self.length(side, typed) for side in "ab"}
+        typed |= {column: f"c.{column}" for column in extra.values()}
+        reasons = {k: (column, why) for k, (_, column, why) in enumerate(self.bad, start=1)}
+        cases = " ".join(f"when {condition} then {k}" for k, (condition, *_) in enumerate(self.bad, start=1))
+        selected = ", ".join(f"{sql} as {column}" for column, sql in typed.items())
+        return Reading(
+            how=how,
+            sql=f"select {selected}, (case {cases} else 0 end) as bad from ({self.cells(extra)}) c",
+            reasons=reasons,
+            numbered=self.has("run"),
+            extra=extra,
+            notes=tuple(how.notes),
+        )
+
+    def cells(self, extra: Mapping[str, str]) -> str:
+        """Text cells by canonical column; of a table with a column per judge, a row per vote."""
+        how = self.how
+        theirs = {name: self.known[column] for name, column in how.mapping.items()
+                  if name not in how.constants and name not in LONG}
+        parts = [f"{cell_of(column)} as {name}" for name, column in theirs.items()]
+        parts += [f"{literal(text)} as {name}" for name, text in how.constants.items()]
+        parts += [
+            f"length(nullif(cast({quoted(self.known[how.mapping[name]])} as varchar), '')) as size_{name[-1]}"
+            for name in ("response_a", "response_b") if name in how.mapping
+        ]
+        parts += [f"{cell_of(self.known[column])} as {name}" for column, name in extra.items()]
+        if how.layout != "wide":
+            return f"select row_in_order() as ordinal, {', '.join(parts)} from {SOURCE}"
+        return " union all ".join(
+            f"""select row_in_order() as ordinal, {", ".join(parts)}, {cell_of(self.known[judge])} as vote,
+                       {literal(judge)} as judge from {SOURCE} where {cell_of(self.known[judge])} is not null"""
+            for judge in how.judges
+        )
+
+    def has(self, name: str) -> bool:
+        wide = self.how.layout == "wide" and name in ("vote", "judge")
+        return wide or name in self.how.mapping
+
+    def reject(self, condition: str, column: str, reason: str) -> None:
+        self.bad.append((condition, self.how.mapping.get(column, column), reason))
+
+    def text(self, name: str, default: object, table: str) -> str:
+        filled = table.rpartition(".")[2] if name == "dataset" else default
+        if not self.has(name):
+            return "cast(null as varchar)" if filled is None else literal(str(filled))
+        return f"c.{name}" if filled is None else f"coalesce(c.{name}, {literal(str(filled))})"
+
+    def word(self, name: str) -> str:
+        """Number of a word of a few, null without one."""
+        if not self.has(name):
+            return "cast(null as integer)"
+        numbers = {word: code for code, word in CODES[name].items()} if name in CODES else {"llm": 0, "human": 1}
+
+        def number(text: str) -> int:
+            return numbers[parse_choice(order_word(text) if name == "position" else text, CHOICES[name])]
+
+        found = self.coded(name, number)
+        reason = f"not allowed here; use {', '.join(CHOICES[name])}, or leave the cell empty"
+        self.reject(f"c.{name} is not null and {found} is null", name, reason)
+        return found
+
+    def coded(self, name: str, function: Callable[[str], int | None]) -> str:
+        """The number that a function gives for each distinct cell; null for other cells."""
+        if self.how.layout == "wide" and name == "vote":
+            texts = [*label_counts(*(self.columns[judge] for judge in self.how.judges))]
+        elif name in self.how.constants:
+            texts = [self.how.constants[name]]
+        else:
+            texts = self.columns[self.how.mapping[name]].dictionary.to_pylist()
+        found: dict[str, int] = {}
+        for text in texts:
+            try:
+                number = function(text)
+            except BadCell:
+                continue
+            if number is not None:
+                found[text] = number
+        cases = " ".join(f"when {literal(text)} then {number}" for text, number in found.items())
+        return f"(case c.{name} {cases} else null end)" if cases else "cast(null as integer)"
+
+    def number(self, name: str, kind: str) -> str:
+        if not self.has(name):
+            return f"cast(null as {'bigint' if kind == 'int' else 'double'})"
+        found = _int(f"c.{name}") if kind == "int" else _float(f"c.{name}")
+        what = "whole number" if kind == "int" else "number"
+        self.reject(f"c.{name} is not null and {found} is null", name, f"not a {what}; correct it")
+        return found
+
+    def confidence(self) -> str:
+        """Fraction on the scale of the column; a cell outside it rejects its row."""
+        if not self.has("confidence"):
+            return "cast(null as double)"
+        scale = self.how.scale
+        bare = "c.confidence" if scale == "1" else "trim(replace(c.confidence, '%', ''))"
+        top = 1 if scale == "1" else 100
+        value = _float(bare)
+        inside = f"{value} between 0 and {top}"
+        if scale == "%":
+            inside += " and replace(c.confidence, '%', '') <> c.confidence"
+        reason = f"outside 0 to {top}, or no number; correct it, or set --confidence-scale"
+        self.reject(f"c.confidence is not null and coalesce({inside}, false) = false", "confidence", reason)
+        return f"({value} / {float(top)})"
+
+    def label(self, name: str, vocabulary: Vocabulary) -> str:
+        if vocabulary.name == NAMES:
+            tie = self.coded(name, lambda text: 0 if normalise(text) in TIE_WORDS else None)
+            label, a, b = (f"lower(c.{column})" for column in (name, "model_a", "model_b"))
+            found = f"""(case when {tie} = 0 then 0 when {label} = {a} and {label} <> {b} then 1
+                              when {label} = {b} and {label} <> {a} then -1 end)"""
+        else:
+            found = self.coded(name, vocabulary.vote)
+        reason = f"not a label of {vocabulary.name} ({vocabulary.meaning}); correct it, or use --labels"
+        self.reject(f"c.{name} is not null and {found} is null", name, reason)
+        return found
+
+    def shown(self, label: str, position: str) -> str:
+        """A label that names the first or second shown, as one that names the models."""
+        reason = "the label names the first or second shown, but position is missing; write ab or ba"
+        self.reject(f"{position} is null and {label} is not null", "position", reason)
+        return f"({label} * {position})"
+
+    def gold(self, position: str) -> str:
+        if self.how.gold_vocabulary is None:
+            return "cast(null as integer)"
+        found = self.label("gold", self.how.gold_vocabulary)
+        return self.shown(found, position) if self.how.gold_slots else found
+
+    def vote(self, position: str) -> str:
+        if self.how.layout == "scores":
+            a, b = (self.number(name, "float") for name in SCORE_COLUMNS)
+            margin = self.options.tie_margin * (1 + 1e-9)
+            return f"(case when abs({a} - {b}) <= {margin!r} then 0 when {a} > {b} then 1 when {a} < {b} then -1 end)"
+        assert self.how.vocabulary is not None
+        found = self.label("vote", self.how.vocabulary)
+        return self.shown(found, position) if self.how.slots else found
+
+    def status(self, given: str, vote: str) -> tuple[str, str]:
+        """Number of the status, and whether the call failed whatever label is there."""
+        by_value = f"(case when {vote} is null then 1 else 0 end)"
+        if not self.has("status"):
+            return by_value, "false"
+        reason = "the vote is missing although status is ok; fill it, or change status"
+        self.reject(f"{given} = 0 and {vote} is null", "vote", reason)
+        return f"coalesce({given}, {by_value})", f"coalesce({given} <> 0, false)"
+
+    def length(self, side: str, typed: Mapping[str, str]) -> str:
+        """Length of a response: the table's own where it has both, else that of its text."""
+        texts = {"response_a", "response_b"} <= self.how.mapping.keys()
+        own = typed[f"length_{side}"]
+        if not texts:
+            return own
+        both = " and ".join(f"{typed[f'length_{one}']} is not null" for one in "ab")
+        return f"(case when {both} then {own} else c.size_{side} end)"
+

@@ -1,0 +1,206 @@
+"""The relations of a store, derived once per session from the rows that could be read.
+
+`core.store` asks its questions of `votes`, `comparisons`, `items` and the like. Here they are temporary tables
+(on Spark cached views) of the engine, with the numbers that a load would have given: names in the order of
+their bytes, comparisons by data set, item and models. What must hold among rows (docs/methods.md §0) is
+settled before: one gold per comparison, one vote per key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..store.cells import CELLS
+from .engines import Engine
+from .reading import LONG, Reading
+
+COMPARISON = "dataset, item_id, model_a, model_b"
+KEY = f"{COMPARISON}, judge, run, position"
+CONTENT = ("vote", "confidence", "gold", "status")
+
+TWICE = "the same models, judge, run and position twice but another vote, confidence, gold or status"
+GOLDS = "the item has different gold labels in this table; keep one of them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived:
+    """What came of the rows of a table. rejected : number of a reason → rows."""
+
+    rows: int
+    votes: int
+    duplicates: int
+    rejected: dict[int, int]
+    notes: tuple[str, ...]
+
+
+def derive(engine: Engine, reading: Reading) -> Derived:
+    """Read the table once and keep the relations of a store; say what could not be read."""
+    engine.keep("read_rows", reading.sql)
+    counts = engine.run("select bad, count(*)::bigint as n from read_rows group by bad").to_pylist()
+    rejected = {row["bad"]: row["n"] for row in counts}
+    good, notes = rejected.pop(0, 0), []
+    rows = good + sum(rejected.values())
+    source, duplicates = "(select * from read_rows where bad = 0)", 0
+    if good:
+        source = _one_gold(engine, reading, source, rejected)
+        source, duplicates, note = _one_vote(engine, reading, source, rejected)
+        notes += note
+    keep = good - duplicates - sum(rejected.get(code, 0) for code in _settled(reading))
+    for name, sql in _relations(engine, source, tuple(reading.extra.values())):
+        engine.keep(name, sql)
+    return Derived(rows=rows, votes=keep, duplicates=duplicates, rejected=rejected, notes=tuple(notes))
+
+
+def _settled(reading: Reading) -> list[int]:
+    """Numbers of the reasons that come of comparing rows."""
+    return [code for code, (_, reason) in reading.reasons.items() if reason in (GOLDS, TWICE)]
+
+
+def _reason(reading: Reading, column: str, reason: str) -> int:
+    code = max(reading.reasons, default=0) + 1
+    reading.reasons[code] = (reading.how.mapping.get(column, column), reason)
+    return code
+
+
+def _one_gold(engine: Engine, reading: Reading, source: str, rejected: dict[int, int]) -> str:
+    """Leave out the rows with gold of comparisons that have two."""
+    if reading.how.gold_vocabulary is None:
+        return source
+    sides = "min(gold) over (partition by {0}) as low_gold, max(gold) over (partition by {0}) as high_gold"
+    ((n,),) = _rows(
+        engine,
+        f"""select coalesce(sum(g.n), 0)::bigint as n from (
+                select count(gold) as n from {source} s group by {COMPARISON}
+                having min(gold) <> max(gold)) g""",
+    )
+    if not n:
+        return source
+    rejected[_reason(reading, "gold", GOLDS)] = n
+    engine.keep(
+        "one_gold",
+        f"""select x.* from (select s.*, {sides.format(COMPARISON)} from {source} s) x
+            where x.gold is null or x.low_gold = x.high_gold""",
+    )
+    return "one_gold"
+
+
+def _one_vote(
+    engine: Engine, reading: Reading, source: str, rejected: dict[int, int]
+) -> tuple[str, int, list[str]]:
+    """Number repetitions, or leave out votes that contradict another of their key and those that repeat it."""
+    differ = " or ".join(
+        f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))" for x in CONTENT
+    )
+    ((again, conflicting, keys),) = _rows(
+        engine,
+        f"""select coalesce(sum(k.n - 1), 0)::bigint as again,
+                   coalesce(sum(case when k.differ = 1 then k.n else 0 end), 0)::bigint as conflicting,
+                   count(*)::bigint as keys
+            from (select count(*) as n, case when {differ} then 1 else 0 end as differ
+                  from {source} s group by {KEY} having count(*) > 1) k""",
+    )
+    if not again:
+        return source, 0, []
+    if conflicting and not reading.numbered:
+        columns = ", ".join(f"s.{name}" for name in _columns(reading) if name != "run")
+        engine.keep(
+            "one_vote",
+            f"""select {columns}, row_number() over (partition by {KEY} order by ordinal) - 1 as run
+                from {source} s""",
+        )
+        note = (
+            f"There is no column run. Where a judge voted more than once on a comparison in the same order "
+            f"({keys:,} times), its votes were numbered as runs in the order in which the engine gives them."
+        )
+        return "one_vote", 0, [note]
+    flags = ", ".join(
+        f"min({x}) over (partition by {KEY}) as low_{x}, max({x}) over (partition by {KEY}) as high_{x}, "
+        f"count({x}) over (partition by {KEY}) as n_{x}"
+        for x in CONTENT
+    )
+    same = " and ".join(f"(n_{x} = 0 or (n_{x} = n_key and low_{x} = high_{x}))" for x in CONTENT)
+    engine.keep(
+        "one_vote",
+        f"""select x.* from (select s.*, {flags}, count(*) over (partition by {KEY}) as n_key,
+                   row_number() over (partition by {KEY} order by ordinal) as place from {source} s) x
+            where x.place = 1 and {same}""",
+    )
+    if conflicting:
+        rejected[_reason(reading, "vote", TWICE)] = conflicting
+    ((kept,),) = _rows(engine, "select count(*)::bigint as n from one_vote")
+    ((before,),) = _rows(engine, f"select count(*)::bigint as n from {source} s")
+    return "one_vote", before - kept - conflicting, []
+
+
+def _rows(engine: Engine, sql: str) -> list[tuple[int, ...]]:
+    return [tuple(row.values()) for row in engine.run(sql).to_pylist()]
+
+
+def _columns(reading: Reading) -> tuple[str, ...]:
+    own = ("ordinal", "dataset", "item_id", "category", "model_a", "model_b", "judge", "run", "position", "vote")
+    more = ("confidence", "confidence_kind", "gold", "status", "human", "prompt_hash", "length_a", "length_b")
+    return (*own, *more, "temperature", "cost", *reading.extra.values())
+
+
+def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Names of the relations and the statements that define them, in the order in which they need each other."""
+    binary = engine.binary
+
+    def named(column: str, names: str) -> str:
+        order = f"row_number() over (order by x.name{binary})"
+        return f"select {order}::integer as id, x.name{binary} as name{column} from ({names}) x"
+
+    t = f"{source} t"
+    yield (
+        "datasets",
+        named(", false as simulated, null::timestamp as loaded_at", f"select distinct dataset as name from {t}"),
+    )
+    yield "judges", named("", f"select distinct judge as name from {t}")
+    yield "categories", named("", f"select distinct category as name from {t} where category is not null")
+    models = " union ".join(f"select {column} as name from {t}" for column in ("model_a", "model_b"))
+    yield "models", named("", f"select distinct m.name as name from ({models}) m")
+    yield (
+        "items",
+        f"""select (row_number() over (order by d.name, x.item_id{binary}))::integer as id, d.id as dataset,
+                   x.item_id{binary} as name
+            from (select distinct dataset, item_id from {t}) x join datasets d on d.name = x.dataset""",
+    )
+    yield (
+        "comparisons",
+        f"""select (row_number() over (order by d.name, i.name, a.name, b.name))::integer as id,
+                   d.id as dataset, i.id as item, a.id as model_a, b.id as model_b, x.gold as gold
+            from (select dataset, item_id, model_a, model_b, max(gold) as gold from {t}
+                  group by dataset, item_id, model_a, model_b) x
+            join datasets d on d.name = x.dataset join items i on i.name = x.item_id and i.dataset = d.id
+            join models a on a.name = x.model_a join models b on b.name = x.model_b""",
+    )
+    hashes = f"select distinct prompt_hash as name from {t} where prompt_hash is not null"
+    yield "texts", f"select row_number() over (order by x.name{binary}) as id, x.name as text from ({hashes}) x"
+    votes = ("run", "position", "vote", "confidence", "confidence_kind", "status", "human")
+    details = ("length_a", "length_b", "temperature", "cost", *extra)
+    yield (
+        "votes",
+        f"""select row_in_order() as id, c.dataset as dataset, c.id as comparison, j.id as judge,
+                   k.id as category, p.id as prompt_hash,
+                   {", ".join(f"t.{column} as {column}" for column in (*votes, *details))}
+            from {t} join datasets d on d.name = t.dataset
+            join items i on i.name = t.item_id and i.dataset = d.id
+            join models a on a.name = t.model_a join models b on b.name = t.model_b
+            join comparisons c on c.item = i.id and c.model_a = a.id and c.model_b = b.id
+            join judges j on j.name = t.judge left join categories k on k.name = t.category
+            left join texts p on p.text = t.prompt_hash""",
+    )
+    known = " or ".join(f"v.{column} is not null" for column in ("prompt_hash", *details))
+    texts = ", ".join(f"cast(null as integer) as {column}" for column in LONG)
+    yield (
+        "details",
+        f"""select v.id as vote, {texts}, v.prompt_hash as prompt_hash,
+                   {", ".join(f"v.{column} as {column}" for column in details)} from votes v where {known}""",
+    )
+    for name, sql in CELLS.items():
+        yield name, sql.format(votes="votes")
+    shared = "id, dataset, item, category, judge, run, status"
+    for kind, own in (("scores", "model"), ("rankings", "candidate, slot")):
+        columns = ", ".join(f"cast(null as bigint) as {column}" for column in f"{shared}, {own}".split(", "))
+        yield kind, f"select {columns}, false as human, 0.5 as score from datasets d where 1 = 0"
