@@ -34,10 +34,16 @@ def z_quantile(level: float) -> float:
 
 def t_quantile(df: int, level: float) -> float:
     """t of a two-sided interval with `df` degrees of freedom: the (1 + level)/2 quantile."""
+    return float(t_quantiles(df, level))
+
+
+def t_quantiles(df: ArrayLike, level: float) -> FloatArray:
+    """`t_quantile` elementwise."""
     from scipy.special import stdtrit
 
     check_level(level)
-    return float(stdtrit(df, (1 + level) / 2))
+    found: FloatArray = stdtrit(df, (1 + level) / 2)
+    return found
 
 
 def _checked_counts(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
