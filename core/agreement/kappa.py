@@ -151,7 +151,7 @@ def _pair(
     kappa, reason = _kappa(table)
     raw = clustered_share(item, label_1 == label_2, level=level)
     low = high = math.nan
-    if kappa is not None and len(np.unique(item)) > 1:
+    if kappa is not None and item.min() < item.max():
         low, high = _kappa_ends(kappa, raw, label_1, label_2, item)
     return JudgePair(
         judge_1=judge_1,

@@ -178,6 +178,13 @@ def dense_codes(item: IntArray) -> IntArray:
     return code[item]
 
 
+def n_distinct(code: IntArray) -> int:
+    """How many different codes there are."""
+    if not len(code) or code.min() < 0 or code.max() > 8 * len(code) + 1000:
+        return len(np.unique(code))
+    return int(np.count_nonzero(np.bincount(code)))
+
+
 def common_places(one: IntArray, two: IntArray) -> tuple[IntArray, IntArray]:
     """Places in `one` and in `two` of the values that both have, ascending; neither repeats a value."""
     _, in_one, in_two = np.intersect1d(one, two, assume_unique=True, return_indices=True)
