@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from core.importers import ReadOptions, read
+from core.schema import Selection
 from core.store import Store
+from core.store import vote_queries as queries
 from core.store.cells import CELLS
 
 HEAD = "item_id,model_a,model_b,category,judge,run,position,vote,confidence,gold,status\n"
@@ -92,3 +94,43 @@ def test_twenty_runs_fit_a_row():
     for column, base, wanted in ((1, 4, votes[0] + 2), (2, 4, votes[1] + 2), (3, 6, votes.sum(axis=0) + 3)):
         digits = [(block[column] // base**k) % base for block in blocks for k in range(20)]
         assert digits == [*wanted.tolist(), *[0] * 15]
+
+
+def same(one: object, two: object) -> bool:
+    """Equal records, whatever arrays are in them."""
+    if isinstance(one, dict):
+        assert isinstance(two, dict)
+        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
+    if hasattr(one, "__slots__") and not isinstance(one, tuple):
+        return all(same(getattr(one, name), getattr(two, name)) for name in one.__slots__)
+    return one == two
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        queries.vote_counts,
+        queries.order_counts,
+        queries.positions,
+        queries.outputs,
+        queries.summary,
+        lambda store, chosen: queries.pair_scores(store, chosen, pooled=True),
+        lambda store, chosen: queries.ratings(store, chosen, anchors=("b",)),
+        lambda store, chosen: queries.vote_counts_by(store, chosen, "category"),
+    ],
+)
+@pytest.mark.parametrize("gold", ["given", "humans", "j"])
+@pytest.mark.parametrize("judges", [None, ("k",)])
+def test_votes_that_no_cell_tells_are_counted_by_the_same_statements(ask, gold, judges):
+    """A condition that all votes meet, on a column that cells lack, changes no answer."""
+    head = HEAD.replace("\n", ",rater_type,lang\n")
+    rows = VOTES.replace(",k,41,,1,,1,\n", ",k,41,,1,,1,,human\n").splitlines()
+    lines = [row if "human" in row else row + ",llm" for row in rows]
+    with Store.open(None) as store:
+        text = head + "".join(f"{line},en\n" for line in lines)
+        store.load(read([("votes.csv", text.encode())], ReadOptions(labels="1/0/-1"))[0])
+        told = ask(store, Selection(gold=gold, judges=judges))
+        untold = ask(store, Selection(gold=gold, judges=judges, where=(("lang", "en"),)))
+    assert same(told, untold)

@@ -338,10 +338,13 @@ def noise_floor(
     if np.count_nonzero(np.bincount(value)) > FLOOR_GRID:
         value = np.rint(known.confidence * FLOOR_GRID).astype(np.int64)
     key = (value * bins + wide) * bins + mass
+    # Few rows have far fewer cells than keys; of many rows, keys are counted faster than sorted.
+    sparse = key.max() > 8 * len(key)
+    cells, key = np.unique(key, return_inverse=True) if sparse else (np.arange(key.max() + 1), key)
     n = np.bincount(key, weights=known.n).astype(np.int64)
     stated = np.bincount(key, weights=known.n * known.confidence)
-    drawn = np.flatnonzero(n)
-    n, stated = n[drawn], stated[drawn]
+    filled = np.flatnonzero(n)
+    n, stated, drawn = n[filled], stated[filled], cells[filled]
     chance = np.clip(stated / n, 0, 1)
     gaps = rng.binomial(n, chance, size=(draws, len(n))) - stated
     ends = [(1 - level) / 2, (1 + level) / 2]

@@ -90,7 +90,7 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     """
     options = options or ReadOptions()
     file = _open(name, data, options)
-    table = table_of_records(file.records) if isinstance(file, NativeFile) else file.table
+    table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
         name=name,
         format=CANONICAL,
@@ -153,7 +153,7 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
         records = read_records(source, _is_record)
         if format := _native_format(records, wanted, source.name):
             return NativeFile(format=format, source=source, records=records, options=options)
-        table = table_of_records(records)
+        table = table_of_records(records, source.name)
     elif source.kind == "parquet":
         table = read_parquet(source, options.max_bytes)
     else:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UnknownName
 from ..schema import COLUMN_NAMES, FORMS, STATUSES, ImportResult, Kind, Selection
+from .cells import LABELS, ORDERS
 from .selection import (
     PAGES,
+    TOLD,
     Scope,
     at_one_moment,
     check_column,
@@ -67,18 +69,19 @@ class DatasetInfo:
 def datasets(store: Database | Snapshot) -> list[DatasetInfo]:
     """The data sets in order of name."""
     counted = {
-        "votes": "select dataset, count(*) as n from votes group by dataset",
-        "scores": "select dataset, count(*) as n from scores group by dataset",
-        "rankings": "select dataset, count(distinct id) as n from rankings group by dataset",
-        "comparisons": "select dataset, count(*) as n from comparisons group by dataset",
-        "items": "select dataset, count(*) as n from items group by dataset",
-        "files": "select dataset, count(*) as n from files group by dataset",
-        "judges": """select dataset, count(distinct judge) as n
-                     from (select distinct dataset, judge from votes
+        "votes": """select t.dataset, sum(t.n + t.unparsed + t.refused + t.error)::bigint as total
+                    from tallies t group by t.dataset""",
+        "scores": "select dataset, count(*) as total from scores group by dataset",
+        "rankings": "select dataset, count(distinct id) as total from rankings group by dataset",
+        "comparisons": "select dataset, count(*) as total from comparisons group by dataset",
+        "items": "select dataset, count(*) as total from items group by dataset",
+        "files": "select dataset, count(*) as total from files group by dataset",
+        "judges": """select dataset, count(distinct judge) as total
+                     from (select distinct dataset, judge from tallies
                            union all select distinct dataset, judge from scores
                            union all select distinct dataset, judge from rankings) j group by dataset""",
     }
-    columns = ", ".join(f"coalesce(c_{name}.n, 0) as {name}" for name in counted)
+    columns = ", ".join(f"coalesce(c_{name}.total, 0) as {name}" for name in counted)
     joins = " ".join(
         f"left join ({sql}) c_{name} on c_{name}.dataset = d.id" for name, sql in counted.items()
     )
@@ -172,13 +175,13 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
     def rows(template: str) -> list[tuple[Any, ...]]:
         return store.rows(selected.sql(template), selected.params)
 
-    used = "select c.{column} from comparisons c where c.id in (select v.comparison from {{usable}} v)"
+    used = """select c.{column} from comparisons c
+              where c.id in (select v.comparison from {{tallies}} v where v.n > 0)"""
     ((comparisons, items),) = rows(
         f"select count(*), count(distinct u.item) from ({used.format(column='item')}) u"
     )
-    statuses = rows(
-        "select v.status, count(*) from votes v where {filter} group by v.status order by v.status"
-    )
+    sums = ", ".join(f"coalesce(sum(v.{name}), 0)::bigint" for name in ("n", *STATUSES[1:]))
+    (counts,) = rows(f"select {sums} from {{tallies}} v")
     models = rows(
         f"""select m.name from models m where m.id in ({used.format(column="model_a")})
             or m.id in ({used.format(column="model_b")}) order by m.name"""
@@ -188,7 +191,7 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
         items=items,
         comparisons=comparisons,
         unparsed=sum(judge.failed for judge in judges),
-        statuses={STATUSES[status]: n for status, n in statuses},
+        statuses={status: n for status, n in zip(STATUSES, counts, strict=True) if n},
         datasets=tuple(sorted(sets)),
         judges=judges,
         models=tuple(name for (name,) in models),
@@ -201,29 +204,25 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
 
 def _judges(store: Snapshot, selected: Scope) -> tuple[JudgeSummary, ...]:
     """Votes of each judge in order of name, failed ones too."""
-    usable = ", ".join(
-        f"coalesce(sum(n.{column}) filter (n.status = 0), 0)::bigint as {name}"
-        for column, name in (
-            *(("plus", "plus_"), ("tie", "tie_"), ("minus", "minus_"), ("n", "n_")),
-            *(("confident", "with_confidence"), ("placed", "with_position")),
-        )
-    )
+    placed = " + ".join(f"v.{order}_{label}" for order in ORDERS for label in LABELS)
+    counted = {
+        **{name: f"v.{name}" for name in ("plus", "tie", "minus", "n")},
+        "failed": "v.unparsed + v.refused + v.error",
+        "labelled": "case when g.gold is not null then v.n else 0 end",
+        "with_confidence": "v.stated",
+        "with_position": placed,
+    }
     found = store.query(
         selected.sql(
             """
-            with s as (select * from votes v where {filter}),
-            n as (select judge, status, comparison, max(case when human then 1 else 0 end) as person,
-                         count_if(vote = 1) as plus, count_if(vote = 0) as tie, count_if(vote = -1) as minus,
-                         count(*) as n, count(confidence) as confident, count_if(position <> 0) as placed
-                  from s group by judge, status, comparison),
-            r as (select judge, count(distinct run)::bigint as runs from s where status = 0 group by judge)
-            select j.name, case when max(n.person) = 1 then 'human' else 'llm' end as rater_type,
-                   {counted}, coalesce(sum(n.n) filter (n.status <> 0), 0)::bigint as failed,
-                   coalesce(sum(n.n) filter (n.status = 0 and g.gold is not null), 0)::bigint as labelled,
-                   coalesce(max(r.runs), 0)::bigint as runs_
-            from n join judges j on j.id = n.judge join {gold} g using (comparison)
-            left join r using (judge) group by j.name order by j.name""",
-            counted=usable,
+            with r as (select d.judge, count(*) as n_runs
+                       from (select distinct v.judge, v.run from {usable} v) d group by d.judge)
+            select j.name, case when max(case when v.human then 1 else 0 end) = 1 then 'human'
+                                else 'llm' end as rater_type,
+                   {counted}, coalesce(max(r.n_runs), 0)::bigint as runs
+            from {tallies} v join judges j on j.id = v.judge join {gold} g using (comparison)
+            left join r on r.judge = v.judge group by j.name order by j.name""",
+            counted=", ".join(f"sum({sql})::bigint as {name}_" for name, sql in counted.items()),
         ),
         selected.params,
     )
@@ -259,10 +258,12 @@ def _others(
 
 def _about(store: Snapshot, selected: Scope) -> tuple[dict[str, int], dict[str, bool]]:
     """Category ("" without one) → usable judgements, and data set → whether it is simulated."""
-    categories = """select coalesce(k.name, '') as category, count(*)
-                    from {usable} v left join categories k on k.id = v.category group by 1"""
+    rows, n = ("{tallies}", "v.n") if selected.kind == "votes" else ("{usable}", "1")
+    categories = f"""select coalesce(k.name, '') as category, sum({n})::bigint as n_usable
+                     from {rows} v left join categories k on k.id = v.category where {n} > 0 group by 1"""
+    everything = "{tallies} v" if selected.kind == "votes" else f"{selected.kind} v where {{filter}}"
     sets = f"""select d.name, d.simulated from datasets d
-               where d.id in (select v.dataset from {selected.kind} v where {{filter}})"""
+               where d.id in (select v.dataset from {everything})"""
     counts = dict(store.rows(selected.sql(categories), selected.params))
     return counts, dict(store.rows(selected.sql(sets), selected.params))
 
@@ -300,10 +301,11 @@ def _values(store: Snapshot, selection: Selection, column: str, limit: int | Non
     check_column(store, column)
     selected = scope(store, selection)
     value, joins = column_sql(column, extra="$column")
+    told = column in TOLD["tallies"]
+    rows = selected.sql("{tallies}" if told else "(select v.* from votes v where {filter})")
     found = store.rows(
         f"""select u.x::varchar as value from
-              (select distinct {value} as x from (select * from votes v where {selected.filter}) w
-               {" ".join(joins)}) u
+              (select distinct {value} as x from {rows} w {" ".join(joins)}) u
             where u.x is not null group by 1 order by {"min(u.x)" if is_numeric(column) else "1"}
             {f"limit {int(limit)}" if limit else ""}""",
         selected.params | ({} if column in COLUMN_NAMES else {"column": column}),
@@ -329,11 +331,13 @@ def comparison_names(store: Snapshot, selection: Selection) -> pa.Table:
     """
     selected = scope(store, selection)
     found = store.query(
-        f"""select d.name as dataset, i.name as item_id, a.name as model_a, b.name as model_b
+        selected.sql(
+            """select d.name as dataset, i.name as item_id, a.name as model_a, b.name as model_b
             from comparisons c join datasets d on d.id = c.dataset join items i on i.id = c.item
             join models a on a.id = c.model_a join models b on b.id = c.model_b
-            where c.id in (select v.comparison from votes v where v.status = 0 and {selected.filter})
-            order by c.id""",
+            where c.id in (select v.comparison from {tallies} v where v.n > 0)
+            order by c.id"""
+        ),
         selected.params,
     )
     if found.num_rows == 0:

@@ -40,7 +40,7 @@ _RUN = ", ".join(
     f"max(case when v.status = 0 and v.position = {shown} then v.vote end) as {name}"
     for name, shown in {**ORDERS, "neither": 0}.items()
 )
-BASES = {"ab": 4, "ba": 4, "neither": 4, "both": 6}
+BASES = {"both": 6, "ab": 4, "ba": 4, "neither": 4}
 """What a run gives → base in which `runs` writes it."""
 
 

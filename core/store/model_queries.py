@@ -9,7 +9,8 @@ import numpy as np
 
 from ..records import FloatArray, IntArray, PairDoubt, PairScores, Panel, RatingTable
 from ..schema import Selection
-from .selection import Codes, Scope, at_one_moment, by_judge, dense_codes, fetch, floats, ints, pick, scope
+from .cells import BASES, LABELS, ORDERS, RUNS_PER_BLOCK
+from .selection import Codes, Scope, at_one_moment, by_judge, dense_codes, fetch, ints, pick, scope
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,7 +62,7 @@ def panel_scores(store: Snapshot, selection: Selection, panels: Sequence[Panel])
     names, code = _model_codes(store, table)
     number = {name: judge for judge, name in selected.judges.items()}
     judge, low, high = ints(table, "judge"), code[ints(table, "low")], code[ints(table, "high")]
-    added = [(f"{what}{k}", "sum") for what in "snt" for k in range(3)]
+    added = [(f"{what}{k}_", "sum") for what in "snt" for k in range(3)]
     found = []
     for panel in panels:
         anchor, *models = (names.index(name) for name in (panel.anchor, *panel.models))
@@ -75,32 +76,46 @@ def panel_scores(store: Snapshot, selection: Selection, panels: Sequence[Panel])
 
 def _sums_by_order(store: Snapshot, selected: Scope, *, pooled: bool) -> pa.Table:
     """Sum s, number n and ties t of the votes of each judge (or `POOLED`), pair and item, by order."""
-    # Orders are summed in fixed columns, as sums of parallel doubles would differ from run to run.
-    sums = ", ".join(
-        f"(sum(x.total * x.side) filter (x.position * x.side = {shown}))::double as s{k}, "
-        f"coalesce((sum(x.n) filter (x.position * x.side = {shown})), 0)::bigint as n{k}, "
-        f"coalesce((sum(x.ties) filter (x.position * x.side = {shown})), 0)::bigint as t{k}"
-        for k, shown in enumerate((1, -1, 0))
+    # What was shown first is the smaller model (0), the larger (1) or unknown (2).
+    shown = {0: ("ab", "ba"), 1: ("ba", "ab")}
+    oriented = ", ".join(
+        f"case when v.side = 1 then {_of(order, what)} else {sign}{_of(other, what)} end as {name}{k}"
+        for k, (order, other) in shown.items()
+        for name, what, sign in (("s", "total", "-"), ("n", "n", ""), ("t", "tie", ""))
     )
+    sums = ", ".join(f"sum(x.{name}{k})::bigint as {name}{k}_" for k in range(3) for name in "snt")
     return store.query(
         selected.sql(
             """
-            with u as (select v.judge, v.comparison, v.position, sum(v.vote)::bigint as total, count(*) as n,
-                              count_if(v.vote = 0) as ties
-                       from {usable} v group by v.judge, v.comparison, v.position),
-            x as (select u.*, c.item, least(c.model_a, c.model_b) as low,
-                         greatest(c.model_a, c.model_b) as high,
-                         case when c.model_a < c.model_b then 1 else -1 end as side
-                  from u join comparisons c on c.id = u.comparison where c.model_a <> c.model_b),
-            s as (select judge as rater, item, low, high, {sums} from x
-                  group by grouping sets ((judge, item, low, high){together}))
+            with c as (select id as comparison, item, least(model_a, model_b) as low,
+                              greatest(model_a, model_b) as high,
+                              case when model_a < model_b then 1 else -1 end as side
+                       from comparisons where model_a <> model_b),
+            v as (select u.*, c.item, c.low, c.high, c.side
+                  from {tallies} u join c on c.comparison = u.comparison where u.n > 0),
+            x as (select v.judge, v.item, v.low, v.high, {oriented},
+                         v.side * ({total} - ({total_ab}) - ({total_ba})) as s2,
+                         v.n - ({n_ab}) - ({n_ba}) as n2, v.tie - v.ab_tie - v.ba_tie as t2 from v),
+            s as (select x.judge as rater, x.item, x.low, x.high, {sums} from x
+                  group by grouping sets ((x.judge, x.item, x.low, x.high){together}))
             select coalesce(s.rater, {pooled}) as judge, s.* from s order by 1, s.low, s.high, s.item""",
+            oriented=oriented,
+            total=_of("", "total"),
+            **{f"{what}_{order}": _of(order, what) for what in ("total", "n") for order in ORDERS},
             sums=sums,
-            together=", (item, low, high)" if pooled else "",
+            together=", (x.item, x.low, x.high)" if pooled else "",
             pooled=str(POOLED),
         ),
         selected.params,
     )
+
+
+def _of(order: str, what: str) -> str:
+    """SQL of a number of the votes of a tally `v`, of one order shown or of all."""
+    name = {label: f"v.{order}_{label}" if order else f"v.{label}" for label in LABELS}
+    if what == "total":
+        return f"({name['plus']} - {name['minus']})"
+    return name["tie"] if what == "tie" else f"({' + '.join(name.values())})"
 
 
 def _model_codes(store: Snapshot, table: pa.Table) -> tuple[tuple[str, ...], IntArray]:
@@ -114,9 +129,7 @@ def _model_codes(store: Snapshot, table: pa.Table) -> tuple[tuple[str, ...], Int
 
 
 def _pair_scores(table: pa.Table, codes: Codes, models: tuple[str, ...], code: IntArray) -> PairScores:
-    n = np.stack([ints(table, f"n{k}") for k in range(3)])
-    sums = np.nan_to_num(np.stack([floats(table, f"s{k}") for k in range(3)]))
-    ties = np.stack([ints(table, f"t{k}") for k in range(3)])
+    n, sums, ties = (np.stack([ints(table, f"{what}{k}_") for k in range(3)]) for what in "nst")
     orders = np.maximum((n > 0).sum(axis=0), 1)
     mean = (sums / np.maximum(n, 1)).sum(axis=0) / orders
     tie = (ties / np.maximum(n, 1)).sum(axis=0) / orders
@@ -136,8 +149,8 @@ def _pair_scores(table: pa.Table, codes: Codes, models: tuple[str, ...], code: I
     )
 
 
-ORDERS = ("both", "ab", "ba", "unknown")
-"""What a cell of `RatingTable` is, by its number in SQL."""
+CELL_ORDERS = {"both": "both", "ab": "ab", "ba": "ba", "neither": "unknown"}
+"""Order of `runs` → what a cell of `RatingTable` is called."""
 
 
 @at_one_moment
@@ -153,49 +166,58 @@ def ratings(
     when equal), and rows are the comparisons with exactly k. A judge without such a comparison is absent.
     Source: docs/methods.md §6, judge screening.
     """
-    oriented, compared = "1", "true"
+    turned, compared = "1", "true"
     if anchors:
         known = dict(store.rows("select name, id from models order by name"))
         ids = pick("model", anchors, known)
         ranks = " ".join(f"when {i} then {rank}" for rank, i in enumerate(ids))
         rank_a, rank_b = (f"(case c.model_{side} {ranks} else {len(ids)} end)" for side in "ab")
-        oriented = f"(case when {rank_b} < {rank_a} then 1 else -1 end)"
+        turned = f"(case when {rank_b} < {rank_a} then 1 else -1 end)"
         compared = f"{rank_a} <> {rank_b}"
+    by_order = {
+        name: f"(case m.orders {' '.join(f'when {k} then r.{one}' for k, one in enumerate(columns))} end)"
+        for name, columns in (
+            ("complete", [f"n_{order}" for order in BASES]),
+            ("code", [f"{order}_votes" for order in BASES]),
+        )
+    }
     listed = """
-        with s as (select v.judge, v.comparison, c.item, v.run, v.position, v.status = 0 as ok,
-                          v.vote * {oriented} as rating
-                   from votes v join comparisons c on c.id = v.comparison where {filter} and {compared}),
-        r as (select judge, comparison, item, run,
-                     (max(rating) filter (ok and position = 1))::double as ab,
-                     (max(rating) filter (ok and position = -1))::double as ba,
-                     (max(rating) filter (ok and position = 0))::double as neither,
-                     case when count_if(position = 1) > 0 and count_if(position = -1) > 0 then 1
-                          else 0 end as in_both
-              from s group by judge, comparison, item, run),
-        m as (select judge, case when min(in_both) = 1 then 0
-                                 when count(ab) >= greatest(count(ba), count(neither)) then 1
-                                 when count(ba) >= count(neither) then 2 else 3 end as orders
+        with r as (select v.*, c.item, {turned} as turn
+                   from {runs} v join comparisons c on c.id = v.comparison where {compared}),
+        m as (select judge, case when min(asked_both) = 1 then {both}
+                                 when sum(n_ab) >= greatest(sum(n_ba), sum(n_neither)) then {ab}
+                                 when sum(n_ba) >= sum(n_neither) then {ba} else {neither} end as orders
               from r group by judge),
-        x as (select r.judge, r.comparison, r.item, r.run, m.orders,
-                     case m.orders when 0 then (ab + ba) / 2 when 1 then ab when 2 then ba
-                                   else neither end as rating
-              from r join m using (judge)),
-        w as (select x.*, count(*) over (partition by judge, comparison) as k
-              from x where rating is not null),
+        x as (select r.judge, r.comparison, r.item, r.turn, r.negative, r.block, m.orders,
+                     {complete} as complete, {code} as code from r join m using (judge)),
+        w as (select x.*, sum(x.complete) over (partition by x.judge, x.comparison) as k from x),
         f as (select judge, k, count(distinct comparison) as n from w where k >= 2 group by judge, k),
         b as (select judge, k, row_number() over (partition by judge order by n desc, k desc) as place from f)
-        select w.judge, w.item, w.orders, w.k::bigint as k_, w.rating
-        from w join b using (judge, k) where b.place = 1 order by w.judge, w.comparison, w.run"""
+        select w.judge, w.item, w.orders, w.turn, w.negative, w.k::bigint as k_, w.code
+        from w join b using (judge, k) where b.place = 1
+        order by w.judge, w.comparison, case when w.negative then 0 else 1 end, w.block"""
 
-    def record(item: IntArray, orders: IntArray, k: IntArray, rating: FloatArray) -> RatingTable:
+    def record(
+        item: IntArray, orders: IntArray, turn: IntArray, negative: IntArray, k: IntArray, code: IntArray
+    ) -> RatingTable:
+        order = list(BASES)[orders[0]]
+        place = np.arange(RUNS_PER_BLOCK)
+        digit = code[:, None] // BASES[order] ** place % BASES[order]
+        # Below zero the runs of a block count down.
+        digit = np.where(negative[:, None], digit[:, ::-1], digit)
+        value = (digit - 3) / 2 if order == "both" else digit - 2.0
+        rows, places = np.nonzero(digit)
+        # Adding 0 makes one number of 0 and -0.
+        rating = (value[rows, places] * turn[rows] + 0.0).reshape(-1, k[0])
         return RatingTable(
-            item=item[:: k[0]],
-            ratings=rating.reshape(-1, k[0]),
-            orders=ORDERS[orders[0]],
+            item=np.repeat(item, (digit > 0).sum(axis=1))[:: k[0]],
+            ratings=rating,
+            orders=CELL_ORDERS[order],
             oriented=bool(anchors),
         )
 
-    return fetch(store, selection, listed, record, oriented=oriented, compared=compared)
+    numbers = {name: str(k) for k, name in enumerate(BASES)}
+    return fetch(store, selection, listed, record, turned=turned, compared=compared, **by_order, **numbers)
 
 
 @at_one_moment

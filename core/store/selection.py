@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import NoUsableVotes, UnknownName
 from ..records import NO_GOLD, NO_SIDE, FloatArray, IntArray
 from ..schema import FORMS, Kind, Selection
+from .cells import CELLS, Cell
 from .schema import CODES, LAYOUTS, decode
 
 if TYPE_CHECKING:
@@ -59,11 +60,23 @@ def at_one_moment(
     return answer
 
 
+NAMED = {"dataset": ("datasets", "ds"), "judge": ("judges", "jd"), "category": ("categories", "ct")}
+"""Columns that hold a number of a dictionary: the dictionary, and what `column_sql` calls it."""
+COMPARED = frozenset(("item_id", "model_a", "model_b", "gold"))
+"""Columns of a vote that its comparison has."""
+TOLD: dict[Cell, frozenset[str]] = {
+    "tallies": COMPARED | {"dataset", "judge", "category", "rater_type"},
+    "runs": COMPARED | {"dataset", "judge"},
+}
+"""Columns by which the votes behind a cell can be told."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
     """SQL pieces of a checked selection of one kind: conditions on a row `v`, and values for `params`.
 
     filter : all conditions.  pool : only that on the data sets.
+    cells : cells that can tell all conditions: what they have counted need not be counted again.
     gold : subquery (comparison, item, dataset, model_a, model_b, gold) of the selected data sets; votes only.
     judges : number of a judge → name.
     """
@@ -71,6 +84,7 @@ class Scope:
     kind: Kind
     filter: str
     pool: str
+    cells: frozenset[Cell]
     gold: str
     params: dict[str, str]
     judges: dict[int, str]
@@ -78,20 +92,28 @@ class Scope:
     def sql(self, template: str, **parts: str) -> str:
         """A statement about this scope.
 
-        template : SQL with `{usable}` for the selected rows with status ok, `{gold}`, `{pool}`, `{filter}`,
+        template : SQL with `{usable}` for the selected rows with status ok, `{tallies}` and `{runs}` for the
+            cells of the selected votes, `{everyone}` for the tallies of the data sets, `{gold}`, `{filter}`,
             `{sides}` (`SIDES`), `{NO_GOLD}`, `{NO_SIDE}`, and the parts.
         """
+        cells = {name: self._cell(name) for name in CELLS} if self.kind == "votes" else {}
         usable = f"(select v.* from {self.kind} v where v.status = 0 and {self.filter})"
         return template.format(
             usable=usable,
+            everyone=f"(select v.* from tallies v where {self.pool})",
             gold=self.gold,
-            pool=self.pool,
             filter=self.filter,
             sides=SIDES,
             NO_GOLD=NO_GOLD,
             NO_SIDE=NO_SIDE,
+            **cells,
             **parts,
         )
+
+    def _cell(self, name: Cell) -> str:
+        if name in self.cells:
+            return f"(select v.* from {name} v where {self.filter})"
+        return f"({CELLS[name].format(votes=f'(select v.* from votes v where {self.filter})')})"
 
 
 def scope(store: Snapshot, selection: Selection, kind: Kind = "votes") -> Scope:
@@ -107,6 +129,7 @@ def scope(store: Snapshot, selection: Selection, kind: Kind = "votes") -> Scope:
     judges = _numbers(store, "judges")
     pool = _pool(store, selection)
     filters = [pool, *_raters(selection, judges)]
+    asked = {column for column, _ in selection.where} | ({"rater_type"} if selection.rater_types else set())
     params: dict[str, str] = {}
     for place, (column, value) in enumerate(selection.where):
         if column not in FORMS[kind].names:
@@ -118,6 +141,7 @@ def scope(store: Snapshot, selection: Selection, kind: Kind = "votes") -> Scope:
         kind=kind,
         filter=" and ".join(part for part in filters if part != "true") or "true",
         pool=pool,
+        cells=frozenset(name for name, columns in TOLD.items() if asked <= columns),
         gold=_gold(selection.gold, pool, judges) if kind == "votes" else "",
         params=params,
         judges={number: name for name, number in judges.items()},
@@ -238,6 +262,12 @@ def _condition(column: str, kind: Kind, place: int) -> str:
         test = f"({test} or {value} = try_cast($value{place} as double))"
     if not joins and not LAYOUTS[kind].part:
         return test.replace("w.", "v.")
+    if kind == "votes" and column in COMPARED:
+        return f"v.comparison in (select co.id from comparisons co {' '.join(joins[1:])} where {test})"
+    if kind == "votes" and column in NAMED:
+        table, alias = NAMED[column]
+        found = f"v.{column} in (select {alias}.id from {table} {alias} where {test})"
+        return f"({found} or (v.{column} is null and $value{place} = ''))"
     return f"v.id in (select w.id from {kind} w {' '.join(joins)} where {test})"
 
 
@@ -247,22 +277,22 @@ def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:
     if gold == "given":
         return f"(select {columns}, c.gold from comparisons c where {compared})"
     if gold == "humans":
-        who = "v.human"
+        who = "t.human"
     elif gold in judges:
-        who = f"v.judge = {judges[gold]}"
+        who = f"t.judge = {judges[gold]}"
     else:
         raise UnknownName(
             unknown("gold", gold, ["given", "humans", *judges])
             + " (gold is 'given', 'humans' or the name of a judge)"
         )
     # No unique mode is 0 (docs/methods.md §0 and §2).
+    rated = f"t.n > 0 and {who} and {pool.replace('v.', 't.')}"
     return f"""(select {columns}, m.mode as gold from comparisons c left join (
-        select t.comparison,
-               (case when plus > tie and plus > minus then 1 when minus > plus and minus > tie then -1
-                     else 0 end)::tinyint as mode
-        from (select v.comparison, count_if(v.vote = 1) as plus, count_if(v.vote = 0) as tie,
-                     count_if(v.vote = -1) as minus
-              from votes v where v.status = 0 and {who} and {pool} group by v.comparison) t) m
+        select s.comparison,
+               (case when s.n_plus > s.n_tie and s.n_plus > s.n_minus then 1
+                     when s.n_minus > s.n_plus and s.n_minus > s.n_tie then -1 else 0 end)::tinyint as mode
+        from (select t.comparison, sum(t.plus) as n_plus, sum(t.tie) as n_tie, sum(t.minus) as n_minus
+              from tallies t where {rated} group by t.comparison) s) m
         on m.comparison = c.id where {compared})"""
 
 
@@ -306,7 +336,7 @@ def dense_codes(store: Snapshot, selected: Scope, selection: Selection) -> Codes
     template = "select distinct v.item from {usable} v"
     if selected.kind == "votes":
         template = """select c.id as comparison, c.item from comparisons c
-                      where c.id in (select v.comparison from {usable} v)"""
+                      where c.id in (select v.comparison from {tallies} v where v.n > 0)"""
     found = store.query(selected.sql(template), selected.params)
     if found.num_rows == 0:
         raise nothing(store, selection, selected.kind)

@@ -37,10 +37,12 @@ from .browse import (
     summary,
     values,
 )
+from .cells import LABELS, ORDERS
 from .marks import Mark, count_behind, telling_errors, votes_behind
 from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
     BOTH_ORDERS,
+    TOLD,
     at_one_moment,
     by_judge,
     check_column,
@@ -87,25 +89,30 @@ __all__ = [
     "votes_behind",
 ]
 
-IN_ORDER = {
-    f"{order}_{name}": f"count_if(v.position = {shown} and v.vote = {vote})::bigint"
-    for order, shown in (("ab", 1), ("ba", -1))
-    for name, vote in (("minus", -1), ("tie", 0), ("plus", 1))
-}
-"""Counts of votes `v` by order shown and vote → their SQL."""
-PER_ORDER = ", ".join(f"{sql} as {name}" for name, sql in IN_ORDER.items())
+PER_VOTE = ", ".join(f"sum(v.{name})::bigint as {name}_" for name in ("plus", "tie", "minus"))
+"""Sums of tallies `v` by vote."""
+IN_ORDER = [f"{order}_{name}" for order in ORDERS for name in LABELS]
+PER_ORDER = ", ".join(f"sum(v.{name})::bigint as {name}_" for name in IN_ORDER)
+"""Sums of tallies `v` by order shown and vote."""
+PLACED = f"({' + '.join(f'v.{name}' for name in IN_ORDER)} > 0)"
+"""Tallies `v` of votes with a known position."""
 
 
 def vote_counts(store: Database | Snapshot, selection: Selection) -> dict[str, VoteCounts]:
     """Votes of each judge per comparison: how many +1, 0 and -1, and gold (`NO_GOLD` where there is none)."""
     counted = """
-        with n as (
-            select v.judge, v.comparison, count_if(v.vote = 1)::bigint as plus,
-                   count_if(v.vote = 0)::bigint as tie, count_if(v.vote = -1)::bigint as minus
-            from {usable} v group by v.judge, v.comparison)
+        with n as (select v.judge, v.comparison, {per_vote} from {tallies} v where v.n > 0
+                   group by v.judge, v.comparison)
         select n.*, g.item, coalesce(g.gold, {NO_GOLD})::bigint as gold_
         from n join {gold} g using (comparison) order by n.judge, n.comparison"""
-    return fetch(store, selection, counted, VoteCounts)
+    return fetch(store, selection, counted, VoteCounts, per_vote=PER_VOTE)
+
+
+TALLIED = "(select v.* from {tallies} v where v.n > 0)"
+ONE_BY_ONE = """(select v.*, case when v.vote = 1 then 1 else 0 end as plus,
+                        case when v.vote = 0 then 1 else 0 end as tie,
+                        case when v.vote = -1 then 1 else 0 end as minus from {usable} v)"""
+"""Votes to be counted once more, as tallies or each by itself."""
 
 
 @at_one_moment
@@ -124,17 +131,19 @@ def vote_counts_by(store: Snapshot, selection: Selection, column: str) -> dict[s
     table = store.query(
         selected.sql(
             """
-            with b as (select w.judge, w.comparison, w.vote, {value} as number, ({value})::varchar as value
-                       from {usable} w {joins}),
+            with b as (select w.judge, w.comparison, w.plus, w.tie, w.minus, {value} as number,
+                              ({value})::varchar as value
+                       from {counted} w {joins}),
             k as (select b.value, row_number() over (order by {order})::bigint as place
                   from b where b.value is not null group by b.value),
-            n as (select k.place, k.value, b.judge, b.comparison, count_if(b.vote = 1)::bigint as plus,
-                         count_if(b.vote = 0)::bigint as tie, count_if(b.vote = -1)::bigint as minus
-                  from b join k using (value) group by k.place, k.value, b.judge, b.comparison)
+            n as (select k.place, k.value, v.judge, v.comparison, {per_vote}
+                  from b v join k using (value) group by k.place, k.value, v.judge, v.comparison)
             select n.*, g.item, coalesce(g.gold, {NO_GOLD})::bigint as gold_
             from n join {gold} g using (comparison) order by n.place, n.judge, n.comparison""",
+            counted=selected.sql(TALLIED if column in TOLD["tallies"] else ONE_BY_ONE),
             value=value,
             joins=" ".join(joins),
+            per_vote=PER_VOTE,
             order="min(b.number)" if is_numeric(column) else "b.value",
         ),
         selected.params | ({} if column in COLUMN_NAMES else {"column": column}),
@@ -158,13 +167,12 @@ def outputs(store: Snapshot, selection: Selection) -> dict[str, OutputCounts]:
         selected.sql(
             """
             with n as (
-                select v.judge, v.comparison, count_if(v.status = 0 and v.vote = 1)::bigint as plus,
-                       count_if(v.status = 0 and v.vote = 0)::bigint as tie,
-                       count_if(v.status = 0 and v.vote = -1)::bigint as minus,
-                       count_if(v.status <> 0)::bigint as missing
-                from votes v where {filter} group by v.judge, v.comparison)
+                select v.judge, v.comparison, {per_vote},
+                       sum(v.unparsed + v.refused + v.error)::bigint as missing
+                from {tallies} v group by v.judge, v.comparison)
             select n.*, g.item, coalesce(g.gold, {NO_GOLD})::bigint as gold_
-            from n join {gold} g using (comparison) order by n.judge, n.comparison"""
+            from n join {gold} g using (comparison) order by n.judge, n.comparison""",
+            per_vote=PER_VOTE,
         ),
         selected.params,
     )
@@ -178,7 +186,7 @@ def outputs(store: Snapshot, selection: Selection) -> dict[str, OutputCounts]:
 def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, OrderCounts]:
     """Votes of each judge per comparison and shown order, with gold. A judge without a position is absent."""
     counted = """
-        with n as (select v.judge, v.comparison, {per_order} from {usable} v where v.position <> 0
+        with n as (select v.judge, v.comparison, {per_order} from {tallies} v where {placed}
                    group by v.judge, v.comparison)
         select n.*, g.item, coalesce(g.gold, {NO_GOLD})::bigint as gold_
         from n join {gold} g using (comparison) order by n.judge, n.comparison"""
@@ -190,7 +198,7 @@ def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, 
         }
         return OrderCounts(**columns, **stacked)
 
-    return fetch(store, selection, counted, record, per_order=PER_ORDER)
+    return fetch(store, selection, counted, record, per_order=PER_ORDER, placed=PLACED)
 
 
 def length_counts(store: Database | Snapshot, selection: Selection) -> dict[str, LengthCounts]:
@@ -251,21 +259,17 @@ def positions(store: Database | Snapshot, selection: Selection) -> dict[str, Pos
     the category "". A judge whose positions are all unknown is absent.
     """
     counted = """
-        with s as (select * from {usable} v where v.position <> 0),
-        n as (select v.judge, v.comparison, min(v.category) as first_category, {per_order} from s v
-              group by v.judge, v.comparison),
-        r as (select judge, comparison, (max(vote) filter (position = 1))::bigint as ab,
-                     (max(vote) filter (position = -1))::bigint as ba
-              from s group by judge, comparison, run having count(*) = 2),
-        p as (select judge, comparison, count(*) as pairs, count_if(ab <> ba) as flips,
-                     count_if(abs(ab - ba) = 2) as hard_flips, sum(ab - ba) as slot_sum
-              from r group by judge, comparison),
-        o as (select v.judge, v.comparison, sum(v.vote) as own_sum, count(*) as own_n from votes v
-              where v.status = 0 and {pool} group by v.judge, v.comparison),
+        with n as (select v.judge, v.comparison, min(v.category) as first_category, {per_order}
+                   from {tallies} v where {placed} group by v.judge, v.comparison),
+        p as (select v.judge, v.comparison, sum(v.n_both) as pairs, sum(v.flips) as n_flips,
+                     sum(v.hard_flips) as n_hard, sum(v.slot_sum) as slots
+              from {runs} v group by v.judge, v.comparison),
+        o as (select v.judge, v.comparison, sum(v.plus - v.minus) as own_sum, sum(v.n) as own_n
+              from {everyone} v where v.n > 0 group by v.judge, v.comparison),
         a as (select comparison, sum(own_sum) as all_sum, sum(own_n) as all_n from o group by comparison)
         select n.judge, n.comparison, {orders}, c.item, coalesce(k.name, '') as category,
-               coalesce(p.pairs, 0)::bigint as pairs_, coalesce(p.flips, 0)::bigint as flips_,
-               coalesce(p.hard_flips, 0)::bigint as hard_flips_, coalesce(p.slot_sum, 0)::bigint as slot_sum_,
+               coalesce(p.pairs, 0)::bigint as pairs_, coalesce(p.n_flips, 0)::bigint as flips,
+               coalesce(p.n_hard, 0)::bigint as hard_flips, coalesce(p.slots, 0)::bigint as slot_sum,
                case when a.all_n > o.own_n
                     then abs(a.all_sum - o.own_sum)::double / (a.all_n - o.own_n)::double end as margin
         from n join comparisons c on c.id = n.comparison left join categories k on k.id = n.first_category
@@ -286,8 +290,8 @@ def positions(store: Database | Snapshot, selection: Selection) -> dict[str, Pos
             **columns,
         )
 
-    orders = ", ".join(f"n.{name}" for name in IN_ORDER)
-    return fetch(store, selection, counted, record, per_order=PER_ORDER, orders=orders)
+    orders = ", ".join(f"n.{name}_" for name in IN_ORDER)
+    return fetch(store, selection, counted, record, per_order=PER_ORDER, placed=PLACED, orders=orders)
 
 
 def _choose_two(n: IntArray) -> IntArray:

@@ -276,6 +276,7 @@ class ClickHouse(Engine):
     ordinal = "rowNumberInAllBlocks()"
     SETTINGS: ClassVar = {
         "join_use_nulls": 1,
+        "group_by_use_nulls": 1,
         "precise_float_parsing": 1,
         "prefer_column_name_to_alias": 1,
         "output_format_arrow_string_as_string": 1,
@@ -326,8 +327,7 @@ class Spark(Engine):
         self._kept: list[str] = []
         with self._told():
             if url.startswith("sc://"):
-                token = os.environ.get(PASSWORD)
-                self._session = SparkSession.builder.remote(f"{url};token={token}" if token else url).create()
+                self._session = _connected(url)
             else:
                 self._session = SparkSession.builder.getOrCreate()
             self._session.conf.set("spark.sql.session.timeZone", "UTC")
@@ -338,7 +338,7 @@ class Spark(Engine):
     def _keep(self, name: str, sql: str) -> None:
         self._session.sql(sql).createOrReplaceTempView(name)
         self._kept.append(name)
-        self._session.sql(f"cache table {name}")
+        self._session.sql(f"cache lazy table {name}")
 
     def close(self) -> None:
         for name in reversed(self._kept):
@@ -348,6 +348,22 @@ class Spark(Engine):
         with suppress(Exception):
             if self.shown.startswith("sc://"):
                 self._session.stop()
+
+
+def _connected(url: str) -> Any:
+    """A session of Spark Connect that gives up soon: it would try for ten minutes where nobody answers."""
+    import socket
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    parts = urlsplit(url)
+    socket.create_connection((parts.hostname or "localhost", parts.port or 15002), timeout=10).close()
+    token = os.environ.get(PASSWORD)
+    host = url if parts.path else f"{url}/"
+    session = SparkSession.builder.remote(f"{host};token={token}" if token else url).create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=2)])
+    return session
 
 
 def connect(url: str, table: str) -> Engine:
@@ -379,7 +395,8 @@ def shown(url: str) -> str:
     """A URL without what signs in: no user, password, query or token."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path.partition(";")[0], "", ""))
+    slashes = "//" if "//" in url else ""
+    return f"{parts.scheme}:{slashes}{host}{parts.path.partition(';')[0]}"
 
 
 def _signed(url: str) -> str:

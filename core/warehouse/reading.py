@@ -33,8 +33,10 @@ from ..store.schema import CODES
 from .dialects import SOURCE, literal, quoted
 from .engines import Engine
 
-MOST_WORDS = 1000
-"""Distinct cells of a column of words that are looked at, most frequent first."""
+MOST_WORDS = 20_000
+"""Distinct cells of the columns of words that are looked at, most frequent first."""
+WORDS = ("vote", "gold", "model_a", "model_b", *CHOICES)
+"""Columns of few distinct cells, which are read one by one."""
 
 BLANKS = " \t\r\n"
 _INT = "^[+-]?[0-9]{1,18}([.]0*)?$"
@@ -48,26 +50,44 @@ LONG = ("prompt", "response_a", "response_b", "rationale")
 class Columns(Mapping[str, CountedCells]):
     """Columns of the user's table; each is counted by the engine when it is first asked for.
 
-    confidence : column of which the plan only needs to know the scale.
+    mapping : canonical column → the table's. Those of words are counted together, in one pass; of a confidence
+        the plan only needs to know the scale.
     """
 
-    def __init__(self, engine: Engine, names: tuple[str, ...], confidence: str | None) -> None:
-        self._engine, self._names, self._confidence = engine, names, confidence
-        self._counted: dict[str, CountedCells] = {}
+    def __init__(self, engine: Engine, names: tuple[str, ...], mapping: Mapping[str, str]) -> None:
+        self._engine, self._names = engine, names
+        cells = {column: cell_of(column) for name, column in mapping.items() if name in WORDS}
+        if "confidence" in mapping:
+            cells[mapping["confidence"]] = _scale_word(cell_of(mapping["confidence"]))
+        self._counted = self._count(cells) if cells else {}
 
     def __getitem__(self, name: str) -> CountedCells:
         if name not in self._names:
             raise KeyError(name)
         if name not in self._counted:
-            cell = _scale_word(cell_of(name)) if name == self._confidence else cell_of(name)
-            found = self._engine.run(
-                f"""select t.cell, count(*)::bigint as n from (select {cell} as cell from {SOURCE}) t
-                    where t.cell is not null group by t.cell order by n desc, t.cell limit {MOST_WORDS}"""
-            )
-            self._counted[name] = CountedCells(
-                found["cell"].combine_chunks(), found["n"].to_numpy().astype(np.int64)
-            )
+            self._counted |= self._count({name: cell_of(name)})
         return self._counted[name]
+
+    def _count(self, cells: Mapping[str, str]) -> dict[str, CountedCells]:
+        """Distinct values of some expressions, by the column that each is of."""
+        import pyarrow as pa
+
+        names = [f"c{place}" for place in range(len(cells))]
+        selected = ", ".join(f"{sql} as {name}" for name, sql in zip(names, cells.values(), strict=True))
+        found = self._engine.run(
+            f"""select {", ".join(f"t.{name} as {name}" for name in names)}, count(*)::bigint as n
+                from (select {selected} from {SOURCE}) t
+                group by grouping sets ({", ".join(f"(t.{name})" for name in names)})
+                order by n desc limit {MOST_WORDS}"""
+        )
+        counted = {}
+        for column, name in zip(cells, names, strict=True):
+            there = found.filter(found[name].is_valid())
+            cell, n = there[name].combine_chunks().cast(pa.string()), there["n"].to_numpy().astype(np.int64)
+            # Equal numbers come in any order.
+            order = np.lexsort((cell.to_pylist(), -n)) if len(n) else np.zeros(0, np.int64)
+            counted[column] = CountedCells(cell.take(pa.array(order)), n[order])
+        return counted
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -128,7 +148,7 @@ def read(engine: Engine, name: str, options: ReadOptions, extra: tuple[str, ...]
     names = engine.columns()
     known = {column.strip(): column for column in names}
     mapping, _ = map_columns(tuple(known), name, options)
-    columns = Columns(engine, tuple(known), mapping.get("confidence"))
+    columns = Columns(engine, tuple(known), mapping)
     table: Any = TextTable(columns=columns, row=np.zeros(1, np.int64), rejects=Rejects(), rows=1)  # type: ignore[arg-type]
     how = plan(table, name, options)
     for problem in how.problems:
