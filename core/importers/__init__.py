@@ -21,6 +21,7 @@ from .plan import SYNONYMS, merge_one_hot, plain, plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
+from .suggest import suggest
 from .tables import (
     Record,
     Records,
@@ -116,6 +117,7 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         vocabularies=candidates(how.labels) if how.labels else (),
         vocabulary=chosen.name if chosen else None,
         judges=how.judges,
+        suggested={} if shape or how.judges else suggest(table, how.mapping),
         confidence_scale=how.scale if "confidence" in how.mapping else None,
         questions=tuple(how.questions),
         notes=(*table.notes, *how.notes),

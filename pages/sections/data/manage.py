@@ -7,9 +7,10 @@ import re
 import pandas as pd
 import streamlit as st
 
-from core.errors import AppellateError
+from core.errors import AppellateError, NoUsableVotes
 from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
+from core.store.browse import stored
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, people, widgets
 
@@ -18,6 +19,23 @@ OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
 """Heads of counts that scores and rankings add to, where there are some."""
 KINDS: tuple[Kind, ...] = ("votes", "scores", "rankings")
 NOTICE = "notice of data sets"
+
+
+def say_what_is_in(*, open_files: int) -> None:
+    """The page's answer: how much is in and what it lacks; while files are open, that they are not in yet."""
+    if open_files:
+        what = "This file is" if open_files == 1 else f"These {open_files} files are"
+        widgets.answer(f"{what} not in yet: check below how each is read, then load.", "warning")
+        return
+    try:
+        found = stored(cached.summary(widgets.current_selection()))
+    except NoUsableVotes as error:
+        empty = "No votes are in yet. Drop a file of votes below, or fill in the template."
+        widgets.answer(str(error) if cached.datasets() else empty, "warning")
+        return
+    widgets.answer(found.sentence, "warning" if found.gaps else "finding")
+    for gap in found.gaps:
+        st.text(gap)
 
 
 def datasets() -> None:
