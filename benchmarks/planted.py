@@ -7,6 +7,7 @@ overall verdicts. `--quick` draws a few of each situation, `--only` takes names 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 import time
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,13 +65,13 @@ class Found:
 
 @dataclass(slots=True)
 class Clock:
-    """Seconds by what they went into."""
+    """Seconds of a core by what they went into, whatever else runs on the machine."""
 
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    last: float = field(default_factory=time.perf_counter)
+    last: float = field(default_factory=time.process_time)
 
     def lap(self, what: str) -> None:
-        now = time.perf_counter()
+        now = time.process_time()
         self.seconds[what] += now - self.last
         self.last = now
 
@@ -213,17 +215,60 @@ def audit_draws(situation: Situation, draws: int, *, seed: int) -> Found:
 
 
 def audited(
-    wanted: Sequence[Situation], *, draws: int, power_draws: int, workers: int, seed: int = 0
+    wanted: Sequence[Situation],
+    *,
+    draws: int,
+    power_draws: int,
+    workers: int,
+    seed: int = 0,
+    kept: Path | None = None,
 ) -> list[Found]:
-    """Every situation, in its order, on several cores."""
+    """Every situation, in its order, on several cores; those in the file `kept` are not drawn again."""
     jobs = [
         (situation, draws if situation.fault == "none" else power_draws, seed + 10_007 * place)
         for place, situation in enumerate(wanted)
     ]
+    done = {} if kept is None or not kept.exists() else _read(kept)
+    found = {}
+    for one in _found([job for job in jobs if _key(job[0]) not in done], workers):
+        found[_key(one.situation)] = one
+        if kept is not None:
+            with kept.open("a", encoding="utf-8") as file:
+                print(
+                    json.dumps([*_key(one.situation), one.draws, one.grades, one.overall, one.seconds]),
+                    file=file,
+                )
+    return [
+        found[key] if (key := _key(situation)) in found else Found(situation=situation, **done[key])
+        for situation, _, _ in jobs
+    ]
+
+
+def _found(jobs: Sequence[tuple[Situation, int, int]], workers: int) -> Iterator[Found]:
     if workers < 2:
-        return [_job(job) for job in jobs]
+        yield from map(_job, jobs)
+        return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        return list(pool.map(_job, jobs))
+        yield from pool.map(_job, jobs)
+
+
+def _key(situation: Situation) -> tuple[str, int]:
+    return situation.name, situation.items
+
+
+def _read(kept: Path) -> dict[tuple[str, int], dict[str, Any]]:
+    """What was found of situations of so many names and items."""
+    found = {}
+    for line in kept.read_text(encoding="utf-8").splitlines():
+        name, items, draws, grades, overall, seconds = json.loads(line)
+        counted = {check: Counter(given) for check, given in grades.items()}
+        found[name, items] = {
+            "draws": draws,
+            "grades": counted,
+            "overall": Counter(overall),
+            "seconds": seconds,
+        }
+    return found
 
 
 def _job(job: tuple[Situation, int, int]) -> Found:
@@ -462,6 +507,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--items", type=int, nargs="+", help="only these sizes")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kept", type=Path, help="JSON lines of what is found, to go on from")
     options = parser.parse_args(arguments)
     draws, power_draws = (20, 10) if options.quick else (DRAWS, POWER_DRAWS)
     wanted = [
@@ -478,6 +524,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         power_draws=options.power_draws or power_draws,
         workers=options.workers,
         seed=options.seed,
+        kept=options.kept,
     )
     print(report(found))
 

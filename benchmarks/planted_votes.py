@@ -73,8 +73,9 @@ class Judge:
 class Situation:
     """A judge, what it judges, and which checks have nothing to find.
 
-    votes : per item: one in an order drawn at random, else half of them in each order. `unequal`: at most.
-    gold_longer : probability that gold prefers the longer response.
+    votes : per item: one in an order drawn at random, else half of them in each order. `unequal`: at most;
+        "evenly", each number of pairs is as frequent; "mostly one pair", one item in ten has them all.
+    gold_longer, gold_own : probability that gold prefers the longer response, that of the judge's own family.
     people : people who label every item once, each right on `people_accuracy`.
     fault, effect : what is planted; "none" and 0 where nothing is.
     clean : checks that have nothing to find; on these every warning is a false alarm.
@@ -85,8 +86,9 @@ class Situation:
     votes: int
     judge: Judge = field(default_factory=Judge)
     gold: Gold = "balanced"
-    unequal: bool = False
+    unequal: Literal["", "evenly", "mostly one pair"] = ""
     gold_longer: float = 0.5
+    gold_own: float = 0.5
     people: int = 0
     people_accuracy: float = 0.85
     fault: str = "none"
@@ -118,8 +120,10 @@ def draw(situation: Situation, draws: int, rng: np.random.Generator) -> Table:
     vote = np.where(rng.random(shape) < about.alike, opinion[:, :, None], anew)
     shown = _shown(shape, rng)
     # +1 where response A is the longer, or the own family's.
-    longer = np.where(rng.random(shape[:2]) < situation.gold_longer, 1, -1) * np.where(gold == 0, 1, gold)
-    own = rng.choice([-1, 1], shape[:2])
+    longer, own = (
+        np.where(rng.random(shape[:2]) < preferred, 1, -1) * np.where(gold == 0, 1, gold)
+        for preferred in (situation.gold_longer, situation.gold_own)
+    )
     for share, side in ((about.length, longer[:, :, None]), (about.family, own[:, :, None])):
         vote = np.where(rng.random(shape) < share, side, vote)
     stuck = rng.choice([-1, 1], shape[:2]) * (rng.random(shape[:2]) < about.item_slots)
@@ -194,6 +198,8 @@ def _kept(situation: Situation, shape: tuple[int, ...], rng: np.random.Generator
     if not situation.unequal:
         return np.ones(np.prod(shape), dtype=bool)
     most = rng.integers(1, shape[2] // 2 + 1, shape[:2])
+    if situation.unequal == "mostly one pair":
+        most = np.where(rng.random(shape[:2]) < 0.1, shape[2] // 2, 1)
     return (np.arange(shape[2])[None, None] // 2 < most[:, :, None]).ravel()
 
 
@@ -275,14 +281,32 @@ def _without_fault() -> Iterator[Situation]:
                     clean=ALL - dirty,
                 )
         base = Situation(name="no fault", items=items, votes=2)
-        yield replace(base, name="no fault, unequal votes", votes=8, unequal=True)
+        yield replace(base, name="no fault, unequal votes", votes=8, unequal="evenly")
+        yield replace(base, name="no fault, mostly one pair", votes=8, unequal="mostly one pair")
+        yield replace(
+            base, name="no fault, half ties gold, mostly one pair", votes=8, gold="half ties",
+            unequal="mostly one pair", clean=_clean(),
+        )  # fmt: skip
+        # At the limit of accuracy: a warning there is a false one.
+        limit = Judge(accuracy=0.7)
+        for votes, unequal in ((1, ""), (2, ""), (8, "mostly one pair")):
+            name = f"right on 70 %, {unequal or f'{votes} votes'}"
+            yield replace(
+                base, name=name, votes=votes, unequal=unequal, judge=limit, clean=_clean("stability")
+            )
+        yield replace(base, name="no fault, gold mostly of its own family", gold_own=0.7)
+        yield replace(base, name="no fault, 1 % without a verdict", votes=4, judge=Judge(missing=0.01))
         yield replace(base, name="no fault, no gold, three people", gold="none", people=3)
+        yield replace(base, name="no fault, no gold, five people", gold="none", people=5)
         yield replace(base, name="no fault, gold and three people", people=3)
         yield replace(base, name="no fault, gold mostly longer", gold_longer=0.7)
         yield replace(
             base, name="right on 95 %, one-sided gold", gold="one-sided", judge=Judge(accuracy=0.95),
             clean=_clean(),
         )  # fmt: skip
+    yield Situation(
+        name="no fault, one of 65 judges", items=419, votes=2, judge=Judge(alike=0.9, stated="none")
+    )
 
 
 def _fault(

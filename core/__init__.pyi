@@ -13,6 +13,7 @@ from .aggregation.shrinkage import candidate_priors
 from .agreement.confusion_matrix import confusion
 from .agreement.judge_vs_human import leave_one_out
 from .agreement.kappa import agreement_matrix
+from .agreement.paired import JudgeVotes, compare_judges, pool_raters, share_codes
 from .agreement.reliability import icc, inter_rater_reliability
 from .auditing import AuditOptions, audit
 from .bias import order_balance, position_bias, verbosity
@@ -86,7 +87,8 @@ __all__ += ["candidate_priors", "held_out_labels", "ordinal", "prior_votes", "sc
 # Position bias
 __all__ += ["one_order", "order_balance", "position_aware", "position_bias", "verbosity"]
 # Agreement
-__all__ += ["agreement_matrix", "icc", "inter_rater_reliability", "leave_one_out"]
+__all__ += ["JudgeVotes", "agreement_matrix", "compare_judges", "icc", "inter_rater_reliability"]
+__all__ += ["leave_one_out", "pool_raters", "share_codes"]
 # Listwise and Ensembles
 __all__ += ["Weights", "consensus_ranking", "listwise_improvement", "order_sensitivity", "order_sweep"]
 __all__ += ["compare_ensembles", "ensemble_members", "fuser_verdicts"]

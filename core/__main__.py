@@ -1,7 +1,7 @@
 """The command line: `python -m core audit | report | import | export | simulate | collect | app`.
 
 Exit codes: 0 done, 1 a --fail-if gate failed, 2 unusable input, 3 collecting stopped before its end,
-4 collecting failed, 130 interrupted. Messages go to standard error.
+4 collecting failed, 70 an error that nobody foresaw, 130 interrupted. Messages go to standard error.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .errors import AppellateError, InvalidOption, NoUsableVotes
+from .files import is_text, shown_name, write_report, written_whole
 from .installation import INSTALLED, PROGRAM, serve
 from .interpretation.format import one_line
 from .judging.cli import add_arguments, collect
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from .schema import ImportResult
     from .store import Store
     from .store.export import StoredDataset
+    from .store.load import LoadReport
 
-DONE, GATE_FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+DONE, GATE_FAILED, UNUSABLE, UNFORESEEN, INTERRUPTED = 0, 1, 2, 70, 130
 AUDITED = ("bins", "correctness", "alpha", "kappa", "calibration_share", "splits", "level", "pool", "seed")
 READ = (*("format", "labels", "gold_labels", "label_refers", "confidence_scale", "rater_type", "tie_margin"),)
 """Options of the command line that `AuditOptions` and `ReadOptions` take as they are."""
@@ -42,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
         options = _parser().parse_args(arguments)
+        _check_text(options)
         code = int(options.command(options))
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -59,6 +62,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _stop_output()
         _complain(f"cannot go on: {error}")
         return UNUSABLE
+    except MemoryError:
+        _complain("cannot go on: not enough memory. Use a smaller file, or a machine with more.")
+        return UNUSABLE
+    except Exception as error:
+        # A traceback with exit code 1 would pass for a gate that failed.
+        report = write_report(error, sys.argv[1:] if arguments is None else arguments, __version__)
+        said = f"{type(error).__name__}: {str(error)[:200]}"
+        where = f"{report} says where; with it, please report it (SECURITY.md)" if report else "no report"
+        _complain(f"an error that nobody foresaw ({said}). {where}")
+        return UNFORESEEN
+
+
+def _check_text(options: argparse.Namespace) -> None:
+    """Refuse what is no text, but for the names of files to read, and a store without a name."""
+    for name, value in vars(options).items():
+        several = value if isinstance(value, list) else [value]
+        if name != "files" and not all(map(is_text, several)):
+            raise InvalidOption(f"{name}: {several!r} is not UTF-8. Rename it.")
+    if getattr(options, "store", None) == "":
+        raise InvalidOption("--store: the name is empty. Name a file, or leave the option out.")
 
 
 def _complain(message: str) -> None:
@@ -172,24 +195,38 @@ def _limits(text: str) -> tuple[str, tuple[float, float | None]]:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from .store import Store
     from .store.export import is_database
 
     target = _store(options)
+    new = not target.exists()
     stores = [name for name in options.files if is_database(Path(name))]
     # Everything is read before anything is loaded, and an error leaves the store as it was.
     held = [found for name in stores for found in _held(name, target, options)]
     options.files = [name for name in options.files if name not in stores]
     readings = _readings(options) if options.files or not stores else []
-    with Store.open(target) as store:
-        for found in held:
-            conflict, simulated = options.on_conflict, found.simulated
-            report = store.load(
-                found.reading, dataset=options.dataset, on_conflict=conflict, simulated=simulated
-            )
-            print(f"{one_line(found.reading.name)}, {one_line(found.dataset)}: {one_line(report.sentence)}")
-        for reading in readings:
-            _load(store, reading, options)
+    told: list[str] = []
+    with _open(target) as store:
+        if not new:
+            # A load into a damaged store would seem to succeed.
+            store.check()
+        dataset, conflict = options.dataset, options.on_conflict
+        with store.together():
+            for found in held:
+                report = store.load(
+                    found.reading, dataset=dataset, on_conflict=conflict, simulated=found.simulated
+                )
+                name = f"{one_line(found.reading.name)}, {one_line(found.dataset)}"
+                told.append(f"{name}: {one_line(report.sentence)}")
+            for reading in readings:
+                told += _told(store.load(reading, dataset=dataset, on_conflict=conflict), reading)
+    try:
+        print("\n".join(told), flush=True)
+    except OSError as error:
+        _stop_output()
+        if not isinstance(error, BrokenPipeError):
+            _complain(f"the load is done, only its lines cannot be written ({error.strerror}): {told[0]}")
+    for reading in readings:
+        _complain_of_rejects(reading)
     return DONE
 
 
@@ -207,32 +244,47 @@ def _held(name: str, target: Path, options: argparse.Namespace) -> list[StoredDa
     return read_store(Path(name))
 
 
-def _load(store: Store, reading: ImportResult, options: argparse.Namespace) -> None:
-    report = store.load(reading, dataset=options.dataset, on_conflict=options.on_conflict)
+def _told(report: LoadReport, reading: ImportResult) -> list[str]:
+    """What a load did, line by line."""
     judge = reading.mapping.get("judge", "")
     named = f", judge {judge[1:]} (in no column)" if judge.startswith("=") else ""
-    print(f"{one_line(reading.name)}: {one_line(report.sentence + named)}")
-    for note in reading.notes:
-        print(f"  {one_line(note)}")
-    for reject in reading.rejects.slice(0, 10).to_pylist():
-        print(f"  row {reject['row']}, {reject['column']}: {one_line(reject['reason'])}", file=sys.stderr)
-    if reading.rejects.num_rows > 10:
-        print(f"  … and {reading.rejects.num_rows - 10} more rejected rows", file=sys.stderr)
+    first = f"{one_line(reading.name)}: {one_line(report.sentence + named)}"
+    return [first, *(f"  {one_line(note)}" for note in reading.notes)]
+
+
+def _complain_of_rejects(reading: ImportResult) -> None:
+    with suppress(BrokenPipeError):
+        for reject in reading.rejects.slice(0, 10).to_pylist():
+            print(f"  row {reject['row']}, {reject['column']}: {one_line(reject['reason'])}", file=sys.stderr)
+        if reading.rejects.num_rows > 10:
+            print(f"  … and {reading.rejects.num_rows - 10} more rejected rows", file=sys.stderr)
+
+
+def _open(path: Path, *, read_only: bool = False) -> Store:
+    """The store of a command; says what was found at opening."""
+    from .store import Store
+
+    store = Store.open(path, read_only=read_only)
+    for note in store.notes:
+        _complain(note)
+    return store
 
 
 def _export(options: argparse.Namespace) -> int:
-    from .store import Store
     from .store.export import write_file
 
-    path = _store(options)
+    path, out = _store(options), Path(options.out)
     if not path.exists():
         raise NoUsableVotes(
             f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store {path}"
         )
+    if out.exists() and path.samefile(out):
+        raise InvalidOption(f"{out}: is the store itself; name another file to write to")
     selection = Selection(datasets=(options.dataset,) if options.dataset else None)
-    with Store.open(path) as store:
+    with _open(path, read_only=True) as store:
+        store.check(options.what)
         table = store.export(selection, kind=options.what)
-    write_file(table, Path(options.out))
+    write_file(table, out)
     rows = " rows of rankings" if options.what == "rankings" else f" {FORMS[options.what].units}"
     print(f"{options.out}: {table.num_rows:,}{rows}")
     return DONE
@@ -273,14 +325,17 @@ def _readings(options: argparse.Namespace) -> list[ImportResult]:
     if not options.files:
         # An option that takes several values takes a file after it for one of them.
         raise NoUsableVotes(f"No file is named. Files come first: {PROGRAM} audit FILE … --judge NAME …")
-    return read([(Path(name).name, Path(name)) for name in options.files], _read_options(options))
+    files = [(shown_name(Path(name).name), Path(name)) for name in options.files]
+    return read(files, _read_options(options))
 
 
 def _read_options(options: argparse.Namespace) -> ReadOptions:
     from .importers import ReadOptions
 
     mapping = tuple(_pair(text, "--map") for text in options.map or ())
-    return ReadOptions(mapping=mapping, **{name: getattr(options, name) for name in READ})
+    meant = tuple(_pair(text, "--label-map") for text in options.label_map or ())
+    given = {name: getattr(options, name) for name in READ}
+    return ReadOptions(mapping=mapping, label_map=meant, **given)
 
 
 def _no_votes(readings: Sequence[ImportResult]) -> str:
@@ -315,10 +370,8 @@ def _stop_output() -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidOption(f"{path}: cannot be written ({error.strerror}).") from error
+    with written_whole(path) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -436,6 +489,8 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--map", metavar="CANONICAL=THEIRS", help="name columns", **SEVERAL)
     parser.add_argument("--labels", metavar="NAME", help="vocabulary of the labels")
     parser.add_argument("--gold-labels", metavar="NAME", help="vocabulary of gold, if not that of the labels")
+    meant = "what a label means: A, B, tie or failed (a call without a verdict)"
+    parser.add_argument("--label-map", metavar="LABEL=MEANING", help=meant, **SEVERAL)
     refers = "labels name the models, or the first and second shown"
     parser.add_argument("--label-refers", choices=("model", "slot"), help=refers)
     parser.add_argument("--confidence-scale", type=int, choices=(1, 100), help="confidence is 0-1 or 0-100")

@@ -133,5 +133,13 @@ class StoreInUse(AppellateError):
     """Another process has the store file open."""
 
 
+class StoreReplaced(AppellateError):
+    """The store file was deleted, replaced or overwritten while it was open here."""
+
+
+class DamagedStore(UnreadableFile):
+    """The store file is not what was written: a changed, cut or exchanged part of it."""
+
+
 class WarehouseError(AppellateError):
     """Another engine that cannot be reached, refuses, or dies; or its driver is not installed."""

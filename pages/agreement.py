@@ -1,39 +1,44 @@
-"""Does it agree with itself, with others, with people?"""
+"""Does it agree with itself, with others, with people; and which of two is better?"""
 
 import streamlit as st
 
 from core.interpretation.verdicts import ICC_STRONG
 from pages.sections.agreement import raters
 from pages.sections.agreement.controls import read_results
-from pages.shared import widgets
+from pages.sections.agreement.pair import pair_section
+from pages.shared import cards, widgets
 
-widgets.title("Agreement", "Does it agree with itself, with others, with people?")
-answer, controls = st.container(), st.container(horizontal=True)
-results = read_results()
-rater = widgets.select("Judge", results.counts, start=results.least_agreeing, key="rater", place=controls)
-mark = controls.slider(
-    "Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL
-)
-with answer:
-    widgets.verdict(results.verdicts[rater])
 
-left, right = st.columns(2, gap="medium")
-with left:
-    repeat = raters.itself_section(results, mark)
-with right:
-    disagreement = raters.others_section(results)
-widgets.votes_table(repeat, name="repeat")
-if disagreement:
-    widgets.comparisons_table(*disagreement, name="disagree")
-raters.pair_tables(results, mark)
-raters.all_section(results)
-raters.people_section(results, rater)
-widgets.copy_as_python(
-    f"""counts = queries.vote_counts(store, selection)
+def everybody() -> None:
+    answer, controls = st.container(), st.container(horizontal=True)
+    results = read_results()
+    rater = widgets.select("Judge", results.counts, start=results.least_agreeing, key="rater", place=controls)
+    mark = controls.slider(
+        "Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL
+    )
+    with answer:
+        widgets.verdict(results.verdicts[rater])
+    left, right = st.columns(2, gap="medium")
+    with left:
+        repeat = raters.itself_section(results, mark)
+    with right:
+        disagreement = raters.others_section(results)
+    cards.votes_behind(repeat, name="repeat")
+    if disagreement:
+        cards.comparisons(*disagreement, name="disagree")
+    raters.pair_tables(results, mark)
+    raters.all_section(results)
+    raters.people_section(results, rater)
+    widgets.copy_as_python(
+        f"""counts = queries.vote_counts(store, selection)
 for pair in agreement_matrix(counts).pairs:
     print(pair.judge_1, pair.judge_2, pair.kappa, pair.raw, pair.n)
 found = inter_rater_reliability(counts, rng=default_rng(0))
 print(found.alpha_nominal, found.alpha_ordinal, found.fleiss)
 ratings = queries.ratings(store, selection, anchors={results.anchors!r}).get({rater!r})
 print(ratings and icc(ratings).icc_3_k)"""
-)
+    )
+
+
+widgets.title("Agreement", "Does it agree with itself, with others, with people?")
+widgets.tabs({"All raters": everybody, "Two judges": pair_section}, key="view")

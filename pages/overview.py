@@ -8,7 +8,7 @@ from core.auditing import AuditOptions, audit
 from core.interpretation.summary import missing
 from core.reporting.html import report
 from pages.sections.overview.verdicts import checks_section, findings_section, raters_section, summary
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 from pages.shared.limits import current_options, limits_section
 
 widgets.title("Overview", "Can I trust this judge?")
@@ -62,3 +62,4 @@ for judge, overall in found.overall.items():
 for verdict in found.verdicts:
     print(verdict.judge, verdict.check, verdict.verdict, verdict.sentence)"""
 )
+cards.error_cards(str(st.session_state.get("checked") or next(iter(found.overall))))

@@ -126,7 +126,7 @@ REFUSED = {
         "Add at least one",
     ),
     "same-names.parquet": (TWICE.getvalue(), UnreadableFile, "columns 1 and 2", "Rename one"),
-    "deep.json": (b"[" * 200_000, UnreadableFile, "line 1: nested too deep", "flat array"),
+    "deep.json": (b"[" * 200_000, UnreadableFile, "line 1: nested deeper than 64", "flat array"),
     "cut.json": (b'[{"item_id":1},\n{"item_id":2,', UnreadableFile, "line 2, column 14", "write it again"),
     "long-number.json": (
         b'[{"vote":' + b"9" * 5000 + b"}]",
@@ -346,7 +346,7 @@ REJECTED = {
         [2],
         "(whole row)",
         '{"item_id":[[[',
-        "nested too deep",
+        "nested deeper than 64",
         "flat object",
         1,
     ),

@@ -19,6 +19,7 @@ TIERS = (
     # Where the program runs from.
     ("installation",),
     ("errors",),
+    ("files",),
     ("schema",),
     ("records", "labels"),
     ("stats",),

@@ -22,11 +22,13 @@ from benchmarks.planted_votes import (
     many_judges,
     situations,
 )
+from core.auditing import AuditOptions, audit
 from core.importers import read
 from core.interpretation import estimates
 from core.interpretation.rules import LIMITS
 from core.records import OutcomeCounts, VoteCounts
-from core.schema import COLUMN_NAMES, VOTES
+from core.schema import COLUMN_NAMES, VOTES, Selection
+from core.store import Store
 
 BASE = Situation(name="base", items=40_000, votes=4)
 
@@ -69,7 +71,7 @@ def test_there_are_many_situations_and_all_differ():
     found = situations()
     assert len(found) >= 300
     assert len({(one.name, one.items) for one in found}) == len(found)
-    assert {one.items for one in found} == {10, 30, 100, 300, 1000}
+    assert {one.items for one in found} == {10, 30, 100, 300, 419, 1000}
     assert {one.votes for one in found} == {1, 2, 4, 8}
     assert {one.gold for one in found} == {"balanced", "one-sided", "half ties", "none"}
     assert all((one.fault == "none") == (one.effect == 0) for one in found)
@@ -151,7 +153,7 @@ def test_other_faults():
 
 
 def test_people_and_unequal_votes():
-    situation = Situation(name="people", items=500, votes=8, unequal=True, people=3, gold="none")
+    situation = Situation(name="people", items=500, votes=8, unequal="evenly", people=3, gold="none")
     table = draw(situation, 2, np.random.default_rng(1))
     human = table["rater_type"] == "human"
     assert human.sum() == 2 * 3 * 500
@@ -161,6 +163,16 @@ def test_people_and_unequal_votes():
     assert set(votes) == {2, 4, 6, 8}
     assert len(set(table["item_id"])) == 1000
     assert set(table) <= set(COLUMN_NAMES)
+
+
+def test_most_items_may_have_one_pair_and_gold_may_like_the_own_family():
+    situation = Situation(name="few", items=20_000, votes=8, unequal="mostly one pair", gold_own=0.7)
+    table = draw(situation, 1, np.random.default_rng(9))
+    _, votes = np.unique(table["item_id"].astype(str), return_counts=True)
+    assert set(votes) == {2, 8}
+    assert (votes == 8).mean() == pytest.approx(0.1, abs=0.01)
+    own = np.where(table["model_a"] == "alpha-1", 1, -1)
+    assert (own == table["gold"].astype(int)).mean() == pytest.approx(0.7, abs=0.02)
 
 
 def test_estimates_find_what_is_planted():
@@ -290,6 +302,75 @@ def test_the_best_of_many_judges_do_not_fail():
         assert verdict in ("trust", "trust_with_limits"), (name, grades)
 
 
+def audited_file(table, folder, **options):
+    """Audit of a table that is written as a file, read and loaded: the verdict of each judge and check."""
+    suffix, write = FILES["plain"]
+    file = folder / f"votes{suffix}"
+    file.write_bytes(write(table))
+    with Store.open(None) as store:
+        store.load(read([(file.name, file)])[0])
+        found = audit(store, Selection(), AuditOptions(splits=0, **options))
+    return found, {(verdict.judge, verdict.check): verdict for verdict in found.verdicts}
+
+
+@pytest.mark.slow
+def test_a_file_of_65_judges_with_gold(tmp_path):
+    """No judge fails for differing from a bad one, and the twelve most accurate do not fail."""
+    table, right = many_judges(np.random.default_rng(6))
+    found, verdicts = audited_file(table, tmp_path)
+    assert len(found.judges) == 65
+    best = sorted(right, key=lambda name: -right[name])[:12]
+    for name in right:
+        agreement = verdicts[name, "agreement"]
+        assert agreement.verdict == "unknown"
+        assert "Differing from another judge is no fault" in agreement.sentence
+        assert "agreement" not in found.overall[name].because
+        # What fails does so for what is known of it: its own share right, or its own outputs.
+        failed = {
+            check for judge, check in verdicts if judge == name and verdicts[judge, check].verdict == "fail"
+        }
+        assert failed <= {"accuracy", "data", "repeatability"}, name
+        assert (found.overall[name].verdict == "do_not_trust") <= (right[name] < 0.62), name
+    for name in best:
+        assert verdicts[name, "accuracy"].verdict == "ok"
+        assert found.overall[name].verdict in ("trust", "trust_with_limits")
+
+
+def test_a_file_of_chosen_and_rejected_responses(tmp_path):
+    """Gold is always A: a judge right on 95 % is ok on 30 items, and no constant label is held against it."""
+    surest = Situation(
+        name="chosen", items=30, votes=2, gold="one-sided", judge=Judge(accuracy=0.95, stated="none")
+    )
+    table = draw(surest, 40, np.random.default_rng(10))
+    found, verdicts = audited_file(table, tmp_path, anchors=())
+    graded = [verdicts[judge.judge, "accuracy"] for judge in found.judges]
+    assert len(graded) == 40
+    assert sum(verdict.verdict == "ok" for verdict in graded) >= 36
+    assert not any(verdict.verdict in ("warn", "fail") for verdict in graded)
+    assert not any("commonest" in verdict.sentence for verdict in found.verdicts)
+    assert {found.overall[judge.judge].verdict for judge in found.judges} <= {"trust", "trust_with_limits"}
+
+
+@pytest.mark.parametrize(
+    ("check", "fault"),
+    [
+        ("length", {"length": 0.5}),
+        ("own_family", {"family": 0.5}),
+        ("discrimination", {"stated": "random"}),
+    ],
+)
+def test_a_judge_with_such_a_fault_passes_not_every_check(check, fault, tmp_path):
+    """Half of the votes follow length or family, or confidence says nothing, and no other check sees it."""
+    table = draw(
+        Situation(name="fault", items=300, votes=2, judge=Judge(**fault)), 1, np.random.default_rng(11)
+    )
+    found, verdicts = audited_file(table, tmp_path, families={"alpha": ("alpha", "judge")})
+    assert verdicts["judge-0000", check].verdict in ("warn", "fail")
+    overall = found.overall["judge-0000"]
+    assert overall.verdict == "trust_with_limits"
+    assert check in overall.because
+
+
 def test_equal_models_are_equal():
     table = equal_models(np.random.default_rng(7), models=7, items=20_000)
     share = [
@@ -321,6 +402,16 @@ def test_tables(capsys):
         assert heading in shown
     assert "| slot bias | 0.4 | 2 | 0.8 | position | 1.00" in shown
     assert "| no fault, balanced gold, 2 votes, alike 0.8 | 100 |" in shown
+
+
+def test_what_is_kept_is_not_drawn_again(tmp_path, monkeypatch, capsys):
+    few = ["--only", "slot bias 0.4, 2 votes", "--items", "30", "--power-draws", "2", "--workers", "1"]
+    kept = ["--kept", str(tmp_path / "found.jsonl")]
+    planted.main([*few, *kept])
+    first = capsys.readouterr().out
+    monkeypatch.setattr(planted, "_job", None)
+    planted.main([*few, *kept])
+    assert capsys.readouterr().out == first
 
 
 def test_a_cell_may_show_what_chance_shows():

@@ -281,7 +281,7 @@ def test_a_store_open_in_another_process_says_so(tmp_path):
 def test_a_damaged_file_is_refused_and_kept(tmp_path, content):
     path = tmp_path / "s.duckdb"
     path.write_bytes(content)
-    with pytest.raises(UnreadableFile, match="cannot be opened"):
+    with pytest.raises(UnreadableFile, match="is damaged"):
         Store.open(path)
     assert path.read_bytes() == content
 

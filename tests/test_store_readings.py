@@ -170,7 +170,7 @@ def test_what_cannot_be_taken_over(full, tmp_path, capsys):
     Store.open(tmp_path / "empty.duckdb").close()
     for arguments, words in (
         ([full, "--store", full], "is the store itself"),
-        ([cut], "cut.duckdb cannot be opened"),
+        ([cut], "cut.duckdb is damaged"),
         ([tmp_path / "empty.duckdb"], "holds no vote, score or ranking"),
         ([full, "--labels", "1/0/-1"], "a store, whose columns are known"),
         ([full, tmp_path / "absent.csv"], "no such file"),

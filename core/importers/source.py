@@ -11,12 +11,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from ..errors import UnreadableFile
 from ..installation import PROGRAM
 
 # The most regular votes pack about 100 to 1; gzip reaches 1,030 to 1 only on what says nothing.
 _RATIO = 200
 _FREE = 64 * 1024**2
+MAX_COLUMNS = 10_000
+"""Most columns of a table, or different keys of JSON objects."""
+MAX_CELLS = 100_000_000
+"""Most cells (rows × columns) of a table with more than `_NARROW` columns."""
+_NARROW = 64
+MAX_DEPTH = 64
+"""How deep JSON may be nested."""
+_LARGE = 4 * 1024**2
+_BYTES_PER_OBJECT, _BYTES_PER_COMMA = 24, 4
+"""JSON larger than `_LARGE` with less text than that would unfold to a hundred times its size in memory."""
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BOM = b"\xef\xbb\xbf"
 _SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".pq")
 
@@ -37,13 +51,14 @@ _FOREIGN = (
 class Source:
     """A file's name and unpacked bytes, text without its byte order mark; `sha256` is of the file as given.
 
-    kind : json begins like JSON or JSON Lines.
+    kind : json begins like JSON or JSON Lines.  folders : those above the file, if it was read from a path.
     """
 
     name: str
     data: bytes
     sha256: str
     kind: Literal["parquet", "json", "delimited"]
+    folders: tuple[str, ...] = ()
 
     @property
     def stem(self) -> str:
@@ -92,10 +107,56 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
             f"with {PROGRAM} import, or export it; else save the table as CSV or Parquet."
         )
     sha256 = hashlib.sha256(raw).hexdigest()
+    folders = data.resolve().parent.parts if isinstance(data, Path) else ()
     if unpacked[:4] == b"PAR1" or name.casefold().endswith((".parquet", ".pq")):
         return Source(name=name, data=unpacked, sha256=sha256, kind="parquet")
     text = _utf8(name, unpacked)
-    return Source(name=name, data=text, sha256=sha256, kind="json" if _JSON.match(text) else "delimited")
+    if _JSON.match(text):
+        _refuse_unfolding(name, text)
+        return Source(name=name, data=text, sha256=sha256, kind="json", folders=folders)
+    header = _STRINGS.sub(b"", text.lstrip(b"\r\n").partition(b"\n")[0])
+    refuse_size(name, text.count(b"\n"), 1 + max(map(header.count, (b",", b"\t", b";", b"|"))))
+    return Source(name=name, data=text, sha256=sha256, kind="delimited")
+
+
+def refuse_size(name: str, rows: int, columns: int) -> None:
+    """Refuse a table that is wider than votes are, before it is taken apart."""
+    if columns > MAX_COLUMNS:
+        raise UnreadableFile(
+            f"{name}: {columns:,} columns, more than {MAX_COLUMNS:,}. Keep those that the votes need."
+        )
+    if columns > _NARROW and rows * columns > MAX_CELLS:
+        raise UnreadableFile(
+            f"{name}: {rows:,} rows of {columns:,} columns, more than {MAX_CELLS:,} cells. Keep the columns "
+            "that the votes need, or split the file."
+        )
+
+
+def _refuse_unfolding(name: str, text: bytes) -> None:
+    """Refuse JSON that is brackets and commas mostly: each object takes 200 bytes, whatever is in it."""
+    if len(text) < _LARGE:
+        return
+    for what, count, least in (
+        ("objects", text.count(b"{"), _BYTES_PER_OBJECT),
+        ("values", text.count(b",") + text.count(b"["), _BYTES_PER_COMMA),
+    ):
+        if count * least > len(text):
+            raise UnreadableFile(
+                f"{name}: {count:,} {what} in {len(text):,} bytes: fewer than {least} bytes each, which no "
+                "file of votes has. Check what wrote it."
+            )
+
+
+def depth(text: bytes) -> int:
+    """How deep JSON is nested at most. Brackets in strings count only where the limit seems exceeded."""
+    found = _deepest(text)
+    return _deepest(_STRINGS.sub(b"", text)) if found > MAX_DEPTH else found
+
+
+def _deepest(text: bytes) -> int:
+    brackets = np.frombuffer(text.translate(None, _NO_BRACKETS), np.uint8)
+    opening = (brackets == ord("[")) | (brackets == ord("{"))
+    return int(np.cumsum(np.where(opening, np.int8(1), np.int8(-1)), dtype=np.int32).max(initial=0))
 
 
 def _read(name: str, path: Path, max_bytes: int) -> bytes:

@@ -10,6 +10,7 @@ import io
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import UnreadableFile
 from ..labels import shown
 from .columns import Cells, Rejects, cell_text, encode_cells
-from .source import Source
+from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +30,9 @@ DELIMITERS = (",", "\t", ";", "|")
 _NAMES = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _HEADER_LIMIT = 1024**2
 _BLOCK = 16 * 1024**2
-_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+MAX_RAGGED = 100_000
+"""Most rows with another number of cells than the header."""
+_GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -104,7 +107,7 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[A
 
     def skip(row: Any) -> str:
         ragged.append(row)
-        return "skip"
+        return "skip" if len(ragged) <= MAX_RAGGED else "error"
 
     # Blocks need less memory; a cell may be longer than a block, and then the file is one.
     for block in sorted({min(_BLOCK, len(source.data) + 1), len(source.data) + 1}):
@@ -125,6 +128,11 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[A
             )
             break
         except pa.ArrowInvalid as error:
+            if len(ragged) > MAX_RAGGED:
+                raise UnreadableFile(
+                    f"{source.name}: line {ragged[0].number}: more than {MAX_RAGGED:,} rows have another "
+                    f"number of cells than the header, which has {width}. Check the header and the separator."
+                ) from None
             if block > len(source.data):
                 raise UnreadableFile(
                     f"{source.name}: no table of {_NAMES[delimiter]}-separated cells ({error})."
@@ -149,7 +157,8 @@ def _below_header(column: pa.ChunkedArray) -> Cells:
 def unguard(text: str) -> str:
     """Undo the apostrophe that an export puts before a text cell which a spreadsheet would run as a formula.
 
-    The export puts one before any text that matches ^'*[=+-@ tab CR], so one is taken from ^'+[=+-@ tab CR].
+    The export puts one before any text that matches ^'*[=+-@ tab CR LF ＝＋－＠], so one is
+    taken from the same after ^'+.
     """
     return text[1:] if _GUARDED.match(text) else text
 
@@ -175,7 +184,9 @@ def _header(source: Source) -> tuple[str, list[str]]:
             f"{name}: line 1: one column only ({shown(cells[0] if cells else '')}). The file must be "
             "separated by comma, semicolon, tab or bar, with a header such as item_id,judge,vote."
         )
-    if twice := next((cell for i, cell in enumerate(cells) if cell and cell in cells[:i]), None):
+    refuse_size(name, 1, width)
+    named = Counter(cell for cell in cells if cell)
+    if twice := next((cell for cell, count in named.items() if count > 1), None):
         first = cells.index(twice)
         raise UnreadableFile(
             f"{name}: line 1: columns {first + 1} and {cells.index(twice, first + 1) + 1} are both named "
@@ -223,14 +234,16 @@ def read_records(source: Source, is_record: Callable[[Record], bool] = lambda wh
     ------
     UnreadableFile : no JSON, nested too deep, or no object in it.
     """
-    text = source.text()
+    text, deep = source.text(), depth(source.data) > MAX_DEPTH
     if text.lstrip()[:1] == "[":
-        found, rejects = _array(source.name, text), Rejects()
+        found, rejects = _array(source.name, text, deep), Rejects()
     else:
         try:
-            found, rejects = _unwrapped(source.name, json.loads(text), is_record), Rejects()
+            whole = json.loads(text)
         except (ValueError, RecursionError) as error:
-            found, rejects = _lines(source.name, text, error)
+            found, rejects = _lines(source.name, text, error, deep)
+        else:
+            found, rejects = _unwrapped(source.name, _flat(source.name, whole, deep), is_record), Rejects()
     good = [(row, value) for row, value in found if isinstance(value, dict)]
     for row, value in found:
         if not isinstance(value, dict):
@@ -246,13 +259,21 @@ def read_records(source: Source, is_record: Callable[[Record], bool] = lambda wh
     return Records(records=records, row=row_numbers, rejects=rejects, rows=len(good) + len(rejects))
 
 
-def _array(name: str, text: str) -> list[tuple[int, Any]]:
-    try:
-        values = json.loads(text)
-    except RecursionError:
+def _flat(name: str, whole: Any, deep: bool) -> Any:
+    """What was read, unless it is nested too deep."""
+    if deep:
         raise UnreadableFile(
-            f"{name}: line 1: nested too deep to be votes. Write a flat array of objects."
-        ) from None
+            f"{name}: line 1: nested deeper than {MAX_DEPTH}, which is no file of votes. Write a flat array "
+            "of objects."
+        )
+    return whole
+
+
+def _array(name: str, text: str, deep: bool) -> list[tuple[int, Any]]:
+    try:
+        values = _flat(name, json.loads(text), deep)
+    except RecursionError:
+        _flat(name, None, True)
     except json.JSONDecodeError as error:
         raise _invalid(name, error) from None
     except ValueError as error:
@@ -285,7 +306,7 @@ def _unwrapped(name: str, whole: Record, is_record: Callable[[Record], bool]) ->
     return list(enumerate(records, start=1))
 
 
-def _lines(name: str, text: str, whole: Exception) -> tuple[list[tuple[int, Any]], Rejects]:
+def _lines(name: str, text: str, whole: Exception, deep: bool) -> tuple[list[tuple[int, Any]], Rejects]:
     """One object per line. whole : why the text is not JSON as a whole."""
     found: list[tuple[int, Any]] = []
     rejects = Rejects()
@@ -295,9 +316,12 @@ def _lines(name: str, text: str, whole: Exception) -> tuple[list[tuple[int, Any]
             continue
         row += 1
         try:
+            if deep and depth(line.encode()) > MAX_DEPTH:
+                raise RecursionError
             found.append((row, json.loads(line)))
         except RecursionError:
-            rejects.add(row, "(whole row)", line, "nested too deep to be a vote; write a flat object")
+            reason = f"nested deeper than {MAX_DEPTH}, which is no vote; write a flat object"
+            rejects.add(row, "(whole row)", line, reason)
         except ValueError as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
             rejects.add(
@@ -310,13 +334,17 @@ def _lines(name: str, text: str, whole: Exception) -> tuple[list[tuple[int, Any]
     return found, rejects
 
 
-def table_of_records(records: Records) -> TextTable:
+def table_of_records(records: Records, file: str) -> TextTable:
     """Records as a table: nested values stay as JSON text, null is missing."""
     names: dict[str, None] = {}
     for record in records.records:
         names |= dict.fromkeys(record)
+        if len(names) > MAX_COLUMNS:
+            break
+    refuse_size(file, len(records.records), len(names))
     columns = {
-        name.strip(): encode_cells([_cell(record.get(name)) for record in records.records]) for name in names
+        _text_of(name).strip(): encode_cells([_cell(record.get(name)) for record in records.records])
+        for name in names
     }
     return TextTable(
         columns=columns, row=np.array(records.row, np.int64), rejects=records.rejects, rows=records.rows
@@ -330,7 +358,11 @@ def _cell(value: object) -> str | None:
     if kind is int or (kind is float and math.isfinite(value)):  # type: ignore[arg-type]
         return repr(value)
     text = value if isinstance(value, str) else _ENCODE(value)
-    # A lone surrogate is legal in JSON and in no UTF-8 text.
+    return _text_of(text)
+
+
+def _text_of(text: str) -> str:
+    """A lone surrogate is legal in JSON and in no UTF-8 text."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from ..agreement.confusion_matrix import Confusion, commonest_error
 from ..agreement.judge_vs_human import RULES, JudgeVsHuman, Rule
 from ..agreement.kappa import JudgePair
+from ..agreement.paired import PairedJudges, PairedMeasure
 from ..agreement.reliability import InterRaterReliability, Repeatability
 from . import verdicts
-from .format import SAYS, interval, percent, percent_span
+from .format import SAYS, interval, percent, percent_span, signed, signed_ends
 from .summary import NAMED
 from .tables import TEXT, Column, frame
 from .verdicts import Verdict
@@ -78,6 +79,58 @@ JUDGES_BESIDE_PEOPLE = (
     Column("note", "reason", TEXT, optional=True),
 )
 """A row per judge, person and rule."""
+
+
+MEASURES = {
+    "right": "right",
+    "flips": "changed by order",
+    "brier": "squared error of its confidence",
+    "overconfidence": "overconfidence",
+}
+"""What a measure of two judges is called."""
+
+DIFFERENCES = (
+    Column("measure", lambda row: MEASURES[row.measure], TEXT),
+    Column("first", "one"),
+    Column("second", "two"),
+    Column("difference", "difference", "+.3f", ends=("low", "high")),
+    Column("items", "difference.n", ",d"),
+    Column("note", "reason", TEXT, optional=True),
+)
+"""A row per measure of two judges on what both judged."""
+
+
+def compared(one: str, two: str, found: PairedJudges) -> str:
+    """Which of two judges is better at what, and on how many comparisons they part."""
+    said = [_difference(one, two, row) for row in found.measures if row.measure in COMPARED_BY]
+    apart = f"Their verdicts differ on {len(found.parted):,} of {found.n:,} comparisons"
+    return " ".join([*filter(None, said), f"{apart} ({percent(len(found.parted) / found.n)})."])
+
+
+COMPARED_BY = {
+    "right": ("{more} is right more often than {less}", "Which of the two is right more often is open"),
+    "flips": (
+        "{more} changes more verdicts with the order",
+        "Neither changes more with the order for certain",
+    ),
+    "brier": ("{more} is further off with its confidence", "Neither is shown to be better calibrated"),
+}
+"""What a difference says that leaves out 0, and one that does not."""
+
+
+def _difference(one: str, two: str, row: PairedMeasure) -> str:
+    found = row.difference
+    if found is None or not found.has_interval:
+        return ""
+    shown = found.low > 0 or found.high < 0
+    more, less = (one, two) if found.value > 0 else (two, one)
+    sentence = COMPARED_BY[row.measure][0 if shown else 1].format(more=more, less=less)
+    if shown and found.value < 0:
+        # Of the one that the sentence names first.
+        found = replace(found, value=-found.value, low=-found.high, high=-found.low)
+    points = found.scaled(100)
+    span = f"{signed(points.value, 1)} points, {signed_ends(points, 1)}, {found.n:,} items"
+    return f"{sentence} ({span})."
 
 
 def repeatabilities(results: Mapping[str, Repeatability], strong: float) -> pd.DataFrame:

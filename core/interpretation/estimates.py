@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..agreement.reliability import Repeatability
-from ..confidence.calibration_error import by_chance, calibration, calibration_intervals, noise_floor
+from ..confidence.calibration_error import by_chance, calibration, ece_interval, noise_floor
 from ..confidence.selective import auroc
 from ..records import NO_GOLD, OutcomeCounts, VoteCounts, majority
 from ..stats.estimate import Estimate
@@ -118,8 +118,10 @@ def expected_calibration_error(
         return None
     found = calibration(known, bins=bins, level=level)
     # A generator of its own, so that the floor is that of the tables, where nothing was drawn before it.
-    floor = noise_floor(known, rng=deepcopy(rng), bins=bins, level=level, draws=draws)
-    interval = calibration_intervals(known, rng=rng, bins=bins, level=level, iterations=draws).ece
+    floor = noise_floor(
+        known, rng=deepcopy(rng), bins=bins, level=level, draws=draws, diagram=found.reliability
+    )
+    interval = ece_interval(known, rng=rng, bins=bins, level=level, iterations=draws)
     return replace(interval, value=found.ece, n=found.items), by_chance(floor)
 
 

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..errors import InvalidOption
+from ..files import written_whole
 from ..records import FloatArray, IntArray
 from ..schema import COLUMNS, POSITIONS
 
@@ -382,10 +383,8 @@ def write_table(table: pa.Table, path: Path) -> int:
         with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
             file.write(content)
         content = packed.getvalue()
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise InvalidOption(f"{path}: cannot be written ({error.strerror})") from error
+    with written_whole(path) as part:
+        part.write_bytes(content)
     return int(table.num_rows)
 
 

@@ -34,10 +34,16 @@ def z_quantile(level: float) -> float:
 
 def t_quantile(df: int, level: float) -> float:
     """t of a two-sided interval with `df` degrees of freedom: the (1 + level)/2 quantile."""
+    return float(t_quantiles(df, level))
+
+
+def t_quantiles(df: ArrayLike, level: float) -> FloatArray:
+    """`t_quantile` elementwise."""
     from scipy.special import stdtrit
 
     check_level(level)
-    return float(stdtrit(df, (1 + level) / 2))
+    found: FloatArray = stdtrit(df, (1 + level) / 2)
+    return found
 
 
 def _checked_counts(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -429,5 +435,7 @@ def resample_items(
     items = int(row_item.max()) + 1 if len(row_item) else 0
     groups = min(items, MAX_RESAMPLED_GROUPS)
     group_of_item = np.arange(items) if items == groups else rng.permutation(items) % groups
-    weights = rng.multinomial(groups, np.full(groups, 1 / max(groups, 1)), size=iterations).astype(np.float64)
-    return group_of_item[row_item], weights
+    # Drawing groups and counting them takes a quarter of the time of drawing their counts.
+    drawn = rng.integers(max(groups, 1), size=(iterations, groups)) + groups * np.arange(iterations)[:, None]
+    weights = np.bincount(drawn.ravel(), minlength=iterations * groups).reshape(iterations, groups)
+    return group_of_item[row_item], weights.astype(np.float64)

@@ -17,10 +17,13 @@ import duckdb
 
 from ..errors import AppellateError, StoreInUse, UnreadableFile
 from ..installation import data_folder
-from .schema import TABLES, UPGRADES, VERSION
+from . import damage
+from .schema import TABLES, UPGRADES, VERSION, needed_by
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from ..schema import Kind
 
 
 Params = Sequence[Any] | Mapping[str, Any] | None
@@ -72,9 +75,21 @@ class Snapshot:
 class Change(Snapshot):
     """Statements that happen together or not at all."""
 
+    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        super().__init__(cursor)
+        self._registered: set[str] = set()
+
     def execute(self, sql: str, params: Params = None) -> None:
         """Run one statement for what it does."""
         self._cursor.execute(sql, params)
+
+    def forget(self) -> None:
+        """Drop the tables and names that statements of this change made for themselves."""
+        for (name,) in self.rows("select table_name from duckdb_tables() where temporary"):
+            self.execute(f"drop table temp.{name}")
+        for name in self._registered:
+            self._cursor.unregister(name)
+        self._registered.clear()
 
     def count(self, sql: str, params: Params = None) -> int:
         """The whole number that a statement gives, 0 for null."""
@@ -83,36 +98,54 @@ class Change(Snapshot):
     def register(self, name: str, rows: pa.Table) -> None:
         """Let statements of this change read a table by a name."""
         self._cursor.register(name, rows)
+        self._registered.add(name)
 
     def insert(self, rows: pa.Table, table: str) -> None:
         """Insert rows into a table by name; columns that are not given stay null."""
         self.register("inserted", rows)
         self.execute(f"insert into {table} by name select * from inserted")
         self._cursor.unregister("inserted")
+        self._registered.discard("inserted")
 
 
 class Database:
-    """A file of judgements, or memory. Threads may share it: each query has its own cursor."""
+    """A file of judgements, or memory. Threads may share it: each query has its own cursor.
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path | None) -> None:
+    notes : what was found at opening that the user should know.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        path: Path | None,
+        notes: tuple[str, ...] = (),
+        *,
+        read_only: bool = False,
+    ) -> None:
         self._connection = connection
-        self._writing = threading.RLock()
         self.path = path
+        self.notes = notes
+        self._watch = None if path is None or read_only else damage.watch(path)
+        self._writing = self._watch.writing if self._watch else threading.RLock()
+        self._together: Change | None = None
 
     @classmethod
     def open(cls, path: str | Path | None = None, *, read_only: bool = False) -> Self:
         """Open the store at `path`, creating it if absent; `None` is a new store in memory.
+
+        A write-ahead log that does not belong to the file is given another name, and `notes` say so.
 
         read_only : change nothing: nothing is created, and a store of an earlier layout stays one.
 
         Raises
         ------
         StoreInUse : another process has the file open.
-        UnreadableFile : the file is damaged, no DuckDB file, or a DuckDB file with other tables.
+        DamagedStore : the file is not what was written.
+        UnreadableFile : no DuckDB file, or a DuckDB file with other tables.
         """
         # DuckDB takes `s3:…`, `md:…` or `:memory:` for something else than a file; an absolute path never is.
         place = None if path is None else Path(path).expanduser().absolute()
-        connection = _connect(place, read_only=read_only)
+        connection, notes = _connect(place, read_only=read_only)
         try:
             if place is not None and not _is_file(connection):
                 raise UnreadableFile(f"{place} is no store of Appellate; name another file")
@@ -123,15 +156,32 @@ class Database:
         except duckdb.BinderException as error:
             connection.close()
             raise UnreadableFile(f"{place} is no store of Appellate; name another file") from error
+        except duckdb.Error as error:
+            connection.close()
+            raise _named(error, place) or error from error
         except BaseException:
             connection.close()
             raise
-        return cls(connection, place)
+        return cls(connection, place, notes, read_only=read_only)
 
     def close(self) -> None:
         # DuckDB refuses while another thread writes, as a run that has just ended may.
         with self._writing:
+            if self._watch and not self._watch.problem():
+                # What fails here, for want of room or because somebody reads, stays in the write-ahead log.
+                with suppress(duckdb.Error):
+                    self._connection.execute("checkpoint")
+                self._watch.note()
             self._connection.close()
+            self._watch = None
+
+    def check(self, kind: Kind | None = None) -> None:
+        """Read everything in the store, or all that judgements of one kind need, and raise DamagedStore.
+
+        It takes about as long as one export. Opening looks at the tables only.
+        """
+        with self.snapshot() as moment:
+            damage.check_rows(moment.rows, self.path, None if kind is None else needed_by(kind))
 
     def __enter__(self) -> Self:
         return self
@@ -151,28 +201,67 @@ class Database:
 
     def query(self, sql: str, params: Params = None) -> pa.Table:
         """Run one statement on its own cursor. Text goes in `params`, never in `sql`."""
-        with self._connection.cursor() as cursor:
+        with self._cursor() as cursor:
             return Snapshot(cursor).query(sql, params)
 
     def rows(self, sql: str, params: Params = None) -> list[tuple[Any, ...]]:
         """Run one statement that gives few rows on its own cursor."""
-        with self._connection.cursor() as cursor:
+        with self._cursor() as cursor:
             return Snapshot(cursor).rows(sql, params)
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor whose errors have a name if the file is to blame."""
+        try:
+            with self._connection.cursor() as cursor:
+                yield cursor
+        except duckdb.Error as error:
+            raise _named(error, self.path) or error from error
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Several statements on one state of the store, whatever is loaded meanwhile."""
-        with self._connection.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.begin()
             try:
                 yield Snapshot(cursor)
             finally:
-                cursor.rollback()
+                # After an error that stopped the store nothing is left to be undone.
+                with suppress(duckdb.Error):
+                    cursor.rollback()
 
     @contextmanager
     def change(self) -> Iterator[Change]:
-        """Statements inside a transaction: all of it happens, or nothing."""
-        with self._writing, self._connection.cursor() as cursor:
+        """Statements inside a transaction: all of it happens, or nothing.
+
+        Raises
+        ------
+        StoreReplaced : the file is not the one that was opened; before anything is changed, or when a
+            change went into a file that is no longer in its place.
+        """
+        with self._writing:
+            if self._together is not None:
+                self._together.forget()
+                yield self._together
+                return
+            with self._changing() as change:
+                yield change
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """All changes inside are one: they happen together or not at all."""
+        with self.change() as change:
+            self._together = change
+            try:
+                yield
+            finally:
+                self._together = None
+
+    @contextmanager
+    def _changing(self) -> Iterator[Change]:
+        with self._cursor() as cursor:
+            if self._watch:
+                self._watch.check("Nothing was changed")
             cursor.begin()
             try:
                 yield Change(cursor)
@@ -184,31 +273,58 @@ class Database:
                 # A commit that fails has ended the transaction already; what went wrong is the first error.
                 with suppress(duckdb.Error):
                     cursor.rollback()
-                if isinstance(error, UNWRITABLE):
+                if isinstance(error, UNWRITABLE) and not _named(error, self.path):
                     raise AppellateError(
                         f"The store cannot be written ({str(error).splitlines()[0]}). "
                         "It is as it was before; make room and try again."
                     ) from error
                 raise
+            if self._watch:
+                if self._watch.is_elsewhere():
+                    self._watch.check("This change is lost with the file that was here")
+                self._watch.note()
 
 
-def _connect(place: Path | None, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+def _named(error: duckdb.Error, place: Path | None) -> AppellateError | None:
+    """What an error of DuckDB says about the file, if it does."""
+    if damage.STOPPED in str(error):
+        return AppellateError(
+            f"The store {place} was closed after an error that could not be undone, and is as it was before "
+            f"that change. Stop this process and start it again ({str(error).splitlines()[0][:200]})."
+        )
+    internal = isinstance(error, duckdb.InternalException | duckdb.SerializationException)
+    return damage.damaged(place, error) if internal or damage.is_damage(error) else None
+
+
+def _connect(place: Path | None, *, read_only: bool) -> tuple[duckdb.DuckDBPyConnection, tuple[str, ...]]:
+    """The connection, and what the user should know about it."""
+    notes: tuple[str, ...] = ()
     try:
         if place is not None and not read_only:
             place.parent.mkdir(parents=True, exist_ok=True)
+        if place is not None and damage.is_unreadable_log(place):
+            unread = f"{damage.log_of(place)} cannot be read; changes that are only in it are not seen here"
+            notes = (unread if read_only else damage.set_aside(place),)
         config = OFFLINE | ({"access_mode": "read_only"} if read_only else {})
-        return duckdb.connect(":memory:" if place is None else str(place), config=config)
+        name = ":memory:" if place is None else str(place)
+        try:
+            return duckdb.connect(name, config=config), notes
+        except duckdb.Error as error:
+            if place is None or read_only or not damage.is_foreign_log(error):
+                raise
+            notes = (damage.set_aside(place),)
+            return duckdb.connect(name, config=config), notes
     except (duckdb.Error, OSError) as error:
         reason = str(error).splitlines()[0]
-        if "lock" in reason or "being used by another process" in reason:
+        if damage.is_in_use(error):
             other = "." if read_only else ", or name another store with --store or APPELLATE_STORE."
             raise StoreInUse(
                 f"The store {place} is open in another process. Stop it (for instance the running app){other}"
             ) from error
-        other = " Name another with --store or APPELLATE_STORE, or move the file away to start an empty one."
-        raise UnreadableFile(
-            f"The store {place} cannot be opened ({reason}).{'' if read_only else other}"
-        ) from error
+        if place is not None and (damage.is_damage(error) or damage.is_foreign_log(error)):
+            raise damage.damaged(place, error, opened=False) from error
+        other = "" if read_only else " Name another with --store or APPELLATE_STORE."
+        raise UnreadableFile(f"The store {place} cannot be opened ({reason}).{other}") from error
 
 
 def _is_file(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -244,6 +360,9 @@ def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
             f"The store {place} has layout {layout}, this version reads {VERSION}: export its "
             "data sets with the version that made it and import them into a new store"
         )
+    if layout == VERSION and not read_only:
+        # What is read only may be what is left of a damaged store.
+        damage.check_tables(change.rows, place)
 
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:
@@ -251,4 +370,6 @@ def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     # A second store on the same file shares the instance, whose settings are locked already.
     if not connection.execute("select current_setting('lock_configuration')").fetchall()[0][0]:
         connection.execute("set enable_external_access = false")
+        # `close` writes the file itself, after a look at whether it is still the one that was opened.
+        connection.execute("pragma disable_checkpoint_on_shutdown")
         connection.execute("set lock_configuration = true")

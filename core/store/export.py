@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import InvalidOption, NoUsableVotes
+from ..files import written_whole
 from ..schema import FORMS, ImportResult, Kind, Selection
 from .connection import Database, Snapshot
 from .selection import Scope, at_one_moment, column_sql, extra_columns, nothing, scope
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# A spreadsheet runs cells that begin so. Apostrophes before it count too, as the importers strip exactly one.
-FORMULA = r"\A('*[=+\-@\t\r])"
+# A spreadsheet runs cells that begin so, some with the signs of full width too, and some past a line break.
+# Apostrophes before it count too, as the importers strip exactly one.
+FORMULA = r"\A('*[=+\-@\t\r\n＝＋－＠])"
 
 
 @at_one_moment
@@ -33,6 +35,9 @@ def judgements(store: Snapshot, selection: Selection, kind: Kind) -> pa.Table:
     """
     if kind not in FORMS:
         raise InvalidOption(f"Export of {kind!r}: there are 'votes', 'scores' and 'rankings'")
+    if not store.rows("select 1 from duckdb_tables() where table_name = ?", [kind]):
+        # A store of an earlier layout that is read only.
+        raise NoUsableVotes(f"No {FORMS[kind].unit} in the store")
     selected = scope(store, replace(selection, gold="given"), kind)
     found = listed(store, selected, selected.filter)
     if found.num_rows == 0:
@@ -93,18 +98,16 @@ def write_file(table: pa.Table, path: str | Path) -> None:
     import pyarrow as pa
 
     path = Path(path)
-    try:
+    if not path.name.endswith((".csv.gz", ".csv", ".parquet")):
+        raise InvalidOption(f"{path}: write to a name that ends in .csv, .csv.gz or .parquet")
+    with written_whole(path) as part:
         if path.name.endswith(".csv.gz"):
-            with pa.CompressedOutputStream(str(path), "gzip") as target:
+            with pa.CompressedOutputStream(str(part), "gzip") as target:
                 write_csv(table, target)
         elif path.suffix == ".csv":
-            write_csv(table, path)
-        elif path.suffix == ".parquet":
-            write_parquet(table, path)
+            write_csv(table, part)
         else:
-            raise InvalidOption(f"{path}: write to a name that ends in .csv, .csv.gz or .parquet")
-    except OSError as error:
-        raise InvalidOption(f"{path}: cannot be written ({error.strerror or error})") from error
+            write_parquet(table, part)
 
 
 def _sink(target: str | Path | BinaryIO) -> str | BinaryIO:
@@ -142,8 +145,10 @@ def read_store(path: Path) -> list[StoredDataset]:
     UnreadableFile : the file is damaged, or of DuckDB but no store.
     NoUsableVotes : nothing is in it.
     """
-    with Database.open(path, read_only=True) as store, store.snapshot() as moment:
-        found = list(_datasets(moment, path.name))
+    with Database.open(path, read_only=True) as store:
+        store.check()
+        with store.snapshot() as moment:
+            found = list(_datasets(moment, path.name))
     if not found:
         raise NoUsableVotes(f"{path}: this store holds no vote, score or ranking")
     return found

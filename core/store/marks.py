@@ -1,9 +1,9 @@
-"""The votes behind a mark of a chart: a bin, a cell, a bar or a row."""
+"""The votes behind a mark of a chart: a bin, a cell, a bar or a row; and the errors that tell most."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .connection import Snapshot
 
 
+LISTED_AT_ONCE = 20_000
+"""Votes whose numbers one statement names."""
 EDGE_TOLERANCE = 1e-9
 """Bins are (low, high] with edges compared so (docs/methods.md §5)."""
 
@@ -32,11 +34,12 @@ class Mark:
     orientation. flip : of the pair of orders in one run: `same` verdict, `flip` (another verdict, hard flips
     included) or `hard` (+1 against -1). category : "" means without one. slot : the vote went to the
     response shown `first`, `second`, or was a `tie` with known position. items : item ids.
-    comparisons : codes of comparisons, as the counts of the same selection have them.
+    comparisons : codes of comparisons, as the counts of the same selection have them.  judges : any of them.
     rule : under `both_orders`, `confidence` and `correct` speak of the pair of orders as in `outcomes`.
     """
 
     judge: str | None = None
+    judges: tuple[str, ...] | None = None
     confidence: tuple[float, float] | None = None
     vote: int | None = None
     gold: int | None = None
@@ -53,8 +56,10 @@ class Mark:
 
 
 @at_one_moment
-def votes_behind(store: Snapshot, selection: Selection, *, mark: Mark, limit: int = 1000) -> pa.Table:
-    """Usable votes that meet a mark, in the order of loading, at most `limit`.
+def votes_behind(
+    store: Snapshot, selection: Selection, *, mark: Mark, limit: int | None = 1000, offset: int = 0
+) -> pa.Table:
+    """Usable votes that meet a mark, in the order of loading: at most `limit` after the first `offset`.
 
     Columns are the canonical ones, with gold as the selection forms it, and every extra column.
 
@@ -63,6 +68,24 @@ def votes_behind(store: Snapshot, selection: Selection, *, mark: Mark, limit: in
     NoUsableVotes : no vote meets the mark. UnknownName : a judge or model that the store does not have.
     """
     selected = scope(store, selection)
+    behind, params = _behind(store, selected, selection, mark)
+    part = "" if limit is None else f" limit {int(limit)} offset {int(offset)}"
+    found = store.rows(f"select v.id {behind} order by v.id{part}", params)
+    if not found:
+        raise NoUsableVotes("No vote is behind this mark")
+    return _listed(store, selected, [number for (number,) in found])
+
+
+@at_one_moment
+def count_behind(store: Snapshot, selection: Selection, *, mark: Mark) -> int:
+    """How many usable votes meet a mark: as many rows as `votes_behind` has without a limit."""
+    behind, params = _behind(store, scope(store, selection), selection, mark)
+    ((n,),) = store.rows(f"select count(*) {behind}", params)
+    return int(n)
+
+
+def _behind(store: Snapshot, selected: Scope, selection: Selection, mark: Mark) -> tuple[str, dict[str, str]]:
+    """`from … where …` of the votes `v` that meet a mark, and its parameters."""
     conditions, params = _conditions(selected, mark)
     if mark.comparisons is not None:
         # A code rises where a comparison of the selection begins.
@@ -81,17 +104,71 @@ def votes_behind(store: Snapshot, selection: Selection, *, mark: Mark, limit: in
                                   count_if(v.vote = 0) as tie, count_if(v.vote = -1) as minus
                            from {usable} v group by v.judge, v.comparison) n
                     on (n.judge, n.comparison) = (v.judge, v.comparison)"""
-    found = store.rows(
-        selected.sql(
-            f"""select v.id from {{usable}} v join {{gold}} g on g.comparison = v.comparison {joins}
-                where {{conditions}} order by v.id limit {int(limit)}""",
-            conditions=" and ".join(conditions) or "true",
-        ),
-        {**selected.params, **params},
-    )
-    if not found:
-        raise NoUsableVotes("No vote is behind this mark")
-    return listed(store, selected, f"v.id in ({', '.join(str(number) for (number,) in found)})")
+    behind = f"from {{usable}} v join {{gold}} g on g.comparison = v.comparison {joins} where {{conditions}}"
+    return selected.sql(behind, conditions=" and ".join(conditions) or "true"), {**selected.params, **params}
+
+
+def _listed(store: Snapshot, selected: Scope, votes: list[Any]) -> pa.Table:
+    """All columns of these votes, in the order of their numbers."""
+    import pyarrow as pa
+
+    parts = [
+        listed(store, selected, f"v.id in ({', '.join(map(str, votes[start : start + LISTED_AT_ONCE]))})")
+        for start in range(0, len(votes), LISTED_AT_ONCE)
+    ]
+    # Extra columns may be of some votes only.
+    return parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="default")
+
+
+Telling = Literal["surest", "flipped", "against people"]
+
+
+@at_one_moment
+def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Telling, pa.Table]:
+    """The errors of a judge that tell most, each as the votes to read; those that it did not make are absent.
+
+    surest : the vote against gold with the highest confidence.
+    flipped : two votes of one run that differ with the order shown, A against B before a tie.
+    against people : its votes and theirs where two or more people agree and its majority says another, the
+        opposite before a tie, most people first.
+
+    Equal ones: the first that was loaded. Source: ours.
+    """
+    selected = scope(store, selection)
+    (number,) = pick("judge", (judge,), {name: number for number, name in selected.judges.items()})
+    asked = {
+        "surest": """select v.id from {usable} v join {gold} g using (comparison)
+            where v.judge = {number} and v.vote <> g.gold and v.confidence is not null
+            order by v.confidence desc, abs(v.vote - g.gold) desc, v.id limit 1""",
+        "flipped": f"""select v.id from {{usable}} v join (
+                select p.judge, p.comparison, p.run from {BOTH_ORDERS} p
+                where p.judge = {{number}} and p.apart > 0
+                order by p.apart desc, p.stated desc nulls last, p.comparison, p.run limit 1) f
+            on (f.judge, f.comparison, f.run) = (v.judge, v.comparison, v.run)
+            where v.position <> 0 order by v.id""",
+        "against people": """with o as (
+                select v.comparison, min(v.vote) as theirs, count(distinct v.judge) as people from votes v
+                where v.human and v.status = 0 and v.judge <> {number} and {pool} group by v.comparison
+                having min(v.vote) = max(v.vote) and count(distinct v.judge) > 1),
+            m as (select v.comparison, count_if(v.vote = 1) as plus, count_if(v.vote = 0) as tie,
+                         count_if(v.vote = -1) as minus
+                  from {usable} v where v.judge = {number} group by v.comparison),
+            l as (select o.comparison, o.people, o.theirs,
+                         case when plus > tie and plus > minus then 1
+                              when minus > plus and minus > tie then -1 else 0 end as own
+                  from o join m using (comparison)),
+            c as (select l.comparison from l where l.own <> l.theirs
+                  order by abs(l.own - l.theirs) desc, l.people desc, l.comparison limit 1)
+            select v.id from votes v join c using (comparison)
+            where v.status = 0 and {pool} and (v.human or v.judge = {number})""",
+    }
+    found: dict[Telling, pa.Table] = {}
+    kind: Telling
+    for kind in ("surest", "flipped", "against people"):
+        votes = store.rows(selected.sql(asked[kind], number=str(number)), selected.params)
+        if votes:
+            found[kind] = _listed(store, selected, [vote for (vote,) in votes])
+    return found
 
 
 def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]:
@@ -99,9 +176,12 @@ def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]
     stated, verdict = ("p.stated", "p.verdict") if mark.rule == "both_orders" else ("v.confidence", "v.vote")
     found: list[str] = []
     params: dict[str, str] = {}
+    judges = {name: number for number, name in selected.judges.items()}
     if mark.judge is not None:
-        judges = {name: number for number, name in selected.judges.items()}
         found.append(f"v.judge = {pick('judge', (mark.judge,), judges)[0]}")
+    if mark.judges is not None:
+        wanted = ", ".join(map(str, pick("judge", mark.judges, judges))) or "null"
+        found.append(f"v.judge in ({wanted})")
     if mark.confidence is not None:
         low, high = (float(edge) for edge in mark.confidence)
         if not (np.isfinite(low) and np.isfinite(high)):

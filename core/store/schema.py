@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -64,6 +65,30 @@ NAMED_BY_DATASET = ("replies", "calls", "jobs")
 
 TABLES = VOTE_TABLES + ROW_TABLES + LEDGER_TABLES + CELL_TABLES
 """The tables of a new store."""
+COLUMNS = {
+    name: frozenset(
+        re.findall(r"(\w+) (?:varchar|boolean|timestamp|integer|bigint|tinyint|double|map)\b", body)
+    )
+    for name, body in re.findall(
+        r"create table (?:if not exists )?(\w+) \((.*?)\);",
+        TABLES,
+        re.DOTALL,
+    )
+}
+"""The columns of every table."""
+
+_TEXTS = dict.fromkeys(("prompt", "rationale", "prompt_hash"), "texts")
+_JUDGED = {"dataset": "datasets", "judge": "judges", "category": "categories"}
+REFERENCES: dict[str, dict[str, str]] = {
+    "items": {"dataset": "datasets"},
+    "comparisons": {"dataset": "datasets", "item": "items", "model_a": "models", "model_b": "models"},
+    "votes": _JUDGED | {"comparison": "comparisons"},
+    "details": _TEXTS | {"response_a": "texts", "response_b": "texts"},
+    "scores": _JUDGED | _TEXTS | {"item": "items", "model": "models", "response": "texts"},
+    "rankings": _JUDGED | _TEXTS | {"item": "items", "candidate": "models", "response": "texts"},
+}
+"""Columns that hold the number of a row of another table, and which."""
+
 UPGRADES = {
     "1": ROW_TABLES + LEDGER_TABLES + CELL_TABLES,
     "2": LEDGER_TABLES + CELL_TABLES,
@@ -153,3 +178,14 @@ def encode(column: str, names: Mapping[int, str], otherwise: str = "null") -> st
     """SQL that turns a word of a closed vocabulary into its number."""
     cases = " ".join(f"when '{name}' then {code}" for code, name in names.items())
     return f"(case {column} {cases} else {otherwise} end)::tinyint"
+
+
+def needed_by(kind: Kind) -> frozenset[str]:
+    """The tables that hold the judgements of a kind, with all that they refer to."""
+    found: set[str] = set()
+    waiting = {kind, "settings", *(("details",) if LAYOUTS[kind].details else ())}
+    while waiting:
+        table = waiting.pop()
+        found.add(table)
+        waiting |= set(REFERENCES.get(table, {}).values()) - found
+    return frozenset(found)

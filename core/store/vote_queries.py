@@ -38,7 +38,7 @@ from .browse import (
     values,
 )
 from .cells import LABELS, ORDERS
-from .marks import Mark, votes_behind
+from .marks import Mark, count_behind, telling_errors, votes_behind
 from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
     BOTH_ORDERS,
@@ -66,6 +66,7 @@ __all__ = [
     "Summary",
     "comparison_names",
     "costs",
+    "count_behind",
     "direct_scores",
     "filter_columns",
     "length_counts",
@@ -81,6 +82,7 @@ __all__ = [
     "ratings",
     "single_votes",
     "summary",
+    "telling_errors",
     "values",
     "vote_counts",
     "vote_counts_by",

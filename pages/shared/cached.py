@@ -17,6 +17,7 @@ from core.plots.base import Style, Theme, rater_styles
 from core.schema import Selection
 from core.store import DatasetInfo, Store, default_path
 from core.store import vote_queries as queries
+from pages.shared import people
 
 Result = TypeVar("Result")
 Record = TypeVar("Record")
@@ -26,6 +27,12 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 DEMO = tuple(DATA / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings"))
 DEMO_DELETED = "demo deleted"
 """Flag of the store: the visitor deleted the demo, so it must not come back."""
+
+
+def changeable_store() -> Store:
+    """The store of this server, for a visitor who may change it. Raises InvalidOption for another."""
+    people.only_editors()
+    return get_store()
 
 
 def get_store() -> Store:
@@ -72,13 +79,23 @@ def _answer(version: int, question: str, options: str, _ask: Callable[[], object
     return _ask()
 
 
-def _asked(question: Callable[Concatenate[Store, Given], Result]) -> Callable[Given, Result]:
-    """The question to the server's store, asked once for each selection and state of the store."""
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _texts(version: int, question: str, options: str, _ask: Callable[[], object]) -> object:
+    return _ask()
+
+
+def _asked(
+    question: Callable[Concatenate[Store, Given], Result], kept: Callable[..., object] = _answer
+) -> Callable[Given, Result]:
+    """The question to the server's store, asked once for each selection and state of the store.
+
+    kept : where answers are, many of them, or few if they hold texts.
+    """
 
     def answered(*given: Given.args, **options: Given.kwargs) -> Result:
         store = get_store()
         # A selection's text names its every field, and is made three times faster than Streamlit's own hash.
-        found = _answer(
+        found = kept(
             store.version,
             question.__name__,
             repr((given, options)),
@@ -109,6 +126,9 @@ ranked_items = _asked(queries.ranked_items)
 values = _asked(queries.values)
 filter_columns = _asked(queries.filter_columns)
 comparison_names = _asked(queries.comparison_names)
+count_behind = _asked(queries.count_behind)
+votes_behind = _asked(queries.votes_behind, _texts)
+telling_errors = _asked(queries.telling_errors, _texts)
 
 
 @st.cache_resource(show_spinner="Computing", max_entries=64)

@@ -29,8 +29,8 @@ from core.interpretation.tables import Column
 from core.interpretation.verdicts import Verdict
 from core.plots.agreement import confusion_matrix
 from core.plots.base import Style, Theme
-from core.records import IntArray, VoteCells
-from core.schema import COLUMN_NAMES, VOTE_LABELS, Selection
+from core.records import VoteCells
+from core.schema import VOTE_LABELS, Selection
 from core.store import vote_queries as queries
 from core.store.export import write_csv, write_parquet
 from pages.shared import cached
@@ -42,12 +42,7 @@ if TYPE_CHECKING:
 
 Chosen = TypeVar("Chosen")
 
-VOTES_SHOWN = 200
 LEFT_OUT_LINES = 4
-VOTE_COLUMNS = (
-    *("judge", "item_id", "model_a", "model_b", "position", "run", "vote", "gold", "confidence", "category"),
-    *("prompt", "response_a", "response_b", "rationale", "length_a", "length_b", "temperature", "cost"),
-)
 SELECTION = "selection"
 GOING = "going to"
 OPENED = "values to set"
@@ -330,49 +325,6 @@ def _choose_clicked(key: str, marks: tuple[str, ...], into: str) -> None:
         if mark in marks:
             st.session_state[into] = mark
             return
-
-
-def votes_table(mark: queries.Mark | None, *, name: str) -> None:
-    """Show the votes behind the chosen mark, if one is, and the texts of the one that is selected."""
-    if mark is None:
-        return
-    frame = queries.votes_behind(
-        cached.get_store(), current_selection(), mark=mark, limit=VOTES_SHOWN
-    ).to_pandas()
-    st.caption(f"{len(frame):,} votes" + (" (the first ones)" if len(frame) == VOTES_SHOWN else ""))
-    event = st.dataframe(
-        frame,
-        hide_index=True,
-        # What differs between votes comes first; columns without a value stay in the download.
-        column_order=[
-            column
-            for column in (*VOTE_COLUMNS, *(name for name in frame if name not in COLUMN_NAMES))
-            if column in frame and frame[column].notna().any()
-        ],
-        key=f"{name}-votes",
-        on_select="rerun",
-        selection_mode="single-row",
-        alt="Votes behind the chosen mark; select one to read its texts",
-    )
-    for row in event["selection"]["rows"]:
-        for column in ("prompt", "response_a", "response_b", "rationale"):
-            if column in frame and isinstance(frame[column].iloc[row], str):
-                st.caption(column.replace("_", " "))
-                st.text(frame[column].iloc[row])
-    downloads(frame, f"{name}-votes")
-
-
-def first_of(codes: IntArray, judge: str | None = None) -> queries.Mark:
-    """Votes on the first of these comparisons, as many as a table shows; of one judge, or of all."""
-    return queries.Mark(judge=judge, comparisons=tuple(codes[:VOTES_SHOWN].tolist()))
-
-
-def comparisons_table(codes: IntArray, judge: str | None = None, *, name: str) -> None:
-    """Votes on the first of the comparisons on which raters disagree."""
-    if len(codes):
-        votes_table(first_of(codes, judge), name=name)
-    else:
-        st.text("They never disagree.")
 
 
 def table(

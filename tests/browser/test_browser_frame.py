@@ -62,13 +62,13 @@ def test_browser_a_click_on_a_bin_shows_its_votes(visitor):
     marks = visitor.page.locator(".st-key-bin-figure path.point")
     marks.last.wait_for()
     marks.last.click(force=True)
-    visitor.page.wait_for_selector(".st-key-bin-votes")
+    visitor.page.wait_for_selector(".st-key-bin-behind")
     visitor.settle()
     assert query(visitor)["bin"] == ["sim-judge-boaster: 0.9 to 1"]
-    assert visitor.votes_shown() == 200
+    assert visitor.votes_shown() == 7152
     visitor.page.reload()
     visitor.settle()
-    visitor.page.wait_for_selector(".st-key-bin-votes")
+    visitor.page.wait_for_selector(".st-key-bin-behind")
 
 
 def test_browser_slider_is_in_the_url_and_filters_follow_from_page_to_page(visitor):
@@ -141,7 +141,7 @@ def test_browser_hostile_names_are_only_text(chromium, tmp_path):
                 assert visitor.page.locator("img[src*=invalid], a[href*=invalid]").count() == 0
             bin_key = quote(f"{hostile} 0: 0.8 to 0.9")
             visitor.open(f"/calibration?bin={bin_key}")
-            visitor.page.wait_for_selector(".st-key-bin-votes")
+            visitor.page.wait_for_selector(".st-key-bin-behind")
             visitor.page.locator("path.point").first.hover(force=True)
             visitor.page.wait_for_selector(".hoverlayer text")
             assert "<img src=" in visitor.page.locator(".hoverlayer").first.text_content()

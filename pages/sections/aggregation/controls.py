@@ -14,7 +14,7 @@ from core.aggregation.solver import Loss
 from core.errors import NoUsableVotes
 from core.records import BoolArray, VoteCells, VoteCounts
 from core.store.vote_queries import Mark
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 LIMITS = {"beta": (1e-3, 5.0), "nu": (1e-4, 1e3), "gamma": (-10.0, 10.0)}
 GREEK = {"beta": "β", "nu": "ν", "gamma": "γ"}
@@ -45,8 +45,8 @@ class PageState(widgets.View):
         return (self.selection, self.judge, self.options)
 
     def votes_behind(self, wanted: BoolArray, among: VoteCounts) -> Mark:
-        """Votes on the first of the comparisons wanted."""
-        return widgets.first_of(among.comparison[wanted], self.judge)
+        """Votes on the comparisons wanted."""
+        return cards.mark_of(among.comparison[wanted], self.judge)
 
 
 def read_controls() -> PageState:

@@ -14,7 +14,7 @@ from core.records import NO_GOLD, IntArray, VoteCounts
 from core.schema import VOTE_LABELS, Selection
 from core.store.vote_queries import Mark
 from pages.sections.aggregation.controls import PageState
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 
 def decisions_section(state: PageState) -> None:
@@ -52,7 +52,7 @@ def _maps(state: PageState, n: int) -> None:
             "ties. Its letter is the label that it becomes. Pale squares have no comparison here; a heavy "
             "outline marks where the two rules differ."
         )
-    widgets.votes_table(cell, name="cell")
+    cards.votes_behind(cell, name="cell")
 
 
 def labels_sections(state: PageState) -> None:
@@ -93,7 +93,7 @@ def _become(state: PageState) -> None:
     }
     fig = shares_figure(shares, theme=state.look, chosen=widgets.in_url("share_of"))
     bar = widgets.figure(fig, "share_of", alt="Share of each label by source", marks=bars)
-    widgets.votes_table(bar, name="share_of")
+    cards.votes_behind(bar, name="share_of")
     for place, (name, given) in zip(st.columns(2, gap="medium"), labels.items(), strict=True):
         with place:
             _against_gold(state, name, given)
@@ -114,7 +114,7 @@ def _against_gold(state: PageState, name: str, given: IntArray) -> None:
         return state.votes_behind((counts.gold == gold) & (given == label), counts)
 
     picked = widgets.confusion_figure(table, behind, mark, alt=f"Gold against {name} label")
-    widgets.votes_table(picked, name=mark)
+    cards.votes_behind(picked, name=mark)
 
 
 def _download(state: PageState) -> pd.DataFrame:

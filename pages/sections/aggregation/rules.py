@@ -15,7 +15,7 @@ from core.plots.aggregation import errors_figure
 from core.records import IntArray
 from pages.sections.aggregation.controls import GREEK, PageState
 from pages.sections.aggregation.labels import decisions_section, labels_sections
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 SPLITS = 100
 # Seconds without a new slider step after which the resampling starts.
@@ -135,7 +135,7 @@ def _table(state: PageState, found: Evaluation, *, done: bool) -> None:
         labels = given[wrong] if wrong in given else rule_labels(wrong, state.labelled, state.fitted)
         if labels is not None:
             st.caption("Labels of the rule calibrated on every label.")
-            widgets.votes_table(
+            cards.votes_behind(
                 state.votes_behind(labels != state.labelled.gold, state.labelled), name="wrong"
             )
 

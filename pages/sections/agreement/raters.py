@@ -9,10 +9,10 @@ from core.agreement.reliability import inter_rater_reliability, split_comparison
 from core.interpretation import agreement as sentences
 from core.interpretation.tables import frame, frame_of
 from core.plots import agreement as plots
-from core.records import IntArray
+from core.records import IntArray, VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.agreement.controls import Results
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 
 def itself_section(results: Results, mark: float) -> Mark | None:
@@ -44,8 +44,8 @@ def itself_section(results: Results, mark: float) -> Mark | None:
     return chosen
 
 
-def others_section(results: Results) -> tuple[IntArray, str | None] | None:
-    """κ of every pair; comparisons that the chosen one disagrees on, and the judge if the other is gold."""
+def others_section(results: Results) -> tuple[IntArray, dict[str, VoteCounts]] | None:
+    """κ of every pair; comparisons that the chosen one disagrees on, and the votes of the two, or of one."""
     st.subheader("With others", anchor=False)
     matrix, own_gold = results.matrix, results.own_gold
     pairs = {plots.pair_key(one): one for one in plots.shown_pairs(matrix, without_gold=own_gold)}
@@ -71,10 +71,9 @@ def others_section(results: Results) -> tuple[IntArray, str | None] | None:
         st.caption(f"The {plots.MOST_RATERS} raters who share most comparisons; the table has all.")
     if pair is None:
         return None
-    counts = results.counts
-    if pair in matrix.gold:
-        return disagreements(counts[pair.judge_1]), pair.judge_1
-    return disagreements(counts[pair.judge_1], counts[pair.judge_2]), None
+    names = [pair.judge_1] if pair in matrix.gold else [pair.judge_1, pair.judge_2]
+    counts = {name: results.counts[name] for name in names}
+    return disagreements(*counts.values()), counts
 
 
 def pair_tables(results: Results, mark: float) -> None:
@@ -121,7 +120,7 @@ def all_section(results: Results) -> None:
     )
     if group:
         raters = {name: counts[name] for name in group.raters}
-        widgets.comparisons_table(split_comparisons(raters), name="group")
+        cards.comparisons(split_comparisons(raters), raters, name="group")
     widgets.table(
         frame_of(sentences.GROUPS, groups, heading="group"), "concord", alt="Agreement of all raters"
     )
@@ -165,11 +164,12 @@ def _beside_people(results: Results, rater: str) -> None:
             fig,
             "person",
             alt="Judge's accuracy minus each person's",
-            marks={one.human: results.counts[one.human] for one in shown},
+            marks={one.human: one.human for one in shown},
             prompt="Disagreements with",
         )
         if person is not None:
-            widgets.comparisons_table(disagreements(results.counts[rater], person), name="person")
+            both = {name: results.counts[name] for name in (rater, person)}
+            cards.comparisons(disagreements(*both.values()), both, name="person")
     elif not results.judges:
         widgets.not_applicable("only people voted here; the table has each of them against the others.")
     elif rater in results.humans:

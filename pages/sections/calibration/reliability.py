@@ -15,7 +15,7 @@ from core.plots.forest import forest, series
 from core.records import OutcomeCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration import controls
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 
 def reliability_tab(state: controls.PageState) -> None:
@@ -47,8 +47,8 @@ def reliability_tab(state: controls.PageState) -> None:
             "below, a failure wholly below .50. All else is unclear. The table's *gap* weighs votes alike, "
             "so its interval may differ. Limits can be changed on the Overview."
         )
-    widgets.votes_table(bin_mark, name="bin")
-    widgets.votes_table(wrong_mark, name="wrong")
+    cards.votes_behind(bin_mark, name="bin")
+    cards.votes_behind(wrong_mark, name="wrong")
     _measures(state)
     for reason, names in sorted(widgets.by_reason(state.reasons).items()):
         widgets.not_applicable(f"{names}: {reason}.")
@@ -193,4 +193,4 @@ def _one(
             "number, not the judge. Only hollow marks lead to their votes, as the maps differ "
             "between folds."
         )
-    widgets.votes_table(chosen, name="stated")
+    cards.votes_behind(chosen, name="stated")

@@ -18,7 +18,7 @@ from core.plots import calibration as plots
 from core.records import NO_GOLD, SingleVotes, VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, subject
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 MADE_BY = {
     "share": "by_share(counts)",
@@ -63,7 +63,7 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
             "1.00 on 37.4 % of votes: formula 24.26, printed 12.14). *formula* is the score as defined; "
             "*published* halves it, to compare with those tables."
         )
-    widgets.votes_table(chosen, name="sure")
+    cards.votes_behind(chosen, name="sure")
     widgets.table(
         frame_of(sentences.NEAR_CERTAIN, scores), "th-score", alt="TH-Score of each judge at the chosen ε"
     )
@@ -141,7 +141,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
         )
     if chosen:
         wrong = st.toggle("Only the wrong ones", key="kept_wrong", bind=widgets.URL)
-        widgets.votes_table(replace(chosen, correct=False) if wrong else chosen, name="kept")
+        cards.votes_behind(replace(chosen, correct=False) if wrong else chosen, name="kept")
     widgets.table(
         frame_of(sentences.THRESHOLDS, {name: (one, curves[name]) for name, one in found.items()}),
         "thresholds",
@@ -250,7 +250,7 @@ def comparisons_section(
             "these. With *BTD's probability*, half of the labelled items fit the labels and "
             "the other half tests them."
         )
-    widgets.votes_table(picked, name="settled")
+    cards.votes_behind(picked, name="settled")
     frame = pd.concat([found[name].to_frame().assign(judge=name) for name in names], ignore_index=True)
     columns = ["judge", *(column for column in frame if column != "judge")]
     widgets.table(frame[columns], "guarantees", alt="Threshold of each judge and what it settles")
@@ -290,5 +290,5 @@ def _kept_comparisons(
         threshold = found[name].threshold
         if threshold is not None:
             kept = selective.kept_comparisons(decisions[name], found[name])
-            marks[plots.cut_key(name, threshold)] = widgets.first_of(kept, name)
+            marks[plots.cut_key(name, threshold)] = cards.mark_of(kept, name)
     return marks

@@ -17,7 +17,7 @@ from core.plots.agreement import accuracies
 from core.records import IntArray, VoteCounts
 from core.schema import Selection
 from core.store.vote_queries import Mark
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 from pages.shared.limits import current_options
 
 COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"}
@@ -132,7 +132,7 @@ def _behind(state: PageState, gold: int, label: int) -> Mark:
     labels, found = state.labels[state.judge], state.counts[state.judge]
     if labels is None:
         return Mark(judge=state.judge, gold=gold, vote=label)
-    return widgets.first_of(found.comparison[(found.gold == gold) & (labels == label)], state.judge)
+    return cards.mark_of(found.comparison[(found.gold == gold) & (labels == label)], state.judge)
 
 
 def accuracies_section(state: PageState) -> Mark | None:

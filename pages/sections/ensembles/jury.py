@@ -11,7 +11,7 @@ from core.errors import InvalidOption
 from core.interpretation import ensembles as sentences
 from core.interpretation import tables
 from core.plots.consensus import accuracies_figure, without_figure
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 # Judges that read other judgements: no members, unless they are chosen.
 DERIVED = ("fuser(", "usc(", "gsa(", "apoc(")
@@ -103,7 +103,7 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
     frame = tables.frame(sentences.score_columns(found), found.scores.values())
     widgets.table(frame.dropna(axis=1, how="all"), "ensembles", alt="Members, rules and fusers")
     if chosen and chosen.differs:
-        widgets.votes_table(widgets.first_of(chosen.departures), name="departing")
+        cards.votes_behind(cards.mark_of(chosen.departures), name="departing")
 
 
 def without_tab(state: PageState, found: ensembles.EnsembleTable) -> None:

@@ -13,7 +13,7 @@ from core.leaderboard.standings import OtherAnchor, Standings, most_reversing
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
 from core.store.vote_queries import Mark
 from pages.sections.leaderboard.controls import PageState, how_many, judged
-from pages.shared import widgets
+from pages.shared import cards, widgets
 
 FIRST_SHOWN, FIRST_WITH_JUDGES = 15, 10
 TRIANGLES_SHOWN = 200
@@ -62,7 +62,7 @@ def board_tab(state: PageState) -> None:
         never_met = [model for model in found.never_met if state.judge or model not in elsewhere]
         if never_met:
             st.text(f"Without a number, as they never met {found.anchor}: {', '.join(never_met)}")
-    widgets.votes_table(chosen, name="model")
+    cards.votes_behind(chosen, name="model")
     _copy(state)
 
 
@@ -107,7 +107,7 @@ def _swapped(state: PageState, found: Standings) -> None:
     with measured:
         alt = "Other anchors"
         widgets.results(sentences.OTHER_ANCHORS, found.others, "other-anchors", found.to_frame(), alt=alt)
-    widgets.votes_table(behind, name="swapped")
+    cards.votes_behind(behind, name="swapped")
 
 
 def _figure(state: PageState, other: OtherAnchor) -> Mark | None:
@@ -176,7 +176,7 @@ def _triangles(state: PageState, known: Triangles, summaries: Sequence[sentences
         row = shown.iloc[words.index(chosen)]
         for one, two in (("a", "b"), ("b", "c"), ("c", "a")):
             st.text(f"{row[one]} and {row[two]}")
-            widgets.votes_table(state.votes(row[one], anchor=row[two]), name=f"triangle-{one}{two}")
+            cards.votes_behind(state.votes(row[one], anchor=row[two]), name=f"triangle-{one}{two}")
 
 
 def _copy(state: PageState) -> None:

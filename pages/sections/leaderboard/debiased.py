@@ -12,7 +12,7 @@ from core.leaderboard import debiased
 from core.plots.base import COLOURS, Style
 from core.plots.leaderboard_checks import debiased_figure
 from pages.sections.leaderboard.controls import PageState
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 SHOWN = 12
 
@@ -78,7 +78,7 @@ def debiased_tab(state: PageState) -> None:
         st.caption(f"Drawn: the first {SHOWN} of {len(by_name):,} models; the table has all.")
     if found.reasons:
         st.text(f"Without a rate, as fewer than 10 of their items have gold: {', '.join(found.reasons)}")
-    widgets.votes_table(picked, name="debiased")
+    cards.votes_behind(picked, name="debiased")
     who = f"counts[{state.judge!r}]" if state.judge else "pooled_votes(counts.values())"
     widgets.copy_as_python(
         f"""counts = queries.vote_counts(store, selection)

@@ -11,7 +11,7 @@ from core.leaderboard.judge_dispersion import RatingSpread, rating_spread
 from core.leaderboard.standings import SCALES, OutsideComparison, compare_outside, read_outside
 from core.plots.leaderboard import outside_figure, ratings_figure
 from pages.sections.leaderboard.controls import PageState, how_many
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 SHOWN = 8
 
@@ -45,7 +45,7 @@ def ratings_tab(state: PageState) -> None:
         frame, alt = found.to_frame(), "Ratings side by side"
         widgets.results(sentences.METHODS, found.methods, "rating-methods", frame, alt=alt, known_only=True)
         _all_numbers(state, found)
-    widgets.votes_table(chosen, name="rated")
+    cards.votes_behind(chosen, name="rated")
     names = state.judges if state.judge is None else [state.judge]
     widgets.copy_as_python(
         f"""pairs = queries.pair_scores(store, selection, pooled=True)
@@ -154,7 +154,7 @@ def _show(state: PageState, found: OutsideComparison, name: str) -> None:
         for title, names in (("Only here", found.only_here), ("Only there", found.only_outside)):
             if names:
                 st.text(f"{title} ({len(names)}): {', '.join(names)}")
-    widgets.votes_table(chosen, name="outside")
+    cards.votes_behind(chosen, name="outside")
     options = ", ".join(f"{key}={value!r}" for key, value in state.options.items())
     widgets.copy_as_python(
         f"""pairs = queries.pair_scores(store, selection, pooled=True)[{state.judge!r}]

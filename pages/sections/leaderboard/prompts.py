@@ -22,7 +22,7 @@ from core.leaderboard.robustness import (
 from core.plots import leaderboard_checks as plots
 from core.plots.leaderboard import task_key, tasks_figure
 from pages.sections.leaderboard.controls import PageState, how_many
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 
 SHOWN = 12
 MOST_CATEGORIES, TASK_MODELS = 30, 10
@@ -77,7 +77,7 @@ def _abstention(state: PageState) -> None:
             fig = plots.changes_figure(changed[:SHOWN], theme=state.look, chosen=widgets.in_url("abstained"))
             marks = {one.model: state.votes(one.model) for one in changed}
             alt = "Change of each model's win probability"
-            widgets.votes_table(widgets.figure(fig, "abstained", alt=alt, marks=marks), name="abstained")
+            cards.votes_behind(widgets.figure(fig, "abstained", alt=alt, marks=marks), name="abstained")
         widgets.how_to_read(
             "Each judge drops the prompts on which it was in doubt; boards are means of judges. A row is a "
             "model: how far its win probability against the anchor moves, with a 95 % interval that counts "
@@ -187,7 +187,7 @@ def tasks_tab(state: PageState) -> None:
             st.text(f"The first {MOST_CATEGORIES} categories by name; filter the votes to see others.")
         if found.left_out:
             st.text(f"Nobody met {state.anchor} in: {', '.join(found.left_out)}")
-    widgets.votes_table(chosen, name="task")
+    cards.votes_behind(chosen, name="task")
     widgets.copy_as_python(
         f"""def scores(category):
     inside = replace(selection, where=(*selection.where, ("category", category)))

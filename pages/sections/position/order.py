@@ -17,7 +17,7 @@ from core.interpretation.verdicts import GRADES, Verdict
 from core.plots import position as plots
 from core.records import PositionCounts
 from core.store.vote_queries import Mark
-from pages.shared import cached, widgets
+from pages.shared import cached, cards, widgets
 from pages.shared.limits import current_options
 
 
@@ -63,8 +63,8 @@ def order_section(state: PageState) -> None:
     with right:
         st.subheader("How often the verdict changes", anchor=False)
         flip = _flips(state)
-    widgets.votes_table(slot, name="lean")
-    widgets.votes_table(flip, name="flip")
+    cards.votes_behind(slot, name="lean")
+    cards.votes_behind(flip, name="flip")
     if warning := sentences.unbalanced(state.results):
         st.text(warning)
     widgets.table(
@@ -193,7 +193,7 @@ def _by_group(state: PageState, by: Literal["category", "margin"]) -> None:
     if chosen:
         code = counts.category if by == "category" else margin_group(counts)
         behind = counts.comparison[(code == names.index(chosen)) & (counts.flips > 0)]
-        widgets.votes_table(replace(widgets.first_of(behind, state.judge), flip="flip"), name=key)
+        cards.votes_behind(replace(cards.mark_of(behind, state.judge), flip="flip"), name=key)
 
 
 def length_section(state: PageState) -> None:

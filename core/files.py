@@ -1,0 +1,74 @@
+"""Files written for the user: results, whole or not at all, and the report of an unforeseen error."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from .errors import AppellateError, InvalidOption
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A name beside `path` to write to, which becomes `path` if all goes well: nobody sees half a file.
+
+    A link stays one. What is no regular file (a pipe, /dev/null) is written to as it is.
+
+    Raises
+    ------
+    InvalidOption : the file cannot be written; one that was there is as it was.
+    """
+    part = None
+    try:
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            yield path
+            return
+        part = target.with_name(f".{target.name[:80]}.{os.getpid()}.part")
+        yield part
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    except BaseException as error:
+        if part is not None:
+            with suppress(OSError):
+                part.unlink()
+        if isinstance(error, OSError | RuntimeError) and not isinstance(error, AppellateError):
+            raise InvalidOption(
+                f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})."
+            ) from error
+        raise
+
+
+def write_report(error: BaseException, arguments: Sequence[str], version: str) -> Path | None:
+    """Write all that is known of an error to a new file that only its owner may read; None if none can be."""
+    lines = [
+        f"Appellate {version}, Python {platform.python_version()}, {platform.platform()}",
+        f"Command: {' '.join(map(ascii, arguments))}",
+        "This may hold names from your files: look through it before you send it to anyone.",
+        "",
+        *traceback.format_exception(error),
+    ]
+    with suppress(OSError):
+        handle, name = tempfile.mkstemp(prefix="appellate-report-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write("\n".join(lines))
+        return Path(name)
+    return None
+
+
+def is_text(value: object) -> bool:
+    """Whether an argument is text in UTF-8: bytes that are none come in as lone surrogates."""
+    return not isinstance(value, str) or not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def shown_name(name: str | Path) -> str:
+    """A file's name as text, whatever bytes it is made of."""
+    return os.fsencode(name).decode(sys.getfilesystemencoding(), "replace")
