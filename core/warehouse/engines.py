@@ -97,7 +97,8 @@ _PROBLEMS = (
     (
         r"(password|authentication) (authentication )?failed|auth\w* fail|no password supplied|"
         r""
-        r"role .* does not exist|code: (516|192|194)\b|wrong_password|unauthenticated|invalid (token|credential)|access ?key",
+        r"role .* does not exist|code: (516|192|194)\b|wrong_password|"
+        r"unauthenticated|invalid (token|credential)|access ?key",
         "{place} refuses the login. Check user and password (" + f"{USER}, {PASSWORD}).",
     ),
     (

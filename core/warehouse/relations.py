@@ -1,8 +1,8 @@
 """The relations of a store, derived once per session from the rows that could be read.
 
 `core.store` asks its questions of `votes`, `comparisons`, `items` and the like. Here they are temporary
-tables (on Spark cached views) of the engine, with the numbers that a load would have given: names in the order
-of their bytes, comparisons by data set, item and models. What must hold among rows (docs/methods.md §0) is
+tables (on Spark cached views) of the engine, with the numbers that a load would have given: names in the
+order of their bytes, comparisons by data set, item and models. What must hold among rows (docs/methods.md §0) is
 settled before: one gold per comparison, one vote per key.
 """
 
