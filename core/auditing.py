@@ -60,8 +60,7 @@ if TYPE_CHECKING:
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .importers import ReadOptions
     from .schema import Provenance
-    from .store import Store
-    from .warehouse import Warehouse
+    from .store.connection import Database, Snapshot
 
 
 MOST_SPLITS = 10_000
@@ -227,7 +226,7 @@ class Audit:
 
 
 def audit(
-    store: Store | Warehouse,
+    store: Database | Snapshot,
     selection: Selection,
     options: AuditOptions | None = None,
     *,
