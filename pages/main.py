@@ -176,7 +176,7 @@ def leave_for(target: str) -> None:
 st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
 st.html(STYLE.replace("</style>", f"{grade_colours()}</style>"))
 st.logo(LOGO, size="large", link=None)
-if isinstance(get_instance(), Runtime) and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
+if type(get_instance()) is Runtime and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
     # A server of this script alone has no security headers, and lets in everyone.
     st.text("This is a part of Appellate. Start it with: streamlit run app.py")
     st.stop()
