@@ -6,7 +6,7 @@ few items with most votes decide.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from ..stats.estimate import Estimate
 from ..stats.intervals import dense_codes, item_means, mean_interval, wilson_by_item
 
 if TYPE_CHECKING:
+    from ..confidence.calibration_error import Calibration, NoiseFloor
     from ..records import FloatArray, IntArray, LengthCounts, PositionCounts
 
 
@@ -72,16 +73,19 @@ def flip_excess(counts: PositionCounts, *, level: float = 0.95) -> Estimate | No
     None without such an item.
     """
     has_pairs, has_repeats = counts.pairs > 0, counts.same_order_pairs > 0
-    both = np.intersect1d(counts.item[has_pairs], counts.item[has_repeats])
-    if not len(both):
+    size = int(counts.item.max(initial=-1)) + 1
+    both = np.logical_and(
+        *(np.bincount(counts.item[has], minlength=size) > 0 for has in (has_pairs, has_repeats))
+    )
+    if not both.any():
         return None
-    swapped, repeated = (has & np.isin(counts.item, both) for has in (has_pairs, has_repeats))
+    swapped, repeated = (has & both[counts.item] for has in (has_pairs, has_repeats))
     with np.errstate(invalid="ignore", divide="ignore"):
         flips = counts.flips / counts.pairs
         noise = counts.same_order_disagreements / counts.same_order_pairs
     excess = item_means(counts.item[swapped], flips[swapped], counts.pairs[swapped])
     excess -= item_means(counts.item[repeated], noise[repeated], counts.same_order_pairs[repeated])
-    return mean_interval(np.arange(len(both)), excess, ends=(-1.0, 1.0), level=level)
+    return mean_interval(np.arange(len(excess)), excess, ends=(-1.0, 1.0), level=level)
 
 
 def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate | None:
@@ -105,19 +109,23 @@ def expected_calibration_error(
     bins: int = 10,
     level: float = 0.95,
     draws: int = 1000,
+    measured: tuple[Calibration, NoiseFloor] | None = None,
 ) -> tuple[Estimate, float] | None:
     """ECE with its interval by item, n the items, and what noise alone shows in 97.5 % of draws.
 
+    measured : both of the same outcomes, bins and level, where they are known already.
     None without a verdict that has a confidence and gold.
     """
     known = outcomes.with_confidence()
     if not known.n.sum():
         return None
-    found = calibration(known, bins=bins, level=level)
-    # A generator of its own, so that the floor is that of the tables, where nothing was drawn before it.
-    floor = noise_floor(
-        known, rng=deepcopy(rng), bins=bins, level=level, draws=draws, diagram=found.reliability
-    )
+    if measured is None:
+        found = calibration(known, bins=bins, level=level)
+        # A generator of its own, so that the floor is that of the tables, where nothing was drawn before it.
+        own = deepcopy(rng)
+        floor = noise_floor(known, rng=own, bins=bins, level=level, draws=draws, diagram=found.reliability)
+    else:
+        found, floor = measured
     interval = ece_interval(known, rng=rng, bins=bins, level=level, iterations=draws)
     return replace(interval, value=found.ece, n=found.items), by_chance(floor)
 
@@ -262,6 +270,16 @@ def people_agreement(people: Mapping[str, VoteCounts], *, level: float = 0.95) -
     if not used.any():
         return None
     return wilson_by_item(item[used], persons[used], credit[used], half_credit=True, level=level)
+
+
+def majority_label(judges: Sequence[VoteCounts], votes: VoteCounts) -> IntArray:
+    """Label of the votes of several judges together, in the rows of `votes`; NO_GOLD where there is none."""
+    size = 1 + max((int(one.comparison.max(initial=-1)) for one in (*judges, votes)), default=-1)
+    total = np.zeros((3, size), dtype=np.int64)
+    for one in judges:
+        total[:, one.comparison] += one.plus, one.tie, one.minus
+    label = np.where(total.sum(axis=0) > 0, majority(*total), NO_GOLD)
+    return label[votes.comparison]
 
 
 def missing_outputs(item: IntArray, outputs: IntArray, missing: IntArray, *, level: float = 0.95) -> Estimate:
