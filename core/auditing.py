@@ -22,7 +22,7 @@ from .agreement.kappa import AgreementMatrix, agreement_matrix
 from .agreement.reliability import Repeatability, icc
 from .bias import PositionBias, Verbosity, position_bias, verbosity
 from .confidence.calibration_error import calibration, confidence_gap, noise_floor
-from .confidence.th_scores import ThScore, th_score
+from .confidence.th_scores import ThScore, th_scores
 from .errors import InvalidOption, TooFewLabels
 from .interpretation import estimates, verdicts
 from .interpretation.grading import accuracy_verdict, agreement_verdict, makes_gold, unless_own_gold
@@ -472,7 +472,7 @@ def _calibrate(
         measured,
         noise_floor(known, bins=options.bins, level=options.level, rng=rng, diagram=measured.reliability),
         confidence_gap(known, level=options.level),
-        tuple(th_score(known, epsilon) for epsilon in options.epsilons),
+        th_scores(known, options.epsilons),
     )
 
 

@@ -4,17 +4,21 @@ import streamlit as st
 
 from core.importers import template
 from pages.sections.data import manage, upload
-from pages.shared import widgets
+from pages.shared import people, widgets
 
 widgets.title("Data", "Is my data in, and right?")
 answer = st.container()
-files = st.file_uploader(
-    "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, Parquet), or what "
-    "JudgeBench, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
-    accept_multiple_files=True,
-    key="files",
-)
-st.download_button("Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore")
+files = []
+if people.visitor() == "editor":
+    files = st.file_uploader(
+        "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, Parquet), or what "
+        "JudgeBench, LLMBar, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
+        accept_multiple_files=True,
+        key="files",
+    )
+    st.download_button(
+        "Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore"
+    )
 
 upload.forget_others(files)
 with answer:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..errors import InvalidOption, UnreadableFile
 from ..labels import candidates
 from ..schema import ImportResult
-from . import pandalm
+from . import labelled, pandalm
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, lay_out, read_scores, recognise
 from .native import FORMATS, NativeFile, NativeFormat, read_native
 from .options import Inspection, Question, ReadOptions
@@ -44,7 +44,7 @@ _READERS: dict[str, Callable[[TextTable, Source, Shape, ReadOptions], ImportResu
     LISTS.format: read_rankings,
     PICKS.format: read_choices,
 }
-_NATIVE = {format.name: format for format in (*FORMATS, pandalm.FORMAT)}
+_NATIVE = {format.name: format for format in (*FORMATS, *labelled.FORMATS, pandalm.FORMAT)}
 
 
 def formats() -> dict[str, str]:

@@ -64,6 +64,9 @@ PROMPTS = ("prompt", *SYNONYMS["prompt"], "input", "user_input")
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 """Columns of Chatbot Arena's tables, of which the one that is 1 names the winner."""
 
+ARENA = ("anony", "evaluation_session_id")
+"""Columns that only the battles of LMArena have, whose voters are people."""
+
 _PERCENT = re.compile(r"[\s_]*(?:\(%\)|\[%\]|%)$")
 
 AS_GIVEN: tuple[str, str, dict[str, int], Literal["either"]] = (
@@ -331,9 +334,14 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
         how.notes.append(f"One column per judge: {', '.join(judges)}. Blank cells there are no votes.")
     how.stem = stem_of(name)
     _plan_items(how)
+    if {"model_a", "model_b", "vote"} <= mapping.keys() and (
+        table.one_hot or {plain(column) for column in table.columns} & {*ARENA}
+    ):
+        judge = _plan_crowd(how, options, judge)
     if how.missing == ("judge",) and judge is not None:
         how.missing, how.constants["judge"], how.mapping["judge"] = (), judge, f"={judge}"
-        how.notes.append(f"No column names the judge, so it is called {shown(judge)}, as the file is.")
+        like = ", as the file is" if judge == how.stem else ""
+        how.notes.append(f"No column names the judge, so it is called {shown(judge)}{like}.")
     if how.missing:
         _ask_for_columns(how, table)
         return how
@@ -345,6 +353,14 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
     if "confidence" in mapping:
         how.scale = _scale(how, table, options)
     return how
+
+
+def _plan_crowd(how: Plan, options: ReadOptions, judge: str | None) -> str | None:
+    """The votes of an arena are people's, one crowd unless a column names them."""
+    if "rater_type" not in how.mapping and options.rater_type is None:
+        how.constants["rater_type"], how.mapping["rater_type"] = "human", "=human"
+        how.notes.append("Battles of an arena, so the votes are people's.")
+    return judge and "arena"
 
 
 def _plan_items(how: Plan) -> None:

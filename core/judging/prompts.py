@@ -188,18 +188,22 @@ class Request:
             given |= {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP_LOGPROBS}
         return given
 
-    def read(self, text: str, *, refused: bool, alternatives: dict[str, float] | None) -> Parsed:
-        """What a reply to this request says."""
-        if self.task == "score":
-            return parsing.direct_score(text, refused=refused)
-        if self.task == "rank":
-            return parsing.ranking(text, len(self.order), refused=refused)
-        if self.prompt.name == "key":
-            return parsing.answer_key(text, refused=refused)
-        if self.confidence == "logprob":
+    def read(
+        self, text: str, *, refused: bool, alternatives: dict[str, float] | None, cut_off: bool = False
+    ) -> Parsed:
+        """What a reply to this request says; cut_off : its server ended it at the limit of tokens."""
+        end: dict[str, Any] = {"refused": refused, "cut_off": cut_off}
+        if self.confidence == "logprob" and self.task == "vote":
+            # One token is all that was asked for.
             return parsing.token(text, alternatives, ties=self.ties, refused=refused)
-        stated = self.confidence == "self"
-        return parsing.verdict(text, ties=self.ties, confidence=stated, refused=refused)
+        if self.prompt.name == "key":
+            return parsing.answer_key(text, **end)
+        end["shown"] = (self.item.prompt, *self.item.responses)
+        if self.task == "score":
+            return parsing.direct_score(text, **end)
+        if self.task == "rank":
+            return parsing.ranking(text, len(self.order), **end)
+        return parsing.verdict(text, ties=self.ties, confidence=self.confidence == "self", **end)
 
     def reply(self, parsed: Parsed, raw: str, **facts: Any) -> Reply:
         """The ledger's row; a slot verdict becomes a canonical one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -61,8 +62,11 @@ def _translated(
 
     def adapt(node: exp.Expression) -> exp.Expression:
         if isinstance(node, exp.Bracket) and node.this.name == "extra":
-            (key,) = node.find_all(exp.Parameter)
+            (key,) = node.find_all(exp.Parameter, exp.Placeholder)
             return exp.column(others[values[key.name]], table=node.this.table)
+        if isinstance(node, exp.TryCast) and isinstance(node.this, exp.Parameter | exp.Placeholder):
+            # PostgreSQL has no cast that may fail.
+            return _number(values[node.this.name])
         if isinstance(node, exp.Parameter | exp.Placeholder):
             return exp.Literal.string(values[node.name])
         if isinstance(node, exp.Table) and node.name == SOURCE:
@@ -78,6 +82,16 @@ def _translated(
 
     tree: Any = sqlglot.parse_one(sql, read="duckdb")
     return str(tree.transform(adapt).sql(dialect=dialect))
+
+
+def _number(text: str) -> exp.Expression:
+    from sqlglot import exp
+
+    try:
+        value = float(text)
+    except ValueError:
+        return exp.null()
+    return exp.Literal.number(repr(value)) if math.isfinite(value) else exp.null()
 
 
 def table_of(name: str, dialect: str) -> exp.Expression:

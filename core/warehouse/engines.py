@@ -60,7 +60,8 @@ class Engine:
 
     def columns(self) -> tuple[str, ...]:
         """Columns of the user's table."""
-        return tuple(self.run(f"select * from {SOURCE} where 1 = 0").column_names)
+        with self._told():
+            return tuple(self._fetch(self._text(f"select * from {SOURCE} where 1 = 0", None)).column_names)
 
     def close(self) -> None:
         """Forget what was kept, and the connection."""
@@ -162,6 +163,7 @@ def _plain(table: pa.Table) -> pa.Table:
         elif pa.types.is_large_string(kind) or pa.types.is_binary(kind) or pa.types.is_dictionary(kind):
             column = pc.cast(column, pa.string())
         columns.append(column)
+    # ClickHouse may say which table a column is of.
     return pa.table(columns, names=[name.rsplit(".", 1)[-1] for name in table.column_names])
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..schema import FORMS, Kind
 from ..store.cells import CELLS
 from .engines import Engine
 from .reading import LONG, Reading
@@ -79,7 +80,7 @@ def _one_gold(engine: Engine, reading: Reading, source: str, rejected: dict[int,
     rejected[_reason(reading, "gold", GOLDS)] = n
     engine.keep(
         "one_gold",
-        f"""select x.* from (select s.*, {sides.format(COMPARISON)} from {source} s) x
+        f"""select {_columns(reading)} from (select s.*, {sides.format(COMPARISON)} from {source} s) x
             where x.gold is null or x.low_gold = x.high_gold""",
     )
     return "one_gold"
@@ -103,11 +104,10 @@ def _one_vote(
     if not again:
         return source, 0, []
     if conflicting and not reading.numbered:
-        columns = ", ".join(f"s.{name}" for name in _columns(reading) if name != "run")
         engine.keep(
             "one_vote",
-            f"""select {columns}, row_number() over (partition by {KEY} order by ordinal) - 1 as run
-                from {source} s""",
+            f"""select {_columns(reading, "run")}, row_number() over (partition by {KEY} order by ordinal) - 1
+                       as run from {source} x""",
         )
         note = (
             f"There is no column run. Where a judge voted more than once on a comparison in the same order "
@@ -122,7 +122,7 @@ def _one_vote(
     same = " and ".join(f"(n_{x} = 0 or (n_{x} = n_key and low_{x} = high_{x}))" for x in CONTENT)
     engine.keep(
         "one_vote",
-        f"""select x.* from (select s.*, {flags}, count(*) over (partition by {KEY}) as n_key,
+        f"""select {_columns(reading)} from (select s.*, {flags}, count(*) over (partition by {KEY}) as n_key,
                    row_number() over (partition by {KEY} order by ordinal) as place from {source} s) x
             where x.place = 1 and {same}""",
     )
@@ -137,10 +137,12 @@ def _rows(engine: Engine, sql: str) -> list[tuple[int, ...]]:
     return [tuple(row.values()) for row in engine.run(sql).to_pylist()]
 
 
-def _columns(reading: Reading) -> tuple[str, ...]:
+def _columns(reading: Reading, without: str = "") -> str:
+    """Columns of the rows that were read, without what was added to compare them."""
     own = ("ordinal", "dataset", "item_id", "category", "model_a", "model_b", "judge", "run", "position", "vote")
     more = ("confidence", "confidence_kind", "gold", "status", "human", "prompt_hash", "length_a", "length_b")
-    return (*own, *more, "temperature", "cost", *reading.extra.values())
+    columns = (*own, *more, "temperature", "cost", *reading.extra.values())
+    return ", ".join(f"x.{name} as {name}" for name in columns if name != without)
 
 
 def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -200,7 +202,10 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
     )
     for name, sql in CELLS.items():
         yield name, sql.format(votes="votes")
-    shared = "id, dataset, item, category, judge, run, status"
-    for kind, own in (("scores", "model"), ("rankings", "candidate, slot")):
-        columns = ", ".join(f"cast(null as bigint) as {column}" for column in f"{shared}, {own}".split(", "))
-        yield kind, f"select {columns}, false as human, 0.5 as score from datasets d where 1 = 0"
+    others: tuple[Kind, ...] = ("scores", "rankings")
+    for kind in others:
+        # A table of votes has none, but the store asks.
+        numbers = {"id", "item", *FORMS[kind].names} - {"item_id", "rater_type"}
+        columns = [f"cast(null as bigint) as {column}" for column in sorted(numbers)]
+        columns += [f"cast(null as varchar) as {column}" for column in extra]
+        yield kind, f"select {', '.join(columns)}, false as human from datasets d where 1 = 0"

@@ -17,6 +17,7 @@ from core.plots.base import Style, Theme, rater_styles
 from core.schema import Selection
 from core.store import DatasetInfo, Store, default_path
 from core.store import vote_queries as queries
+from pages.shared import people
 
 Result = TypeVar("Result")
 Record = TypeVar("Record")
@@ -31,6 +32,12 @@ EXAMPLES = {
 """Small simulated files with a planted fault, to try how a file is read and what is found."""
 DEMO_DELETED = "demo deleted"
 """Flag of the store: the visitor deleted the demo, so it must not come back."""
+
+
+def changeable_store() -> Store:
+    """The store of this server, for a visitor who may change it. Raises InvalidOption for another."""
+    people.only_editors()
+    return get_store()
 
 
 def get_store() -> Store:

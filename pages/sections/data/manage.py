@@ -12,7 +12,7 @@ from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
 from core.store.browse import stored
 from core.store.vote_queries import Mark
-from pages.shared import cached, cards, start, widgets
+from pages.shared import cached, cards, people, start, widgets
 
 HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
 OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
@@ -46,7 +46,8 @@ def datasets() -> None:
             st.text(notice)
     if not found:
         st.text("There are no data sets. Load a file above, or begin with one of these.")
-        start.examples()
+        if people.visitor() == "editor":
+            start.examples()
         return
     columns = ["name", "votes", "items", "comparisons", "judges", "files", "simulated", "loaded_at"]
     others = [kind for kind in KINDS[1:] if any(getattr(each, kind) for each in found)]
@@ -71,12 +72,8 @@ def datasets() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Change or export", names, key="managed", width=320)
         chosen = next(each for each in found if each.name == name)
-        with st.popover("Rename", key="rename-box"):
-            new = st.text_input("New name", key="new-name")
-            st.button("Rename", key="rename", on_click=_rename, args=(name, new), disabled=not new)
-        with st.popover("Delete", key="delete-box"):
-            st.text(f"{name}\n{holds(chosen)} and their gold will be gone from the store.")
-            st.button("Delete it", key="delete", type="primary", on_click=_delete, args=(chosen,))
+        if people.visitor() == "editor":
+            _changes(chosen)
         file = re.sub(r"[^\w.-]+", "_", name).strip("_.")[:80] or "votes"
         kinds = [kind for kind in KINDS if getattr(chosen, kind)] or ["votes"]
         kind = kinds[0]
@@ -114,9 +111,19 @@ def holds(found: DatasetInfo) -> str:
     return " and ".join(f"{n:,} {units}" for units, n in counted.items() if n) or "0 votes"
 
 
+def _changes(chosen: DatasetInfo) -> None:
+    """Rename or delete a data set."""
+    with st.popover("Rename", key="rename-box"):
+        new = st.text_input("New name", key="new-name")
+        st.button("Rename", key="rename", on_click=_rename, args=(chosen.name, new), disabled=not new)
+    with st.popover("Delete", key="delete-box"):
+        st.text(f"{chosen.name}\n{holds(chosen)} and their gold will be gone from the store.")
+        st.button("Delete it", key="delete", type="primary", on_click=_delete, args=(chosen,))
+
+
 def _rename(old: str, new: str) -> None:
     try:
-        cached.get_store().rename_dataset(old, new.strip())
+        cached.changeable_store().rename_dataset(old, new.strip())
     except AppellateError as error:
         st.session_state[NOTICE] = str(error)
         return
@@ -127,8 +134,8 @@ def _rename(old: str, new: str) -> None:
 
 
 def _delete(gone: DatasetInfo) -> None:
-    store = cached.get_store()
     try:
+        store = cached.changeable_store()
         store.delete_dataset(gone.name)
         if gone.simulated or not store.datasets():
             store.set_flag(cached.DEMO_DELETED, "yes")
