@@ -1,8 +1,8 @@
 """The relations of a store, derived once per session from the rows that could be read.
 
-`core.store` asks its questions of `votes`, `comparisons`, `items` and the like. Here they are temporary tables
-(on Spark cached views) of the engine, with the numbers that a load would have given: names in the order of
-their bytes, comparisons by data set, item and models. What must hold among rows (docs/methods.md §0) is
+`core.store` asks its questions of `votes`, `comparisons`, `items` and the like. Here they are temporary
+tables (on Spark cached views) of the engine, with the numbers that a load would have given: names in the
+order of their bytes, comparisons by data set, item and models. What must hold among rows (docs/methods.md §0) is
 settled before: one gold per comparison, one vote per key.
 """
 
@@ -89,9 +89,10 @@ def _one_gold(engine: Engine, reading: Reading, source: str, rejected: dict[int,
 def _one_vote(
     engine: Engine, reading: Reading, source: str, rejected: dict[int, int]
 ) -> tuple[str, int, list[str]]:
-    """Number repetitions, or leave out votes that contradict another of their key and those that repeat it."""
+    """Number repetitions, or leave out votes that contradict or repeat another of their key."""
     differ = " or ".join(
-        f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))" for x in CONTENT
+        f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))"
+        for x in CONTENT
     )
     ((again, conflicting, keys),) = _rows(
         engine,
@@ -139,14 +140,25 @@ def _rows(engine: Engine, sql: str) -> list[tuple[int, ...]]:
 
 def _columns(reading: Reading, without: str = "") -> str:
     """Columns of the rows that were read, without what was added to compare them."""
-    own = ("ordinal", "dataset", "item_id", "category", "model_a", "model_b", "judge", "run", "position", "vote")
+    own = (
+        "ordinal",
+        "dataset",
+        "item_id",
+        "category",
+        "model_a",
+        "model_b",
+        "judge",
+        "run",
+        "position",
+        "vote",
+    )
     more = ("confidence", "confidence_kind", "gold", "status", "human", "prompt_hash", "length_a", "length_b")
     columns = (*own, *more, "temperature", "cost", *reading.extra.values())
     return ", ".join(f"x.{name} as {name}" for name in columns if name != without)
 
 
 def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Names of the relations and the statements that define them, in the order in which they need each other."""
+    """Names and statements of the relations, in the order in which they need each other."""
     binary = engine.binary
 
     def named(column: str, names: str) -> str:
@@ -156,7 +168,9 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
     t = f"{source} t"
     yield (
         "datasets",
-        named(", false as simulated, null::timestamp as loaded_at", f"select distinct dataset as name from {t}"),
+        named(
+            ", false as simulated, null::timestamp as loaded_at", f"select distinct dataset as name from {t}"
+        ),
     )
     yield "judges", named("", f"select distinct judge as name from {t}")
     yield "categories", named("", f"select distinct category as name from {t} where category is not null")
@@ -178,7 +192,10 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
             join models a on a.name = x.model_a join models b on b.name = x.model_b""",
     )
     hashes = f"select distinct prompt_hash as name from {t} where prompt_hash is not null"
-    yield "texts", f"select row_number() over (order by x.name{binary}) as id, x.name as text from ({hashes}) x"
+    yield (
+        "texts",
+        f"select row_number() over (order by x.name{binary}) as id, x.name as text from ({hashes}) x",
+    )
     votes = ("run", "position", "vote", "confidence", "confidence_kind", "status", "human")
     details = ("length_a", "length_b", "temperature", "cost", *extra)
     yield (
