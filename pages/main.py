@@ -1,34 +1,52 @@
 """What every page has: the frame, the navigation, and the sidebar that selects the votes."""
 
 import os
+from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime import Runtime, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.interpretation.summary import SIGNS
+from core.plots.base import COLOURS
+from core.plots.overview import grade_colour
 from core.schema import Selection
 from core.store import DatasetInfo
 from pages.shared import cached, people, start, widgets
 
 SECTIONS = {
     "": ("overview.py", "data.py", "collect.py"),
-    "Judges": (
-        "calibration.py",
-        "aggregation.py",
-        "confusion.py",
-        "position.py",
-        "agreement.py",
-        "listwise.py",
-        "ensembles.py",
-        "experiments.py",
-    ),
+    "Judge": ("calibration.py", "confusion.py", "position.py", "agreement.py"),
+    "Use": ("aggregation.py", "ensembles.py", "listwise.py", "experiments.py"),
     "Models": ("leaderboard.py",),
 }
 # Pages of people who may change what is stored.
 EDITORS = ("collect.py",)
-TITLES = {"position.py": "Position bias"}
 ADDRESSED = "data set is in the address"
 CHANGED = "data set that changed meanwhile"
+# Files keep their names: addresses that were sent to others open the page that they named.
+TITLES = {
+    "confusion.py": "Errors",
+    "position.py": "Position bias",
+    "aggregation.py": "Votes to labels",
+    "ensembles.py": "Juries",
+    "experiments.py": "Planning",
+}
+ICONS = {
+    "overview.py": "verified",
+    "data.py": "database",
+    "collect.py": "call_made",
+    "calibration.py": "tune",
+    "confusion.py": "error",
+    "position.py": "swap_horiz",
+    "agreement.py": "handshake",
+    "aggregation.py": "how_to_vote",
+    "ensembles.py": "groups",
+    "listwise.py": "format_list_numbered",
+    "experiments.py": "event_note",
+    "leaderboard.py": "leaderboard",
+}
+LOGO = Path(__file__).parent / "shared" / "logo.svg"
 ABSENT = "data set that is not here"
 ABSENT_JUDGES = "judges that are not here"
 # The look of what Streamlit's own theme settings do not reach.
@@ -40,13 +58,30 @@ STYLE = """<style>
 [class*="st-key-answer-finding"] { --appellate-rule: #2f8fc4; }
 [class*="st-key-answer-warning"] { --appellate-rule: #d5762c; }
 [data-testid="stText"] { overflow-wrap: anywhere; }
+.st-key-card { padding: 0.6rem 1rem; }
+[class*="st-key-word-"] [data-testid="stText"] { font-size: 1.75rem; font-weight: 700; line-height: 1.25; }
+.st-key-found [data-testid="stText"] { font-size: 1.1rem; font-weight: 500; line-height: 1.35; }
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-narrow-"]) { display: none; }
 [data-testid="stBaseButton-tertiary"] { color: var(--st-primary-color, #2f8fc4); }
 @media (max-width: 640px) {
+  [class*="st-key-bar"] [data-testid="stPopover"] button, [class*="st-key-bar"] [data-testid="stPopover"] p {
+    white-space: normal; text-align: left; height: auto; overflow: visible; }
+  [data-testid="stLayoutWrapper"]:has(> [class*="st-key-wide-"]) { display: none; }
+  [data-testid="stLayoutWrapper"]:has(> [class*="st-key-narrow-"]) { display: flex; }
   [data-testid="stTabs"] [role="tablist"] { flex-wrap: wrap; }
   [class*="st-key-answer-"] [data-testid="stText"] { font-size: 1rem; }
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
 }
 </style>"""
+
+
+def grade_colours() -> str:
+    """Colours of the verdict's word in the visitor's theme."""
+    colours = COLOURS[widgets.current_look()]
+    return "".join(
+        f'.st-key-word-{grade} [data-testid="stText"] * {{ color: {grade_colour(colours, grade)}; }}\n'
+        for grade in SIGNS
+    )
 
 
 def navigation(role: people.Role) -> dict[str, list[st.Page]]:
@@ -56,6 +91,7 @@ def navigation(role: people.Role) -> dict[str, list[st.Page]]:
             st.Page(
                 name,
                 title=TITLES.get(name, name.removesuffix(".py").capitalize()),
+                icon=f":material/{ICONS[name]}:",
                 default=name == "overview.py",
             )
             for name in names
@@ -187,7 +223,8 @@ def leave_for(target: str) -> None:
 
 
 st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
-st.html(STYLE)
+st.html(STYLE.replace("</style>", f"{grade_colours()}</style>"))
+st.logo(LOGO, size="large", link=None)
 if type(get_instance()) is Runtime and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
     # A server of this script alone has no security headers, and lets in everyone.
     st.text("This is a part of Appellate. Start it with: streamlit run app.py")
@@ -209,10 +246,10 @@ with widgets.errors():
     choose_dataset(asked)
     with st.sidebar:
         selection = st.session_state[widgets.SELECTION] = sidebar(here)
-        widgets.copy_link()
         if people.sign_in():
             st.text(str(st.user.get("email")))
             st.button("Sign out", key="sign-out", on_click=st.logout)
+        widgets.copy_link()
     for note in cached.get_store().notes:
         st.text(note)
     say_what_changed()

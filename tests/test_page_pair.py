@@ -102,11 +102,11 @@ def before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest
 
 
 def test_a_judge_before_and_after_a_new_prompt(before_and_after: AppTest) -> None:
-    page = opened(before_and_after, dataset="new", one="j", **{"other-set": "old"}, two="j")
+    page = opened(before_and_after, dataset="new", one="j", beside="old", two="j")
     assert "j is right more often than j (old) (+" in texts(page)
     parted = page.dataframe[1].value
     assert list(parted)[3:] == ["j", "j (old)", "gold"]
     assert (parted["j"] != parted["j (old)"]).all()
     assert "j (old) saw A first and said" in texts(page)
-    page.selectbox(key="other-set").set_value("this data set").run()
+    page.selectbox(key="beside").set_value("this data set").run()
     assert "a second rater is needed" in texts(page)

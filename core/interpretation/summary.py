@@ -44,6 +44,9 @@ GRADE_OF: dict[OverallVerdict, Grade] = {
 }
 """The grade whose sign and colour an overall verdict has."""
 
+SIGNS: dict[Grade, str] = {"ok": "✓", "warn": "!", "fail": "✗", "unclear": "~", "unknown": "?"}
+"""A sign of each grade, so that colour is never alone."""
+
 NEEDS = {
     "accuracy": "gold labels",
     "position": "votes in both orders (column position)",

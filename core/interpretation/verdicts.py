@@ -188,19 +188,29 @@ CATEGORY_ITEMS = 30
 """Fewer items than this in a category: it is not named."""
 
 
-def _of_categories(categories: Mapping[str, VoteCounts], level: float) -> list[str]:
-    """The weakest category, and in how many the judge is shown to be better than `LEAST_ACCURACY`.
+def category_accuracy(
+    categories: Mapping[str, VoteCounts], *, items: int = CATEGORY_ITEMS, level: float = 0.95
+) -> dict[str, Estimate]:
+    """Half credit on decided gold in each category with enough items, the weakest first.
 
-    All intervals are Bonferroni's for the number of categories, as one is chosen.
+    All intervals are Bonferroni's for the number of categories, as one is chosen; none for fewer than two.
     """
     first = {name: estimates.direction(counts, level=level) for name, counts in categories.items()}
-    large = [name for name, one in first.items() if one is not None and one.n >= CATEGORY_ITEMS]
+    large = [name for name, one in first.items() if one is not None and one.n >= items]
     if len(large) < 2:
-        return []
+        return {}
     adjusted = 1 - (1 - level) / len(large)
     found = {name: estimates.direction(categories[name], level=adjusted) for name in large}
     known = {name: one for name, one in found.items() if one is not None}
-    weakest = min(known, key=lambda name: known[name].value)
+    return dict(sorted(known.items(), key=lambda pair: pair[1].value))
+
+
+def _of_categories(categories: Mapping[str, VoteCounts], level: float) -> list[str]:
+    """The weakest category, and in how many the judge is shown to be better than `LEAST_ACCURACY`."""
+    known = category_accuracy(categories, level=level)
+    if not known:
+        return []
+    weakest = next(iter(known))
     shown = sum(one.low >= LEAST_ACCURACY for one in known.values())
     return [
         f"Weakest of {len(known)} categories with {CATEGORY_ITEMS} items or more: {weakest}, "

@@ -486,20 +486,21 @@ def script(code: str, *commented: str) -> str:
     return "\n".join([*others, *([""] if others else []), public, "", code])
 
 
-def goto(text: str, page: str, *, key: str, **state: Any) -> None:
+def goto(text: str, page: str, *, key: str, icon: str = ":material/arrow_forward:", **state: Any) -> None:
     """Button that opens a page (`calibration.py`) with widgets there or in the sidebar set to `state`."""
     st.button(
         text,
         key=key,
         type="tertiary",
-        icon=":material/arrow_forward:",
-        icon_position="right",
-        on_click=_go,
+        icon=icon,
+        icon_position="right" if "arrow" in icon else "left",
+        on_click=open_page,
         args=(page, state),
     )
 
 
-def _go(page: str, state: dict[str, Any]) -> None:
+def open_page(page: str, state: dict[str, Any]) -> None:
+    """Open a page in the next run, with widgets there or in the sidebar set to `state`; for callbacks."""
     kept = {name: st.session_state[name] for name in SIDEBAR if name in st.session_state}
     st.session_state[OPENED] = kept | state
     st.session_state[GOING] = page
