@@ -34,7 +34,10 @@ STYLE = """<style>
 [class*="st-key-answer-warning"] { --appellate-rule: #d5762c; }
 [data-testid="stText"] { overflow-wrap: anywhere; }
 [data-testid="stBaseButton-tertiary"] { color: var(--st-primary-color, #2f8fc4); }
+.st-key-evidence-narrow { display: none; }
 @media (max-width: 640px) {
+  .st-key-evidence-wide { display: none; }
+  .st-key-evidence-narrow { display: flex; }
   [data-testid="stTabs"] [role="tablist"] { flex-wrap: wrap; }
   [class*="st-key-answer-"] [data-testid="stText"] { font-size: 1rem; }
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }

@@ -1,22 +1,32 @@
-"""Can I trust this judge? One row per rater, and what each check found, with the page that explains it."""
+"""Can I trust this judge? The decision on one judge, the evidence on all of them, and every check."""
 
 from dataclasses import replace
 
 import streamlit as st
 
 from core.auditing import AuditOptions, audit
+from core.interpretation.overview import by_support
 from core.interpretation.summary import missing
 from core.reporting.html import report
-from pages.sections.overview.verdicts import checks_section, findings_section, raters_section, summary
+from pages.sections.overview.first import card_section, evidence_section, matrix_section
+from pages.sections.overview.verdicts import checks_section, raters_section, summary
 from pages.shared import cached, cards, widgets
 from pages.shared.limits import current_options, limits_section
 
 widgets.title("Overview", "Can I trust this judge?")
 selection, store, options = widgets.current_selection(), cached.get_store(), current_options()
 found = cached.computed("audit", (selection, options), lambda: audit(store, selection, options))
+people = widgets.current_people()
+ordered = by_support(found.verdicts, people)
+chosen = card_section(found, ordered)
+evidence_section(found, ordered, chosen, people)
+matrix_section(found, ordered, chosen)
+cards.error_cards(chosen)
 widgets.answer(*summary(found))
-raters_section(found, selection)
-findings_section(found)
+with st.expander("Every check in words"):
+    checks_section(found, chosen)
+with st.expander("All raters in numbers"):
+    raters_section(found, selection)
 st.download_button(
     "Report",
     # Made when it is asked for, with the splits that the page does without.
@@ -28,7 +38,6 @@ st.download_button(
     help="All verdicts, tables and figures as one HTML file to read offline, print or send",
 )
 limits_section()
-checks_section(found)
 widgets.how_to_read(
     "Every check estimates one number with a 95 % interval by item and grades the **whole interval** by two "
     "limits: ✓ ok, all of it is within *caution*; ! warn, all of it is beyond *caution* (of a difference: it "
@@ -62,4 +71,3 @@ for judge, overall in found.overall.items():
 for verdict in found.verdicts:
     print(verdict.judge, verdict.check, verdict.verdict, verdict.sentence)"""
 )
-cards.error_cards(str(st.session_state.get("checked") or next(iter(found.overall))))

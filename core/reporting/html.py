@@ -29,6 +29,7 @@ from ..confidence.calibration_error import by_chance
 from ..interpretation.format import SAYS, one_line, percent
 from ..interpretation.format import number as written
 from ..interpretation.leaderboard import pooled_by
+from ..interpretation.overview import SIGNS
 from ..interpretation.rules import Grade
 from ..interpretation.summary import GRADE_OF, answer, because, confidence_line, missing
 from ..interpretation.tables import TEXT, Column
@@ -39,7 +40,6 @@ from ..plots.calibration import reliability_diagram
 from ..plots.leaderboard import board_figure
 from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
-from .build import SIGNS
 from .document import options_of
 
 if TYPE_CHECKING:

@@ -484,12 +484,13 @@ def goto(text: str, page: str, *, key: str, **state: Any) -> None:
         type="tertiary",
         icon=":material/arrow_forward:",
         icon_position="right",
-        on_click=_go,
+        on_click=go,
         args=(page, state),
     )
 
 
-def _go(page: str, state: dict[str, Any]) -> None:
+def go(page: str, state: dict[str, Any]) -> None:
+    """Open a page in the next run, of a callback, with widgets there or in the sidebar set to `state`."""
     kept = {name: st.session_state[name] for name in SIDEBAR if name in st.session_state}
     st.session_state[OPENED] = kept | state
     st.session_state[GOING] = page

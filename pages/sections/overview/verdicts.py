@@ -1,4 +1,4 @@
-"""Sections of the Overview page: the answer, every rater in a row and in words, every check of one."""
+"""Folded sections of the Overview page: every rater in a row, every check of the chosen one in words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.aggregation.rules import dummies
 from core.auditing import Audit, JudgeAudit
+from core.interpretation.overview import SIGNS
 from core.interpretation.summary import (
     GRADE_OF,
     answer,
@@ -18,13 +19,10 @@ from core.interpretation.summary import (
     worst,
 )
 from core.interpretation.verdicts import Verdict
-from core.reporting.build import SIGNS
 from core.schema import Selection
 from core.stats.estimate import Estimate
 from pages.shared import cached, widgets
 
-FIRST = 8
-"""Raters whose verdicts are in view; those of more are folded."""
 PAGES = {
     "accuracy": "confusion.py",
     "position": "position.py",
@@ -90,31 +88,11 @@ def _judge_row(judge: JudgeAudit, found: Audit) -> dict[str, object]:
     return row | {f"finding {i + 1}": verdict.sentence for i, verdict in enumerate(findings)}
 
 
-def findings_section(found: Audit) -> None:
-    """The verdict on each rater in words: what led to it, its confidence, and its worst findings."""
-    st.subheader("Verdicts", anchor=False)
-    names = list(found.overall)
-    for judge in names[:FIRST]:
-        _findings(judge, found)
-    if names[FIRST:]:
-        with st.expander(f"Verdicts on {len(names) - FIRST} more"):
-            for judge in names[FIRST:]:
-                _findings(judge, found)
-
-
-def _findings(judge: str, found: Audit) -> None:
-    """In full: a cell of a table would cut them."""
-    verdicts = _of(found, judge)
-    who, what = st.columns([2, 9])
-    who.text(f"{_sign(found, judge)} {judge}")
-    said = f"{because(judge, found.overall[judge], verdicts)} {confidence_line(verdicts)}"
-    what.text("\n".join([said, *(verdict.sentence for verdict in worst(verdicts))]))
-
-
-def checks_section(found: Audit) -> None:
-    """Every check of one rater, each with a link to the page that explains it."""
-    chosen = st.selectbox("Every check of", list(found.overall), key="checked", bind=widgets.URL)
-    for verdict in _of(found, chosen or ""):
+def checks_section(found: Audit, chosen: str) -> None:
+    """The verdict on the chosen judge in words, and every check with a link to the page that explains it."""
+    own = _of(found, chosen)
+    st.text(f"{because(chosen, found.overall[chosen], own)} {confidence_line(own)}")
+    for verdict in own:
         grade, sentence, link = st.columns([1, 9, 2])
         grade.text(f"{SIGNS[verdict.verdict]} {verdict.verdict}")
         sentence.text(verdict.sentence)

@@ -1,0 +1,313 @@
+"""Figures of the first screen: the evidence on every judge side by side, and which checks each one passes."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..interpretation.overview import CHECK_WORDS, SIGNS, measured
+from ..interpretation.rules import LIMITS
+from ..interpretation.summary import NEEDS
+from ..stats.estimate import Estimates
+from .base import COLOURS, Tile, Trace, add_tiles, error_bars, figure, hover, label, tint, undimmed
+
+if TYPE_CHECKING:
+    from ..interpretation.verdicts import Verdict
+    from .base import Colours, Figure, Theme
+
+ROW, HEAD, FOOT = 24, 56, 46
+"""Heights in pixels: of a judge's row, of a panel's title, of its axis."""
+TILE = 26
+NAME_LIMIT = 24
+GAP = 0.025
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """One question of the evidence: its check, its title, what its axis shows, and what is always in view."""
+
+    check: str
+    title: str
+    axis: str
+    ends: tuple[float, float]
+    guessing: float | None = None
+
+
+PANELS = (
+    Panel(check="accuracy", title="Is it right?", axis="share right", ends=(0.45, 1.0), guessing=0.5),
+    Panel(
+        check="overconfidence",
+        title="Is it honest about confidence?",
+        axis="stated too little · too much",
+        ends=(-0.25, 0.25),
+    ),
+    Panel(
+        check="position",
+        title="Does it ignore the order?",
+        axis="for the second · the first shown",
+        ends=(-0.25, 0.25),
+    ),
+    Panel(check="repeatability", title="Does it repeat itself?", axis="ICC of repeats", ends=(0.4, 1.0)),
+)
+AGREEMENT = Panel(
+    check="agreement", title="Does it say what people say?", axis="judge − a person", ends=(-0.25, 0.15)
+)
+"""In place of the first where nobody has gold."""
+
+Checks = Mapping[str, Mapping[str, "Verdict"]]
+"""Judge → check → verdict."""
+
+
+def evidence(
+    checks: Checks,
+    rows: Sequence[str],
+    chosen: str,
+    *,
+    people: Collection[str] = (),
+    stacked: bool = False,
+    theme: Theme = "light",
+) -> Figure:
+    """A dot with its interval per judge and question, rows in the order given, the chosen one in the accent.
+
+    The limits' zones are shaded, people are a band, guessing is a line; a question without any answer says
+    what to add. A mark's key is its judge.
+
+    people : raters that make the band.  stacked : panels below each other, for a narrow page.
+    """
+    colours = COLOURS[theme]
+    no_gold = all(checks[name]["accuracy"].interval is None for name in checks)
+    first = AGREEMENT if no_gold and any(checks[name]["agreement"].interval for name in checks) else PANELS[0]
+    panels = (first, *PANELS[1:])
+    height = HEAD + FOOT + ROW * len(rows)
+    fig = figure("", "", theme=theme, height=height * (len(panels) if stacked else 1), legend=False)
+    top = HEAD / fig.layout.height
+    layout: dict[str, Any] = {"margin": {"l": 8, "r": 12, "t": 0, "b": 0}}
+    annotations: list[Trace] = []
+    shapes: list[Trace] = []
+    for place, panel in enumerate(panels):
+        number = "" if place == 0 else str(place + 1)
+        x, y = f"x{number}", f"y{number}"
+        if stacked:
+            upper = 1 - place / len(panels)
+            across, down = (0.0, 1.0), (upper - 1 / len(panels) + FOOT / fig.layout.height, upper - top)
+        else:
+            width = (1 - GAP * (len(panels) - 1)) / len(panels)
+            left = place * (width + GAP)
+            across, down = (left, left + width), (FOOT / height, 1 - top)
+        shown = {name: checks[name][panel.check] for name in rows}
+        start, end = _range(panel, shown.values())
+        layout[f"xaxis{number}"] = {
+            "domain": across,
+            "anchor": y,
+            "range": (start, end),
+            "title": {"text": panel.axis, "standoff": 2, "font": {"size": 12}},
+            "tickformat": {"share": ".0%", "points": ".0%", "number": ".1f"}[LIMITS[panel.check].unit],
+            "nticks": 5,
+            "automargin": False,
+        }
+        layout[f"yaxis{number}"] = {
+            "domain": down,
+            "anchor": x,
+            "range": (len(rows) - 0.5, -0.5),
+            "tickvals": list(range(len(rows))),
+            "ticktext": [_name(name, chosen) for name in rows],
+            "showticklabels": stacked or place == 0,
+            "showgrid": False,
+            "ticks": "",
+        }
+        shapes += _zones(panel, shown[rows[0]], (start, end), x, y, colours)
+        shapes += _people(panel, checks, people, x, y, colours)
+        annotations.append(_head(panel, checks[chosen][panel.check], across[0], down[1], colours))
+        if any(found.interval for found in shown.values()):
+            fig.add_trace(_dots(shown, chosen, x, y, colours))
+            annotations += [
+                _said("not known", start, row, x, y, colours)
+                for row, found in enumerate(shown.values())
+                if found.interval is None
+            ]
+        else:
+            words = "<br>".join(textwrap.wrap(f"Not known. Add {NEEDS[panel.check]}.", 30))
+            annotations.append(_said(words, start, (len(rows) - 1) / 2, x, y, colours))
+    fig.update_layout(shapes=shapes, annotations=annotations, **layout)
+    return fig
+
+
+def _range(panel: Panel, shown: Any) -> tuple[float, float]:
+    """What is always in view, and every interval, with room for a mark at either end."""
+    known = [found.interval for found in shown if found.interval is not None]
+    seen = [end for one in known for end in (one.low, one.value, one.high) if not math.isnan(end)]
+    start, end = min(panel.ends[0], *seen, panel.ends[1]), max(panel.ends[1], *seen, panel.ends[0])
+    room = 0.04 * (end - start)
+    return start - room, end + room
+
+
+def _name(name: str, chosen: str) -> str:
+    short = label(name, limit=NAME_LIMIT)
+    return f"<b>{short}</b>" if name == chosen else short
+
+
+def _dots(shown: Mapping[str, Verdict], chosen: str, x: str, y: str, colours: Colours) -> Trace:
+    rows = [(row, name, found) for row, (name, found) in enumerate(shown.items()) if found.interval]
+    found = Estimates.of([one.interval for _, _, one in rows if one.interval is not None])
+    is_chosen = [name == chosen for _, name, _ in rows]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": found.value,
+        "y": [row for row, _, _ in rows],
+        "xaxis": x,
+        "yaxis": y,
+        "customdata": [[name] for _, name, _ in rows],
+        "error_x": error_bars(found, colours.neutral),
+        "marker": {
+            "opacity": 1,
+            "symbol": ["diamond" if own else "circle" for own in is_chosen],
+            "size": [13 if own else 9 for own in is_chosen],
+            "color": [colours.accent if own else colours.neutral for own in is_chosen],
+        },
+        **hover(
+            f"<b>{label(name, limit=80)}</b><br>{SIGNS[one.verdict]} {label(measured(one))}"
+            for _, name, one in rows
+        ),
+        **undimmed(1),
+    }
+
+
+def _head(panel: Panel, found: Verdict, x: float, y: float, colours: Colours) -> Trace:
+    """The question, and below it the chosen judge's answer with its sign."""
+    return {
+        "text": f"<b>{panel.title}</b><br>{SIGNS[found.verdict]} {label(measured(found))}",
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        "showarrow": False,
+        "font": {"color": colours.text},
+    }
+
+
+def _said(text: str, x: float, row: float, xref: str, yref: str, colours: Colours) -> Trace:
+    return {
+        "text": text,
+        "x": x,
+        "y": row,
+        "xref": xref,
+        "yref": yref,
+        "xanchor": "left",
+        "xshift": 6,
+        "align": "left",
+        "showarrow": False,
+        "font": {"color": colours.neutral},
+    }
+
+
+def _zones(
+    panel: Panel, graded: Verdict, shown: tuple[float, float], x: str, y: str, colours: Colours
+) -> list[Trace]:
+    """Where a check warns, lightly, and where it fails; and the line of guessing or of no lean."""
+    limits, (start, end) = LIMITS[panel.check], shown
+    caution = limits.caution if graded.caution is None else graded.caution
+    failure = limits.failure if graded.failure is None else graded.failure
+    stop = caution if failure is None else failure
+    if limits.shape == "at_least":
+        bands = [(stop, caution, 0.15), (start, stop, 0.4)]
+    else:
+        below = failure if limits.failing_side == "above" else None
+        bands = [(caution, stop, 0.15), (stop, end, 0.4)]
+        bands += [(start, -caution, 0.15)] if below else [(-stop, -caution, 0.15), (start, -stop, 0.4)]
+    found = [
+        _area(low, high, x, y, tint(colours.raters[1], colours.page, share))
+        for low, high, share in bands
+        if high > low
+    ]
+    line = 0.0 if limits.shape == "signed" else panel.guessing
+    if line is not None:
+        dash = {"color": colours.text, "width": 1, "dash": "dot"}
+        found.append({**_area(line, line, x, y, ""), "type": "line", "line": dash})
+    return found
+
+
+def _area(low: float, high: float, x: str, y: str, colour: str) -> Trace:
+    return {
+        "type": "rect",
+        "layer": "below",
+        "xref": x,
+        "yref": f"{y} domain",
+        "x0": low,
+        "x1": high,
+        "y0": 0,
+        "y1": 1,
+        "line": {"width": 0},
+        **({"fillcolor": colour} if colour else {}),
+    }
+
+
+def _people(
+    panel: Panel, checks: Checks, people: Collection[str], x: str, y: str, colours: Colours
+) -> list[Trace]:
+    """From the lowest to the highest of people."""
+    known = [one.value for name in people if (one := checks[name][panel.check].interval) is not None]
+    if not known:
+        return []
+    return [_area(min(known), max(known), x, y, tint(colours.accent, colours.page, 0.6))]
+
+
+def check_matrix(checks: Checks, rows: Sequence[str], chosen: str, *, theme: Theme = "light") -> Figure:
+    """Judges × checks: the sign and the colour of each grade; a cell's key is `cell_key`."""
+    colours = COLOURS[theme]
+    grades = {
+        "ok": tint(colours.raters[2], colours.page, 0.7),
+        "warn": tint(colours.raters[4], colours.page, 0.7),
+        "fail": tint(colours.raters[1], colours.page, 0.9),
+        "unclear": tint(colours.neutral, colours.page, 0.4),
+        "unknown": colours.page,
+    }
+    columns = list(CHECK_WORDS)
+    fig = figure("", "", theme=theme, height=40 + TILE * len(rows), legend=False)
+    tiles = [
+        Tile(
+            x=column,
+            y=row,
+            key=cell_key(judge, check),
+            colour=grades[found.verdict],
+            text=SIGNS[found.verdict],
+            hover="<br>".join(
+                [
+                    f"<b>{label(judge, limit=80)}</b>: {check.replace('_', ' ')}",
+                    *(label(line, limit=90) for line in textwrap.wrap(found.sentence, 80)),
+                ]
+            ),
+        )
+        for row, judge in enumerate(rows)
+        for column, check in enumerate(columns)
+        if (found := checks[judge][check])
+    ]
+    add_tiles(fig, tiles, size=TILE - 4, text_size=14, theme=theme, chosen=None)
+    blank = {"showgrid": False, "showline": False, "ticks": ""}
+    fig.update_xaxes(
+        side="top",
+        range=(-0.5, len(columns) - 0.5),
+        tickvals=list(range(len(columns))),
+        ticktext=[CHECK_WORDS[check].replace(" ", "<br>") for check in columns],
+        tickfont={"size": 12},
+        **blank,
+    )
+    fig.update_yaxes(
+        range=(len(rows) - 0.5, -0.5),
+        tickvals=list(range(len(rows))),
+        ticktext=[_name(name, chosen) for name in rows],
+        **blank,
+    )
+    fig.update_layout(margin={"l": 8, "r": 12, "t": 4, "b": 4})
+    return fig
+
+
+def cell_key(judge: str, check: str) -> str:
+    """Key of a cell of the check matrix."""
+    return f"{check}: {judge}"
