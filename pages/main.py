@@ -22,6 +22,11 @@ SECTIONS = {
     "Models": ("leaderboard.py",),
 }
 TITLES = {"position.py": "Position bias"}
+LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="150" height="32" viewBox="0 0 150 32">
+<g fill="none" stroke="#2f8fc4" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">
+<path d="M16 5v22M9 27h14M5 9h22M9 9l-5 9h10zM23 9l-5 9h10z"/></g>
+<text x="38" y="23" font-family="Source Sans, sans-serif" font-size="21" font-weight="600"
+fill="#2f8fc4">Appellate</text></svg>"""
 ABSENT = "data set that is not here"
 ABSENT_JUDGES = "judges that are not here"
 # The look of what Streamlit's own theme settings do not reach.
@@ -34,10 +39,10 @@ STYLE = """<style>
 [class*="st-key-answer-warning"] { --appellate-rule: #d5762c; }
 [data-testid="stText"] { overflow-wrap: anywhere; }
 [data-testid="stBaseButton-tertiary"] { color: var(--st-primary-color, #2f8fc4); }
-.st-key-evidence-narrow { display: none; }
+[class*="st-key-shown-"][class*="-narrow"] { display: none; }
 @media (max-width: 640px) {
-  .st-key-evidence-wide { display: none; }
-  .st-key-evidence-narrow { display: flex; }
+  [class*="st-key-shown-"][class*="-wide"] { display: none; }
+  [class*="st-key-shown-"][class*="-narrow"] { display: flex; }
   [data-testid="stTabs"] [role="tablist"] { flex-wrap: wrap; }
   [class*="st-key-answer-"] [data-testid="stText"] { font-size: 1rem; }
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
@@ -136,6 +141,7 @@ def leave_for(target: str) -> None:
 
 
 st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
+st.logo(LOGO, size="large")
 st.html(STYLE)
 if get_secrets_auth_section() and not st.user.is_logged_in:
     st.title("Appellate")

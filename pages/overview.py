@@ -8,7 +8,7 @@ from core.auditing import AuditOptions, audit
 from core.interpretation.overview import by_support
 from core.interpretation.summary import missing
 from core.reporting.html import report
-from pages.sections.overview.first import card_section, evidence_section, matrix_section
+from pages.sections.overview.first import card_section, coverage_section, evidence_section, matrix_section
 from pages.sections.overview.verdicts import checks_section, raters_section, summary
 from pages.shared import cached, cards, widgets
 from pages.shared.limits import current_options, limits_section
@@ -16,6 +16,7 @@ from pages.shared.limits import current_options, limits_section
 widgets.title("Overview", "Can I trust this judge?")
 selection, store, options = widgets.current_selection(), cached.get_store(), current_options()
 found = cached.computed("audit", (selection, options), lambda: audit(store, selection, options))
+coverage_section(found)
 people = widgets.current_people()
 ordered = by_support(found.verdicts, people)
 chosen = card_section(found, ordered)

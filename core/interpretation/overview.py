@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..stats.estimate import Estimate
+from ..store.browse import Summary
 from .format import number, percent, percent_span
 from .rules import LIMITS, Grade, Overall, OverallVerdict
-from .summary import GRADE_OF, NEEDS, confidence_line
+from .summary import NEEDS, confidence_line
 from .verdicts import Verdict
 
 SIGNS: dict[Grade, str] = {"ok": "✓", "warn": "!", "fail": "✗", "unclear": "~", "unknown": "?"}
@@ -58,6 +59,14 @@ REMEDIES = {
 """What to do about a check that warns or fails."""
 
 
+COVERED = (
+    ("gold", "labelled", "accuracy"),
+    ("order", "with_position", "position"),
+    ("confidence", "with_confidence", "calibration"),
+)
+"""What votes may have: its name, the field of a judge's summary that counts it, a check that needs it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """The decision on one judge: a word with its grade, why in one sentence, and what to do."""
@@ -66,16 +75,6 @@ class Card:
     verdict: OverallVerdict
     sentence: str
     advice: str
-
-    @property
-    def word(self) -> str:
-        """The decision in a word."""
-        return WORDS[self.verdict]
-
-    @property
-    def grade(self) -> Grade:
-        """The grade whose sign and colour it has."""
-        return GRADE_OF[self.verdict]
 
 
 def card(judge: str, found: Overall, checks: Sequence[Verdict], *, flips: Estimate | None = None) -> Card:
@@ -172,6 +171,21 @@ def by_support(verdicts: Iterable[Verdict], people: Collection[str] = ()) -> tup
             # Every agreement is below every accuracy.
             low[verdict.judge] = verdict.low - 2
     return tuple(sorted(low, key=lambda name: (name in people, -low[name])))
+
+
+def coverage(found: Summary) -> tuple[tuple[str, str | None], ...]:
+    """What a selection has, `gold 94 %`, each with how to add it where there is none."""
+    judges = sum(one.rater_type != "human" for one in found.judges)
+    counts = ((judges, "judge"), (len(found.judges) - judges, "person"), (found.items, "item"))
+    said: list[tuple[str, str | None]] = [
+        (f"{n:,} {'people' if noun == 'person' and n != 1 else noun + 's' * (n != 1)}", None)
+        for n, noun in (*counts, (found.votes, "vote"))
+        if n
+    ]
+    for name, field, check in COVERED:
+        share = sum(getattr(one, field) for one in found.judges) / max(found.votes, 1)
+        said.append((f"{name} {percent(share)}", None if share else f"To have it, add {NEEDS[check]}."))
+    return tuple(said)
 
 
 def few(ordered: Sequence[str], chosen: str, most: int) -> tuple[str, ...]:

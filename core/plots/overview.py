@@ -27,17 +27,16 @@ GAP = 0.025
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One question of the evidence: its check, its title, what its axis shows, and what is always in view."""
+    """One question of the evidence; `ends` are always in view."""
 
     check: str
     title: str
     axis: str
     ends: tuple[float, float]
-    guessing: float | None = None
 
 
 PANELS = (
-    Panel(check="accuracy", title="Is it right?", axis="share right", ends=(0.45, 1.0), guessing=0.5),
+    Panel(check="accuracy", title="Is it right?", axis="share right", ends=(0.45, 1.0)),
     Panel(
         check="overconfidence",
         title="Is it honest about confidence?",
@@ -118,19 +117,24 @@ def evidence(
             "showgrid": False,
             "ticks": "",
         }
-        shapes += _zones(panel, shown[rows[0]], (start, end), x, y, colours)
-        shapes += _people(panel, checks, people, x, y, colours)
-        annotations.append(_head(panel, checks[chosen][panel.check], across[0], down[1], colours))
+        own = checks[chosen][panel.check]
+        shapes += _zones(panel, own, (start, end), x, y, colours)
+        seen = [one.value for name in people if (one := checks[name][panel.check].interval) is not None]
+        if seen:
+            shapes.append(_area(min(seen), max(seen), x, y, tint(colours.accent, colours.page, 0.6)))
+        answer = f"<b>{panel.title}</b><br>{SIGNS[own.verdict]} {label(measured(own))}"
+        paper = ("paper", "paper")
+        annotations.append(_note(answer, across[0], down[1], paper, colours.text, yanchor="bottom"))
         if any(found.interval for found in shown.values()):
             fig.add_trace(_dots(shown, chosen, x, y, colours))
             annotations += [
-                _said("not known", start, row, x, y, colours)
+                _note("not known", start, row, (x, y), colours.neutral, xshift=6)
                 for row, found in enumerate(shown.values())
                 if found.interval is None
             ]
         else:
-            words = "<br>".join(textwrap.wrap(f"Not known. Add {NEEDS[panel.check]}.", 30))
-            annotations.append(_said(words, start, (len(rows) - 1) / 2, x, y, colours))
+            words = _wrapped(f"Not known. Add {NEEDS[panel.check]}.", 30)
+            annotations.append(_note(words, start, (len(rows) - 1) / 2, (x, y), colours.neutral, xshift=6))
     fig.update_layout(shapes=shapes, annotations=annotations, **layout)
     return fig
 
@@ -176,35 +180,9 @@ def _dots(shown: Mapping[str, Verdict], chosen: str, x: str, y: str, colours: Co
     }
 
 
-def _head(panel: Panel, found: Verdict, x: float, y: float, colours: Colours) -> Trace:
-    """The question, and below it the chosen judge's answer with its sign."""
-    return {
-        "text": f"<b>{panel.title}</b><br>{SIGNS[found.verdict]} {label(measured(found))}",
-        "x": x,
-        "y": y,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "align": "left",
-        "showarrow": False,
-        "font": {"color": colours.text},
-    }
-
-
-def _said(text: str, x: float, row: float, xref: str, yref: str, colours: Colours) -> Trace:
-    return {
-        "text": text,
-        "x": x,
-        "y": row,
-        "xref": xref,
-        "yref": yref,
-        "xanchor": "left",
-        "xshift": 6,
-        "align": "left",
-        "showarrow": False,
-        "font": {"color": colours.neutral},
-    }
+def _note(text: str, x: float, y: float, refs: tuple[str, str], colour: str, **more: Any) -> Trace:
+    place = {"x": x, "y": y, "xref": refs[0], "yref": refs[1], "xanchor": "left", "align": "left"}
+    return {"text": text, "showarrow": False, "font": {"color": colour}, **place, **more}
 
 
 def _zones(
@@ -218,48 +196,37 @@ def _zones(
     if limits.shape == "at_least":
         bands = [(stop, caution, 0.15), (start, stop, 0.4)]
     else:
-        below = failure if limits.failing_side == "above" else None
-        bands = [(caution, stop, 0.15), (stop, end, 0.4)]
-        bands += [(start, -caution, 0.15)] if below else [(-stop, -caution, 0.15), (start, -stop, 0.4)]
+        mild = limits.failing_side == "above"
+        bands = [(caution, stop, 0.15), (stop, end, 0.4), (-stop, -caution, 0.15)]
+        bands.append((start, -stop, 0.15 if mild else 0.4))
     found = [
         _area(low, high, x, y, tint(colours.raters[1], colours.page, share))
         for low, high, share in bands
         if high > low
     ]
-    line = 0.0 if limits.shape == "signed" else panel.guessing
+    line = {"signed": 0.0, "at_least": 0.5 if panel.check == "accuracy" else None}.get(limits.shape)
     if line is not None:
         dash = {"color": colours.text, "width": 1, "dash": "dot"}
-        found.append({**_area(line, line, x, y, ""), "type": "line", "line": dash})
+        found.append({**_area(line, line, x, y, colours.page), "type": "line", "line": dash})
     return found
 
 
 def _area(low: float, high: float, x: str, y: str, colour: str) -> Trace:
-    return {
-        "type": "rect",
-        "layer": "below",
-        "xref": x,
-        "yref": f"{y} domain",
-        "x0": low,
-        "x1": high,
-        "y0": 0,
-        "y1": 1,
-        "line": {"width": 0},
-        **({"fillcolor": colour} if colour else {}),
-    }
+    place = {"xref": x, "yref": f"{y} domain", "x0": low, "x1": high, "y0": 0, "y1": 1}
+    return {"type": "rect", "layer": "below", "fillcolor": colour, "line": {"width": 0}, **place}
 
 
-def _people(
-    panel: Panel, checks: Checks, people: Collection[str], x: str, y: str, colours: Colours
-) -> list[Trace]:
-    """From the lowest to the highest of people."""
-    known = [one.value for name in people if (one := checks[name][panel.check].interval) is not None]
-    if not known:
-        return []
-    return [_area(min(known), max(known), x, y, tint(colours.accent, colours.page, 0.6))]
+def _wrapped(text: str, width: int) -> str:
+    return "<br>".join(textwrap.wrap(text, width))
 
 
-def check_matrix(checks: Checks, rows: Sequence[str], chosen: str, *, theme: Theme = "light") -> Figure:
-    """Judges × checks: the sign and the colour of each grade; a cell's key is `cell_key`."""
+def check_matrix(
+    checks: Checks, rows: Sequence[str], chosen: str, *, narrow: bool = False, theme: Theme = "light"
+) -> Figure:
+    """Judges × checks: the sign and the colour of each grade; a cell's key is `cell_key`.
+
+    narrow : heads stand upright.
+    """
     colours = COLOURS[theme]
     grades = {
         "ok": tint(colours.raters[2], colours.page, 0.7),
@@ -269,7 +236,7 @@ def check_matrix(checks: Checks, rows: Sequence[str], chosen: str, *, theme: The
         "unknown": colours.page,
     }
     columns = list(CHECK_WORDS)
-    fig = figure("", "", theme=theme, height=40 + TILE * len(rows), legend=False)
+    fig = figure("", "", theme=theme, height=(96 if narrow else 40) + TILE * len(rows), legend=False)
     tiles = [
         Tile(
             x=column,
@@ -277,12 +244,7 @@ def check_matrix(checks: Checks, rows: Sequence[str], chosen: str, *, theme: The
             key=cell_key(judge, check),
             colour=grades[found.verdict],
             text=SIGNS[found.verdict],
-            hover="<br>".join(
-                [
-                    f"<b>{label(judge, limit=80)}</b>: {check.replace('_', ' ')}",
-                    *(label(line, limit=90) for line in textwrap.wrap(found.sentence, 80)),
-                ]
-            ),
+            hover=f"<b>{label(judge, limit=80)}</b><br>{_wrapped(label(found.sentence, limit=400), 80)}",
         )
         for row, judge in enumerate(rows)
         for column, check in enumerate(columns)
@@ -294,7 +256,10 @@ def check_matrix(checks: Checks, rows: Sequence[str], chosen: str, *, theme: The
         side="top",
         range=(-0.5, len(columns) - 0.5),
         tickvals=list(range(len(columns))),
-        ticktext=[CHECK_WORDS[check].replace(" ", "<br>") for check in columns],
+        ticktext=[
+            CHECK_WORDS[one] if narrow else CHECK_WORDS[one].replace(" ", "<br>", 1) for one in columns
+        ],
+        tickangle=-90 if narrow else 0,
         tickfont={"size": 12},
         **blank,
     )

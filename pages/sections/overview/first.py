@@ -8,8 +8,9 @@ from functools import partial
 import streamlit as st
 
 from core.auditing import Audit
-from core.interpretation.overview import SIGNS, Card, card, few
+from core.interpretation.overview import SIGNS, WORDS, Card, card, coverage, few
 from core.interpretation.rules import Grade, OverallVerdict
+from core.interpretation.summary import GRADE_OF
 from core.interpretation.verdicts import CHECKS, Verdict
 from core.plots.base import COLOURS
 from core.plots.overview import cell_key, check_matrix, evidence
@@ -18,6 +19,8 @@ from pages.shared import widgets
 
 MOST = 12
 """Judges in view; the others come with *Show all*."""
+WIDTHS = ("wide", "narrow")
+"""The server does not know how wide the page is: both figures are made, and the page's style shows one."""
 CHOSEN, ALL = "checked", "all_judges"
 LEGEND: dict[Grade, str] = {
     "ok": "passes",
@@ -34,6 +37,13 @@ ICONS: dict[OverallVerdict, str] = {
 }
 
 
+def coverage_section(found: Audit) -> None:
+    """What the data set has, and in grey what it lacks, with how to add it."""
+    with st.container(horizontal=True, gap="xsmall", key="coverage"):
+        for text, remedy in coverage(found.summary):
+            st.badge(text, color="gray" if remedy else "blue", help=remedy)
+
+
 def card_section(found: Audit, ordered: Sequence[str]) -> str:
     """Select a judge and say whether to trust it, why, and what to do; returns the judge."""
     frame = st.container(border=True, key="decision", gap="xsmall")
@@ -42,14 +52,14 @@ def card_section(found: Audit, ordered: Sequence[str]) -> str:
     said = _card(found, chosen)
     colours = COLOURS[widgets.current_look()]
     colour = {"ok": colours.raters[2], "warn": colours.raters[4], "fail": colours.raters[1]}.get(
-        said.grade, colours.neutral
+        GRADE_OF[said.verdict], colours.neutral
     )
     frame.html(
         f"<style>.st-key-decision {{ border-left: 6px solid {colour}; }} "
         f".st-key-decision h2 {{ color: {colour}; padding: 0; margin-bottom: 0.3rem; }}</style>"
     )
     with what, st.container(gap="xsmall"):
-        st.header(f":material/{ICONS[said.verdict]}: {said.word}", anchor=False)
+        st.header(f":material/{ICONS[said.verdict]}: {WORDS[said.verdict]}", anchor=False)
         st.text(said.sentence)
         st.text(f"What to do: {said.advice}")
     return chosen
@@ -78,8 +88,9 @@ def evidence_section(found: Audit, ordered: Sequence[str], chosen: str, people: 
     judges = judges if any(name not in people for name in judges) else list(ordered)
     look, checks = widgets.current_look(), _checks(found)
     seen = frozenset(people) & checks.keys()
-    for width, rows in (("wide", _in_view(judges, chosen)), ("narrow", few(judges, chosen, 2))):
-        with st.container(key=f"evidence-{width}"):
+    for width in WIDTHS:
+        rows = _in_view(judges, chosen) if width == "wide" else few(judges, chosen, 2)
+        with st.container(key=f"shown-evidence-{width}"):
             widgets.figure(
                 evidence(checks, rows, chosen, people=seen, stacked=width == "narrow", theme=look),
                 f"evidence_{width}",
@@ -99,23 +110,24 @@ def matrix_section(found: Audit, ordered: Sequence[str], chosen: str) -> None:
     """Judges × checks; a click on a cell opens the page that explains it with that judge."""
     checks, rows = _checks(found), _in_view(ordered, chosen)
     pages = {cell_key(judge, check): (check, judge) for judge in rows for check in CHECKS}
-    st.plotly_chart(
-        check_matrix(checks, rows, chosen, theme=widgets.current_look()),
-        key="matrix-figure",
-        theme=None,
-        config=widgets.PLOTLY_CONFIG,
-        alt="Which checks each judge passes; Every check in words has them as text",
-        selection_mode="points",
-        on_select=partial(_open, pages),
-    )
-    st.caption(
-        " · ".join(f"{SIGNS[grade]} {said}" for grade, said in LEGEND.items())
-        + " · click a cell to see why, on its page"
-    )
+    for width in WIDTHS:
+        key = f"matrix-{width}"
+        with st.container(key=f"shown-{key}"):
+            st.plotly_chart(
+                check_matrix(checks, rows, chosen, narrow=width == "narrow", theme=widgets.current_look()),
+                key=key,
+                theme=None,
+                config=widgets.PLOTLY_CONFIG,
+                alt="Which checks each judge passes; Every check in words has them as text",
+                selection_mode="points",
+                on_select=partial(_open, key, pages),
+            )
+    marks = " · ".join(f"{SIGNS[grade]} {said}" for grade, said in LEGEND.items())
+    st.caption(f"{marks} · click a cell to see why, on its page")
 
 
-def _open(pages: dict[str, tuple[str, str]]) -> None:
-    for point in st.session_state["matrix-figure"]["selection"]["points"]:
+def _open(key: str, pages: dict[str, tuple[str, str]]) -> None:
+    for point in st.session_state[key]["selection"]["points"]:
         data = point.get("customdata") or [None]
         if found := pages.get(data[0] if isinstance(data, (list, tuple)) else data):
             check, judge = found
