@@ -9,19 +9,32 @@ from pages.shared import cached, widgets
 
 SECTIONS = {
     "": ("overview.py", "data.py", "collect.py"),
-    "Judges": (
-        "calibration.py",
-        "aggregation.py",
-        "confusion.py",
-        "position.py",
-        "agreement.py",
-        "listwise.py",
-        "ensembles.py",
-        "experiments.py",
-    ),
+    "One judge": ("calibration.py", "confusion.py", "position.py", "agreement.py"),
+    "Use its votes": ("aggregation.py", "ensembles.py", "listwise.py", "experiments.py"),
     "Models": ("leaderboard.py",),
 }
-TITLES = {"position.py": "Position bias"}
+# Where the name is not the file's; the file stays the address, so that old links work.
+TITLES = {
+    "confusion.py": "Errors",
+    "position.py": "Position bias",
+    "aggregation.py": "Votes to labels",
+    "ensembles.py": "Juries",
+    "experiments.py": "Planning",
+}
+ICONS = {
+    "overview.py": "verified",
+    "data.py": "database",
+    "collect.py": "download",
+    "calibration.py": "tune",
+    "confusion.py": "rule",
+    "position.py": "swap_horiz",
+    "agreement.py": "handshake",
+    "aggregation.py": "how_to_vote",
+    "ensembles.py": "groups",
+    "listwise.py": "format_list_numbered",
+    "experiments.py": "calculate",
+    "leaderboard.py": "leaderboard",
+}
 LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="150" height="32" viewBox="0 0 150 32">
 <g fill="none" stroke="#2f8fc4" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">
 <path d="M16 5v22M9 27h14M5 9h22M9 9l-5 9h10zM23 9l-5 9h10z"/></g>
@@ -57,6 +70,7 @@ def navigation() -> dict[str, list[st.Page]]:
             st.Page(
                 name,
                 title=TITLES.get(name, name.removesuffix(".py").capitalize()),
+                icon=f":material/{ICONS[name]}:",
                 default=name == "overview.py",
             )
             for name in names

@@ -8,7 +8,13 @@ from core.auditing import AuditOptions, audit
 from core.interpretation.overview import by_support
 from core.interpretation.summary import missing
 from core.reporting.html import report
-from pages.sections.overview.first import card_section, coverage_section, evidence_section, matrix_section
+from pages.sections.overview.first import (
+    card_section,
+    categories_section,
+    coverage_section,
+    evidence_section,
+    matrix_section,
+)
 from pages.sections.overview.verdicts import checks_section, raters_section, summary
 from pages.shared import cached, cards, widgets
 from pages.shared.limits import current_options, limits_section
@@ -22,6 +28,7 @@ ordered = by_support(found.verdicts, people)
 chosen = card_section(found, ordered)
 evidence_section(found, ordered, chosen, people)
 matrix_section(found, ordered, chosen)
+categories_section(selection, chosen, level=options.level)
 cards.error_cards(chosen)
 widgets.answer(*summary(found))
 with st.expander("Every check in words"):

@@ -25,13 +25,13 @@ TITLES = {
     "data": "Data",
     "collect": "Collect",
     "calibration": "Calibration",
-    "aggregation": "Aggregation",
-    "confusion": "Confusion",
+    "aggregation": "Votes to labels",
+    "confusion": "Errors",
     "position": "Position bias",
     "agreement": "Agreement",
     "listwise": "Listwise",
-    "ensembles": "Ensembles",
-    "experiments": "Experiments",
+    "ensembles": "Juries",
+    "experiments": "Planning",
     "leaderboard": "Leaderboard",
 }
 SHOWN = [name for name in TITLES if (PAGES / f"{name}.py").exists()]

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..stats.estimate import Estimate
-from ..store.browse import Summary
 from .format import number, percent, percent_span
 from .rules import LIMITS, Grade, Overall, OverallVerdict
 from .summary import NEEDS, confidence_line
@@ -57,14 +56,6 @@ REMEDIES = {
     "data": "find out why outputs have no verdict",
 }
 """What to do about a check that warns or fails."""
-
-
-COVERED = (
-    ("gold", "labelled", "accuracy"),
-    ("order", "with_position", "position"),
-    ("confidence", "with_confidence", "calibration"),
-)
-"""What votes may have: its name, the field of a judge's summary that counts it, a check that needs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,41 +164,12 @@ def by_support(verdicts: Iterable[Verdict], people: Collection[str] = ()) -> tup
     return tuple(sorted(low, key=lambda name: (name in people, -low[name])))
 
 
-def coverage(found: Summary) -> tuple[tuple[str, str | None], ...]:
-    """What a selection has, `gold 94 %`, each with how to add it where there is none."""
-    judges = sum(one.rater_type != "human" for one in found.judges)
-    counts = ((judges, "judge"), (len(found.judges) - judges, "person"), (found.items, "item"))
-    said: list[tuple[str, str | None]] = [
-        (f"{n:,} {'people' if noun == 'person' and n != 1 else noun + 's' * (n != 1)}", None)
-        for n, noun in (*counts, (found.votes, "vote"))
-        if n
-    ]
-    for name, field, check in COVERED:
-        share = sum(getattr(one, field) for one in found.judges) / max(found.votes, 1)
-        said.append((f"{name} {percent(share)}", None if share else f"To have it, add {NEEDS[check]}."))
-    return tuple(said)
-
-
-def few(ordered: Sequence[str], chosen: str, most: int) -> tuple[str, ...]:
-    """The first `most` in their order, the chosen one in place of the last if it is further down."""
-    if chosen in ordered[:most] or chosen not in ordered:
-        return tuple(ordered[:most])
-    return (*ordered[: most - 1], chosen)
-
-
 def measured(found: Verdict) -> str:
     """The estimate of a check in its own unit, with the interval: `97 % (95 to 99)`, `+6 points (…)`."""
     estimate, unit = found.interval, LIMITS[found.check].unit
     if estimate is None:
         return "not known"
-    form, scale, name = {
-        "share": (".0f", 100, " %"),
-        "points": ("+.0f", 100, " points"),
-        "number": (".2f", 1, ""),
-    }[unit]
-
-    def said(value: float) -> str:
-        return number(scale * value, form)
-
-    ends = f" ({said(estimate.low)} to {said(estimate.high)})" if estimate.has_interval else ""
-    return f"{said(estimate.value)}{name}{ends}"
+    form, scale = (".2f", 1) if unit == "number" else (".0f" if unit == "share" else "+.0f", 100)
+    value, low, high = (number(scale * one, form) for one in (estimate.value, estimate.low, estimate.high))
+    name = {"share": " %", "points": " points", "number": ""}[unit]
+    return f"{value}{name} ({low} to {high})" if estimate.has_interval else f"{value}{name}"

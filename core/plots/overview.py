@@ -25,7 +25,7 @@ NAME_LIMIT = 24
 GAP = 0.025
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Panel:
     """One question of the evidence; `ends` are always in view."""
 
@@ -36,24 +36,12 @@ class Panel:
 
 
 PANELS = (
-    Panel(check="accuracy", title="Is it right?", axis="share right", ends=(0.45, 1.0)),
-    Panel(
-        check="overconfidence",
-        title="Is it honest about confidence?",
-        axis="stated too little · too much",
-        ends=(-0.25, 0.25),
-    ),
-    Panel(
-        check="position",
-        title="Does it ignore the order?",
-        axis="for the second · the first shown",
-        ends=(-0.25, 0.25),
-    ),
-    Panel(check="repeatability", title="Does it repeat itself?", axis="ICC of repeats", ends=(0.4, 1.0)),
+    Panel("accuracy", "Is it right?", "share right", (0.45, 1.0)),
+    Panel("overconfidence", "Is it honest about confidence?", "stated too little · too much", (-0.25, 0.25)),
+    Panel("position", "Does it ignore the order?", "for the second · the first shown", (-0.25, 0.25)),
+    Panel("repeatability", "Does it repeat itself?", "ICC of repeats", (0.4, 1.0)),
 )
-AGREEMENT = Panel(
-    check="agreement", title="Does it say what people say?", axis="judge − a person", ends=(-0.25, 0.15)
-)
+AGREEMENT = Panel("agreement", "Does it say what people say?", "judge − a person", (-0.25, 0.15))
 """In place of the first where nobody has gold."""
 
 Checks = Mapping[str, Mapping[str, "Verdict"]]
@@ -143,7 +131,7 @@ def _range(panel: Panel, shown: Any) -> tuple[float, float]:
     """What is always in view, and every interval, with room for a mark at either end."""
     known = [found.interval for found in shown if found.interval is not None]
     seen = [end for one in known for end in (one.low, one.value, one.high) if not math.isnan(end)]
-    start, end = min(panel.ends[0], *seen, panel.ends[1]), max(panel.ends[1], *seen, panel.ends[0])
+    start, end = min([panel.ends[0], *seen]), max([panel.ends[1], *seen])
     room = 0.04 * (end - start)
     return start - room, end + room
 
@@ -160,10 +148,10 @@ def _dots(shown: Mapping[str, Verdict], chosen: str, x: str, y: str, colours: Co
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": found.value,
-        "y": [row for row, _, _ in rows],
         "xaxis": x,
         "yaxis": y,
+        "x": found.value,
+        "y": [row for row, _, _ in rows],
         "customdata": [[name] for _, name, _ in rows],
         "error_x": error_bars(found, colours.neutral),
         "marker": {

@@ -8,14 +8,18 @@ from functools import partial
 import streamlit as st
 
 from core.auditing import Audit
-from core.interpretation.overview import SIGNS, WORDS, Card, card, coverage, few
+from core.interpretation import estimates
+from core.interpretation.format import percent
+from core.interpretation.overview import SIGNS, WORDS, Card, card
 from core.interpretation.rules import Grade, OverallVerdict
-from core.interpretation.summary import GRADE_OF
+from core.interpretation.summary import GRADE_OF, NEEDS
 from core.interpretation.verdicts import CHECKS, Verdict
 from core.plots.base import COLOURS
+from core.plots.forest import forest, series
 from core.plots.overview import cell_key, check_matrix, evidence
+from core.schema import Selection
 from pages.sections.overview.verdicts import PAGES
-from pages.shared import widgets
+from pages.shared import cached, widgets
 
 MOST = 12
 """Judges in view; the others come with *Show all*."""
@@ -37,11 +41,35 @@ ICONS: dict[OverallVerdict, str] = {
 }
 
 
+COVERED = (
+    ("gold", "labelled", "accuracy"),
+    ("order", "with_position", "position"),
+    ("confidence", "with_confidence", "calibration"),
+)
+"""What votes may have: its name, the field of a judge's summary that counts it, a check that needs it."""
+
+
 def coverage_section(found: Audit) -> None:
     """What the data set has, and in grey what it lacks, with how to add it."""
+    raters, votes = found.summary.judges, found.summary.votes
+    people = sum(one.rater_type == "human" for one in raters)
+    counts = ((len(raters) - people, "judge", "judges"), (people, "person", "people"))
+    counts += ((found.summary.items, "item", "items"), (votes, "vote", "votes"))
     with st.container(horizontal=True, gap="xsmall", key="coverage"):
-        for text, remedy in coverage(found.summary):
-            st.badge(text, color="gray" if remedy else "blue", help=remedy)
+        for n, one, many in counts:
+            if n:
+                st.badge(f"{n:,} {one if n == 1 else many}")
+        for name, field, check in COVERED:
+            share = sum(getattr(one, field) for one in raters) / max(votes, 1)
+            text, remedy = f"{name} {percent(share)}", f"To have it, add {NEEDS[check]}."
+            st.badge(text, color="blue" if share else "gray", help=None if share else remedy)
+
+
+def few(ordered: Sequence[str], chosen: str, most: int) -> tuple[str, ...]:
+    """The first `most` in their order, the chosen one in place of the last if it is further down."""
+    if chosen in ordered[:most] or chosen not in ordered:
+        return tuple(ordered[:most])
+    return (*ordered[: most - 1], chosen)
 
 
 def card_section(found: Audit, ordered: Sequence[str]) -> str:
@@ -124,6 +152,23 @@ def matrix_section(found: Audit, ordered: Sequence[str], chosen: str) -> None:
             )
     marks = " · ".join(f"{SIGNS[grade]} {said}" for grade, said in LEGEND.items())
     st.caption(f"{marks} · click a cell to see why, on its page")
+
+
+def categories_section(selection: Selection, chosen: str, *, level: float) -> None:
+    """Accuracy of the chosen judge in each category, the best first; nothing where there is one category."""
+    found = {
+        name: one
+        for name, votes in cached.vote_counts_by(selection, "category").items()
+        if name and chosen in votes and (one := estimates.direction(votes[chosen], level=level))
+    }
+    if len(found) < 2:
+        return
+    st.subheader("Right, by category", anchor=False)
+    ordered = sorted(found, key=lambda name: -found[name].value)
+    rows = series("right", {name: found[name] for name in ordered}, "", "{0.n:,} items", key=None)
+    looks = {"theme": widgets.current_look()}
+    fig = forest([rows], "share right · dotted: guessing", x_range=(0.0, 1.03), reference=0.5, **looks)
+    widgets.figure(fig, "categories", alt="Share right of the chosen judge in each category, with intervals")
 
 
 def _open(key: str, pages: dict[str, tuple[str, str]]) -> None:
