@@ -9,14 +9,19 @@ import hashlib
 import ipaddress
 import os
 import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, net_util
-from streamlit.auth_util import get_secrets_auth_section
+from streamlit.auth_util import is_authlib_installed
+
+from pages.shared import people
+from pages.shared.gate import Gate
 
 REMOTE_FLAG = "APPELLATE_ALLOW_REMOTE"
 
@@ -91,9 +96,24 @@ def refuse_open_network(address: str | None, *, sign_in: bool, allowed: bool) ->
         )
 
 
+def secrets() -> dict[str, Any] | None:
+    """What stands in the files of secrets; None if there is none. Streamlit takes a broken one for none."""
+    found: dict[str, Any] | None = None
+    for path in map(Path, config.get_option("secrets.files")):
+        if path.is_file():
+            try:
+                found = (found or {}) | tomllib.loads(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError) as error:
+                raise SystemExit(f"{path}: cannot be read ({error}). Nobody could sign in.") from error
+    return found
+
+
+people.check_configuration(secrets(), os.environ)
+if people.sign_in() and not is_authlib_installed():
+    raise SystemExit("Sign-in needs the package Authlib: pip install 'Authlib>=1.3.2'")
 refuse_open_network(
     config.get_option("server.address"),
-    sign_in=bool(get_secrets_auth_section()),
+    sign_in=people.sign_in(),
     allowed=os.environ.get(REMOTE_FLAG) == "1",
 )
 
@@ -101,4 +121,10 @@ refuse_open_network(
 # with. Nothing may leave this machine; whoever serves others names the address in server.allowedHosts.
 net_util.get_external_ip = lambda: None
 
-app = st.App(Path(__file__).parent / "pages" / "main.py", middleware=[Middleware(SecurityHeaders)])
+# The main script runs behind this launcher only.
+os.environ["APPELLATE_LAUNCHED"] = str(os.getpid())
+
+app = st.App(
+    Path(__file__).parent / "pages" / "main.py",
+    middleware=[Middleware(SecurityHeaders), Middleware(Gate)],
+)

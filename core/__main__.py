@@ -333,7 +333,9 @@ def _read_options(options: argparse.Namespace) -> ReadOptions:
     from .importers import ReadOptions
 
     mapping = tuple(_pair(text, "--map") for text in options.map or ())
-    return ReadOptions(mapping=mapping, **{name: getattr(options, name) for name in READ})
+    meant = tuple(_pair(text, "--label-map") for text in options.label_map or ())
+    given = {name: getattr(options, name) for name in READ}
+    return ReadOptions(mapping=mapping, label_map=meant, **given)
 
 
 def _no_votes(readings: Sequence[ImportResult]) -> str:
@@ -487,6 +489,8 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--map", metavar="CANONICAL=THEIRS", help="name columns", **SEVERAL)
     parser.add_argument("--labels", metavar="NAME", help="vocabulary of the labels")
     parser.add_argument("--gold-labels", metavar="NAME", help="vocabulary of gold, if not that of the labels")
+    meant = "what a label means: A, B, tie or failed (a call without a verdict)"
+    parser.add_argument("--label-map", metavar="LABEL=MEANING", help=meant, **SEVERAL)
     refers = "labels name the models, or the first and second shown"
     parser.add_argument("--label-refers", choices=("model", "slot"), help=refers)
     parser.add_argument("--confidence-scale", type=int, choices=(1, 100), help="confidence is 0-1 or 0-100")

@@ -22,7 +22,7 @@ from .agreement.kappa import AgreementMatrix, agreement_matrix
 from .agreement.reliability import Repeatability, icc
 from .bias import PositionBias, Verbosity, position_bias, verbosity
 from .confidence.calibration_error import calibration, confidence_gap, noise_floor
-from .confidence.th_scores import ThScore, th_score
+from .confidence.th_scores import ThScore, th_scores
 from .errors import InvalidOption, TooFewLabels
 from .interpretation import estimates, verdicts
 from .interpretation.grading import accuracy_verdict, agreement_verdict, makes_gold, unless_own_gold
@@ -60,11 +60,12 @@ if TYPE_CHECKING:
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .importers import ReadOptions
     from .schema import Provenance
-    from .store import Store
-    from .warehouse import Warehouse
+    from .store.connection import Database, Snapshot
 
 
 MOST_SPLITS = 10_000
+MOST_ANCHORS = 30
+"""Every two anchors are compared, so the work grows with their square."""
 NAMED = 5
 """More pairs of judges than this are counted, not listed."""
 
@@ -225,7 +226,7 @@ class Audit:
 
 
 def audit(
-    store: Store | Warehouse,
+    store: Database | Snapshot,
     selection: Selection,
     options: AuditOptions | None = None,
     *,
@@ -472,7 +473,7 @@ def _calibrate(
         measured,
         noise_floor(known, bins=options.bins, level=options.level, rng=rng, diagram=measured.reliability),
         confidence_gap(known, level=options.level),
-        tuple(th_score(known, epsilon) for epsilon in options.epsilons),
+        th_scores(known, options.epsilons),
     )
 
 
@@ -516,7 +517,15 @@ def _anchors(pooled: PairScores, options: AuditOptions, notes: list[str]) -> tup
         notes.append(
             "No leaderboard: no model met at least three others. Name an anchor to see a smaller board."
         )
-    return found
+    if len(found) <= MOST_ANCHORS:
+        return found
+    codes, n = np.concatenate([pooled.model_1, pooled.model_2]), np.tile(pooled.n_votes, 2)
+    votes = dict(zip(pooled.models, np.bincount(codes, n, len(pooled.models)), strict=True))
+    notes.append(
+        f"Leaderboards against {MOST_ANCHORS} of the {len(found):,} models that met at least three others, "
+        "those with most votes. Name others as anchors to see theirs."
+    )
+    return tuple(sorted(sorted(found, key=lambda name: (-votes[name], name))[:MOST_ANCHORS], key=found.index))
 
 
 def _boards(

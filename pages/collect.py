@@ -2,8 +2,9 @@
 
 from pages.sections.collect.controls import read_controls
 from pages.sections.collect.jobs import all_runs, copy, prompt, start
-from pages.shared import widgets
+from pages.shared import people, widgets
 
+people.only_editors()
 widgets.title("Collect", "Which model shall judge what, and what will it take?")
 all_runs()
 state = read_controls()

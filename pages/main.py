@@ -1,11 +1,13 @@
 """What every page has: the frame, the navigation, and the sidebar that selects the votes."""
 
+import os
+
 import streamlit as st
-from streamlit.auth_util import get_secrets_auth_section
+from streamlit.runtime import Runtime, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.schema import Selection
-from pages.shared import cached, widgets
+from pages.shared import cached, people, widgets
 
 SECTIONS = {
     "": ("overview.py", "data.py", "collect.py"),
@@ -13,6 +15,8 @@ SECTIONS = {
     "Use its votes": ("aggregation.py", "ensembles.py", "listwise.py", "experiments.py"),
     "Models": ("leaderboard.py",),
 }
+# Pages of people who may change what is stored.
+EDITORS = ("collect.py",)
 # Where the name is not the file's; the file stays the address, so that old links work.
 TITLES = {
     "confusion.py": "Errors",
@@ -63,8 +67,8 @@ STYLE = """<style>
 </style>"""
 
 
-def navigation() -> dict[str, list[st.Page]]:
-    """The pages in the order in which their questions arise."""
+def navigation(role: people.Role) -> dict[str, list[st.Page]]:
+    """The pages in the order in which their questions arise, as far as a visitor may use them."""
     return {
         section: [
             st.Page(
@@ -74,6 +78,7 @@ def navigation() -> dict[str, list[st.Page]]:
                 default=name == "overview.py",
             )
             for name in names
+            if role == "editor" or name not in EDITORS
         ]
         for section, names in SECTIONS.items()
     }
@@ -157,11 +162,16 @@ def leave_for(target: str) -> None:
 st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
 st.logo(LOGO, size="large")
 st.html(STYLE)
-if get_secrets_auth_section() and not st.user.is_logged_in:
-    st.title("Appellate")
-    st.button("Sign in", on_click=st.login)
+if type(get_instance()) is Runtime and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
+    # A server of this script alone has no security headers, and lets in everyone.
+    st.text("This is a part of Appellate. Start it with: streamlit run app.py")
     st.stop()
-page = st.navigation(navigation())
+role = people.visitor()
+if role is None:
+    st.text(f"{st.user.get('email') or 'You'} may not come in. Ask who runs this server.")
+    st.button("Sign out", on_click=st.logout)
+    st.stop()
+page = st.navigation(navigation(role))
 with widgets.errors():
     if target := st.session_state.pop(widgets.GOING, None):
         leave_for(target)
@@ -172,6 +182,11 @@ with widgets.errors():
     asked, judges = st.query_params.get("dataset"), st.query_params.get_all("judges")
     with st.sidebar:
         selection = st.session_state[widgets.SELECTION] = sidebar(here)
+        if people.sign_in():
+            st.text(str(st.user.get("email")))
+            st.button("Sign out", key="sign-out", on_click=st.logout)
+    for note in cached.get_store().notes:
+        st.text(note)
     say_what_is_absent(asked, here)
     if asked is None or asked in here:
         say_which_judges_are_absent(judges, selection.judges)

@@ -293,7 +293,7 @@ def said(content: str, fault: str | None) -> str:
         "prose": "Both have their merits, but on the whole I like the first one.",
         "refusal": "I'm sorry, but I can't help with comparing these responses.",
         "cut": content[: len(content) * 2 // 3],
-        "wrong keys": '{"winner": "A", "certainty": "high"}',
+        "wrong keys": '{"certainty": "high"}',
         "two verdicts": '{"verdict": "A"} or perhaps {"verdict": "B"}',
         "tagged": "The first is better: [[A]]",
     }.get(fault or "", content)

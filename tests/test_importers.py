@@ -402,6 +402,8 @@ def test_every_format_has_a_line():
         "arenahard",
         "mtbench_pair",
         "mtbench_single",
+        "llmbar",
+        "kto",
         "pandalm",
     ]
     assert all(formats().values())

@@ -92,29 +92,79 @@ def test_left_and_right_are_what_was_shown_there():
     assert named["vote"].to_pylist() == [1, 1, -1]
 
 
-NESTED = [
-    {
-        "input": f"Task {i // 2}",
-        "output_1": f"one {i}",
-        "output_2": f"two {i}",
-        "label": 1 + i % 2,
-        "results": [{"swap = False": {"winner": "1"}, "swap = True": {"winner": "2"}}],
+def llmbar(i, results):
+    texts = {"input": f"Task {i // 2}", "output_1": f"one {i}", "output_2": f"two {i}"}
+    return {**texts, "label": 1 + i % 2, "results": results}
+
+
+def in_orders(first, second):
+    return {
+        name: {"completion": [f"Output ({winner})", "stop"], "winner": winner}
+        for name, winner in (("swap = False", first), ("swap = True", second))
     }
-    for i in range(6)
+
+
+NESTED = [
+    llmbar(0, [in_orders("1", "1")]),
+    llmbar(1, [["a metric first", "stop"], in_orders("2", "1")]),
+    llmbar(2, [in_orders("1", "2"), in_orders("1", "1")]),
+    llmbar(3, [in_orders(None, "2")]),
 ]
-NAMED = (("item_id", "input"), ("judge", "=gpt"))
 
 
-@pytest.mark.parametrize("mapping", [(), NAMED, (("judge", "=gpt"),)])
-def test_gold_beside_nested_results_is_never_read_as_votes(mapping):
-    for text in (json.dumps(NESTED), "\n".join(map(json.dumps, NESTED))):
+@pytest.mark.parametrize("text", [json.dumps(NESTED), "\n".join(map(json.dumps, NESTED))])
+def test_nested_results_are_votes_in_both_orders_and_their_label_is_gold(text):
+    reading = read_one(text, "result.json", mapping=(("judge", "=gpt"),))
+    assert (reading.format, reading.rejects.num_rows, reading.duplicates) == ("llmbar", 0, 0)
+    found = reading.votes
+    assert found["vote"].to_pylist() == [1, 1, -1, 1, 1, -1, None, -1]
+    assert found["gold"].to_pylist() == [1, 1, -1, -1, 1, 1, -1, -1]
+    assert found["position"].to_pylist() == ["ab", "ba"] * 4
+    assert found["status"].to_pylist() == ["ok"] * 6 + ["unparsed", "ok"]
+    assert set(found["run"].to_pylist()) == {0}
+    assert set(found["judge"].to_pylist()) == {"gpt"}
+    assert len(set(found["item_id"].to_pylist())) == 4
+    assert dict(found["extra"].to_pylist()[4]) == {"second_round": "1"}
+    assert found["rationale"].to_pylist()[:2] == ["Output (1)", "Output (1)"]
+
+
+def test_ratings_of_two_responses_are_one_vote_without_an_order():
+    def rated(i, first, second):
+        # What the tool writes as winners of an order where the scores are equal.
+        return llmbar(i, [{"score_1": [first, "stop"], "score_2": [second, "stop"], **in_orders("1", "2")}])
+
+    rows = [rated(0, "Rating: 7", "3"), rated(1, "5", "5"), rated(2, "2", "8.5"), rated(3, "none", "8")]
+    found = read_one(json.dumps(rows), "result.json").votes
+    assert found["vote"].to_pylist() == [1, 0, -1, None]
+    assert found["position"].to_pylist() == [None] * 4
+    assert set(found["judge"].to_pylist()) == {"result"}
+
+
+def test_the_judge_of_nested_results_is_in_the_folders_above(tmp_path):
+    file = tmp_path / "Natural" / "evaluators" / "GPT-4" / "Swap" / "result.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(NESTED), encoding="utf-8")
+    found = read([(file.name, file)])[0].votes
+    assert set(found["judge"].to_pylist()) == {"GPT-4 [Swap]"}
+    assert set(found["category"].to_pylist()) == {"Natural"}
+    named = read([(file.name, file)], ReadOptions(mapping=(("judge", "=other"),)))[0].votes
+    assert set(named["judge"].to_pylist()) == {"other"}
+
+
+def test_a_nested_result_without_an_order_is_rejected():
+    reading = read_one(json.dumps([*NESTED, llmbar(8, [{"swap = False": {"winner": "1"}}])]), "result.json")
+    assert (reading.votes.num_rows, reading.rejects["column"].to_pylist()) == (8, ["results.swap = True"])
+
+
+def test_gold_beside_other_nested_results_is_never_read_as_votes():
+    rows = [row | {"results": [{"verdict": "1"}]} for row in NESTED]
+    for mapping in ((), (("item_id", "input"), ("judge", "=gpt")), (("judge", "=gpt"),)):
         with pytest.raises(UnreadableFile, match=r"no column for .*vote.*label is not taken for votes"):
-            read_one(text, "result.json", mapping=mapping)
-    seen = inspect(json.dumps(NESTED).encode(), "result.json")
-    assert "vote" in seen.missing
-    gold = read_one(json.dumps(NESTED), "result.json", mapping=(("gold", "label"),), labels="1/2/0")
+            read_one(json.dumps(rows), "result.json", mapping=mapping)
+    assert "vote" in inspect(json.dumps(rows).encode(), "result.json").missing
+    gold = read_one(json.dumps(rows), "result.json", mapping=(("gold", "label"),), labels="1/2/0")
     assert gold.gold_only
-    assert gold.votes["gold"].to_pylist() == [1, -1] * 3
+    assert gold.votes["gold"].to_pylist() == [1, -1] * 2
 
 
 def test_gold_labels_of_pairs_are_no_judge_called_label():
@@ -123,11 +173,59 @@ def test_gold_labels_of_pairs_are_no_judge_called_label():
         read_one("\n".join(map(json.dumps, rows)), "pairs.jsonl")
 
 
-def test_labels_of_single_responses_are_no_votes():
-    rows = [{"id": i, "prompt": f"p{i}", "completion": f"answer {i}", "label": i % 2 == 0} for i in range(6)]
+def said(role, content):
+    return {"role": role, "content": content}
+
+
+KTO = {
+    "texts": [{"prompt": f"p{i // 2}", "completion": f"answer {i}", "label": i % 3 == 0} for i in range(6)],
+    "messages": [
+        {"messages": [said("user", f"p{i // 2}"), said("assistant", f"answer {i}")], "label": i % 3 == 0}
+        for i in range(6)
+    ],
+    "lists": [
+        {
+            "prompt": [said("user", f"p{i // 2}")],
+            "completion": [said("assistant", f"answer {i}")],
+            "label": i % 3 == 0,
+        }
+        for i in range(6)
+    ],
+}
+
+
+@pytest.mark.parametrize("form", KTO)
+def test_labels_of_single_responses_are_scores_and_no_votes(form):
+    reading = read_one(json.dumps(KTO[form]), "kto.json")
+    assert (reading.kind, reading.rejects.num_rows) == ("scores", 0)
+    found = reading.votes
+    assert found["score"].to_pylist() == [1, 0, 0, 1, 0, 0]
+    assert set(found["judge"].to_pylist()) == {"kto"}
+    assert len(set(found["item_id"].to_pylist())) == 6
+    assert found["response"].to_pylist()[1] == "answer 1"
+    assert found["prompt"].to_pylist()[5] == "p2"
+    wrong = read_one(json.dumps([*KTO[form], KTO[form][0] | {"label": None}]), "kto.json")
+    assert (wrong.votes.num_rows, wrong.rejects["column"].to_pylist()) == (6, ["label"])
+
+
+def test_labels_of_single_responses_in_a_table_are_no_votes():
+    text = "item_id,prompt,completion,label\n" + "".join(f"{i},p,a{i},{i % 2 == 0}\n" for i in range(6))
     for mapping in ((), (("judge", "=x"),)):
         with pytest.raises(UnreadableFile, match=r"no column for .*vote"):
-            read_one(json.dumps(rows), "kto.json", mapping=mapping)
+            read_one(text, mapping=mapping)
+
+
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [("winner_model_a,winner_model_b,winner_tie", "1,0,0"), ("winner,evaluation_session_id", "model_a,7")],
+)
+def test_battles_of_an_arena_are_votes_of_people(columns, row):
+    text = f"id,model_a,model_b,{columns}\n1,x,y,{row}\n"
+    found = read_one(text).votes
+    assert (found["judge"].to_pylist(), found["rater_type"].to_pylist()) == (["arena"], ["human"])
+    assert read_one(text, rater_type="llm").votes["rater_type"].to_pylist() == ["llm"]
+    ours = read_one("item_id,model_a,model_b,winner,judge\n1,x,y,model_a,j\n").votes
+    assert ours["rater_type"].to_pylist() == ["llm"]
 
 
 PAIRS = "prompt,response_a,response_b,judge,vote\n" + "".join(
@@ -208,7 +306,7 @@ def test_the_first_line_says_the_judge_and_all_that_was_left_out(tmp_path, capsy
 
 
 def counts(path, **options):
-    votes = read([(path.name, path)], ReadOptions(**options))[0].votes["vote"].to_pylist()
+    votes = read_file(path, **options).votes["vote"].to_pylist()
     return [votes.count(vote) for vote in (1, 0, -1)]
 
 
@@ -227,13 +325,21 @@ def test_real_files_give_their_counts(shared_data, tmp_path):
         (tmp_path / name).write_text(text, encoding="utf-8")
         assert counts(tmp_path / name) == [156, 296, 150], name
     assert counts(native / "lmarena" / "arena140k_head.csv") == [2, 2, 1]
-    for name in ("llmbar/result.json", "hf_preference/kto_en_demo_60.json"):
-        for mapping in ((), (("judge", "=x"),)):
-            with pytest.raises(UnreadableFile, match=r"no column for .*vote"):
-                counts(native / name, mapping=mapping)
-    gold = read(
-        [("result.json", native / "llmbar" / "result.json")],
-        ReadOptions(mapping=(("gold", "label"),), gold_labels="1/2/0"),
-    )[0]
-    assert gold.gold_only
-    assert [gold.votes["gold"].to_pylist().count(x) for x in (1, -1)] == [29, 25]
+    swap = read_file(native / "llmbar" / "result.json")
+    frame = swap.votes.to_pandas()
+    assert (swap.rejects.num_rows, swap.duplicates, len(frame)) == (0, 0, 108)
+    assert frame["item_id"].nunique() == 54
+    by_order = {order: one["vote"].value_counts().to_dict() for order, one in frame.groupby("position")}
+    assert by_order == {"ab": {1: 28, -1: 26}, "ba": {1: 33, -1: 21}}
+    assert frame.drop_duplicates("item_id")["gold"].value_counts().to_dict() == {1: 29, -1: 25}
+    assert (frame["vote"] == frame["gold"]).sum() == 83
+    both = frame.pivot(index="item_id", columns="position", values="vote")
+    assert (both["ab"] != both["ba"]).sum() == 21
+    kto = read_file(native / "hf_preference" / "kto_en_demo_60.json")
+    assert kto.kind == "scores"
+    assert [kto.votes["score"].to_pylist().count(x) for x in (1, 0)] == [38, 22]
+    assert set(read_file(arena).votes["rater_type"].to_pylist()) == {"human"}
+
+
+def read_file(path, **options):
+    return read([(path.name, path)], ReadOptions(**options))[0]

@@ -94,11 +94,66 @@ def store_path(app: AppTest) -> Path:
     return default_path()
 
 
-def test_words_that_no_vocabulary_has_are_sent_back_to_the_file(app) -> None:
-    """Choosing columns again would not help: both models are known, the verdicts are sentences."""
-    rows = "".join(f"q{i},j,x,y,{'x' if i % 2 else 'y'} is the winner\n" for i in range(6))
-    app = drop(app, ("words.csv", "item_id,judge,model_a,model_b,vote\n" + rows))
-    assert "replace them in the file" in texts(app)
+def means(app: AppTest, label: str):
+    """The box of a label that is not understood."""
+    (found,) = [each for each in app.selectbox if str(each.key).endswith(f"-{label}")]
+    return found
+
+
+def test_labels_that_no_vocabulary_has_are_explained_one_by_one(app) -> None:
+    says = ("the x", "the y", "draw", "timeout")
+    rows = "".join(f"q{i},j,x,y,{says[i % 4]}\n" for i in range(8))
+    drop(app, ("words.csv", "item_id,judge,model_a,model_b,vote\n" + rows))
+    assert not can_load(app)
+    assert means(app, "draw").value == "tie"
+    for label, meaning in (("the x", "A"), ("the y", "B"), ("timeout", "failed")):
+        assert not can_load(app)
+        calm(means(app, label).set_value(meaning).run())
+    calm(widget(app, "radio", "The labels name").set_value("model").run())
+    load(app)
+    found = exported(store_path(app), "words")
+    assert found["vote"].fillna(9).tolist() == [1, -1, 0, 9] * 2
+    assert found["status"].tolist() == ["ok", "ok", "ok", "unparsed"] * 2
+
+
+def test_a_label_outside_the_vocabulary_is_rejected_or_explained(app) -> None:
+    drop(app, ("ours.csv", "item_id,judge,winner\n1,j,model_a\n2,j,model_b\n3,j,model_a\n4,j,skip\n"))
+    assert "1 rejected" in texts(app)
+    calm(means(app, "skip").set_value("failed").run())
+    assert "nothing was rejected" in texts(app)
+    load(app)
+    assert exported(store_path(app), "ours")["status"].tolist() == ["ok"] * 3 + ["unparsed"]
+
+
+SIDES = (
+    "grader,question_no,annotator_says,certainty_pct,order_shown,left_system,right_system\n"
+    "g1,q1,left,90,AB,m1,m2\ng1,q1,right,80,BA,m1,m2\ng1,q2,draw,55,AB,m1,m2\ng2,q1,left,70,BA,m1,m2\n"
+)
+
+
+@pytest.mark.parametrize(("refers", "votes"), [("model", [1, -1, 0, 1]), ("slot", [1, 1, 0, -1])])
+def test_columns_of_unknown_names_are_suggested_and_taken_when_confirmed(app, refers, votes) -> None:
+    drop(app, ("sides.csv", SIDES))
+    assert "Suggested from names and values" in texts(app)
+    assert not can_load(app)
+    assert widget(app, "selectbox", "Judge").value == "grader"
+    calm(widget(app, "checkbox", "These columns are right").set_value(True).run())
+    assert not can_load(app)
+    calm(widget(app, "radio", "The labels name").set_value(refers).run())
+    load(app)
+    found = exported(store_path(app), "sides")
+    assert found["vote"].tolist() == votes
+    assert found["position"].tolist() == ["ab", "ba", "ab", "ba"]
+    assert found["confidence"].tolist() == [0.9, 0.8, 0.55, 0.7]
+    assert found[["judge", "item_id", "model_a", "model_b"]].iloc[3].tolist() == ["g2", "q1", "m1", "m2"]
+
+
+def test_no_answer_about_another_data_set_stands_above_a_file_that_is_open(app) -> None:
+    drop(app, ("sides.csv", SIDES))
+    assert "This file is not in yet" in texts(app)
+    assert "3 votes of 1 rater" not in texts(app)
+    drop(app)
+    assert "3 votes of 1 rater" in texts(app)
 
 
 def test_says_what_is_in_and_what_is_missing(app):
@@ -206,7 +261,8 @@ def test_numbers_that_can_be_read_in_several_ways_are_asked_about(app):
 
 def test_columns_under_any_name_can_be_mapped_and_unmapped(app):
     drop(app, ("ours.csv", "case,who said so,pick,gold\n1,j,1,1\n2,j,-1,yes\n"))
-    assert "which column is" in texts(app) or "gold labels without votes" in texts(app)
+    calm(widget(app, "checkbox", "These columns are right").set_value(True).run())
+    assert "which column is" in texts(app)
     calm(widget(app, "selectbox", "Prompt or item (item_id)").set_value("case").run())
     calm(widget(app, "selectbox", "Judge").set_value("who said so").run())
     calm(widget(app, "selectbox", "Verdict (vote)").set_value("pick").run())

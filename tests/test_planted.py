@@ -22,11 +22,13 @@ from benchmarks.planted_votes import (
     many_judges,
     situations,
 )
+from core.auditing import AuditOptions, audit
 from core.importers import read
 from core.interpretation import estimates
 from core.interpretation.rules import LIMITS
 from core.records import OutcomeCounts, VoteCounts
-from core.schema import COLUMN_NAMES, VOTES
+from core.schema import COLUMN_NAMES, VOTES, Selection
+from core.store import Store
 
 BASE = Situation(name="base", items=40_000, votes=4)
 
@@ -298,6 +300,75 @@ def test_the_best_of_many_judges_do_not_fail():
         grades, verdict = planted.graded(estimate, floor)
         assert grades["accuracy"] == "ok", name
         assert verdict in ("trust", "trust_with_limits"), (name, grades)
+
+
+def audited_file(table, folder, **options):
+    """Audit of a table that is written as a file, read and loaded: the verdict of each judge and check."""
+    suffix, write = FILES["plain"]
+    file = folder / f"votes{suffix}"
+    file.write_bytes(write(table))
+    with Store.open(None) as store:
+        store.load(read([(file.name, file)])[0])
+        found = audit(store, Selection(), AuditOptions(splits=0, **options))
+    return found, {(verdict.judge, verdict.check): verdict for verdict in found.verdicts}
+
+
+@pytest.mark.slow
+def test_a_file_of_65_judges_with_gold(tmp_path):
+    """No judge fails for differing from a bad one, and the twelve most accurate do not fail."""
+    table, right = many_judges(np.random.default_rng(6))
+    found, verdicts = audited_file(table, tmp_path)
+    assert len(found.judges) == 65
+    best = sorted(right, key=lambda name: -right[name])[:12]
+    for name in right:
+        agreement = verdicts[name, "agreement"]
+        assert agreement.verdict == "unknown"
+        assert "Differing from another judge is no fault" in agreement.sentence
+        assert "agreement" not in found.overall[name].because
+        # What fails does so for what is known of it: its own share right, or its own outputs.
+        failed = {
+            check for judge, check in verdicts if judge == name and verdicts[judge, check].verdict == "fail"
+        }
+        assert failed <= {"accuracy", "data", "repeatability"}, name
+        assert (found.overall[name].verdict == "do_not_trust") <= (right[name] < 0.62), name
+    for name in best:
+        assert verdicts[name, "accuracy"].verdict == "ok"
+        assert found.overall[name].verdict in ("trust", "trust_with_limits")
+
+
+def test_a_file_of_chosen_and_rejected_responses(tmp_path):
+    """Gold is always A: a judge right on 95 % is ok on 30 items, and no constant label is held against it."""
+    surest = Situation(
+        name="chosen", items=30, votes=2, gold="one-sided", judge=Judge(accuracy=0.95, stated="none")
+    )
+    table = draw(surest, 40, np.random.default_rng(10))
+    found, verdicts = audited_file(table, tmp_path, anchors=())
+    graded = [verdicts[judge.judge, "accuracy"] for judge in found.judges]
+    assert len(graded) == 40
+    assert sum(verdict.verdict == "ok" for verdict in graded) >= 36
+    assert not any(verdict.verdict in ("warn", "fail") for verdict in graded)
+    assert not any("commonest" in verdict.sentence for verdict in found.verdicts)
+    assert {found.overall[judge.judge].verdict for judge in found.judges} <= {"trust", "trust_with_limits"}
+
+
+@pytest.mark.parametrize(
+    ("check", "fault"),
+    [
+        ("length", {"length": 0.5}),
+        ("own_family", {"family": 0.5}),
+        ("discrimination", {"stated": "random"}),
+    ],
+)
+def test_a_judge_with_such_a_fault_passes_not_every_check(check, fault, tmp_path):
+    """Half of the votes follow length or family, or confidence says nothing, and no other check sees it."""
+    table = draw(
+        Situation(name="fault", items=300, votes=2, judge=Judge(**fault)), 1, np.random.default_rng(11)
+    )
+    found, verdicts = audited_file(table, tmp_path, families={"alpha": ("alpha", "judge")})
+    assert verdicts["judge-0000", check].verdict in ("warn", "fail")
+    overall = found.overall["judge-0000"]
+    assert overall.verdict == "trust_with_limits"
+    assert check in overall.because
 
 
 def test_equal_models_are_equal():

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InvalidOption
-from ..records import IntArray, VoteCounts
+from ..records import FloatArray, IntArray, VoteCounts
 from ..schema import VOTE_LABELS
 from ..stats.estimate import DataFrame, Estimate, rows_frame
-from ..stats.intervals import clustered_share, common_places, t_quantile
+from ..stats.intervals import common_places, design_effect_of_sums, n_distinct, t_quantiles, wilson
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -39,9 +42,19 @@ class AgreementMatrix:
     pairs: tuple[JudgePair, ...]
     gold: tuple[JudgePair, ...]
 
+    def of(self, judge: str) -> list[JudgePair]:
+        """The pairs of one judge, in order."""
+        n, own = len(self.judges), self.judges.index(judge)
+        ends = [(min(own, other), max(own, other)) for other in range(n) if other != own]
+        return [self.pairs[one * (2 * n - one - 3) // 2 + two - 1] for one, two in ends]
+
     def to_frame(self) -> DataFrame:
         """One row per pair, judges against each other first, then against gold."""
         return rows_frame(JudgePair, self.pairs + self.gold)
+
+
+NO_COMMON = "no comparison that both labelled."
+NO_VARIATION = "both gave one and the same label throughout, so chance alone explains all agreement."
 
 
 def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
@@ -66,7 +79,13 @@ def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
     >>> cohen_kappa(np.array([1, 1, 0, -1]), np.array([1, 0, 0, -1]))
     0.6363636363636364
     """
-    return _kappa(_label_table(label_1, label_2))[0]
+    if len(label_1) != len(label_2):
+        raise InvalidOption(f"labels of two judges differ in length: {len(label_1)} and {len(label_2)}")
+    if not (np.isin(label_1, VOTE_LABELS).all() and np.isin(label_2, VOTE_LABELS).all()):
+        raise InvalidOption("labels of two judges: must be -1, 0 or 1")
+    cell = 3 * (np.asarray(label_1) + 1) + np.asarray(label_2) + 1
+    kappa = float(_kappas(np.bincount(cell, minlength=9).reshape(1, 3, 3))[0][0])
+    return None if math.isnan(kappa) else kappa
 
 
 def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95) -> AgreementMatrix:
@@ -85,15 +104,20 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
 
     Source: docs/methods.md §8.
     """
-    pairs = [
-        _pair(name_1, name_2, *_matched(vote_counts[name_1], vote_counts[name_2]), level)
-        for name_1, name_2 in combinations(vote_counts, 2)
-    ]
+    names = tuple(vote_counts)
     gold = []
     for name, counts in vote_counts.items():
-        labelled = counts.labelled()
-        gold.append(_pair(name, "gold", labelled.label, labelled.gold, labelled.item, level))
-    return AgreementMatrix(judges=tuple(vote_counts), pairs=tuple(pairs), gold=tuple(gold))
+        known = counts.labelled()
+        known = known.rows(np.argsort(known.item, kind="stable"))
+        found = _beside(known.label + 1, known.item, (known.gold + 1)[None])
+        gold += _judge_pairs([(name, "gold")], found, level)
+    if len(names) < 2:
+        return AgreementMatrix(judges=names, pairs=(), gold=tuple(gold))
+    item, labels = _labels(vote_counts)
+    each_alone = n_distinct(item[item >= 0]) == int((item >= 0).sum())
+    found = _by_products(labels) if each_alone else _by_items(labels, item)
+    pairs = _judge_pairs(list(combinations(names, 2)), found, level)
+    return AgreementMatrix(judges=names, pairs=tuple(pairs), gold=tuple(gold))
 
 
 def disagreements(one: VoteCounts, two: VoteCounts | None = None) -> IntArray:
@@ -120,66 +144,165 @@ def reliability_factor(agreement: AgreementMatrix) -> float | None:
     return math.sqrt(mean) if mean > 0 else None
 
 
-def _matched(one: VoteCounts, two: VoteCounts) -> tuple[IntArray, IntArray, IntArray]:
-    in_one, in_two = common_places(one.comparison, two.comparison)
-    return one.label[in_one], two.label[in_two], one.item[in_one]
+NOTHING = len(VOTE_LABELS)
+"""Stands for a comparison that a judge did not label; labels -1, 0, 1 are written 0, 1, 2."""
+BLOCK = 1 << 22
+"""Cells of a matrix that are worked on at once."""
 
 
-def _label_table(label_1: IntArray, label_2: IntArray) -> IntArray:
-    if len(label_1) != len(label_2):
-        raise InvalidOption(f"labels of two judges differ in length: {len(label_1)} and {len(label_2)}")
-    if not (np.isin(label_1, VOTE_LABELS).all() and np.isin(label_2, VOTE_LABELS).all()):
-        raise InvalidOption("labels of two judges: must be -1, 0 or 1")
-    return np.bincount(3 * (np.asarray(label_1) + 1) + np.asarray(label_2) + 1, minlength=9).reshape(3, 3)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Sums:
+    """What the agreement of pairs rests on, one entry a pair.
+
+    table : (pairs, 3, 3) comparisons by the labels of both.  items : on which both labelled something.
+    n_n, n_k, k_k : sums over items of squares and products of comparisons and equal labels.
+    influence : sum over items of squared influences on κ.
+    """
+
+    table: IntArray
+    items: IntArray
+    n_n: IntArray
+    n_k: IntArray
+    k_k: IntArray
+    influence: FloatArray
 
 
-def _kappa(table: IntArray) -> tuple[float | None, str | None]:
-    n = int(table.sum())
-    if n == 0:
-        return None, "no comparison that both labelled."
-    chance = int(table.sum(axis=1) @ table.sum(axis=0))
-    if chance == n * n:
-        return None, "both gave one and the same label throughout, so chance alone explains all agreement."
-    return (n * int(table.trace()) - chance) / (n * n - chance), None
+def _labels(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, NDArray[np.int8]]:
+    """Item of each comparison code, -1 of those that nobody labelled, and (judges, codes) labels."""
+    size = 1 + max(int(counts.comparison.max(initial=-1)) for counts in vote_counts.values())
+    item = np.full(size, -1, dtype=np.int64)
+    labels = np.full((len(vote_counts), size), NOTHING, dtype=np.int8)
+    for row, counts in zip(labels, vote_counts.values(), strict=True):
+        row[counts.comparison] = counts.label + 1
+        item[counts.comparison] = counts.item
+    return item, labels
 
 
-def _pair(
-    judge_1: str, judge_2: str, label_1: IntArray, label_2: IntArray, item: IntArray, level: float
-) -> JudgePair:
-    table = _label_table(label_1, label_2)
-    n = int(table.sum())
-    kappa, reason = _kappa(table)
-    raw = clustered_share(item, label_1 == label_2, level=level)
-    low = high = math.nan
-    if kappa is not None and len(np.unique(item)) > 1:
-        low, high = _kappa_ends(kappa, raw, label_1, label_2, item)
-    return JudgePair(
-        judge_1=judge_1,
-        judge_2=judge_2,
-        n=n,
-        raw=raw if n else None,
-        kappa=None if kappa is None else Estimate(kappa, low, high, n=n, level=level),
-        reason=reason,
+def _by_products(labels: NDArray[np.int8]) -> _Sums:
+    """All pairs where each item has one comparison: tables are products of 0/1 matrices, and say all."""
+    judges, size = labels.shape
+    total = np.zeros((3 * judges, 3 * judges))
+    step = max(BLOCK // (3 * judges), 1)
+    for start in range(0, size, step):
+        part = labels[:, start : start + step]
+        # At most 2^22 ones a block: 32 bits hold the sums exactly.
+        is_label = np.concatenate([part == label for label in range(3)]).astype(np.float32)
+        total += is_label @ is_label.T
+    first, second = np.triu_indices(judges, 1)
+    table = total.reshape(3, judges, 3, judges)[:, first, :, second].astype(np.int64)
+    n, agree = table.sum(axis=(1, 2)), np.trace(table, axis1=1, axis2=2)
+    influence = (table * _influences(table) ** 2).sum(axis=(1, 2))
+    return _Sums(table=table, items=n, n_n=n, n_k=agree, k_k=agree, influence=influence)
+
+
+def _by_items(labels: NDArray[np.int8], item: IntArray) -> _Sums:
+    """All pairs where comparisons share items, one judge after another beside all that follow."""
+    order = np.argsort(item, kind="stable")
+    item, labels = item[order], labels[:, order]
+    parts = []
+    for judge, own in enumerate(labels[:-1]):
+        mine = np.flatnonzero(own < NOTHING)
+        step = max(BLOCK // max(len(mine), 1), 1)
+        for start in range(judge + 1, len(labels), step):
+            others = labels[start : start + step, mine]
+            parts.append(_beside(own[mine].astype(np.int64), item[mine], others))
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _Sums.__slots__}
+    return _Sums(**joined)
+
+
+def _beside(own: IntArray, item: IntArray, others: NDArray[Any]) -> _Sums:
+    """One judge's labels, in the order of their items, beside those of others, (others, comparisons)."""
+    pairs = len(others)
+    if not len(own):
+        none = np.zeros(pairs, dtype=np.int64)
+        table = np.zeros((pairs, 3, 3), dtype=np.int64)
+        return _Sums(table=table, items=none, n_n=none, n_k=none, k_k=none, influence=none.astype(float))
+    both = others < NOTHING
+    cell = np.where(both, 3 * own + others, 9)
+    rows = np.arange(pairs)[:, None]
+    table = np.bincount((10 * rows + cell).ravel(), minlength=10 * pairs).reshape(pairs, 10)[:, :9]
+    starts = np.flatnonzero(np.diff(item, prepend=-1))
+    n = np.add.reduceat(both, starts, axis=1, dtype=np.int64)
+    agree = np.add.reduceat(others == own, starts, axis=1, dtype=np.int64)
+    table = table.reshape(pairs, 3, 3)
+    moves = np.concatenate([_influences(table).reshape(pairs, 9), np.zeros((pairs, 1))], axis=1)
+    moved = np.add.reduceat(moves[rows, cell], starts, axis=1)
+    return _Sums(
+        table=table,
+        items=(n > 0).sum(axis=1),
+        n_n=(n * n).sum(axis=1),
+        n_k=(n * agree).sum(axis=1),
+        k_k=(agree * agree).sum(axis=1),
+        influence=(moved**2).sum(axis=1),
     )
 
 
-def _kappa_ends(
-    kappa: float, raw: Estimate, label_1: IntArray, label_2: IntArray, item: IntArray
-) -> tuple[float, float]:
-    """κ ± t·SE from the influence of each item; by the ends of raw agreement where all influences are 0."""
-    table, n = _label_table(label_1, label_2), raw.n
-    share_1, share_2 = table.sum(axis=1) / n, table.sum(axis=0) / n
-    chance = float(share_1 @ share_2)
-    agrees = (label_1 == label_2) - kappa
-    # d κ = [d p_o - (1 - κ)·d p_e]/(1 - p_e); one comparison moves p_e through both marginals.
-    expected = share_2[label_1 + 1] + share_1[label_2 + 1]
-    influence = (agrees - (1 - kappa) * expected + (1 - kappa) * chance) / (1 - chance) / n
-    by_item = np.bincount(np.unique(item, return_inverse=True)[1], influence)
-    items = len(by_item)
-    error = float((by_item**2).sum()) * items / (items - 1)
-    if error < 1e-24:
-        low, high = ((end - chance) / (1 - chance) for end in (raw.low, raw.high))
+def _kappas(table: IntArray) -> tuple[FloatArray, FloatArray]:
+    """κ, NaN where undefined, and chance agreement p_e of (pairs, 3, 3) tables."""
+    n = table.sum(axis=(1, 2))
+    chance = (table.sum(axis=2) * table.sum(axis=1)).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kappa = (n * np.trace(table, axis1=1, axis2=2) - chance) / (n * n - chance)
+        share_1, share_2 = table.sum(axis=2) / n[:, None], table.sum(axis=1) / n[:, None]
+    return np.where(chance < n * n, kappa, np.nan), (share_1 * share_2).sum(axis=1)
+
+
+def _influences(table: IntArray) -> FloatArray:
+    """Influence on κ of one comparison with each pair of labels, (pairs, 3, 3); 0 where κ is undefined."""
+    kappa, chance = (values[:, None, None] for values in _kappas(table))
+    n = table.sum(axis=(1, 2))[:, None, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share_1, share_2 = table.sum(axis=2) / n[:, 0], table.sum(axis=1) / n[:, 0]
+        # d κ = [d p_o - (1 - κ)·d p_e]/(1 - p_e); one comparison moves p_e through both marginals.
+        expected = share_2[:, :, None] + share_1[:, None, :]
+        agrees = np.eye(3) - kappa
+        found = (agrees - (1 - kappa) * expected + (1 - kappa) * chance) / (1 - chance) / n
+    return np.asarray(np.nan_to_num(found, nan=0.0))
+
+
+def _judge_pairs(names: Sequence[tuple[str, str]], sums: _Sums, level: float) -> list[JudgePair]:
+    """Estimates of each pair: raw agreement by Wilson, κ by its influences.
+
+    Where nothing varies, because all agree or none do, κ has the ends of raw agreement at the same p_e.
+    """
+    n, agree = sums.table.sum(axis=(1, 2)), np.trace(sums.table, axis1=1, axis2=2)
+    kappa, chance = _kappas(sums.table)
+    deff = design_effect_of_sums(n, agree, sums.items, sums.n_n, sums.n_k, sums.k_k)
+    raw_low, raw_high = wilson(agree, n, level=level, deff=deff)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = sums.influence * sums.items / (sums.items - 1)
+        half = t_quantiles(sums.items - 1, level) * np.sqrt(error)
+        low, high = np.where(
+            error < 1e-24,
+            (np.stack([raw_low, raw_high]) - chance) / (1 - chance),
+            np.stack([kappa - half, kappa + half]),
+        )
+    low, high = np.maximum(np.minimum(low, kappa), -1.0), np.minimum(np.maximum(high, kappa), 1.0)
+    low, high = (np.where(sums.items > 1, end, np.nan) for end in (low, high))
+    columns = (n, agree, raw_low, raw_high, deff, kappa, low, high)
+    return [
+        _judge_pair(pair, level, *values)
+        for pair, *values in zip(names, *(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def _judge_pair(
+    pair: tuple[str, str],
+    level: float,
+    n: int,
+    agree: int,
+    raw_low: float,
+    raw_high: float,
+    deff: float,
+    kappa: float,
+    low: float,
+    high: float,
+) -> JudgePair:
+    raw = reason = estimate = None
+    if n:
+        raw = Estimate(agree / n, raw_low, raw_high, n=n, level=level, deff=deff)
+    if math.isnan(kappa):
+        reason = NO_COMMON if not n else NO_VARIATION
     else:
-        half = t_quantile(items - 1, raw.level) * math.sqrt(error)
-        low, high = kappa - half, kappa + half
-    return max(min(low, kappa), -1.0), min(max(high, kappa), 1.0)
+        estimate = Estimate(kappa, low, high, n=n, level=level)
+    return JudgePair(judge_1=pair[0], judge_2=pair[1], n=n, raw=raw, kappa=estimate, reason=reason)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidOption
 from ..records import FloatArray, IntArray, RatingTable, VoteCounts, distinct
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat
-from ..stats.intervals import check_level, dense_codes, resample_items, t_quantile
+from ..stats.intervals import check_level, dense_codes, n_distinct, resample_items, t_quantile
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -97,7 +97,7 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
         **values,
         unanimous_share=float((x == x[:, :1]).all(axis=1).mean()) if n and k > 1 else None,
         k=k,
-        n_items=len(np.unique(table.item)),
+        n_items=n_distinct(table.item),
         n_comparisons=n,
         orders=table.orders,
         oriented=table.oriented,

@@ -469,7 +469,8 @@ def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
         return Estimate(math.nan, n=items, level=level)
     of_right, of_wrong = _placements(known.confidence, right, wrong)
     theta = float(right @ of_right) / rights
-    fewest = min(len(np.unique(item[right > 0])), len(np.unique(item[wrong > 0])))
+    with_right, with_wrong = (intervals.n_distinct(item[column > 0]) for column in (right, wrong))
+    fewest = min(with_right, with_wrong)
     if fewest < LEAST:
         return Estimate(theta, n=items, level=level)
     if theta in (0.0, 1.0):
@@ -477,7 +478,6 @@ def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
         return Estimate(theta, float(ends[0]), float(ends[1]), n=items, level=level)
     a = np.bincount(item, right * (of_right - theta)) / rights
     b = np.bincount(item, wrong * (of_wrong - theta)) / wrongs
-    with_right, with_wrong = (len(np.unique(item[column > 0])) for column in (right, wrong))
     variance = _spread(a, a, with_right) + _spread(b, b, with_wrong) + 2 * _spread(a, b, items)
     from scipy.special import expit, logit
 
@@ -491,8 +491,7 @@ def _placements(
     confidence: FloatArray, right: FloatArray, wrong: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Of each row, the share of wrong verdicts that are less sure and of right ones that are surer."""
-    # Means of two orders may differ in their last bit: nine decimals are enough to tell confidences apart.
-    _, value = np.unique(np.rint(confidence * 1e9), return_inverse=True)
+    value = rank_values(confidence)
     wrong_at, right_at = np.bincount(value, wrong), np.bincount(value, right)
     below = (np.cumsum(wrong_at) - wrong_at / 2) / wrong_at.sum()
     above = 1 - (np.cumsum(right_at) - right_at / 2) / right_at.sum()

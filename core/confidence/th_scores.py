@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -90,18 +91,35 @@ def th_score(
     >>> found.n, found.share, found.accuracy.value, round(found.th.value, 2)
     (2, 0.5, 1.0, 32.44)
     """
-    sweep = th_sweep(outcomes, [epsilon], scale=scale, level=level)
+    return th_scores(outcomes, [epsilon], scale=scale, level=level)[0]
+
+
+def th_scores(
+    outcomes: OutcomeCounts, epsilons: Sequence[float], *, scale: Scale = "formula", level: float = 0.95
+) -> tuple[ThScore, ...]:
+    """`th_score` at each epsilon, in one pass."""
+    if not len(epsilons):
+        return ()
+    sweep = th_sweep(outcomes, epsilons, scale=scale, level=level)
     known = usable(outcomes)
-    keep = np.minimum(known.confidence, 1 - known.confidence) < epsilon - EDGE_TOLERANCE
-    return ThScore(
-        epsilon=float(epsilon),
-        th=sweep.th[0],
-        accuracy=clustered_proportion(known.item[keep], known.n[keep], known.correct[keep], level=level),
-        share=float(sweep.share[0]),
-        n=int(sweep.n[0]),
-        scale=scale,
-        level=level,
-    )
+    distance = np.minimum(known.confidence, 1 - known.confidence)
+    found = []
+    for place, epsilon in enumerate(epsilons):
+        keep = distance < epsilon - EDGE_TOLERANCE
+        found.append(
+            ThScore(
+                epsilon=float(epsilon),
+                th=sweep.th[place],
+                accuracy=clustered_proportion(
+                    known.item[keep], known.n[keep], known.correct[keep], level=level
+                ),
+                share=float(sweep.share[place]),
+                n=int(sweep.n[place]),
+                scale=scale,
+                level=level,
+            )
+        )
+    return tuple(found)
 
 
 def th_sweep(
@@ -178,9 +196,13 @@ def _band(known: OutcomeCounts, slot: IntArray, slots: int, *, level: float) -> 
     if items < 2:
         return np.full(slots, np.nan), np.full(slots, np.nan)
     # Rows of an item in the order in which they come inside: sums of squares grow with what came before.
-    order = np.lexsort((slot, item))
-    item, slot, n, right = item[order], slot[order], known.n[order], known.correct[order]
-    first = np.searchsorted(item, item)
+    key = item * (slots + 1) + slot
+    n, right = known.n, known.correct
+    if (key[1:] < key[:-1]).any():
+        order = np.argsort(key, kind="stable")
+        item, slot, n, right = item[order], slot[order], n[order], right[order]
+    starts = np.flatnonzero(np.diff(item, prepend=-1))
+    first = np.repeat(starts, np.diff(starts, append=len(item)))
     before_n, before_right = (part.cumsum() - part for part in (n, right))
     before_n, before_right = before_n - before_n[first], before_right - before_right[first]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..errors import InvalidOption, UnreadableFile
 from ..labels import candidates
 from ..schema import ImportResult
-from . import pandalm
+from . import labelled, pandalm
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, lay_out, read_scores, recognise
 from .native import FORMATS, NativeFile, NativeFormat, read_native
 from .options import Inspection, Question, ReadOptions
@@ -21,7 +21,9 @@ from .plan import SYNONYMS, merge_one_hot, plain, plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
+from .suggest import suggest
 from .tables import (
+    MAX_NAME,
     Record,
     Records,
     TextTable,
@@ -43,7 +45,7 @@ _READERS: dict[str, Callable[[TextTable, Source, Shape, ReadOptions], ImportResu
     LISTS.format: read_rankings,
     PICKS.format: read_choices,
 }
-_NATIVE = {format.name: format for format in (*FORMATS, pandalm.FORMAT)}
+_NATIVE = {format.name: format for format in (*FORMATS, *labelled.FORMATS, pandalm.FORMAT)}
 
 
 def formats() -> dict[str, str]:
@@ -116,6 +118,7 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         vocabularies=candidates(how.labels) if how.labels else (),
         vocabulary=chosen.name if chosen else None,
         judges=how.judges,
+        suggested={} if shape or how.judges else suggest(table, how.mapping),
         confidence_scale=how.scale if "confidence" in how.mapping else None,
         questions=tuple(how.questions),
         notes=(*table.notes, *how.notes),
@@ -163,7 +166,10 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
 def _is_record(whole: Record) -> bool:
     """Whether an object that is a whole file is a record that holds arrays, and not a wrapper of records."""
     votes = {"vote", *SYNONYMS["vote"]}
-    own = any(plain(name) in votes and not isinstance(value, list | dict) for name, value in whole.items())
+    own = any(
+        len(name) < MAX_NAME and plain(name) in votes and not isinstance(value, list | dict)
+        for name, value in whole.items()
+    )
     return own or any(native.fits(whole) for native in _NATIVE.values())
 
 

@@ -85,12 +85,15 @@ def parse_choice(text: str, allowed: tuple[str, ...]) -> str:
     return word
 
 
-_ORDERS = {"a": "ab", "a first": "ab", "model_a": "ab", "b": "ba", "b first": "ba", "model_b": "ba"}
+_ORDERS = {
+    **dict.fromkeys(("a", "a first", "model_a", "left first"), "ab"),
+    **dict.fromkeys(("b", "b first", "model_b", "right first"), "ba"),
+}
 
 
 def order_word(text: str) -> str:
-    """`ab` or `ba` for a cell that names the one shown first (A, model_a); any other text as it is."""
-    word = text.strip().casefold()
+    """`ab` or `ba` for a cell that names the one shown first (A, model_a, left first), or the text itself."""
+    word = text.strip().casefold().replace("_first", " first")
     return _ORDERS.get(word, word if word in POSITIONS else text)
 
 

@@ -35,7 +35,11 @@ VERDICTS = VOCABULARIES["A>B"]
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class NativeFile:
-    """JSON records of a native format. test_set : the records that PandaLM's outputs need beside them."""
+    """JSON records of a native format.
+
+    test_set : the records that PandaLM's outputs need beside them.
+    constants : columns with one text in every row, where no option gives another; filled by the reader.
+    """
 
     format: NativeFormat
     source: Source
@@ -43,6 +47,7 @@ class NativeFile:
     options: ReadOptions
     test_set: Records | None = None
     notes: list[str] = field(default_factory=list)
+    constants: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +163,7 @@ def read_native(file: NativeFile) -> ImportResult:
     kinds = {"int": np.int64, "float": np.float64}
     present = [c for c in format.form.columns if any(c.name in vote for vote in found)]
     extra = dict.fromkeys(name for vote in found for name in vote.get("extra", ()))
-    constants = options.constants()
+    constants = file.constants | options.constants()
     if options.rater_type and not any("rater_type" in vote for vote in found):
         constants["rater_type"] = options.rater_type
     typed = TypedRows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ..errors import InvalidOption, UnknownName
@@ -13,6 +13,9 @@ from ..schema import COLUMN_NAMES, RANKINGS, RATER_TYPES, SCORES, Kind
 SCORE_COLUMNS = ("score_a", "score_b")
 CHOICE_COLUMNS = ("permutation", "pick_slot", "pick_candidate", "gold_slot", "gold_candidate", "correct")
 KNOWN = tuple(dict.fromkeys((*COLUMN_NAMES, *SCORE_COLUMNS, *SCORES.names, *RANKINGS.names, *CHOICE_COLUMNS)))
+MEANINGS = {"A": 1, "tie": 0, "B": -1}
+FAILED = "failed"
+"""What a label of the votes can be said to mean, besides a verdict."""
 LAYOUTS = ("auto", "long", "wide", "scores")
 
 
@@ -26,6 +29,8 @@ class ReadOptions:
         such column, whatever its names suggest.
     labels, gold_labels : vocabulary of the votes and of gold (`core.labels.VOCABULARIES`); None decides by
         the labels.
+    label_map : pairs (label of the votes, what it means: `A`, `B`, `tie` or `failed`), before any vocabulary.
+        A failed call is a vote that is missing, never a tie.
     label_refers : whether labels name the models or the first and second shown; numbers 1/0/-1 always name
         models.
     confidence_scale : 1 or 100; None decides by the column (docs/methods.md §0).
@@ -41,6 +46,7 @@ class ReadOptions:
     mapping: tuple[tuple[str, str], ...] = ()
     labels: str | None = None
     gold_labels: str | None = None
+    label_map: tuple[tuple[str, str], ...] = ()
     label_refers: Literal["model", "slot"] | None = None
     confidence_scale: Literal[1, 100] | None = None
     rater_type: Literal["llm", "human"] | None = None
@@ -67,6 +73,15 @@ class ReadOptions:
         for name, allowed in one_of.items():
             if getattr(self, name) not in (None, *allowed):
                 self._refuse(name, " or ".join(map(str, allowed)))
+        for label, meaning in self.label_map:
+            if meaning not in (*MEANINGS, FAILED):
+                raise InvalidOption(
+                    "{option} {label}={value}: use {allowed}.",
+                    option="label_map",
+                    label=label,
+                    value=meaning,
+                    allowed=(*MEANINGS, FAILED),
+                )
         if self.layout not in LAYOUTS:
             self._refuse("layout", LAYOUTS)
         if not 0 <= self.tie_margin < float("inf"):
@@ -106,6 +121,7 @@ class Inspection:
     vocabularies : names of the vocabularies that hold all of them.
     vocabulary : name of the one that votes (of a gold file: gold) will be read in; None if that is open.
     judges : the judge columns of a wide file.
+    suggested : canonical column → the file's column that may be it; `read` takes none of them unasked.
     questions : what `read` would refuse to guess, and the judge where no column names one and `read` takes
         the file's name. Empty: the file can be read as it is.
     """
@@ -121,6 +137,7 @@ class Inspection:
     vocabularies: tuple[str, ...] = ()
     vocabulary: str | None = None
     judges: tuple[str, ...] = ()
+    suggested: Mapping[str, str] = field(default_factory=dict)
     confidence_scale: str | None = None
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()

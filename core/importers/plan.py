@@ -30,8 +30,9 @@ from .columns import (
     label_counts,
     order_word,
 )
-from .options import SCORE_COLUMNS, Question, ReadOptions
+from .options import MEANINGS, SCORE_COLUMNS, Question, ReadOptions
 from .source import stem_of
+from .suggest import sided
 from .tables import TextTable
 
 SYNONYMS = {
@@ -63,8 +64,18 @@ PROMPTS = ("prompt", *SYNONYMS["prompt"], "input", "user_input")
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 """Columns of Chatbot Arena's tables, of which the one that is 1 names the winner."""
 
+ARENA = ("anony", "evaluation_session_id")
+"""Columns that only the battles of LMArena have, whose voters are people."""
+
 _PERCENT = re.compile(r"[\s_]*(?:\(%\)|\[%\]|%)$")
 
+AS_GIVEN: tuple[str, str, dict[str, int], Literal["either"]] = (
+    "as given",
+    "every label as you say what it means",
+    {},
+    "either",
+)
+"""The vocabulary of a file all of whose labels are explained one by one."""
 FEW = 40
 """Columns named in a message, and distinct labels of a column that can be a judge's."""
 
@@ -248,6 +259,7 @@ def _label_columns(table: TextTable, mapping: Mapping[str, str], options: ReadOp
     return tuple(found)
 
 
+SIDES = ("model_a", "model_b", "response_a", "response_b")
 _REQUIRED = {
     "long": ("item_id", "judge", "vote"),
     "wide": ("item_id",),
@@ -322,9 +334,14 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
         how.notes.append(f"One column per judge: {', '.join(judges)}. Blank cells there are no votes.")
     how.stem = stem_of(name)
     _plan_items(how)
+    if {"model_a", "model_b", "vote"} <= mapping.keys() and (
+        table.one_hot or {plain(column) for column in table.columns} & {*ARENA}
+    ):
+        judge = _plan_crowd(how, options, judge)
     if how.missing == ("judge",) and judge is not None:
         how.missing, how.constants["judge"], how.mapping["judge"] = (), judge, f"={judge}"
-        how.notes.append(f"No column names the judge, so it is called {shown(judge)}, as the file is.")
+        like = ", as the file is" if judge == how.stem else ""
+        how.notes.append(f"No column names the judge, so it is called {shown(judge)}{like}.")
     if how.missing:
         _ask_for_columns(how, table)
         return how
@@ -336,6 +353,14 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
     if "confidence" in mapping:
         how.scale = _scale(how, table, options)
     return how
+
+
+def _plan_crowd(how: Plan, options: ReadOptions, judge: str | None) -> str | None:
+    """The votes of an arena are people's, one crowd unless a column names them."""
+    if "rater_type" not in how.mapping and options.rater_type is None:
+        how.constants["rater_type"], how.mapping["rater_type"] = "human", "=human"
+        how.notes.append("Battles of an arena, so the votes are people's.")
+    return judge and "arena"
 
 
 def _plan_items(how: Plan) -> None:
@@ -393,8 +418,14 @@ def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported:
         columns = [table.columns[judge] for judge in how.judges] if wide else [_cells(how, table, "vote")]
         how.labels = label_counts(*columns)
         name = how.mapping.get("vote", " and ".join(how.judges))
-        asked = _Labels(how.labels, name, "labels", models, canonical=exported)
-        how.vocabulary = _choose(how, asked, None if table.one_hot and name == "winner" else options.labels)
+        own = dict(options.label_map)
+        given = {normalise(label): MEANINGS[meaning] for label, meaning in own.items() if meaning in MEANINGS}
+        left = {label: n for label, n in how.labels.items() if label not in own}
+        asked = _Labels(left, name, "labels", models, canonical=exported)
+        wanted = None if table.one_hot and name == "winner" else options.labels
+        how.vocabulary = _choose(how, asked, wanted) if left or not own else Vocabulary(*AS_GIVEN)
+        if how.vocabulary and given:
+            how.vocabulary = replace(how.vocabulary, labels={**how.vocabulary.labels, **given})
     if "gold" in how.mapping:
         how.gold_vocabulary = _gold_vocabulary(how, table, options, models, exported=exported)
     if how.vocabulary and how.labels:
@@ -463,7 +494,9 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
             how.notes.append(Message(note, option="label_refers", vocabulary=vocabulary.name))
         return
     how.slots = (options.label_refers or ("slot" if vocabulary.names == "slot" else "model")) == "slot"
-    if vocabulary.names != "either" or options.label_refers is not None or "position" not in how.mapping:
+    named = [how.mapping[side] for side in SIDES if side in how.mapping]
+    open_ = vocabulary.names == "either" or (vocabulary.name == "left/right" and sided(named))
+    if not open_ or options.label_refers is not None or "position" not in how.mapping:
         return
     if all(order_word(text) != "ba" for text in _cells(how, table, "position").dictionary.to_pylist()):
         return

@@ -21,6 +21,8 @@ _RATIO = 200
 _FREE = 64 * 1024**2
 MAX_COLUMNS = 10_000
 """Most columns of a table, or different keys of JSON objects."""
+MAX_ROWS = 100_000_000
+"""Most rows of a table: a Parquet file of a kilobyte can have a billion."""
 MAX_CELLS = 100_000_000
 """Most cells (rows × columns) of a table with more than `_NARROW` columns."""
 _NARROW = 64
@@ -51,13 +53,14 @@ _FOREIGN = (
 class Source:
     """A file's name and unpacked bytes, text without its byte order mark; `sha256` is of the file as given.
 
-    kind : json begins like JSON or JSON Lines.
+    kind : json begins like JSON or JSON Lines.  folders : those above the file, if it was read from a path.
     """
 
     name: str
     data: bytes
     sha256: str
     kind: Literal["parquet", "json", "delimited"]
+    folders: tuple[str, ...] = ()
 
     @property
     def stem(self) -> str:
@@ -106,12 +109,13 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
             f"with {PROGRAM} import, or export it; else save the table as CSV or Parquet."
         )
     sha256 = hashlib.sha256(raw).hexdigest()
+    folders = data.resolve().parent.parts if isinstance(data, Path) else ()
     if unpacked[:4] == b"PAR1" or name.casefold().endswith((".parquet", ".pq")):
         return Source(name=name, data=unpacked, sha256=sha256, kind="parquet")
     text = _utf8(name, unpacked)
     if _JSON.match(text):
         _refuse_unfolding(name, text)
-        return Source(name=name, data=text, sha256=sha256, kind="json")
+        return Source(name=name, data=text, sha256=sha256, kind="json", folders=folders)
     header = _STRINGS.sub(b"", text.lstrip(b"\r\n").partition(b"\n")[0])
     refuse_size(name, text.count(b"\n"), 1 + max(map(header.count, (b",", b"\t", b";", b"|"))))
     return Source(name=name, data=text, sha256=sha256, kind="delimited")
@@ -123,6 +127,8 @@ def refuse_size(name: str, rows: int, columns: int) -> None:
         raise UnreadableFile(
             f"{name}: {columns:,} columns, more than {MAX_COLUMNS:,}. Keep those that the votes need."
         )
+    if rows > MAX_ROWS:
+        raise UnreadableFile(f"{name}: {rows:,} rows, more than {MAX_ROWS:,}. Split the file.")
     if columns > _NARROW and rows * columns > MAX_CELLS:
         raise UnreadableFile(
             f"{name}: {rows:,} rows of {columns:,} columns, more than {MAX_CELLS:,} cells. Keep the columns "

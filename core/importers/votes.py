@@ -32,7 +32,7 @@ from .columns import (
     parse_float,
     parse_int,
 )
-from .options import SCORE_COLUMNS, ReadOptions
+from .options import FAILED, SCORE_COLUMNS, ReadOptions
 from .plan import Plan, plan
 from .row_parser import RowParser
 from .source import Source
@@ -65,6 +65,9 @@ class VoteParser(RowParser):
             table, stacked = _stack(table, how.judges)
         super().__init__(table, VOTES, how)
         self.cells |= stacked
+        failed = {label for label, meaning in options.label_map if meaning == FAILED}
+        if failed and "vote" in self.cells:
+            self.cells["vote"] = map_cells(self.cells["vote"], lambda text: _unless(text, failed))
         if "position" in self.cells:
             self.cells["position"] = map_cells(self.cells["position"], order_word)
         if how.items == "rows":
@@ -176,6 +179,11 @@ class VoteParser(RowParser):
         tied = np.ma.abs(a - b) <= self.options.tie_margin * (1 + 1e-9)
         sign = np.sign((a - b).data).astype(np.int64)
         return np.ma.array(np.where(tied.filled(False), 0, sign), mask=np.ma.getmaskarray(tied))
+
+
+def _unless(text: str, failed: set[str]) -> str | None:
+    """None for a label of a failed call."""
+    return None if text.strip() in failed else text
 
 
 def _hash(texts: list[str]) -> str:

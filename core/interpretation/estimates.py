@@ -72,16 +72,19 @@ def flip_excess(counts: PositionCounts, *, level: float = 0.95) -> Estimate | No
     None without such an item.
     """
     has_pairs, has_repeats = counts.pairs > 0, counts.same_order_pairs > 0
-    both = np.intersect1d(counts.item[has_pairs], counts.item[has_repeats])
-    if not len(both):
+    size = int(counts.item.max(initial=-1)) + 1
+    both = np.logical_and(
+        *(np.bincount(counts.item[has], minlength=size) > 0 for has in (has_pairs, has_repeats))
+    )
+    if not both.any():
         return None
-    swapped, repeated = (has & np.isin(counts.item, both) for has in (has_pairs, has_repeats))
+    swapped, repeated = (has & both[counts.item] for has in (has_pairs, has_repeats))
     with np.errstate(invalid="ignore", divide="ignore"):
         flips = counts.flips / counts.pairs
         noise = counts.same_order_disagreements / counts.same_order_pairs
     excess = item_means(counts.item[swapped], flips[swapped], counts.pairs[swapped])
     excess -= item_means(counts.item[repeated], noise[repeated], counts.same_order_pairs[repeated])
-    return mean_interval(np.arange(len(both)), excess, ends=(-1.0, 1.0), level=level)
+    return mean_interval(np.arange(len(excess)), excess, ends=(-1.0, 1.0), level=level)
 
 
 def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate | None:

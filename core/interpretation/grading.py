@@ -123,7 +123,7 @@ def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str])
     def closeness(pair: JudgePair) -> tuple[bool, int]:
         return not humans.isdisjoint({pair.judge_1, pair.judge_2} - {judge}), pair.n
 
-    shared = [pair for pair in agreed.pairs if judge in (pair.judge_1, pair.judge_2) and pair.n]
+    shared = [pair for pair in agreed.of(judge) if pair.n] if judge in agreed.judges else []
     closest = max(map(closeness, shared), default=None)
     level = [pair for pair in shared if closeness(pair) == closest]
     by_kappa = sorted(
@@ -134,5 +134,6 @@ def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str])
 
 def people_kappa(agreed: AgreementMatrix, humans: frozenset[str]) -> float | None:
     """Mean κ of the pairs of humans; None without such a pair."""
-    kappas = [p.kappa.value for p in agreed.pairs if humans >= {p.judge_1, p.judge_2} and p.kappa]
+    people = [p for name in agreed.judges if name in humans for p in agreed.of(name) if p.judge_1 == name]
+    kappas = [p.kappa.value for p in people if p.judge_2 in humans and p.kappa]
     return sum(kappas) / len(kappas) if kappas else None

@@ -18,6 +18,7 @@ from ..agreement.kappa import JudgePair
 from ..agreement.reliability import Repeatability
 from ..records import NO_GOLD, IntArray, LengthCounts, OutcomeCounts, PositionCounts, VoteCounts
 from ..stats.estimate import Estimate
+from ..stats.intervals import n_distinct
 from ..store.browse import JudgeSummary
 from . import estimates
 from .format import interval, number, percent, percent_span, points
@@ -509,7 +510,7 @@ def data(
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Share of outputs without a verdict, by item; how many items have gold is said beside it."""
-    labelled = 0 if counts is None else len(np.unique(counts.labelled().item))
+    labelled = 0 if counts is None else n_distinct(counts.labelled().item)
     gold = f"{_items(labelled)} with gold" if labelled else "no gold label"
     if votes.n and not votes.failed:
         known = unknown(judge, "data", f"{votes.n:,} votes, {gold}; every output has a verdict.")

@@ -1,10 +1,10 @@
-"""Read what a model replied, strictly: one JSON object, or one tagged verdict, or it is not read at all.
+"""Read what a model replied: lenient in form, strict in content.
 
-The object, or the tag, ends the reply. Words may stand before it, and thoughts in a `<think>` block; the
-object has a line of its own, a Markdown fence, or a colon before it: within a sentence it is a quotation.
-Nothing is guessed: another key, a value out of range, two verdicts that differ, an object cut short or inside
-another, anything after the verdict — and the reply is `unparsed`, kept with its text. A refusal without a
-verdict is `refused`. Neither is a vote.
+A verdict is taken when exactly one is stated outside quotations of the responses, whatever surrounds it: a
+JSON object with its damage, a tag such as [[A]], a line such as `Verdict: A`, an element, a box, a lone
+letter at the end. Two that differ, a value that is none of those asked for, one that the judge only reports
+or denies: the reply is `unparsed`, kept with its text. A refusal without a verdict is `refused`. Neither is
+a vote.
 """
 
 from __future__ import annotations
@@ -12,33 +12,47 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Literal
 
+from . import loose_json
+from .loose_json import Found, Pairs
+from .own_words import BLOCK, STRUCK, Quotations, answer_of, without_quotations
+from .refusals import declined
+from .verdict_words import TAG, VERDICT, Form, score_form, step
+
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LONG_REPLY = 200_000
 """Characters. A longer reply is not read, and this much of it is kept."""
-TAG = re.compile(r"\[\[\s*(\w+)\s*\]\]")
-LAST_TAG = re.compile(rf"{TAG.pattern}[\s*_.]*\Z")
-FENCE = re.compile(r"`{3,}\w*")
-THOUGHTS = re.compile(r"<(/?)(?:think|thinking)>")
-OBJECT = re.compile(r"\{\s*[\"']")
-"""Where an object begins or might; another brace in front of a tag is one of code or a formula."""
-REFUSAL = re.compile(
-    r"(?:i['’]?m|i am|we are)?\s*(?:very\s+|so\s+)?sorry\b.{0,80}?"
-    r"\b(?:can(?:no|['’])t|unable|not able|won['’]t)\b"
-    r"|i\s+(?:can(?:no|['’])t|won['’]t|will not|must decline|decline|am unable|am not able|['’]m unable|"
-    r"do not feel comfortable)\b"
-    r"|i['’]m (?:unable|not able)\b"
-    r"|as an ai\b.{0,80}?\b(?:can(?:no|['’])t|unable|not able)\b",
-    re.IGNORECASE | re.DOTALL,
+MOST_STATEMENTS, MOST_OBJECTS = 200, 50
+"""Statements of verdicts, and objects, in one reply; one that has more is not read."""
+OBJECT = re.compile(
+    r"\{\s*(?:[\"“„]|'\w|//|/\*|(?:reason|verdict|winner|choice|score|confidence|candidates|explanation|"
+    r"label)\s*:)"
+)
+"""Where an object begins or might; another brace is one of code or a formula."""
+WRAPPERS = (
+    "result",
+    "output",
+    "answer",
+    "response",
+    "evaluation",
+    "judgement",
+    "judgment",
+    "final",
+    "decision",
+)
+"""Keys under which some models put the whole object."""
+REASONS = (
+    *("reason", "reasoning", "explanation", "rationale", "justification", "analysis", "thoughts", "critique"),
+    *("begründung", "razón", "raison", "理由"),
 )
 SLOT_VOTE = {"A": 1, "B": -1, "C": 0}
 FLAGS = ("uncertain", "major_error", "unsupported")
 
-Status = Literal["ok", "unparsed", "refused"]
+Status = Literal["ok", "unparsed", "refused", "cut_off"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +60,14 @@ class Parsed:
     """What a reply says.
 
     slot_vote : +1 the response shown first is better, −1 the second, 0 a tie; None unless a verdict was read.
+    steps : of a five-level verdict, from +2 for `A>>B` to −2; None if it is stated in fewer.
     reason : the model's words about it; of what could not be read, all of its text.
     ranking : of each candidate the `slot` in which it was shown, from 0, `score`, `rank` and `FLAGS`.
     """
 
     status: Status
     slot_vote: int | None = None
+    steps: int | None = None
     confidence: float | None = None
     reason: str = ""
     score: int | None = None
@@ -60,7 +76,7 @@ class Parsed:
 
 
 class _Unreadable(Exception):
-    """The reply does not have the form that its prompt wants."""
+    """The reply states nothing that was asked for, or more than one thing."""
 
 
 def _need(holds: object) -> None:
@@ -69,31 +85,42 @@ def _need(holds: object) -> None:
 
 
 def _strict(read: Callable[..., Parsed]) -> Callable[..., Parsed]:
-    """Let a reader of replies give up: the reply is unparsed then, or refused.
+    """Let a reader of replies give up: the reply is unparsed then, refused, or cut off.
 
-    The reader takes `refused` also: the provider says that the model declined.
+    The reader takes `refused` also: the provider says that the model declined; `cut_off`: that it came to its
+    limit of tokens. A reply that was cut off counts only if it is one complete JSON object.
     """
 
     @wraps(read)
-    def reader(text: str, *args: Any, refused: bool = False, **options: Any) -> Parsed:
+    def reader(text: str, *args: Any, refused: bool = False, cut_off: bool = False, **options: Any) -> Parsed:
         try:
+            _need(len(text) <= LONG_REPLY)
+            _need(not cut_off or _is_whole(text))
             return read(text, *args, **options)
         except _Unreadable:
-            return _unread(text, refused)
+            kept = storable(text[:LONG_REPLY])
+            if cut_off:
+                return Parsed(status="cut_off", reason=kept)
+            words = answer_of(kept)
+            no = refused or declined(kept if words is None else words)
+            return Parsed(status="refused" if no else "unparsed", reason=kept)
 
     return reader
 
 
 @_strict
-def verdict(text: str, *, ties: bool, confidence: bool = False) -> Parsed:
-    """A verdict A, B or (with `ties`) C, from JSON or else from a tag such as [[A]].
+def verdict(text: str, *, ties: bool, confidence: bool = False, shown: Sequence[str] = ()) -> Parsed:
+    """A verdict A, B or (with `ties`) C.
 
-    confidence : JSON must state one, from 0 to 1; a tagged verdict has none.
+    confidence : JSON should state one, from 0 to 1; another is none, and the verdict counts without.
+    shown : texts that the judge was shown; what a reply repeats of them is a quotation.
     """
-    letters = _letters(ties)
-    letter, found = _choice(text, "verdict", letters, also={"confidence"} if confidence else set())
-    stated = _number(found["confidence"], 0, 1) if confidence and "confidence" in found else None
-    return Parsed(status="ok", slot_vote=letters[letter], confidence=stated, reason=_reason(found, text))
+    stated = _Stated(text, VERDICT, shown)
+    vote = stated.value()
+    _need(vote != 0 or ties)
+    sure = _confidence(stated.entry("confidence")) if confidence else None
+    steps = stated.steps()
+    return Parsed(status="ok", slot_vote=vote, steps=steps, confidence=sure, reason=stated.reason())
 
 
 @_strict
@@ -105,7 +132,7 @@ def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) ->
     own share, ours). None without `alternatives` (token → natural-log probability) or if the letter is not
     among them.
     """
-    letters = _letters(ties)
+    letters = {letter: vote for letter, vote in SLOT_VOTE.items() if vote or ties}
     letter = text.strip().strip(".").upper()
     _need(len(text.strip()) <= 2 and letter in letters)
     share = dict.fromkeys(letters, 0.0)
@@ -122,33 +149,40 @@ def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) ->
 
 
 @_strict
-def direct_score(text: str) -> Parsed:
-    """A whole score from 1 to 10, from JSON or else from a tag such as [[7]]."""
-    score, found = _choice(text, "score", range(1, 11))
-    return Parsed(status="ok", score=score, reason=_reason(found, text))
+def direct_score(text: str, *, low: int = 1, high: int = 10, shown: Sequence[str] = ()) -> Parsed:
+    """A whole score from `low` to `high`."""
+    stated = _Stated(text, score_form(low, high), shown)
+    return Parsed(status="ok", score=stated.value(), reason=stated.reason())
 
 
 @_strict
-def ranking(text: str, candidates: int) -> Parsed:
+def ranking(text: str, candidates: int, *, shown: Sequence[str] = ()) -> Parsed:
     """Score, rank and flags of every candidate: each label and each rank exactly once."""
     labels = LETTERS[:candidates]
-    found, _ = _read(text, {"candidates"})
-    if found is None or not isinstance(found["candidates"], list):
-        raise _Unreadable
-    entries = (_candidate(entry, labels) for entry in found["candidates"])
+    answer = answer_of(text, shown)
+    _need(answer is not None)
+    found, broken = loose_json.find(answer or "", OBJECT, most=MOST_OBJECTS)
+    _need(broken == len(answer or ""))
+    lists = [value for each in found for value in each.values("candidates")] or [
+        [each.pairs for each in found]
+    ]
+    _need(len(lists) == 1 and isinstance(lists[0], list))
+    entries = (_candidate(entry, labels) for entry in lists[0])
     ranked = tuple(sorted(entries, key=lambda entry: entry["slot"]))
     _need([entry["slot"] for entry in ranked] == list(range(candidates)))
     _need(sorted(entry["rank"] for entry in ranked) == list(range(1, candidates + 1)))
-    return Parsed(status="ok", ranking=ranked, reason=_reason(found, text))
+    return Parsed(status="ok", ranking=ranked, reason=_reason(found) or "")
 
 
 @_strict
 def answer_key(text: str) -> Parsed:
     """The text of an answer key."""
-    found, _ = _read(text, {"key"})
-    if found is None or not _text(found["key"]).strip():
-        raise _Unreadable
-    return Parsed(status="ok", key=_text(found["key"]), reason=_reason(found, text))
+    found, _ = loose_json.find(answer_of(text) or "", OBJECT, most=MOST_OBJECTS)
+    keys = {
+        value for each in found for value in each.values("key") if isinstance(value, str) and value.strip()
+    }
+    _need(len(keys) == 1)
+    return Parsed(status="ok", key=storable(keys.pop()), reason=_reason(found) or "")
 
 
 def storable(text: str) -> str:
@@ -156,141 +190,187 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _letters(ties: bool) -> dict[str, int]:
-    """The letters that are verdicts, with the vote of each."""
-    return {letter: vote for letter, vote in SLOT_VOTE.items() if vote or ties}
+class _Stated:
+    """What a reply states in one form, with the objects that it holds.
 
-
-def _choice(
-    text: str, key: str, options: Collection[Any], *, also: Collection[str] = ()
-) -> tuple[Any, dict[str, Any]]:
-    """The option that the object states under `key`, or that a tag names; and the object, {} for a tag.
-
-    also : keys that the object must have beside it.
+    Raises _Unreadable if it is not clear what of the reply is the answer.
     """
-    found, tags = _read(text, {key, *also})
-    tags = {tag.upper() for tag in tags}
-    if found is None:
-        named = [option for option in options if {str(option)} == tags]
-        _need(named)
-        return named[0], {}
-    value = found[key]
-    # True and 1.0 are equal to 1.
-    _need(any(type(value) is type(option) and value == option for option in options))
-    _need(not tags - {str(value)})
-    return value, found
+
+    def __init__(self, text: str, form: Form, shown: Sequence[str]) -> None:
+        answer = answer_of(_unwrapped(text), shown)
+        if answer is None:
+            raise _Unreadable
+        self.text, self.form, self.answer = text, form, answer
+        self.quotations = Quotations(answer, shown)
+        found, broken = loose_json.find(answer, OBJECT, most=MOST_OBJECTS)
+        self.objects = [each for each in found if not self._is_quoted(each)]
+        masked = answer[:broken] + STRUCK * (len(answer) - broken)
+        for each in found:
+            begin, end = each.span
+            masked = masked[:begin] + STRUCK * (end - begin) + masked[end:]
+        self.rest = without_quotations(masked)
+
+    def value(self) -> int:
+        """The one thing that is stated.
+
+        Raises _Unreadable if nothing is, or two things that differ.
+        """
+        firm = {value for each in self.objects for value in self._of_object(each)}
+        unsure: set[int] = set()
+        lines = self._outer_lines()
+        for words, begin, end in self._inline():
+            self._add(words, begin, end, firm, unsure)
+        lone = {self.form.read(found["v"]) for line in lines if (found := self.form.alone.fullmatch(line))}
+        firm |= {value for value in lone if value is not None}
+        for pattern in self.form.last:
+            for line in lines:
+                for found in pattern.finditer(line):
+                    value = self.form.read(found["v"])
+                    firm |= set() if value is None else {value}
+        for pattern in self.form.prose:
+            for found in pattern.finditer(self.rest):
+                self._add(found["v"], *found.span(), firm, unsure)
+        _need(len(firm) == 1 and not unsure - firm)
+        return firm.pop()
+
+    def steps(self) -> int | None:
+        """How far apart a five-level verdict puts the two."""
+        texts = [value for each in self.objects for key in self.form.keys for value in each.values(key)]
+        texts += [words for words, *_ in self._inline()]
+        found = {step(text) for text in texts if isinstance(text, str)} - {None}
+        return found.pop() if len(found) == 1 else None
+
+    def entry(self, key: str) -> Any:
+        """The value under a key of the objects, if there is exactly one."""
+        values = [value for each in self.objects for value in each.values(key)]
+        return values[0] if values and all(value == values[0] for value in values) else None
+
+    def reason(self) -> str:
+        """The model's words: the reason in its object; where there is no object, all that it wrote."""
+        if not any(list(self._of_object(each)) for each in self.objects):
+            return storable(self.text)
+        return _reason(self.objects) or ""
+
+    def _add(self, words: str, begin: int, end: int, firm: set[int], unsure: set[int]) -> None:
+        value = self.form.read(words)
+        if value is None or self.quotations.reported(begin, end):
+            return
+        (unsure if self.quotations.unsure(begin, end) else firm).add(value)
+
+    def _inline(self) -> Iterator[tuple[str, int, int]]:
+        """Statements in the text, with their places."""
+        count = 0
+        for pattern in self.form.inline:
+            for found in pattern.finditer(self.rest):
+                count += 1
+                _need(count <= MOST_STATEMENTS)
+                words = next(
+                    given for name in ("v", "w") if (given := found.groupdict().get(name)) is not None
+                )
+                # A letter that is none of those asked for may be the verdict that was meant.
+                _need(pattern is not TAG or len(words) > 1 or self.form.read(words) is not None)
+                yield words, *found.span()
+
+    def _outer_lines(self) -> list[str]:
+        """The first and the last line of the text."""
+        lines = [line for line in self.rest.split("\n") if line.strip(f"{STRUCK} \t`[],;")]
+        if not lines or STRUCK in lines[-1]:
+            return []
+        return [lines[0], lines[-1]] if STRUCK not in lines[0] else [lines[-1]]
+
+    def _of_object(self, found: Found) -> Iterator[int]:
+        """What an object states; a mended one may not say anything else anywhere."""
+        pairs, read = found, self.form.read
+        values = [value for key in self.form.keys for value in pairs.values(key)]
+        if not values and not found.mended:
+            inner = [value for key in WRAPPERS for value in found.values(key) if isinstance(value, Pairs)]
+            inner = inner or [v for _, v in found.pairs if isinstance(v, Pairs)][: len(found.pairs) == 1]
+            pairs = Found(
+                pairs=tuple(pair for each in inner for pair in each), mended=found.mended, span=found.span
+            )
+            values = [value for key in self.form.keys for value in pairs.values(key)]
+        for value in values:
+            stated = read(str(value)) if type(value) in (str, int, float) else None
+            _need(stated is not None or value not in pairs.values(self.form.keys[0]))
+            if stated is None:
+                continue
+            _need(not found.mended or self._agrees(found, stated))
+            yield stated
+
+    def _agrees(self, found: Found, stated: int) -> bool:
+        """Whether all mentions of the keys from a mended object on, but for quotations, say the same."""
+        keys = "|".join(map(re.escape, self.form.keys))
+        mention = re.compile(rf"\b(?:{keys})[\"'”]?\s*:\s*[\"'“]?([^\"'”,}}\n]{{1,40}})", re.IGNORECASE)
+        mentions = mention.finditer(self.answer, found.span[0])
+        others = (each for each in mentions if self.form.read(each[1]) != stated)
+        return all(self.quotations.repeated(*each.span()) for each in others)
+
+    def _is_quoted(self, found: Found) -> bool:
+        """Whether an object is a quotation, or a part of something."""
+        begin, end = found.span
+        before, after = self.answer[:begin], self.answer[end:]
+        line, words = before[before.rfind("\n") + 1 :], before.rstrip()
+        tail = after.lstrip(" \t")
+        if line.lstrip().startswith(">") or (
+            line.endswith(("`", '"', "“", "'")) and not line.endswith("```")
+        ):
+            return True
+        if words.endswith(":") and words[:-1].rstrip().endswith(('"', "'")):
+            return True
+        if words.endswith(("[", ",")) and "]" not in tail:
+            return True
+        for block in BLOCK.finditer(self.answer):
+            if block.start() < begin < block.end():
+                return not block.group(2).lstrip(" \t\n[/*#").startswith(("{", "json", "{"))
+        return self.quotations.reported(begin, end)
 
 
-def _reason(found: Mapping[str, Any], text: str) -> str:
-    """The model's words: the reason in its object; where there is no object, all that it wrote."""
-    return _text(found.get("reason", "")) if found else storable(text)
+def _unwrapped(text: str) -> str:
+    """The reply, where all of it is a JSON string its content."""
+    if not text.lstrip().startswith('"{'):
+        return text
+    try:
+        inside = json.loads(text.strip(), strict=False)
+    except (ValueError, RecursionError):
+        return text
+    return inside if isinstance(inside, str) else text
+
+
+def _is_whole(text: str) -> bool:
+    """Whether the reply is one valid JSON object."""
+    try:
+        return isinstance(json.loads(answer_of(text) or ""), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _confidence(value: Any) -> float | None:
+    """A probability; a number without a percent sign is never rescaled."""
+    if isinstance(value, str):
+        try:
+            number = float(value.strip().rstrip("%"))
+        except ValueError:
+            return None
+        value = number / 100 if value.strip().endswith("%") else number
+    return float(value) if type(value) in (int, float) and 0 <= value <= 1 else None
+
+
+def _reason(objects: Sequence[Found]) -> str | None:
+    found = (value for each in objects for key in REASONS for value in each.values(key))
+    text = next((value for value in found if isinstance(value, str)), None)
+    return None if text is None else storable(text)
 
 
 def _candidate(entry: Any, labels: str) -> dict[str, Any]:
-    _need(isinstance(entry, dict) and set(entry) == {"label", "score", "rank", *FLAGS})
-    label, rank = entry["label"], entry["rank"]
-    _need(label in list(labels) and type(rank) is int)
-    _need(all(isinstance(entry[flag], bool) for flag in FLAGS))
-    flags = {flag: int(entry[flag]) for flag in FLAGS}
-    return {"slot": labels.index(label), "score": _number(entry["score"], 0, 100), "rank": rank, **flags}
-
-
-def _unread(text: str, refused: bool) -> Parsed:
-    kept = storable(text[:LONG_REPLY])
-    try:
-        words = _after_thoughts(kept)
-    except _Unreadable:
-        words = kept
-    declined = refused or REFUSAL.match(words.lstrip(" \t\r\n\"'*>")) is not None
-    return Parsed(status="refused" if declined else "unparsed", reason=kept)
-
-
-def _read(text: str, keys: set[str]) -> tuple[dict[str, Any] | None, set[str]]:
-    """The JSON object of these keys, and a `reason` or none, that ends the text, None if a tag does; and all
-    tags beside the object.
-
-    Raises _Unreadable if neither ends the text, or the object has other keys.
-    """
-    _need(len(text) <= LONG_REPLY)
-    body = text.strip().strip("\ufeff").strip()
-    # An object may speak of thoughts in a string; what begins otherwise may begin with thoughts.
-    if not body.startswith("{"):
-        body = _after_thoughts(body).strip()
-    if body.endswith("```") and "```" in body[:-3]:
-        body = body[:-3].rstrip()
-    last = LAST_TAG.search(body)
-    if last is not None:
-        body = body[: last.start()].rstrip()
-    begun = body.startswith("{") or OBJECT.search(body)
-    place = body.find("{") if begun or last is None else -1
-    if place < 0:
-        if last is None:
-            raise _Unreadable
-        return None, {*TAG.findall(body), last.group(1)}
-    before = body[:place]
-    _need(_leads(before))
-    found = _object(body, place)
-    _need(set(found) - {"reason"} == keys)
-    return found, {*TAG.findall(before), *(() if last is None else (last.group(1),))}
-
-
-def _leads(before: str) -> bool:
-    """Whether an answer may follow these words, rather than a quotation or a part of something."""
-    line, words = before[before.rfind("\n") + 1 :].strip(" \t*_"), before.rstrip()
-    member = words.endswith(":") and words[:-1].rstrip().endswith(('"', "'"))
-    if member or words.endswith(("[", ",")):
-        return False
-    return not line or line.endswith(":") or FENCE.fullmatch(line) is not None
-
-
-def _after_thoughts(text: str) -> str:
-    """What follows the model's thoughts. Some servers cut off the mark that begins them.
-
-    Raises _Unreadable if it is not clear where they end.
-    """
-    marks = list(THOUGHTS.finditer(text))
-    if not marks:
-        return text
-    closing = [mark for mark in marks if mark.group(1)]
-    opening = [mark for mark in marks if not mark.group(1)]
-    _need(len(closing) == 1 and len(opening) <= 1)
-    begin, end = closing[0].span()
-    if opening:
-        clear = opening[0].end() <= begin and not text[: opening[0].start()].strip()
-    else:
-        # A reply may quote the mark; its own begins a line.
-        clear = not text[text.rfind("\n", 0, begin) + 1 : begin].strip()
-    _need(clear)
-    return text[end:]
-
-
-def _object(text: str, place: int) -> dict[str, Any]:
-    """The object that begins at this place and ends the text. Tried once, so that no text takes long."""
-    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
-    try:
-        found, end = decoder.raw_decode(text, place)
-    except (ValueError, RecursionError):
-        raise _Unreadable from None
-    if end != len(text) or not isinstance(found, dict):
+    _need(isinstance(entry, Sequence) and not isinstance(entry, str))
+    found = loose_json.as_dict([pair for pair in entry if isinstance(pair, tuple)])
+    if found is None:
         raise _Unreadable
-    return found
-
-
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    _need(len({key for key, _ in pairs}) == len(pairs))
-    return dict(pairs)
-
-
-def _no_constant(name: str) -> float:
-    raise _Unreadable
-
-
-def _number(value: Any, low: float, high: float) -> float:
-    _need(type(value) in (int, float) and low <= value <= high)
-    return float(value)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise _Unreadable
-    return storable(value)
+    _need({"label", "score", "rank", *FLAGS} <= set(found))
+    label = str(found["label"]).strip(" .[]*").upper().removeprefix("CANDIDATE ").removeprefix("RESPONSE ")
+    rank, score = found["rank"], found["score"]
+    _need(len(label) == 1 and label in labels and type(rank) is int)
+    _need(type(score) in (int, float) and 0 <= score <= 100)
+    _need(all(isinstance(found[flag], bool) for flag in FLAGS))
+    flags = {flag: int(found[flag]) for flag in FLAGS}
+    return {"slot": labels.index(label), "score": float(score), "rank": rank, **flags}

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
 from ..records import BoolArray, FloatArray, IntArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
-from ..stats.intervals import beta_interval, common_places
+from ..stats.intervals import beta_interval, common_places, n_distinct
 
 ELO_PER_NAT = 400 / math.log(10)
 """Elo points of one unit of log odds."""
@@ -229,7 +229,7 @@ def board(
         anchor=anchor,
         rows=rows,
         never_met=tuple(name for name in pairs.models if name not in ranked),
-        n_items=len(np.unique(item)),
+        n_items=n_distinct(item),
         mid_region_coverage=float(((p >= MID_REGION[0]) & (p <= MID_REGION[1])).mean()),
         prior=prior,
         pool=pool,

@@ -34,10 +34,16 @@ def z_quantile(level: float) -> float:
 
 def t_quantile(df: int, level: float) -> float:
     """t of a two-sided interval with `df` degrees of freedom: the (1 + level)/2 quantile."""
+    return float(t_quantiles(df, level))
+
+
+def t_quantiles(df: ArrayLike, level: float) -> FloatArray:
+    """`t_quantile` elementwise."""
     from scipy.special import stdtrit
 
     check_level(level)
-    return float(stdtrit(df, (1 + level) / 2))
+    found: FloatArray = stdtrit(df, (1 + level) / 2)
+    return found
 
 
 def _checked_counts(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -176,6 +182,13 @@ def dense_codes(item: IntArray) -> IntArray:
     # Codes of a selection are small numbers already: counting them costs a tenth of sorting them.
     code: IntArray = np.cumsum(np.bincount(item) > 0, dtype=np.int64) - 1
     return code[item]
+
+
+def n_distinct(code: IntArray) -> int:
+    """How many different codes there are."""
+    if not len(code) or code.min() < 0 or code.max() > 8 * len(code) + 1000:
+        return len(np.unique(code))
+    return int(np.count_nonzero(np.bincount(code)))
 
 
 def common_places(one: IntArray, two: IntArray) -> tuple[IntArray, IntArray]:

@@ -411,9 +411,10 @@ def floats(table: pa.Table, column: str) -> FloatArray:
 
 def by_judge(table: pa.Table, names: dict[int, str]) -> dict[str, slice]:
     """Slices of a table that is ordered by judge id, in the order of the judges' names."""
-    ids, starts = np.unique(ints(table, "judge"), return_index=True)
+    ids = ints(table, "judge")
+    starts = np.flatnonzero(np.diff(ids, prepend=-1))
     ends = np.append(starts, table.num_rows)[1:]
-    found = {names[int(i)]: slice(int(a), int(b)) for i, a, b in zip(ids, starts, ends, strict=True)}
+    found = {names[int(ids[a])]: slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
     return dict(sorted(found.items()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -49,9 +50,7 @@ def translate(
 
 
 @lru_cache(maxsize=512)
-def _translated(
-    sql: str, dialect: str, source: str, ordinal: str, params: _Pairs, extra: _Pairs
-) -> str:
+def _translated(sql: str, dialect: str, source: str, ordinal: str, params: _Pairs, extra: _Pairs) -> str:
     try:
         import sqlglot
         from sqlglot import exp
@@ -59,10 +58,13 @@ def _translated(
         raise missing("sqlglot") from None
     values, others = dict(params), dict(extra)
 
-    def adapt(node: exp.Expression) -> exp.Expression:
+    def adapt(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Bracket) and node.this.name == "extra":
-            (key,) = node.find_all(exp.Parameter)
+            (key,) = node.find_all(exp.Parameter, exp.Placeholder)
             return exp.column(others[values[key.name]], table=node.this.table)
+        if isinstance(node, exp.TryCast) and isinstance(node.this, exp.Parameter | exp.Placeholder):
+            # PostgreSQL has no cast that may fail.
+            return _number(values[node.this.name])
         if isinstance(node, exp.Parameter | exp.Placeholder):
             return exp.Literal.string(values[node.name])
         if isinstance(node, exp.Table) and node.name == SOURCE:
@@ -80,7 +82,17 @@ def _translated(
     return str(tree.transform(adapt).sql(dialect=dialect))
 
 
-def table_of(name: str, dialect: str) -> exp.Expression:
+def _number(text: str) -> exp.Expr:
+    from sqlglot import exp
+
+    try:
+        value = float(text)
+    except ValueError:
+        return exp.null()
+    return exp.Literal.number(repr(value)) if math.isfinite(value) else exp.null()
+
+
+def table_of(name: str, dialect: str) -> exp.Expr:
     """The name of a table, and nothing else, in a dialect.
 
     Raises

@@ -1,8 +1,8 @@
 """The relations of a store, derived once per session from the rows that could be read.
 
-`core.store` asks its questions of `votes`, `comparisons`, `items` and the like. Here they are temporary tables
-(on Spark cached views) of the engine, with the numbers that a load would have given: names in the order of
-their bytes, comparisons by data set, item and models. What must hold among rows (docs/methods.md §0) is
+`core.store` asks its questions of `votes`, `comparisons`, `items` and the like. Here they are temporary
+tables (on Spark cached views) of the engine, with the numbers that a load would have given: names in the
+order of their bytes, comparisons by data set, item and models. What must hold among rows (docs/methods.md §0) is
 settled before: one gold per comparison, one vote per key.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..schema import FORMS, Kind
 from ..store.cells import CELLS
 from .engines import Engine
 from .reading import LONG, Reading
@@ -79,7 +80,7 @@ def _one_gold(engine: Engine, reading: Reading, source: str, rejected: dict[int,
     rejected[_reason(reading, "gold", GOLDS)] = n
     engine.keep(
         "one_gold",
-        f"""select x.* from (select s.*, {sides.format(COMPARISON)} from {source} s) x
+        f"""select {_columns(reading)} from (select s.*, {sides.format(COMPARISON)} from {source} s) x
             where x.gold is null or x.low_gold = x.high_gold""",
     )
     return "one_gold"
@@ -88,9 +89,10 @@ def _one_gold(engine: Engine, reading: Reading, source: str, rejected: dict[int,
 def _one_vote(
     engine: Engine, reading: Reading, source: str, rejected: dict[int, int]
 ) -> tuple[str, int, list[str]]:
-    """Number repetitions, or leave out votes that contradict another of their key and those that repeat it."""
+    """Number repetitions, or leave out votes that contradict or repeat another of their key."""
     differ = " or ".join(
-        f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))" for x in CONTENT
+        f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))"
+        for x in CONTENT
     )
     ((again, conflicting, keys),) = _rows(
         engine,
@@ -103,11 +105,10 @@ def _one_vote(
     if not again:
         return source, 0, []
     if conflicting and not reading.numbered:
-        columns = ", ".join(f"s.{name}" for name in _columns(reading) if name != "run")
         engine.keep(
             "one_vote",
-            f"""select {columns}, row_number() over (partition by {KEY} order by ordinal) - 1 as run
-                from {source} s""",
+            f"""select {_columns(reading, "run")}, row_number() over (partition by {KEY} order by ordinal) - 1
+                       as run from {source} x""",
         )
         note = (
             f"There is no column run. Where a judge voted more than once on a comparison in the same order "
@@ -122,7 +123,7 @@ def _one_vote(
     same = " and ".join(f"(n_{x} = 0 or (n_{x} = n_key and low_{x} = high_{x}))" for x in CONTENT)
     engine.keep(
         "one_vote",
-        f"""select x.* from (select s.*, {flags}, count(*) over (partition by {KEY}) as n_key,
+        f"""select {_columns(reading)} from (select s.*, {flags}, count(*) over (partition by {KEY}) as n_key,
                    row_number() over (partition by {KEY} order by ordinal) as place from {source} s) x
             where x.place = 1 and {same}""",
     )
@@ -137,14 +138,27 @@ def _rows(engine: Engine, sql: str) -> list[tuple[int, ...]]:
     return [tuple(row.values()) for row in engine.run(sql).to_pylist()]
 
 
-def _columns(reading: Reading) -> tuple[str, ...]:
-    own = ("ordinal", "dataset", "item_id", "category", "model_a", "model_b", "judge", "run", "position", "vote")
+def _columns(reading: Reading, without: str = "") -> str:
+    """Columns of the rows that were read, without what was added to compare them."""
+    own = (
+        "ordinal",
+        "dataset",
+        "item_id",
+        "category",
+        "model_a",
+        "model_b",
+        "judge",
+        "run",
+        "position",
+        "vote",
+    )
     more = ("confidence", "confidence_kind", "gold", "status", "human", "prompt_hash", "length_a", "length_b")
-    return (*own, *more, "temperature", "cost", *reading.extra.values())
+    columns = (*own, *more, "temperature", "cost", *reading.extra.values())
+    return ", ".join(f"x.{name} as {name}" for name in columns if name != without)
 
 
 def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Names of the relations and the statements that define them, in the order in which they need each other."""
+    """Names and statements of the relations, in the order in which they need each other."""
     binary = engine.binary
 
     def named(column: str, names: str) -> str:
@@ -154,7 +168,9 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
     t = f"{source} t"
     yield (
         "datasets",
-        named(", false as simulated, null::timestamp as loaded_at", f"select distinct dataset as name from {t}"),
+        named(
+            ", false as simulated, null::timestamp as loaded_at", f"select distinct dataset as name from {t}"
+        ),
     )
     yield "judges", named("", f"select distinct judge as name from {t}")
     yield "categories", named("", f"select distinct category as name from {t} where category is not null")
@@ -176,7 +192,10 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
             join models a on a.name = x.model_a join models b on b.name = x.model_b""",
     )
     hashes = f"select distinct prompt_hash as name from {t} where prompt_hash is not null"
-    yield "texts", f"select row_number() over (order by x.name{binary}) as id, x.name as text from ({hashes}) x"
+    yield (
+        "texts",
+        f"select row_number() over (order by x.name{binary}) as id, x.name as text from ({hashes}) x",
+    )
     votes = ("run", "position", "vote", "confidence", "confidence_kind", "status", "human")
     details = ("length_a", "length_b", "temperature", "cost", *extra)
     yield (
@@ -200,7 +219,10 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
     )
     for name, sql in CELLS.items():
         yield name, sql.format(votes="votes")
-    shared = "id, dataset, item, category, judge, run, status"
-    for kind, own in (("scores", "model"), ("rankings", "candidate, slot")):
-        columns = ", ".join(f"cast(null as bigint) as {column}" for column in f"{shared}, {own}".split(", "))
-        yield kind, f"select {columns}, false as human, 0.5 as score from datasets d where 1 = 0"
+    others: tuple[Kind, ...] = ("scores", "rankings")
+    for kind in others:
+        # A table of votes has none, but the store asks.
+        numbers = {"id", "item", *FORMS[kind].names} - {"item_id", "rater_type"}
+        columns = [f"cast(null as bigint) as {column}" for column in sorted(numbers)]
+        columns += [f"cast(null as varchar) as {column}" for column in extra]
+        yield kind, f"select {', '.join(columns)}, false as human from datasets d where 1 = 0"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ..errors import InvalidOption, NoUsableVotes
 from ..importers import ReadOptions
 from ..schema import COLUMN_NAMES, Selection
+from ..store.connection import Params, Snapshot
 from . import relations
 from .engines import Engine, connect
 from .reading import LONG, Reading, read
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MOST_KEPT = 16 * 1024**2
-"""An answer of at most so many bytes is kept: what was derived does not change, and many are asked for twice."""
+"""An answer of at most so many bytes is kept: many are asked for twice, and what was derived stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,7 @@ class TableRead:
         )
 
 
-class Warehouse:
+class Warehouse(Snapshot):
     """One session on another engine, which has the relations of a store as temporary tables.
 
     It answers what `core.store` asks of a `Database` or `Snapshot`, so `audit(warehouse, selection)` works as
@@ -112,17 +113,17 @@ class Warehouse:
         """Itself: what was derived does not change."""
         yield self
 
-    def query(self, sql: str, params: Any = None) -> pa.Table:
+    def query(self, sql: str, params: Params = None) -> pa.Table:
         """Run one statement of the store. Text goes in `params`, never in `sql`."""
         key = (sql, repr(params))
         if key not in self._answers:
-            found = self._engine.run(sql, params)
+            found = self._engine.run(sql, dict(params) if isinstance(params, Mapping) else None)
             if found.nbytes > MOST_KEPT:
                 return found
             self._answers[key] = found
         return self._answers[key]
 
-    def rows(self, sql: str, params: Any = None) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, params: Params = None) -> list[tuple[Any, ...]]:
         """Run one statement of the store that gives few rows."""
         found = self.query(sql, params)
         return list(zip(*(column.to_pylist() for column in found.columns), strict=True))

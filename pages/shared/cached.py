@@ -17,6 +17,7 @@ from core.plots.base import Style, Theme, rater_styles
 from core.schema import Selection
 from core.store import DatasetInfo, Store, default_path
 from core.store import vote_queries as queries
+from pages.shared import people
 
 Result = TypeVar("Result")
 Record = TypeVar("Record")
@@ -26,6 +27,12 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 DEMO = tuple(DATA / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings"))
 DEMO_DELETED = "demo deleted"
 """Flag of the store: the visitor deleted the demo, so it must not come back."""
+
+
+def changeable_store() -> Store:
+    """The store of this server, for a visitor who may change it. Raises InvalidOption for another."""
+    people.only_editors()
+    return get_store()
 
 
 def get_store() -> Store:

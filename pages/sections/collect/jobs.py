@@ -26,7 +26,7 @@ def start(state: PageState) -> None:
         nothing = not plan.calls and not plan.further_calls
         if st.button("Start", key="collect-start", type="primary", disabled=nothing):
             with errors():
-                begin(state.job, cached.get_store(), state.terms, keys=secret_keys())
+                begin(state.job, cached.changeable_store(), state.terms, keys=secret_keys())
                 st.rerun()
         lines = [in_words(line) for line in plan.sentences]
         st.text("\n".join(f"{line[:1].upper()}{line[1:]}." for line in lines))

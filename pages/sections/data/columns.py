@@ -11,9 +11,10 @@ import streamlit as st
 
 from core.errors import AppellateError, render
 from core.importers import Inspection, ReadOptions, inspect
+from core.importers.columns import cut
 from core.importers.layouts import SHAPES
 from core.importers.options import SCORE_COLUMNS
-from core.labels import NAMES, VOCABULARIES, normalise
+from core.labels import NAMES, TIE_WORDS, VOCABULARIES, Vocabulary, normalise
 from core.schema import COLUMNS, RANKINGS, SCORES, VOTES
 from pages.shared import cached
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 LAYOUTS = {"long": "one row per vote", "wide": "one column per judge", "scores": "two scores per row"}
 FIRST_IS_A = "=ab"
 LABELS_NAMED = 4
+LABELS_ASKED = 24
+"""Distinct labels that are asked about one by one; more are no labels."""
+MEANT = {"A": "A is better", "B": "B is better", "tie": "tie", "failed": "failed call, no verdict"}
 MEANINGS = {column.name: column.meaning for form in (RANKINGS, SCORES, VOTES) for column in form.columns} | {
     "score_a": "score of response A",
     "score_b": "score of response B",
@@ -115,10 +119,20 @@ def table_options(
     head.caption(f"Recognised: a table, {LAYOUTS[layout]}, {len(looks.columns)} columns")
     options = _rater_type(looks, options, row[2], key)
     unsure = bool(looks.missing or looks.questions) or any(a != b for a, b in looks.mapping.items())
-    with st.expander("Columns", expanded=unsure):
+    with st.expander("Columns", expanded=unsure or bool(looks.suggested)):
         options = _columns(looks, options, key)
-    looked = _complete(file, options)
+        confirmed = _confirmed(looks, key)
+    looked = _complete(file, options) if confirmed else None
     return _labels(looked, options, key, models) if looked else None
+
+
+def _confirmed(looks: Inspection, key: str) -> bool:
+    """Whether the visitor has said that the suggested columns are right; nothing is taken unasked."""
+    if not looks.suggested:
+        return True
+    said = ", ".join(f"{TITLES.get(name, name)}: {column}" for name, column in looks.suggested.items())
+    st.text(f"Suggested from names and values, to be checked against the first rows: {said}.")
+    return bool(st.checkbox("These columns are right", key=f"{key}-confirmed"))
 
 
 def row_options(file: UploadedFile, looks: Inspection, head: Any, row: Sequence[Any]) -> ReadOptions | None:
@@ -207,7 +221,7 @@ def _column_boxes(names: Sequence[str], looks: Inspection, key: str) -> dict[str
 
 def _column_box(name: str, looks: Inspection, place: Any, key: str) -> str:
     """Which of the file's columns is this one, as `ReadOptions.mapping` takes it."""
-    found = looks.mapping.get(name, "")
+    found = looks.mapping.get(name) or looks.suggested.get(name, "")
     choices = ["", *([FIRST_IS_A] if name == "position" else []), *looks.columns]
     chosen = place.selectbox(
         TITLES.get(name, name),
@@ -235,8 +249,16 @@ def _labels(
     chosen = _vocabularies(looks, open_options, columns, key, gold=not gold_only)
     options = _scales(looks, options, columns, key)
     vocabulary = VOCABULARIES.get(chosen.get("labels") or "")
-    either = vocabulary is not None and vocabulary.names == "either" and not gold_only
-    if vocabulary and either and _order_matters(looks, "label_refers" in open_options, vocabulary.name):
+    if looks.kind == "votes" and not gold_only and chosen.get("labels") != NAMES:
+        meant = _meanings(looks, vocabulary, key)
+        options = replace(options, label_map=tuple(meant.items()))
+        if not vocabulary and meant and len(meant) == len(looks.labels):
+            # Every label is explained: there is no vocabulary to choose.
+            chosen.pop("labels")
+    explained = options.label_map and not vocabulary
+    either = (explained or (vocabulary and vocabulary.names == "either")) and not gold_only
+    refers = "label_refers" in open_options
+    if (either or refers) and _order_matters(looks, refers, vocabulary.name if vocabulary else ""):
         chosen["label_refers"] = st.radio(
             "The labels name",
             list(REFERS),
@@ -252,7 +274,8 @@ def _labels(
             )
             return None
     if vocabulary and vocabulary.name != NAMES:
-        _label_table(looks, vocabulary.name, chosen.get("label_refers") == "slot", key)
+        slots = (chosen.get("label_refers") or vocabulary.names) == "slot"
+        _label_table(looks, vocabulary, dict(options.label_map), slots, key)
     if None in chosen.values():
         if looks.labels and not looks.vocabularies and chosen.get("labels") is None:
             _name_unknown_labels(looks)
@@ -312,18 +335,50 @@ def _scales(looks: Inspection, options: ReadOptions, columns: Sequence[Any], key
     return options
 
 
-def _name_unknown_labels(looks: Inspection) -> None:
-    """Labels that no vocabulary has, and what to do about them."""
-    few = ", ".join(repr(label) for label, _ in looks.labels[:LABELS_NAMED])
-    # With the models named already, the labels are other words, and only the file can change those.
-    remedy = (
-        "They are neither the models' names nor of a vocabulary above: replace them in the file, say by the "
-        "better model's name alone, or by A, B and tie."
-        if {"model_a", "model_b"} <= looks.mapping.keys()
-        else "If they are names of models, choose under “Columns” which columns are Author of A and Author "
-        "of B."
+def _meanings(looks: Inspection, vocabulary: Vocabulary | None, key: str) -> dict[str, str]:
+    """What labels that are not understood mean, one box each: label → key of `MEANT`.
+
+    With a vocabulary those outside it, which are rejected unless they are explained; without one all of them.
+    """
+    if vocabulary is None and looks.vocabularies:
+        return {}
+    open_ = [label for label, _ in looks.labels if vocabulary is None or vocabulary.vote(label) is None]
+    if not 0 < len(open_) <= LABELS_ASKED:
+        return {}
+    st.text(
+        "These labels are not in the vocabulary above; each is rejected unless you say what it means."
+        if vocabulary
+        else "No vocabulary above has all of these labels. Choose one, or say what each label means."
     )
-    st.text(f"The verdicts hold labels such as {few}. {remedy}")
+    meant: dict[str, str] = {}
+    for start in range(0, len(open_), 4):
+        for place, label in zip(st.columns(4), open_[start : start + 4], strict=False):
+            tie = vocabulary is None and normalise(label) in TIE_WORDS
+            with place:
+                # A label of the file is hostile: Markdown would draw it.
+                st.text(cut(label))
+                chosen = st.selectbox(
+                    "means",
+                    list(MEANT),
+                    list(MEANT).index("tie") if tie else None,
+                    format_func=MEANT.__getitem__,
+                    placeholder="rejected" if vocabulary else "choose",
+                    key=f"{key}-means-{looks.vocabulary}-{label}",
+                    label_visibility="collapsed",
+                )
+            if chosen:
+                meant[label] = chosen
+    return meant
+
+
+def _name_unknown_labels(looks: Inspection) -> None:
+    """Labels that no vocabulary has may be names of models that no column names yet."""
+    if not {"model_a", "model_b"} <= looks.mapping.keys():
+        few = ", ".join(repr(label) for label, _ in looks.labels[:LABELS_NAMED])
+        st.text(
+            f"The verdicts hold labels such as {few}. If they are names of models, choose under “Columns” "
+            "which columns are Author of A and Author of B."
+        )
 
 
 def _order_matters(looks: Inspection, is_open: bool, vocabulary: str) -> bool:
@@ -338,10 +393,15 @@ def _vocabulary_line(name: str) -> str:
     return f"{name}: {VOCABULARIES[name].meaning}"
 
 
-def _label_table(looks: Inspection, name: str, slots: bool, key: str) -> None:
+def _label_table(
+    looks: Inspection, vocabulary: Vocabulary, meant: Mapping[str, str], slots: bool, key: str
+) -> None:
     first, second = ("the first shown", "the second shown") if slots else ("A", "B")
     read_as = {1: f"{first} is better", 0: "tie", -1: f"{second} is better", None: "rejected"}
-    _show_labels(looks, [read_as[VOCABULARIES[name].vote(label)] for label, _ in looks.labels], key)
+    explained = {"A": read_as[1], "tie": "tie", "B": read_as[-1], "failed": MEANT["failed"]}
+    given = {label: explained[meaning] for label, meaning in meant.items()}
+    said = [given.get(label) or read_as[vocabulary.vote(label)] for label, _ in looks.labels]
+    _show_labels(looks, said, key)
 
 
 def _name_table(looks: Inspection, models: frozenset[str], key: str) -> None:

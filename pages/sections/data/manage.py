@@ -7,17 +7,35 @@ import re
 import pandas as pd
 import streamlit as st
 
-from core.errors import AppellateError
+from core.errors import AppellateError, NoUsableVotes
 from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
+from core.store.browse import stored
 from core.store.vote_queries import Mark
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, people, widgets
 
 HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
 OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
 """Heads of counts that scores and rankings add to, where there are some."""
 KINDS: tuple[Kind, ...] = ("votes", "scores", "rankings")
 NOTICE = "notice of data sets"
+
+
+def say_what_is_in(*, open_files: int) -> None:
+    """The page's answer: how much is in and what it lacks; while files are open, that they are not in yet."""
+    if open_files:
+        what = "This file is" if open_files == 1 else f"These {open_files} files are"
+        widgets.answer(f"{what} not in yet: check below how each is read, then load.", "warning")
+        return
+    try:
+        found = stored(cached.summary(widgets.current_selection()))
+    except NoUsableVotes as error:
+        empty = "No votes are in yet. Drop a file of votes below, or fill in the template."
+        widgets.answer(str(error) if cached.datasets() else empty, "warning")
+        return
+    widgets.answer(found.sentence, "warning" if found.gaps else "finding")
+    for gap in found.gaps:
+        st.text(gap)
 
 
 def datasets() -> None:
@@ -52,12 +70,8 @@ def datasets() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Change or export", names, key="managed", width=320)
         chosen = next(each for each in found if each.name == name)
-        with st.popover("Rename", key="rename-box"):
-            new = st.text_input("New name", key="new-name")
-            st.button("Rename", key="rename", on_click=_rename, args=(name, new), disabled=not new)
-        with st.popover("Delete", key="delete-box"):
-            st.text(f"{name}\n{holds(chosen)} and their gold will be gone from the store.")
-            st.button("Delete it", key="delete", type="primary", on_click=_delete, args=(chosen,))
+        if people.visitor() == "editor":
+            _changes(chosen)
         file = re.sub(r"[^\w.-]+", "_", name).strip("_.")[:80] or "votes"
         kinds = [kind for kind in KINDS if getattr(chosen, kind)] or ["votes"]
         kind = kinds[0]
@@ -95,9 +109,19 @@ def holds(found: DatasetInfo) -> str:
     return " and ".join(f"{n:,} {units}" for units, n in counted.items() if n) or "0 votes"
 
 
+def _changes(chosen: DatasetInfo) -> None:
+    """Rename or delete a data set."""
+    with st.popover("Rename", key="rename-box"):
+        new = st.text_input("New name", key="new-name")
+        st.button("Rename", key="rename", on_click=_rename, args=(chosen.name, new), disabled=not new)
+    with st.popover("Delete", key="delete-box"):
+        st.text(f"{chosen.name}\n{holds(chosen)} and their gold will be gone from the store.")
+        st.button("Delete it", key="delete", type="primary", on_click=_delete, args=(chosen,))
+
+
 def _rename(old: str, new: str) -> None:
     try:
-        cached.get_store().rename_dataset(old, new.strip())
+        cached.changeable_store().rename_dataset(old, new.strip())
     except AppellateError as error:
         st.session_state[NOTICE] = str(error)
         return
@@ -107,8 +131,8 @@ def _rename(old: str, new: str) -> None:
 
 
 def _delete(gone: DatasetInfo) -> None:
-    store = cached.get_store()
     try:
+        store = cached.changeable_store()
         store.delete_dataset(gone.name)
         if gone.simulated or not store.datasets():
             store.set_flag(cached.DEMO_DELETED, "yes")

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 READ_BACK = 10
 REJECTS_SHOWN = 1000
-PANDALM, ARENA_HARD = "pandalm", "arenahard"
+PANDALM = "pandalm"
+UNNAMED = {"arenahard": ("model_b", "baseline"), "llmbar": ("judge", "judge"), "kto": ("judge", "judge")}
+"""What the files of a native format do not name: canonical column, and what it is called."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +66,7 @@ def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
     for done, dropped in enumerate(ready, start=1):
         report: LoadReport | AppellateError
         try:
-            report = cached.get_store().load(
+            report = cached.changeable_store().load(
                 dropped.outcome.reading, dataset=dropped.dataset, on_conflict="replace" if replace else "keep"
             )
             opened = opened or next(iter(report.datasets), None)
@@ -140,7 +142,7 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             return None
         if looks.layout == "native":
             head.caption(f"Recognised: {formats()[looks.format]}")
-            options = ReadOptions(format=format, mapping=_baseline(looks, row[1], key))
+            options = ReadOptions(format=format, mapping=_named(looks, row[1], key))
         else:
             chosen = (
                 table_options(
@@ -163,14 +165,13 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
         return Dropped(file=file, outcome=outcome, dataset=dataset) if has_votes else None
 
 
-def _baseline(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str], ...]:
-    """Name of the model that Arena-Hard compares with, which its files seldom hold."""
-    if looks.format != ARENA_HARD:
+def _named(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str], ...]:
+    """Name of what the format's files seldom hold: Arena-Hard's baseline, LLMBar's and KTO's judge."""
+    if looks.format not in UNNAMED:
         return ()
-    name = str(
-        place.text_input("Name of the baseline", placeholder="as found", key=f"{key}-baseline")
-    ).strip()
-    return (("model_b", f"={name}"),) if name else ()
+    column, what = UNNAMED[looks.format]
+    name = str(place.text_input(f"Name of the {what}", placeholder="as found", key=f"{key}-{what}")).strip()
+    return ((column, f"={name}"),) if name else ()
 
 
 def _dataset(reading: ImportResult, place: Any, key: str) -> str | None:

@@ -1,7 +1,7 @@
-"""ClickHouse's HTTP interface on this machine, in front of chdb: `python clickhouse_endpoint.py PORT FOLDER`.
+"""ClickHouse's HTTP interface in front of chdb: `python warehouse_clickhouse.py PORT FOLDER`.
 
 Each Parquet file of the folder is a table. One session at a time: a new session forgets the temporary tables
-of the one before, as a server does. User `auditor` needs the password `secret`; `default` needs none.
+of the one before, as a server does. User `auditor` has a password, `default` none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NOT_SETTINGS = {
     *("query", "session_id", "database", "query_id", "session_timeout", "session_check", "compress"),
     *("wait_end_of_query", "client_protocol_version", "role", "buffer_size", "quota_key", "decompress"),
 }
-USERS = {"default": "", "auditor": "secret"}
+USERS = {"default": "", "auditor": "correct horse"}
 
 
 class Endpoint(BaseHTTPRequestHandler):

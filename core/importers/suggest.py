@@ -1,0 +1,134 @@
+"""Which columns of an unknown table may be what, by their names and by their values; never used unasked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ..labels import candidates, normalise
+from .columns import BadCell, Cells, order_word, parse_float
+from .tables import TextTable
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+
+_LEFT, _RIGHT = {"a", "1", "left", "first", "one"}, {"b", "2", "right", "second", "two"}
+_SYSTEM = {"model", "system", "generator", "assistant", "bot", "engine", "author", "candidate", "method"}
+_ANSWER = {"response", "output", "answer", "text", "completion", "reply"}
+
+WORDS: dict[str, tuple[set[str], ...]] = {
+    "item_id": (
+        {
+            "item",
+            "question",
+            "prompt",
+            "example",
+            "instance",
+            "sample",
+            "pair",
+            "case",
+            "task",
+            "query",
+            "row",
+        },
+        {"id", "no", "num", "number", "nr", "idx", "index", "key", "uid", "name"},
+    ),
+    "judge": (
+        {"judge", "grader", "rater", "evaluator", "annotator", "assessor", "reviewer", "critic", "labeler"}
+        | {"labeller", "marker", "referee", "expert", "worker"},
+    ),
+    "vote": (
+        {"verdict", "winner", "says", "said", "choice", "chosen", "preference", "preferred", "vote", "pick"}
+        | {"decision", "better", "judgment", "judgement", "selected", "outcome", "result"},
+    ),
+    "position": ({"order", "position", "shown", "presented", "presentation", "ordering", "first", "swap"},),
+    "gold": ({"gold", "truth", "true", "human", "correct", "reference", "expert", "label", "target"},),
+    "confidence": (
+        {"confidence", "conf", "certainty", "certain", "sure", "sureness", "probability", "prob"},
+    ),
+    "model_a": (_SYSTEM, _LEFT),
+    "model_b": (_SYSTEM, _RIGHT),
+    "prompt": ({"prompt", "question", "instruction", "query", "input"},),
+    "response_a": (_ANSWER, _LEFT),
+    "response_b": (_ANSWER, _RIGHT),
+    "rationale": ({"rationale", "reason", "reasoning", "explanation", "justification", "why", "comment"},),
+    "category": ({"category", "topic", "domain", "subset", "genre", "subject"},),
+}
+"""Canonical column → words of its name, one of each set."""
+
+SIDED = {"left", "right"}
+"""Words in the name of a model's column that say which labels may name it."""
+FEW = 12
+"""Distinct labels that a column of verdicts may have."""
+
+
+def words_of(column: str) -> set[str]:
+    """The words of a column's name: `left_system`, `leftSystem` and `Left system` have two."""
+    return {word.casefold() for word in _WORD.findall(column)}
+
+
+def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
+    """Canonical columns that are not mapped yet → columns that may be them, each once.
+
+    A column must have the name's words and values of the kind; a column of verdicts may have any name, if it
+    is the only one with words such as A, left and tie. Columns named best come first. Source: ours.
+    """
+    free = {name: cells for name, cells in table.columns.items() if name not in mapping.values()}
+    kinds = {name: _kinds(cells) for name, cells in free.items()}
+    scored = [
+        (len(hits), -place, canonical, name)
+        for canonical, wanted in WORDS.items()
+        if canonical not in mapping
+        for place, name in enumerate(free)
+        if canonical in kinds[name] and (hits := _hits(words_of(name), wanted))
+    ]
+    found: dict[str, str] = {}
+    for _, _, canonical, name in sorted(scored, reverse=True):
+        if canonical not in found and name not in found.values():
+            found[canonical] = name
+    verdicts = [name for name in free if "words" in kinds[name] and name not in found.values()]
+    if "vote" not in found and "vote" not in mapping and len(verdicts) == 1:
+        found["vote"] = verdicts[0]
+    return found
+
+
+def _hits(words: set[str], wanted: tuple[set[str], ...]) -> set[str]:
+    """Words of a name that are wanted, if there is one of each set."""
+    parts = [words & group for group in wanted]
+    return set.union(*parts) if all(parts) else set()
+
+
+def _kinds(cells: Cells) -> set[str]:
+    """What the values of a column may be: canonical columns, and `words` for verdicts in words."""
+    texts = [text.strip() for text in cells.dictionary.to_pylist() if text.strip()]
+    if not texts:
+        return set()
+    numbers = sum(_is_number(text.removesuffix("%")) for text in texts)
+    fitting = candidates(dict.fromkeys(texts, 1))
+    words = bool(fitting) and not numbers
+    found = {"words"} if words else set()
+    if all(order_word(text) in ("ab", "ba") for text in texts):
+        found.add("position")
+    if fitting or 1 < len({normalise(text) for text in texts}) <= min(FEW, len(cells) / 2):
+        found |= {"vote", "gold"}
+    if numbers == len(texts) and len(texts) > 2 and not fitting:
+        found.add("confidence")
+    if not words:
+        found.add("item_id")
+        if not numbers:
+            found |= {"judge", "model_a", "model_b", "category"}
+    if not numbers and not words:
+        found |= {"prompt", "response_a", "response_b", "rationale"}
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        parse_float(text.rstrip())
+    except BadCell:
+        return False
+    return True
+
+
+def sided(columns: Iterable[str]) -> bool:
+    """Whether names of columns say left or right, so that a label `left` may name a column's model."""
+    return any(words_of(column) & SIDED for column in columns)

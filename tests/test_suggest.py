@@ -1,0 +1,115 @@
+"""What columns of unknown names may be: by names and values together, confirmed or not taken."""
+
+import pytest
+
+from core.__main__ import main
+from core.errors import AmbiguousLabels, InvalidOption, UnreadableFile
+from core.importers import ReadOptions, inspect, read
+
+HEADERS = "grader,question_no,annotator_says,certainty_pct,order_shown,left_system,right_system"
+SIDES = (
+    f"{HEADERS}\ng1,q1,left,90,AB,m1,m2\ng1,q1,right,80,BA,m1,m2\ng1,q2,draw,55,left_first,m1,m2\n"
+    "g1,q2,left,70,right first,m1,m2\n"
+).encode()
+
+
+def suggested(text: str) -> dict[str, str]:
+    return dict(inspect(text.encode(), "t.csv").suggested)
+
+
+def test_all_columns_of_a_file_in_other_words_are_suggested() -> None:
+    looks = inspect(SIDES, "sides.csv")
+    assert looks.mapping == {}
+    assert looks.suggested == {
+        "judge": "grader",
+        "item_id": "question_no",
+        "vote": "annotator_says",
+        "confidence": "certainty_pct",
+        "position": "order_shown",
+        "model_a": "left_system",
+        "model_b": "right_system",
+    }
+    again = inspect(SIDES, "sides.csv", ReadOptions(mapping=tuple(looks.suggested.items())))
+    assert (again.missing, again.suggested, again.vocabulary) == ((), {}, "left/right")
+
+
+def test_a_suggestion_is_never_taken_by_read() -> None:
+    with pytest.raises(UnreadableFile, match="no column for item_id"):
+        read([("sides.csv", SIDES)])
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical", "column"),
+    [
+        # Values speak against the name: no numbers, no orders, labels in place of names.
+        ("item_id,judge,vote,certainty\n1,j,1,high\n2,j,-1,low\n3,j,1,mid\n", "confidence", None),
+        ("item_id,judge,vote,sure how\n1,j,1,70\n2,j,-1,60\n3,j,1,90\n", "confidence", "sure how"),
+        ("item_id,judge,vote,order\n1,j,1,7\n2,j,-1,8\n3,j,1,9\n", "position", None),
+        ("item_id,judge,vote,order\n1,j,1,b first\n2,j,-1,a first\n", "position", "order"),
+        ("task no,rating person,my pick\n1,x,A\n2,x,B\n3,x,tie\n4,x,A\n", "vote", "my pick"),
+        ("item_id,judge,winner,expertLabel\n1,j,A,B\n2,j,B,A\n3,j,A,A\n4,j,A,B\n", "gold", "expertLabel"),
+        ("item_id,judge,winner,the reasoning\n1,j,A,so\n2,j,B,thus\n", "rationale", "the reasoning"),
+        ("item_id,judge,winner,answer_left\n1,j,A,so\n2,j,B,thus\n", "response_a", "answer_left"),
+    ],
+)
+def test_names_and_values_decide_together(text: str, canonical: str, column: str | None) -> None:
+    assert suggested(text).get(canonical) == column
+
+
+def test_the_only_column_of_verdicts_is_suggested_whatever_its_name() -> None:
+    text = "grader,question_no,xyz\ng,1,A\ng,2,B\ng,3,tie\n"
+    assert suggested(text)["vote"] == "xyz"
+    assert "vote" not in suggested("grader,question_no,xyz,zyx\ng,1,A,B\ng,2,B,B\ng,3,tie,A\n")
+
+
+def test_a_file_in_known_words_has_no_suggestion() -> None:
+    assert suggested("item_id,judge,vote,gold,confidence,note\n1,j,1,1,0.5,x\n2,j,-1,1,0.7,y\n") == {}
+
+
+def sides(**options) -> list[int | None]:
+    mapping = tuple(inspect(SIDES, "sides.csv").suggested.items())
+    return read([("sides.csv", SIDES)], ReadOptions(mapping=mapping, **options))[0].votes["vote"].to_pylist()
+
+
+def test_left_beside_columns_named_left_is_a_question() -> None:
+    with pytest.raises(AmbiguousLabels, match="label-refers"):
+        sides()
+    assert sides(label_refers="model") == [1, -1, 0, 1]
+    assert sides(label_refers="slot") == [1, 1, 0, -1]
+
+
+def test_labels_are_explained_before_any_vocabulary() -> None:
+    file = [("t.csv", b"item_id,judge,vote\n1,j,good\n2,j,bad\n3,j,A\n4,j,late\n5,j,huh\n6,j,A\n")]
+    meant = (("good", "A"), ("bad", "B"), ("late", "failed"))
+    (found,) = read(file, ReadOptions(label_map=meant, labels="A/B"))
+    assert found.votes["vote"].to_pylist() == [1, -1, 1, None, 1]
+    assert found.votes["status"].to_pylist() == ["ok", "ok", "ok", "unparsed", "ok"]
+    assert [row["value"] for row in found.rejects.to_pylist()] == ["huh"]
+
+
+def test_explained_labels_follow_the_order_shown_where_they_name_slots() -> None:
+    text = b"item_id,judge,vote,position\n1,j,upper,ab\n2,j,upper,ba\n3,j,lower,ba\n"
+    meant = (("upper", "A"), ("lower", "B"))
+    with pytest.raises(AmbiguousLabels, match="label-refers"):
+        read([("t.csv", text)], ReadOptions(label_map=meant))
+    (found,) = read([("t.csv", text)], ReadOptions(label_map=meant, label_refers="slot"))
+    assert found.votes["vote"].to_pylist() == [1, -1, 1]
+
+
+def test_a_judge_per_column_may_have_labels_of_its_own_words() -> None:
+    text = b"item_id,gpt,claude\n1,yes,no\n2,no,fail\n"
+    meant = (("yes", "A"), ("no", "B"), ("fail", "failed"))
+    (found,) = read([("t.csv", text)], ReadOptions(label_map=meant, layout="wide", judges=("gpt", "claude")))
+    assert found.votes["vote"].to_pylist() == [1, -1, -1, None]
+
+
+def test_a_meaning_that_is_none_is_refused() -> None:
+    with pytest.raises(InvalidOption, match="--label-map x=C"):
+        ReadOptions(label_map=(("x", "C"),))
+
+
+def test_the_command_line_takes_the_meanings(tmp_path, capsys) -> None:
+    (tmp_path / "t.csv").write_text("item_id,judge,vote\n1,j,good one\n2,j,bad one\n", encoding="utf-8")
+    command = ["import", str(tmp_path / "t.csv"), "--store", str(tmp_path / "s.duckdb")]
+    assert main([*command, "--label-map", "good one=A", "bad one=B"]) == 0
+    assert "2 votes loaded" in capsys.readouterr().out

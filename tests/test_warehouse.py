@@ -1,0 +1,398 @@
+"""The audit of a table on another engine is that of the same rows in a file, and fails with a remedy."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from warehouses import PASSWORD, Running, absent, free_port, running
+
+from core.__main__ import main
+from core.auditing import AuditOptions, audit
+from core.errors import InvalidOption, NoUsableVotes, WarehouseError
+from core.importers import ReadOptions, read
+from core.reporting.document import to_json
+from core.schema import Selection
+from core.store import Store
+from core.warehouse import Warehouse
+
+NAMES = ("parquet", "postgresql", "clickhouse", "spark")
+HERE = [name for name in NAMES if absent(name) is None]
+SERVERS = [name for name in HERE if name != "parquet"]
+DEMO = Path(__file__).resolve().parent.parent / "data" / "demo_votes.csv.gz"
+OPTIONS = AuditOptions(splits=5)
+REAL = ("pba_repeat", "judgebench", "ko_arena_hard", "rewardbench2_pairs")
+"""Real files; Spark, which needs seconds for each statement however few the votes, takes the first."""
+
+ODD = ReadOptions(
+    mapping=(("item_id", "Prompt no."), ("vote", "says"), ("judge", "who")),
+    labels="A/B",
+    label_refers="slot",
+)
+
+
+def odd_votes() -> str:
+    """Votes as people write them, with what cannot be read among them, and `lang` besides."""
+    rng = np.random.default_rng(3)
+    lines = ["Prompt no.,model_a,model_b,who,run,position,says,confidence,gold,status,rater_type,lang"]
+    for i in range(60):
+        for judge in ("Jü's", "k\\2", "mensch"):
+            for run in range(3):
+                for place in ("ab", "ba"):
+                    says = rng.choice(["A", "[[B]]", "tie", "a "])
+                    sure = rng.choice(["50%", "90 %", "87.5%", ""])
+                    about = f" q{i},m{i % 3},m{3 + i % 2},{judge},{run},{place},{says},{sure},{'AB'[i % 2]}"
+                    kind = "human" if judge == "mensch" else "llm"
+                    lines.append(f"{about},,{kind},{'de' if i % 2 else 'en'}")
+    first = lines[1].split(",")
+
+    def changed(**cells: str) -> str:
+        names = lines[0].split(",")
+        named = zip((name.replace(" ", "_").strip(".") for name in names), first, strict=True)
+        return ",".join(cells.get(name, cell) for name, cell in named)
+
+    bad = [
+        changed(run="9", says="maybe"),
+        changed(run="9", confidence="140%"),
+        changed(run="9", confidence=".9"),
+        changed(run="9", position=""),
+        changed(run="9", position="up"),
+        changed(run="nine"),
+        changed(run="10", Prompt_no=""),
+        changed(run="10", status="ok", says=""),
+        changed(run="11", status="refused"),
+        changed(run="12", says=""),
+        changed(run="13", rater_type="robot"),
+        changed(run="14", says="A"),
+        changed(run="14", says="B"),
+        lines[2],
+    ]
+    golds = [
+        "q99,m0,m3,k\\2,0,ab,A,50%,A,,llm,de",
+        "q99,m0,m3,k\\2,1,ab,A,50%,B,,llm,de",
+        "q99,m0,m3,k\\2,2,ab,A,,,,llm,de",
+    ]
+    return "\n".join([*lines, *bad, *golds, ""])
+
+
+def as_text(data: bytes) -> pa.Table:
+    """A file of votes as a table of text, as it would lie on an engine."""
+    import pyarrow.csv as pa_csv
+
+    names = data.partition(b"\n")[0].decode().strip().replace('"', "").split(",")
+    types = dict.fromkeys(names, pa.string())
+    convert = pa_csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
+    return pa_csv.read_csv(io.BytesIO(data), convert_options=convert)
+
+
+def typed(table: pa.Table) -> pa.Table:
+    """The same table with numbers as numbers, as most tables of an engine have them."""
+    types = {"run": pa.int32(), "vote": pa.int16(), "gold": pa.int64(), "confidence": pa.float64()}
+    for name, kind in types.items():
+        table = table.set_column(table.column_names.index(name), name, table[name].cast(kind))
+    return table
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Name of a table → the file of the same rows."""
+    shared = DEMO.parent.parent.parent / "shared" / "data" / "votes"
+    paths = {"demo": DEMO} | {name: shared / f"{name}.csv.gz" for name in REAL}
+    return {"odd": odd_votes().encode()} | {
+        name: gzip.decompress(path.read_bytes()) for name, path in paths.items() if path.exists()
+    }
+
+
+@pytest.fixture(scope="module")
+def tables(files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a Parquet file for each; numbers are numbers in some."""
+    import pyarrow.parquet as pq
+
+    folder = tmp_path_factory.mktemp("tables")
+    for name, data in files.items():
+        table = as_text(data)
+        pq.write_table(typed(table) if name in ("demo", "judgebench") else table, folder / f"{name}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def engines(tables: Path) -> Iterator[dict[str, Running]]:
+    """Every engine, started when it is first asked for."""
+    with ExitStack() as stack, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+
+        class Started(dict[str, Running]):
+            def __missing__(self, name: str) -> Running:
+                self[name] = stack.enter_context(running(name, tables))
+                return self[name]
+
+        yield Started()
+
+
+@pytest.fixture(scope="module")
+def of_files(files: dict[str, bytes]) -> dict[str, str]:
+    """Table → the audit of its file, made when it is first asked for."""
+
+    class Audited(dict[str, str]):
+        def __missing__(self, name: str) -> str:
+            options = ODD if name == "odd" else ReadOptions()
+            readings = read([(f"{name}.csv", files[name])], options)
+            with Store.open() as store:
+                for reading in readings:
+                    store.load(reading)
+                self[name] = plain(to_json(audit(store, Selection(), OPTIONS, readings=readings)))
+            return self[name]
+
+    return Audited()
+
+
+def plain(document: str) -> str:
+    """An audit without what names its input."""
+    found = json.loads(document)
+    found["input"].pop("files")
+    del found["options"]
+    return json.dumps(found, indent=1, ensure_ascii=False)
+
+
+def opened(engine: Running, name: str, options: ReadOptions | None = None, **given: Selection) -> Warehouse:
+    return Warehouse.open(engine.url, engine.table.format(name), options, **given)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in HERE])
+def test_engines_that_are_not_installed(name: str) -> None:
+    pytest.skip(f"{name}: {absent(name)}")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("table", ["odd", "demo", *REAL])
+def test_the_audit_is_that_of_the_file(
+    table: str, name: str, engines: dict[str, Running], files: dict[str, bytes], of_files: dict[str, str]
+) -> None:
+    if table not in files or (name == "spark" and table not in ("odd", REAL[0])):
+        return
+    options = ODD if table == "odd" else ReadOptions()
+    with opened(engines[name], table, options) as warehouse:
+        found = audit(warehouse, Selection(), OPTIONS, readings=[warehouse.table])
+        assert plain(to_json(found)) == of_files[table]
+        assert (
+            warehouse.table.n_read + warehouse.table.n_rejected + warehouse.table.duplicates
+            == warehouse.table.rows
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in HERE if name != "spark"])
+def test_selections_and_other_columns(
+    name: str, engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
+    for selection in (
+        Selection(where=(("lang", "de"),), gold="humans"),
+        Selection(judges=("Jü's", "k\\2"), rater_types=("llm",), where=(("run", "1"), ("model_a", "m2"))),
+        Selection(gold="k\\2", where=(("confidence", ""),)),
+    ):
+        with opened(engines[name], "odd", ODD, selection=selection) as warehouse, Store.open() as store:
+            store.load(read([("odd.csv", files["odd"])], ODD)[0])
+            found, wanted = (audit(source, selection, OPTIONS) for source in (warehouse, store))
+            assert plain(to_json(found)) == plain(to_json(wanted))
+
+
+@pytest.mark.slow
+def test_what_cannot_be_read_is_counted_as_in_a_file(
+    engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
+    (reading,) = read([("odd.csv", files["odd"])], ODD)
+    with opened(engines["parquet"], "odd", ODD) as warehouse:
+        table = warehouse.table
+    assert table.n_rejected == reading.n_rejected == 13
+    assert table.duplicates == reading.duplicates == 1
+    assert table.n_read == reading.n_read
+    assert "13 rejected" in table.sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.filterwarnings("ignore")
+def test_only_counts_cross_the_network(
+    name: str, engines: dict[str, Running], files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "spark" or REAL[0] not in files:
+        return
+    table = REAL[0]
+    with opened(engines[name], table) as warehouse:
+        seen: list[pa.Table] = []
+        run = warehouse._engine.run
+
+        def noted(sql: str, params: dict[str, str] | None = None) -> pa.Table:
+            seen.append(run(sql, params))
+            return seen[-1]
+
+        monkeypatch.setattr(warehouse._engine, "run", noted)
+        audit(warehouse, Selection(), OPTIONS)
+    votes = as_text(files[table])
+    pairs = votes.group_by(["item_id", "model_a", "model_b", "judge"]).aggregate([]).num_rows
+    assert pairs * 5 < votes.num_rows
+    assert max(one.num_rows for one in seen) <= 1.2 * pairs
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("postgresql" not in HERE, reason="PostgreSQL is not installed")
+def test_nothing_is_left_on_the_engine(engines: dict[str, Running]) -> None:
+    from adbc_driver_postgresql import dbapi
+
+    engine = engines["postgresql"]
+    owner = f"postgresql://owner@{engine.url.rpartition('@')[2]}"
+
+    def relations() -> list[tuple[str, str]]:
+        with dbapi.connect(owner) as connection, connection.cursor() as cursor:
+            cursor.execute(
+                """select n.nspname::text, c.relname::text from pg_class c join pg_namespace n
+                   on n.oid = c.relnamespace where c.relkind in ('r', 'v', 'm')
+                   and n.nspname not like 'pg_toast%' order by 1, 2"""
+            )
+            return [(str(space), str(name)) for space, name in cursor.fetchall()]
+
+    before = relations()
+    with opened(engine, "odd", ODD):
+        during = set(relations()) - set(before)
+        assert during
+        assert all(space.startswith("pg_temp") for space, _ in during)
+    assert relations() == before
+
+
+FAILURES = {
+    "no table": ("{url}", "nowhere", (), "has no table"),
+    "no column": ("{url}", "odd", ("--map", "vote=nope"), "there is no column 'nope'"),
+    "no label": ("{url}", "odd", ("--map", "vote=lang", "judge=who", "item_id=Prompt no."), "--labels"),
+    "no password": ("{wrong}", "odd", (), "refuses the login"),
+    "nobody there": ("{nobody}", "odd", (), "lost or never made"),
+    "no rights": ("{stranger}", "odd", (), "needs SELECT"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize("case", FAILURES)
+def test_failures_end_with_exit_2_and_a_remedy(
+    case: str, name: str, engines: dict[str, Running], capsys: pytest.CaptureFixture[str]
+) -> None:
+    if (name != "postgresql" and case == "no rights") or (name == "spark" and case == "no password"):
+        return
+    engine = engines[name]
+    place = engine.url.rpartition("@")[2].removeprefix("sc://")
+    scheme = engine.url.partition("://")[0]
+    url, table, more, wanted = FAILURES[case]
+    urls = {
+        "url": engine.url,
+        "wrong": f"{scheme}://auditor:guess1234@{place}",
+        "nobody": f"{scheme}://127.0.0.1:{free_port()}",
+        "stranger": f"{scheme}://stranger@{place}",
+    }
+    given = ["--warehouse", url.format(**urls), "--table", engine.table.format(table)]
+    assert main(["audit", *given, *more]) == 2
+    said = capsys.readouterr().err
+    assert wanted in said
+    assert "guess1234" not in said
+    assert PASSWORD not in said
+    assert PASSWORD.replace(" ", "%20") not in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SERVERS if name != "spark"])
+def test_user_and_password_come_from_the_environment(
+    name: str,
+    engines: dict[str, Running],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    engine = engines[name]
+    scheme, _, rest = engine.url.partition("://")
+    monkeypatch.setenv("APPELLATE_WAREHOUSE_USER", "auditor")
+    monkeypatch.setenv("APPELLATE_WAREHOUSE_PASSWORD", PASSWORD)
+    url = f"{scheme}://{rest.rpartition('@')[2]}"
+    reading = [
+        "--map",
+        "item_id=Prompt no.",
+        "vote=says",
+        "judge=who",
+        "--labels",
+        "A/B",
+        "--label-refers",
+        "slot",
+    ]
+    assert (
+        main(["audit", "--warehouse", url, "--table", "odd", *reading, "--splits", "0", "--json", "-"]) == 0
+    )
+    found = capsys.readouterr()
+    document = json.loads(found.out)
+    assert document["input"]["files"][0]["rejected"] == 13
+    assert "rows and" in found.err
+    assert PASSWORD not in found.out + found.err
+
+
+def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    for url, table in (
+        ("mysql://somebody:hidden@there/x", "votes"),
+        (f"parquet://{tmp_path}", "../votes"),
+        (f"parquet://{tmp_path}", "votes'; drop"),
+    ):
+        with pytest.raises(InvalidOption) as error:
+            Warehouse.open(url, table)
+        assert "hidden" not in str(error.value)
+    with pytest.raises(WarehouseError, match="no parquet file"):
+        Warehouse.open(f"parquet://{tmp_path}", "votes")
+
+
+def test_files_beside_each_other_are_one_table(tmp_path: Path) -> None:
+    rows = "item_id,model_a,model_b,judge,run,vote\n1,a,b,j,0,1\n2,a,b,j,0,-1\n"
+    for part in range(2):
+        (tmp_path / "votes").mkdir(exist_ok=True)
+        (tmp_path / "votes" / f"{part}.csv").write_text(rows.replace(",0,", f",{part},"), encoding="utf-8")
+    with Warehouse.open(f"csv://{tmp_path}", "votes") as warehouse:
+        assert warehouse.table.n_read == 4
+        # Nothing but the folder can be read.
+        with pytest.raises(WarehouseError):
+            warehouse.query(f"select * from read_csv('{__file__}')")
+
+
+def test_repeated_votes_without_a_run_are_numbered_and_that_is_said(tmp_path: Path) -> None:
+    rows = "item_id,model_a,model_b,judge,vote\n" + "".join(
+        f"{i},a,b,j,{i % 2 or -1}\n1,a,b,j,-1\n" for i in range(3)
+    )
+    (tmp_path / "votes.csv").write_text(rows, encoding="utf-8")
+    with Warehouse.open(f"csv://{tmp_path}", "votes") as warehouse:
+        assert warehouse.table.n_read == 6
+        assert any("numbered as runs" in note for note in warehouse.table.notes)
+        found = warehouse.rows("select comparison, run from votes order by 1, 2")
+    assert sorted(run for _, run in found) == [0, 0, 0, 1, 2, 3]
+
+
+def test_a_table_of_gold_or_without_a_vote_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text("item_id,model_a,model_b,gold\n1,a,b,1\n2,a,b,-1\n", encoding="utf-8")
+    (tmp_path / "bad.csv").write_text("item_id,judge,vote,run\n1,j,1,x\n2,j,-1,y\n", encoding="utf-8")
+    with pytest.raises(InvalidOption, match="no votes"):
+        Warehouse.open(f"csv://{tmp_path}", "gold")
+    with pytest.raises(NoUsableVotes, match="not a whole number"):
+        Warehouse.open(f"csv://{tmp_path}", "bad")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SERVERS)
+def test_an_engine_that_dies_in_the_middle(name: str, engines: dict[str, Running]) -> None:
+    # The last test: the engine is gone after it.
+    engine = engines[name]
+    with opened(engine, "odd", ODD) as warehouse:
+        engine.kill()
+        with pytest.raises(WarehouseError, match="lost or never made"):
+            audit(warehouse, Selection(), OPTIONS)
