@@ -234,8 +234,9 @@ def test_every_public_name_is_in_the_api() -> None:
 def test_every_page_is_in_the_readme() -> None:
     for page in (REPOSITORY / "pages").glob("*.py"):
         if page.stem not in ("__init__", "main"):
-            title = "Position bias" if page.stem == "position" else page.stem.capitalize()
-            assert f"| {title} |" in README
+            title = re.search(r'widgets\.title\("([^"]+)"', page.read_text(encoding="utf-8"))
+            assert title, page.name
+            assert f"| {title[1]} |" in README
 
 
 def test_the_readme_is_short_and_its_figures_are_those_of_the_results() -> None:
