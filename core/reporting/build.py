@@ -13,8 +13,7 @@ from xml.etree import ElementTree
 from ..auditing import Audit
 from ..errors import InvalidOption
 from ..interpretation.format import one_line
-from ..interpretation.overview import SIGNS
-from ..interpretation.summary import OVERALL_WORDS, answer, because
+from ..interpretation.summary import OVERALL_WORDS, SIGNS, answer, because
 from ..interpretation.tables import field_of
 from ..interpretation.verdicts import CHECKS, GRADES, Verdict
 from .text import METRICS

@@ -29,16 +29,14 @@ from ..confidence.calibration_error import by_chance
 from ..interpretation.format import SAYS, one_line, percent
 from ..interpretation.format import number as written
 from ..interpretation.leaderboard import pooled_by
-from ..interpretation.overview import SIGNS, WORDS, by_support, card
 from ..interpretation.rules import Grade
-from ..interpretation.summary import GRADE_OF, answer, because, confidence_line, missing
+from ..interpretation.summary import GRADE_OF, SIGNS, answer, because, confidence_line, missing
 from ..interpretation.tables import TEXT, Column
 from ..plots.aggregation import errors_figure
 from ..plots.agreement import accuracies, confusion_matrix
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
 from ..plots.leaderboard import board_figure
-from ..plots.overview import evidence
 from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
 from .document import options_of
@@ -55,8 +53,6 @@ PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
 """Colour of words that warn: the figures' orange, on white as dark as text has to be (4.5 to 1)."""
 TOGETHER = 5
 """Judges in one reliability diagram; more could not be distinguished."""
-FIRST = 6
-"""Judges in the picture that opens the report."""
 MOST_DRAWN = 20
 """Judges with a figure of their own, and models in the figure of a board; tables have all of them."""
 MOST_BOARDS = 12
@@ -67,7 +63,6 @@ def report(audit: Audit) -> str:
     """The file as text, to be written as UTF-8."""
     names = ", ".join(reading.name for reading in audit.readings) or ", ".join(audit.summary.datasets)
     made = [
-        ("decision", "Decision", _decision),
         ("verdicts", "Verdicts", _verdicts),
         ("judges", "Judges", _judges),
         ("calibration", "Calibration", _calibration),
@@ -186,25 +181,6 @@ VERDICTS = (
 
 def _graded(grade: Grade) -> Markup:
     return Markup(f'<span class="grade-{grade}">{SIGNS[grade]} {grade}</span>')
-
-
-def _decision(audit: Audit) -> Iterator[Part]:
-    """The card of the judge with most support, and the evidence on the first few: as the Overview opens."""
-    people = frozenset(judge.judge for judge in audit.judges if judge.rater_type == "human")
-    checks = {
-        judge.judge: {v.check: v for v in audit.verdicts if v.judge == judge.judge} for judge in audit.judges
-    }
-    ordered = by_support(audit.verdicts, people)
-    best = next(judge for judge in audit.judges if judge.judge == ordered[0])
-    flips = best.position.hard_flip_rate if best.position else None
-    said = card(best.judge, audit.overall[best.judge], list(checks[best.judge].values()), flips=flips)
-    grade = GRADE_OF[said.verdict]
-    yield "words", "h3", f"{SIGNS[grade]} {said.judge}: {WORDS[said.verdict]}", f"grade-{grade}"
-    yield "words", "p", said.sentence
-    yield "words", "p", f"What to do: {said.advice}"
-    rows = [name for name in ordered if name not in people][:FIRST] or ordered[:FIRST]
-    drawn = partial(evidence, checks, rows, best.judge, people=people, stacked=True)
-    yield _figure(drawn, "Is it right, honest about confidence, free of the order, the same when repeated")
 
 
 def _verdicts(audit: Audit) -> Iterator[Part]:
