@@ -11,7 +11,7 @@ SIGNS = {"✓", "!", "✗", "~", "?"}
 
 
 def drawn(visitor, part: str):
-    found = visitor.page.locator(f".st-key-shown-{part} .js-plotly-plot")
+    found = visitor.page.locator(f".st-key-{part} .js-plotly-plot")
     found.locator(".main-svg").first.wait_for()
     return found
 
@@ -39,39 +39,39 @@ def no_sideways_scroll(visitor) -> bool:
 @pytest.mark.parametrize("visitor", LOOKS, indirect=True)
 def test_browser_decision_evidence_and_checks_are_in_view(visitor):
     visitor.open("/")
-    for part in ("evidence-wide", "matrix-wide"):
+    for part in ("wide-strip", "wide-matrix"):
         drawn(visitor, part)
-        assert inside(visitor, f".st-key-shown-{part} .js-plotly-plot", 1440) == []
-    for key in ("decision", "shown-evidence-wide", "shown-matrix-wide"):
+        assert inside(visitor, f".st-key-{part} .js-plotly-plot", 1440) == []
+    for key in ("card", "wide-strip", "wide-matrix"):
         box = visitor.page.locator(f".st-key-{key}").bounding_box()
         assert box["y"] + box["height"] <= 900, key
-    assert visitor.page.locator(".st-key-shown-evidence-narrow").is_hidden()
+    assert visitor.page.locator(".st-key-narrow-strip").is_hidden()
     assert no_sideways_scroll(visitor)
 
 
 @pytest.mark.parametrize("visitor", PHONES, indirect=True)
 def test_browser_a_phone_shows_the_decision_and_panels_below_each_other(visitor):
     visitor.open("/")
-    for part in ("evidence-narrow", "matrix-narrow"):
+    for part in ("narrow-strip", "narrow-matrix"):
         drawn(visitor, part)
-        assert inside(visitor, f".st-key-shown-{part} .js-plotly-plot", 390) == []
-    card = visitor.page.locator(".st-key-decision").bounding_box()
-    first = visitor.page.locator(".st-key-shown-evidence-narrow").bounding_box()
+        assert inside(visitor, f".st-key-{part} .js-plotly-plot", 390) == []
+    card = visitor.page.locator(".st-key-card").bounding_box()
+    first = visitor.page.locator(".st-key-narrow-strip").bounding_box()
     assert card["y"] + card["height"] <= first["y"] < 844
-    assert visitor.page.locator(".st-key-shown-evidence-wide").is_hidden()
+    assert visitor.page.locator(".st-key-wide-strip").is_hidden()
     assert no_sideways_scroll(visitor)
 
 
 @pytest.mark.parametrize("visitor", [DESK], indirect=True)
 def test_browser_a_click_chooses_the_judge_and_a_cell_opens_its_page(visitor):
     visitor.open("/")
-    points = drawn(visitor, "evidence-wide").locator("path.point")
+    points = drawn(visitor, "wide-strip").locator("path.point")
     # The first panel has the judges in the order of their support: the third is biased.
     points.nth(2).click(force=True)
-    visitor.page.wait_for_url("**checked=sim-judge-first-slot**")
+    visitor.page.wait_for_url("**rater=sim-judge-first-slot**")
     visitor.settle()
-    assert "Do not trust" in visitor.page.locator(".st-key-decision h2").inner_text()
-    cells = drawn(visitor, "matrix-wide")
+    assert "Do not trust" in visitor.page.locator(".st-key-card").inner_text()
+    cells = drawn(visitor, "wide-matrix")
     assert set(cells.locator("g.textpoint text").all_inner_texts()) <= SIGNS
     cells.locator("path.point").nth(1).click(force=True)
     visitor.page.wait_for_url("**/position?**")
