@@ -46,6 +46,9 @@ lock:
 	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements.txt -o requirements.lock
 	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements-dev.txt -o requirements-dev.lock -c requirements.lock
 	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements-docs.txt -o requirements-docs.lock
+	for extra in postgres clickhouse spark warehouse; do \
+	  uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q requirements-$$extra.txt -o requirements-$$extra.lock -c requirements.lock || exit 1; \
+	done
 
 clean:
 	rm -rf .venv .venv-docs site data/*.duckdb data/*.wal

@@ -25,6 +25,8 @@ TIERS = (
     ("stats",),
     # Where votes come from and what is asked of them.
     ("importers", "store", "simulate"),
+    # The same questions, asked of other engines.
+    ("warehouse",),
     # Methods on counts, which never know the store.
     ("aggregation",),
     ("agreement", "confidence", "experiments"),
@@ -40,7 +42,7 @@ TIERS = (
 )
 TIER = {part: tier for tier, parts in enumerate(TIERS) for part in parts}
 METHODS = {"aggregation", "bias", "agreement", "confidence", "experiments", "consensus", "leaderboard"}
-VOTES_SIDE = {"importers", "store", "simulate"}
+VOTES_SIDE = {"importers", "store", "simulate", "warehouse"}
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def test_every_part_has_a_tier() -> None:
     [
         ("streamlit", set()),
         ("plotly", {"core/plots/base.py"}),
-        ("duckdb", {"core/store/connection.py"}),
+        ("duckdb", {"core/store/connection.py", "core/warehouse/engines.py"}),
         ("litellm", {"core/judging/client.py"}),
     ],
 )

@@ -1,4 +1,4 @@
-"""ClickHouse's HTTP interface on this machine, in front of chdb: `python warehouse_clickhouse.py PORT FOLDER`.
+"""ClickHouse's HTTP interface in front of chdb: `python warehouse_clickhouse.py PORT FOLDER`.
 
 Each Parquet file of the folder is a table. One session at a time: a new session forgets the temporary tables
 of the one before, as a server does. User `auditor` has a password, `default` none.

@@ -116,7 +116,9 @@ def _postgresql(tables: Path) -> Iterator[Running]:
     make = [binaries / "initdb", "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
     subprocess.run([*make, "--no-sync"], check=True, capture_output=True, cwd=folder, **as_user)
     trusted = (data / "pg_hba.conf").read_text(encoding="utf-8")
-    (data / "pg_hba.conf").write_text(f"host all auditor 127.0.0.1/32 scram-sha-256\n{trusted}", encoding="utf-8")
+    (data / "pg_hba.conf").write_text(
+        f"host all auditor 127.0.0.1/32 scram-sha-256\n{trusted}", encoding="utf-8"
+    )
     options = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", str(folder), "-c", "fsync=off"]
     server = subprocess.Popen(
         [binaries / "postgres", "-D", data, *options],
@@ -134,7 +136,9 @@ def _postgresql(tables: Path) -> Iterator[Running]:
             cursor.execute(f"create role auditor login password '{PASSWORD}'")
             cursor.execute("create role stranger login")
             cursor.execute("grant select on all tables in schema public to auditor")
-        yield Running(url=f"postgresql://auditor:{PASSWORD.replace(' ', '%20')}@{place}", process=server, folder=folder)
+        yield Running(
+            url=f"postgresql://auditor:{PASSWORD.replace(' ', '%20')}@{place}", process=server, folder=folder
+        )
     finally:
         server.terminate()
         server.wait()
@@ -183,7 +187,11 @@ def _spark(tables: Path) -> Iterator[Running]:
     java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     server = subprocess.Popen(
         [
-            *(home / "bin" / "spark-submit", "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
+            *(
+                home / "bin" / "spark-submit",
+                "--class",
+                "org.apache.spark.sql.connect.service.SparkConnectServer",
+            ),
             *("--master", "local[2]", "--driver-memory", "1g", "--driver-java-options", java, *given),
             "spark-internal",
         ],

@@ -50,9 +50,7 @@ def translate(
 
 
 @lru_cache(maxsize=512)
-def _translated(
-    sql: str, dialect: str, source: str, ordinal: str, params: _Pairs, extra: _Pairs
-) -> str:
+def _translated(sql: str, dialect: str, source: str, ordinal: str, params: _Pairs, extra: _Pairs) -> str:
     try:
         import sqlglot
         from sqlglot import exp
@@ -60,7 +58,7 @@ def _translated(
         raise missing("sqlglot") from None
     values, others = dict(params), dict(extra)
 
-    def adapt(node: exp.Expression) -> exp.Expression:
+    def adapt(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Bracket) and node.this.name == "extra":
             (key,) = node.find_all(exp.Parameter, exp.Placeholder)
             return exp.column(others[values[key.name]], table=node.this.table)
@@ -84,7 +82,7 @@ def _translated(
     return str(tree.transform(adapt).sql(dialect=dialect))
 
 
-def _number(text: str) -> exp.Expression:
+def _number(text: str) -> exp.Expr:
     from sqlglot import exp
 
     try:
@@ -94,7 +92,7 @@ def _number(text: str) -> exp.Expression:
     return exp.Literal.number(repr(value)) if math.isfinite(value) else exp.null()
 
 
-def table_of(name: str, dialect: str) -> exp.Expression:
+def table_of(name: str, dialect: str) -> exp.Expr:
     """The name of a table, and nothing else, in a dialect.
 
     Raises

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 USER, PASSWORD = "APPELLATE_WAREHOUSE_USER", "APPELLATE_WAREHOUSE_PASSWORD"
 """Environment variables that sign in where the URL does not."""
 
-ENGINES = "parquet:///FOLDER, csv:///FOLDER, s3://BUCKET/FOLDER, postgresql://, clickhouse://, sc:// or spark:"
+ENGINES = "parquet:///FOLDER, csv:///FOLDER, postgresql://, clickhouse://, sc:// or spark:"
 
 
 class Engine:
@@ -95,8 +95,10 @@ class Engine:
 
 _PROBLEMS = (
     (
-        r"(password|authentication) (authentication )?failed|auth\w* fail|no password supplied|role .* does not"
-        r" exist|code: (516|192|194)\b|wrong_password|unauthenticated|invalid (token|credential)|access ?key",
+        r"(password|authentication) (authentication )?failed|auth\w* fail|no password supplied|"
+        r""
+        r"role .* does not exist|code: (516|192|194)\b|wrong_password|"
+        r"unauthenticated|invalid (token|credential)|access ?key",
         "{place} refuses the login. Check user and password (" + f"{USER}, {PASSWORD}).",
     ),
     (
@@ -108,8 +110,8 @@ _PROBLEMS = (
     (
         r"table_or_view_not_found|relation .* does not exist|unknown_table|code: 60\b|no files found|"
         r"does not exist.*table|code: 81\b|path_not_found|nosuchbucket",
-        "{place} has no table {table} that this role can see. Name another with --table, as SCHEMA.TABLE where "
-        "it lies in a schema.",
+        "{place} has no table {table} that this role can see. Name another with --table, as SCHEMA.TABLE "
+        "where it lies in a schema.",
     ),
     (
         r"column .* does not exist|unknown_identifier|code: 47\b|unresolved_column|referenced column",
@@ -168,7 +170,7 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 class Files(Engine):
-    """Parquet or CSV files of a folder, here or in an object store, read by a DuckDB of their own."""
+    """Parquet or CSV files of a folder, read by a DuckDB of their own."""
 
     dialect = "duckdb"
 
@@ -178,33 +180,29 @@ class Files(Engine):
         super().__init__(shown, SOURCE)
         scheme, _, place = url.partition("://")
         kind = "csv" if scheme == "csv" else "parquet"
-        remote = scheme == "s3"
-        folder = f"s3://{place.rstrip('/')}" if remote else str(Path(unquote(place)).absolute())
+        folder = str(Path(unquote(place)).absolute())
         if not re.fullmatch(r"[\w.*\-=]+(/[\w.*\-=]+)*", table) or ".." in table:
             raise InvalidOption(
-                "{option} {value!r}: name a file of the folder, with or without its ending, or a folder in it.",
+                "{option} {value!r}: name a file of the folder, with or without ending, or a folder in it.",
                 option="table",
                 value=table,
             )
-        self.table_shown = table
         offline = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
         self._connection = duckdb.connect(":memory:", config=offline)
         with self._told():
-            if remote:
-                self._connection.register_filesystem(_object_store())
             found = self._files(folder, table, kind)
             if not found:
                 raise WarehouseError(
-                    f"{shown} has no {kind} file or folder {table!r}. Name one with --table, such as votes for "
-                    f"votes.{kind} or a folder votes of such files."
+                    f"{shown} has no {kind} file or folder {table!r}. Name one with --table, such as votes "
+                    f"for votes.{kind} or a folder votes of such files."
                 )
             read = f"read_{kind}(['{found.replace(chr(39), chr(39) * 2)}'], "
             read += "all_varchar = true)" if kind == "csv" else "union_by_name = true)"
             self._connection.execute(f"create view {SOURCE} as select * from {read}")
-            if not remote:
-                # From here on nothing but the folder can be read, and nothing changed.
-                self._connection.execute(f"set allowed_directories = ['{folder.replace(chr(39), chr(39) * 2)}']")
-                self._connection.execute("set enable_external_access = false")
+            # From here on nothing but the folder can be read, and nothing changed.
+            inside = folder.replace("'", "''")
+            self._connection.execute(f"set allowed_directories = ['{inside}']")
+            self._connection.execute("set enable_external_access = false")
             self._connection.execute("set lock_configuration = true")
 
     def _files(self, folder: str, table: str, kind: str) -> str | None:
@@ -225,15 +223,6 @@ class Files(Engine):
 
     def close(self) -> None:
         self._connection.close()
-
-
-def _object_store() -> Any:
-    """The file system of an object store; its keys come from the environment, as s3fs finds them."""
-    try:
-        import s3fs
-    except ImportError:
-        raise missing("s3fs") from None
-    return s3fs.S3FileSystem(endpoint_url=os.environ.get("AWS_ENDPOINT_URL"))
 
 
 class PostgreSQL(Engine):
@@ -377,7 +366,7 @@ def connect(url: str, table: str) -> Engine:
     """
     scheme = url.partition(":")[0].casefold()
     engines: dict[str, type[Any]] = {
-        **dict.fromkeys(("parquet", "csv", "s3"), Files),
+        **dict.fromkeys(("parquet", "csv"), Files),
         **dict.fromkeys(("postgresql", "postgres"), PostgreSQL),
         **dict.fromkeys(("clickhouse", "clickhouses"), ClickHouse),
         **dict.fromkeys(("sc", "spark"), Spark),

@@ -1,8 +1,8 @@
 """How the rows of a table on another engine are read: the importers' own rules, as one statement of SQL.
 
-Words and labels are parsed here: the engine counts the distinct cells of a column, the importers' functions read
-them, and the statement carries what each means. Numbers are parsed there, by a pattern and a cast. A row with
-a cell that cannot be read gets the number of its reason, and is counted and left out.
+Words and labels are parsed here: the engine counts the distinct cells of a column, the importers' functions
+read them, and the statement carries what each means. Numbers are parsed there, by a pattern and a cast. A row
+with a cell that cannot be read gets the number of its reason, and is counted and left out.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ LONG = ("prompt", "response_a", "response_b", "rationale")
 class Columns(Mapping[str, CountedCells]):
     """Columns of the user's table; each is counted by the engine when it is first asked for.
 
-    mapping : canonical column → the table's. Those of words are counted together, in one pass; of a confidence
-        the plan only needs to know the scale.
+    mapping : canonical column → the table's. Those of words are counted together, in one pass; of a
+        confidence the plan only needs to know the scale.
     """
 
     def __init__(self, engine: Engine, names: tuple[str, ...], mapping: Mapping[str, str]) -> None:
@@ -185,8 +185,11 @@ class _Statement:
         unknown = [column for column in self.extra if column not in self.known]
         extra = {column: f"extra{place}" for place, column in enumerate(self.extra) if column not in unknown}
         typed = {"ordinal": "c.ordinal"}
-        typed |= {column.name: self.text(column.name, column.default, name) for column in VOTES.columns
-                  if column.kind == "text" and column.name not in (*CHOICES, *LONG)}
+        typed |= {
+            column.name: self.text(column.name, column.default, name)
+            for column in VOTES.columns
+            if column.kind == "text" and column.name not in (*CHOICES, *LONG)
+        }
         words = {column: self.word(column) for column in CHOICES}
         for column in ("item_id", "judge"):
             self.reject(f"c.{column} is null", column, f"{column} is missing; fill it")
@@ -197,7 +200,9 @@ class _Statement:
         vote = self.vote(words["position"])
         status, failed = self.status(words["status"], vote)
         typed["gold"], typed["vote"] = gold, f"(case when {failed} then null else {vote} end)"
-        typed["confidence"] = f"(case when {failed} or {vote} is null then null else {typed['confidence']} end)"
+        typed["confidence"] = (
+            f"(case when {failed} or {vote} is null then null else {typed['confidence']} end)"
+        )
         typed["status"], typed["position"] = status, f"coalesce({words['position']}, 0)"
         typed["run"] = f"coalesce({typed['run']}, 0)"
         rater = f"coalesce({words['rater_type']}, {int(self.options.rater_type == 'human')})"
@@ -219,20 +224,25 @@ class _Statement:
     def cells(self, extra: Mapping[str, str]) -> str:
         """Text cells by canonical column; of a table with a column per judge, a row per vote."""
         how = self.how
-        theirs = {name: self.known[column] for name, column in how.mapping.items()
-                  if name not in how.constants and name not in LONG}
+        theirs = {
+            name: self.known[column]
+            for name, column in how.mapping.items()
+            if name not in how.constants and name not in LONG
+        }
         parts = [f"{cell_of(column)} as {name}" for name, column in theirs.items()]
         parts += [f"{literal(text)} as {name}" for name, text in how.constants.items()]
         parts += [
             f"length(nullif(cast({quoted(self.known[how.mapping[name]])} as varchar), '')) as size_{name[-1]}"
-            for name in ("response_a", "response_b") if name in how.mapping
+            for name in ("response_a", "response_b")
+            if name in how.mapping
         ]
         parts += [f"{cell_of(self.known[column])} as {name}" for column, name in extra.items()]
         if how.layout != "wide":
             return f"select row_in_order() as ordinal, {', '.join(parts)} from {SOURCE}"
         return " union all ".join(
             f"""select row_in_order() as ordinal, {", ".join(parts)}, {cell_of(self.known[judge])} as vote,
-                       {literal(judge)} as judge from {SOURCE} where {cell_of(self.known[judge])} is not null"""
+                       {literal(judge)} as judge
+                from {SOURCE} where {cell_of(self.known[judge])} is not null"""
             for judge in how.judges
         )
 
@@ -253,7 +263,9 @@ class _Statement:
         """Number of a word of a few, null without one."""
         if not self.has(name):
             return "cast(null as integer)"
-        numbers = {word: code for code, word in CODES[name].items()} if name in CODES else {"llm": 0, "human": 1}
+        numbers = (
+            {word: code for code, word in CODES[name].items()} if name in CODES else {"llm": 0, "human": 1}
+        )
 
         def number(text: str) -> int:
             return numbers[parse_choice(order_word(text) if name == "position" else text, CHOICES[name])]
@@ -333,7 +345,8 @@ class _Statement:
         if self.how.layout == "scores":
             a, b = (self.number(name, "float") for name in SCORE_COLUMNS)
             margin = self.options.tie_margin * (1 + 1e-9)
-            return f"(case when abs({a} - {b}) <= {margin!r} then 0 when {a} > {b} then 1 when {a} < {b} then -1 end)"
+            higher = f"when {a} > {b} then 1 when {a} < {b} then -1"
+            return f"(case when abs({a} - {b}) <= {margin!r} then 0 {higher} end)"
         assert self.how.vocabulary is not None
         found = self.label("vote", self.how.vocabulary)
         return self.shown(found, position) if self.how.slots else found
@@ -355,4 +368,3 @@ class _Statement:
             return own
         both = " and ".join(f"{typed[f'length_{one}']} is not null" for one in "ab")
         return f"(case when {both} then {own} else c.size_{side} end)"
-
