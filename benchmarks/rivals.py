@@ -437,9 +437,12 @@ def run(n: int) -> list[Rival]:
     found: list[Rival] = []
     parts = (fits, confidences, boards, agreements, lambda rng: files(n, rng))
     for part in parts:
-        for row in part(np.random.default_rng(0)):
-            print(f"  {row.work}, {row.against}: {row.ratio:.3g}", file=sys.stderr)
-            found.append(row)
+        try:
+            for row in part(np.random.default_rng(0)):
+                print(f"  {row.work}, {row.against}: {row.ratio:.3g}", file=sys.stderr)
+                found.append(row)
+        except ImportError as error:
+            print(f"  left out: {error}. Install requirements-bench.txt.", file=sys.stderr)
     results = {"rows": [asdict(row) for row in found], "machine": machine()}
     RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return found
