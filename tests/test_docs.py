@@ -171,6 +171,7 @@ def test_every_option_that_is_named_exists() -> None:
         "--repeats",
         "--only",
         "--file",
+        "--large",
     }
     known |= {"--temperature", "--strict"}
     for command in re.findall(r"^    (\w+) +\w", helped(""), flags=re.MULTILINE):
