@@ -18,7 +18,6 @@ from core.records import NO_GOLD
 from core.schema import STATUSES, Selection
 from core.store import Store
 from core.store import vote_queries as queries
-from core.store.browse import summary
 from core.store.vote_queries import (
     Mark,
     filter_columns,
