@@ -37,7 +37,7 @@ from .browse import (
     summary,
     values,
 )
-from .cells import FAILED, LABELS, ORDERS
+from .cells import LABELS, MISSING, ORDERS
 from .marks import Mark, count_behind, telling_errors, votes_behind
 from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
@@ -165,14 +165,15 @@ def outputs(store: Snapshot, selection: Selection) -> dict[str, OutputCounts]:
     selected = scope(store, selection)
     table = store.query(
         selected.sql(
-            f"""
+            """
             with n as (
-                select v.judge, v.comparison, {{per_vote}},
-                       sum({FAILED.format("v")})::bigint as missing
-                from {{tallies}} v group by v.judge, v.comparison)
-            select n.*, g.item, coalesce(g.gold, {{NO_GOLD}})::bigint as gold_
-            from n join {{gold}} g using (comparison) order by n.judge, n.comparison""",
+                select v.judge, v.comparison, {per_vote},
+                       sum({missing})::bigint as missing
+                from {tallies} v group by v.judge, v.comparison)
+            select n.*, g.item, coalesce(g.gold, {NO_GOLD})::bigint as gold_
+            from n join {gold} g using (comparison) order by n.judge, n.comparison""",
             per_vote=PER_VOTE,
+            missing=MISSING,
         ),
         selected.params,
     )
