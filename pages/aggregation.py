@@ -7,7 +7,7 @@ from pages.sections.aggregation.rules import rules_tab
 from pages.sections.aggregation.shrinkage import shrinkage_tab
 from pages.shared import widgets
 
-widgets.title("Aggregation", "How should I turn n votes into one label?")
+widgets.title("Votes to labels", "How should I turn n votes into one label?")
 widgets.tabs(
     {
         "Rules": lambda: rules_tab(read_controls()),

@@ -7,7 +7,7 @@ from core.interpretation.tables import frame_of
 from pages.sections.confusion.tables import COMPARED, accuracies_section, matrix_section, read_controls
 from pages.shared import cards, widgets
 
-widgets.title("Confusion", "Where is it wrong?")
+widgets.title("Errors", "Where is it wrong?")
 answer = st.container()
 state = read_controls()
 with answer:

@@ -10,7 +10,7 @@ from pages.sections.experiments.sweeps import labels_tab, read_controls, votes_t
 from pages.sections.experiments.transfer import parameters_tab, transfer_tab
 from pages.shared import widgets
 
-widgets.title("Experiments", "How many votes and labels do I need?")
+widgets.title("Planning", "How many votes and labels do I need?")
 state = read_controls()
 widgets.tabs(
     {

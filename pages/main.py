@@ -1,31 +1,52 @@
 """What every page has: the frame, the navigation, and the sidebar that selects the votes."""
 
 import os
+from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime import Runtime, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.interpretation.summary import SIGNS
+from core.plots.base import COLOURS
+from core.plots.overview import grade_colour
 from core.schema import Selection
-from pages.shared import cached, people, widgets
+from core.store import DatasetInfo
+from pages.shared import cached, people, start, widgets
 
 SECTIONS = {
     "": ("overview.py", "data.py", "collect.py"),
-    "Judges": (
-        "calibration.py",
-        "aggregation.py",
-        "confusion.py",
-        "position.py",
-        "agreement.py",
-        "listwise.py",
-        "ensembles.py",
-        "experiments.py",
-    ),
+    "Judge": ("calibration.py", "confusion.py", "position.py", "agreement.py"),
+    "Use": ("aggregation.py", "ensembles.py", "listwise.py", "experiments.py"),
     "Models": ("leaderboard.py",),
 }
 # Pages of people who may change what is stored.
 EDITORS = ("collect.py",)
-TITLES = {"position.py": "Position bias"}
+ADDRESSED = "data set is in the address"
+CHANGED = "data set that changed meanwhile"
+# Files keep their names: addresses that were sent to others open the page that they named.
+TITLES = {
+    "confusion.py": "Errors",
+    "position.py": "Position bias",
+    "aggregation.py": "Votes to labels",
+    "ensembles.py": "Juries",
+    "experiments.py": "Planning",
+}
+ICONS = {
+    "overview.py": "verified",
+    "data.py": "database",
+    "collect.py": "call_made",
+    "calibration.py": "tune",
+    "confusion.py": "error",
+    "position.py": "swap_horiz",
+    "agreement.py": "handshake",
+    "aggregation.py": "how_to_vote",
+    "ensembles.py": "groups",
+    "listwise.py": "format_list_numbered",
+    "experiments.py": "event_note",
+    "leaderboard.py": "leaderboard",
+}
+LOGO = Path(__file__).parent / "shared" / "logo.svg"
 ABSENT = "data set that is not here"
 ABSENT_JUDGES = "judges that are not here"
 # The look of what Streamlit's own theme settings do not reach.
@@ -37,13 +58,30 @@ STYLE = """<style>
 [class*="st-key-answer-finding"] { --appellate-rule: #2f8fc4; }
 [class*="st-key-answer-warning"] { --appellate-rule: #d5762c; }
 [data-testid="stText"] { overflow-wrap: anywhere; }
+.st-key-card { padding: 0.6rem 1rem; }
+[class*="st-key-word-"] [data-testid="stText"] { font-size: 1.75rem; font-weight: 700; line-height: 1.25; }
+.st-key-found [data-testid="stText"] { font-size: 1.1rem; font-weight: 500; line-height: 1.35; }
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-narrow-"]) { display: none; }
 [data-testid="stBaseButton-tertiary"] { color: var(--st-primary-color, #2f8fc4); }
 @media (max-width: 640px) {
+  [class*="st-key-bar"] [data-testid="stPopover"] button, [class*="st-key-bar"] [data-testid="stPopover"] p {
+    white-space: normal; text-align: left; height: auto; overflow: visible; }
+  [data-testid="stLayoutWrapper"]:has(> [class*="st-key-wide-"]) { display: none; }
+  [data-testid="stLayoutWrapper"]:has(> [class*="st-key-narrow-"]) { display: flex; }
   [data-testid="stTabs"] [role="tablist"] { flex-wrap: wrap; }
   [class*="st-key-answer-"] [data-testid="stText"] { font-size: 1rem; }
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
 }
 </style>"""
+
+
+def grade_colours() -> str:
+    """Colours of the verdict's word in the visitor's theme."""
+    colours = COLOURS[widgets.current_look()]
+    return "".join(
+        f'.st-key-word-{grade} [data-testid="stText"] * {{ color: {grade_colour(colours, grade)}; }}\n'
+        for grade in SIGNS
+    )
 
 
 def navigation(role: people.Role) -> dict[str, list[st.Page]]:
@@ -53,6 +91,7 @@ def navigation(role: people.Role) -> dict[str, list[st.Page]]:
             st.Page(
                 name,
                 title=TITLES.get(name, name.removesuffix(".py").capitalize()),
+                icon=f":material/{ICONS[name]}:",
                 default=name == "overview.py",
             )
             for name in names
@@ -62,15 +101,52 @@ def navigation(role: people.Role) -> dict[str, list[st.Page]]:
     }
 
 
-def newest() -> int:
-    """Place of the data set that was loaded last: a bare address opens on it, not on the demo."""
+def newest() -> str | None:
+    """The data set that was loaded last: a bare address opens on it, not on the demo."""
     found = cached.datasets()
-    return max(range(len(found)), key=lambda i: (found[i].loaded_at, -i), default=0)
+    return max(found, key=lambda one: one.loaded_at).name if found else None
+
+
+def choose_dataset(asked: str | None) -> None:
+    """Give the box of data sets its value where the visitor did not: what is chosen is then in the address.
+
+    One that another visitor renamed is followed; one that is gone gives way to the newest. Both are said.
+    """
+    here = {found.name: found for found in cached.datasets()}
+    last: DatasetInfo | None = st.session_state.get(widgets.SHOWN)
+    chosen = st.session_state.get("dataset", asked)
+    if last is not None and chosen == last.name and last.name not in here:
+        renamed = next((name for name, found in here.items() if same(found, last)), None)
+        shown = renamed or newest()
+        done = f"is now named {renamed}" if renamed else "was deleted"
+        instead = "" if renamed or not shown else f" This is {shown}."
+        st.session_state[CHANGED] = f"The data set {last.name} {done} by another visitor.{instead}", shown
+        chosen = shown
+    if chosen not in here:
+        chosen = newest()
+    st.session_state["dataset"] = chosen
+    first = not st.session_state.get(ADDRESSED)
+    st.session_state[ADDRESSED] = True
+    if first and chosen and chosen != asked:
+        # A value that a box is given before it is first drawn gets into the URL with the next run only; until
+        # the box is drawn the parameter is free.
+        st.query_params["dataset"] = chosen
+        if asked:
+            # The box would read the name that is not here, and clear the parameter.
+            st.session_state[ABSENT] = asked, chosen
+            st.rerun()
+    st.session_state[widgets.SHOWN] = here.get(chosen or "")
+
+
+def same(one: DatasetInfo, two: DatasetInfo) -> bool:
+    """Whether two data sets are one under two names: no other is loaded at the same moment and as large."""
+    return (one.loaded_at, one.votes, one.comparisons) == (two.loaded_at, two.votes, two.comparisons)
 
 
 def sidebar(datasets: list[str]) -> Selection:
     """Filters of every page, all of them in the URL; a name in the URL that no longer exists is dropped."""
-    dataset = st.selectbox("Data set", datasets, newest(), key="dataset", bind="query-params")
+    # Without a default of its own the box puts every choice into the URL.
+    dataset = st.selectbox("Data set", datasets, None, key="dataset", bind="query-params")
     if dataset is None:
         return Selection(datasets=())
     raters = cached.raters(dataset)
@@ -100,6 +176,15 @@ def sidebar(datasets: list[str]) -> Selection:
         where=(("category", category),) if category else (),
         gold=gold,
     )
+
+
+def say_what_changed() -> None:
+    """Say that the data set was renamed or deleted meanwhile, until another is chosen."""
+    said, shown = st.session_state.get(CHANGED, (None, None))
+    if said and shown == (widgets.current_dataset() or None):
+        st.text(said)
+    else:
+        st.session_state.pop(CHANGED, None)
 
 
 def say_what_is_absent(asked: str | None, datasets: list[str]) -> None:
@@ -138,8 +223,9 @@ def leave_for(target: str) -> None:
 
 
 st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
-st.html(STYLE)
-if isinstance(get_instance(), Runtime) and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
+st.html(STYLE.replace("</style>", f"{grade_colours()}</style>"))
+st.logo(LOGO, size="large", link=None)
+if type(get_instance()) is Runtime and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
     # A server of this script alone has no security headers, and lets in everyone.
     st.text("This is a part of Appellate. Start it with: streamlit run app.py")
     st.stop()
@@ -157,14 +243,20 @@ with widgets.errors():
     here = [dataset.name for dataset in cached.datasets()]
     # The sidebar drops what it does not know.
     asked, judges = st.query_params.get("dataset"), st.query_params.get_all("judges")
+    choose_dataset(asked)
     with st.sidebar:
         selection = st.session_state[widgets.SELECTION] = sidebar(here)
         if people.sign_in():
             st.text(str(st.user.get("email")))
             st.button("Sign out", key="sign-out", on_click=st.logout)
+        widgets.copy_link()
     for note in cached.get_store().notes:
         st.text(note)
+    say_what_changed()
     say_what_is_absent(asked, here)
     if asked is None or asked in here:
         say_which_judges_are_absent(judges, selection.judges)
-    page.run()
+    if here or page.url_path in start.FILLS:
+        page.run()
+    else:
+        start.first_steps()

@@ -1,60 +1,20 @@
-"""Can I trust this judge? One row per rater, and what each check found, with the page that explains it."""
+"""Can I trust this judge? The verdict and its evidence first; then checks, errors to read, and numbers."""
 
-from dataclasses import replace
+from pages.sections.overview import first_screen, numbers
+from pages.shared import cards, widgets
+from pages.shared.limits import limits_section
 
-import streamlit as st
-
-from core.auditing import AuditOptions, audit
-from core.interpretation.summary import missing
-from core.reporting.html import report
-from pages.sections.overview.verdicts import checks_section, findings_section, raters_section, summary
-from pages.shared import cached, cards, widgets
-from pages.shared.limits import current_options, limits_section
-
-widgets.title("Overview", "Can I trust this judge?")
-selection, store, options = widgets.current_selection(), cached.get_store(), current_options()
-found = cached.computed("audit", (selection, options), lambda: audit(store, selection, options))
-widgets.answer(*summary(found))
-raters_section(found, selection)
-findings_section(found)
-st.download_button(
-    "Report",
-    # Made when it is asked for, with the splits that the page does without.
-    lambda: report(audit(store, selection, replace(options, splits=AuditOptions().splits))).encode(),
-    "appellate-report.html",
-    "text/html",
-    key="report",
-    on_click="ignore",
-    help="All verdicts, tables and figures as one HTML file to read offline, print or send",
-)
+state = first_screen.bar()
+judge = first_screen.decision_card(state)
+rows = first_screen.evidence(state, judge)
+first_screen.matrix(state, judge, rows)
+numbers.every_check(state, judge)
+numbers.categories(state, judge)
+cards.error_cards(judge)
+numbers.table(state)
 limits_section()
-checks_section(found)
-widgets.how_to_read(
-    "Every check estimates one number with a 95 % interval by item and grades the **whole interval** by two "
-    "limits: ✓ ok, all of it is within *caution*; ! warn, all of it is beyond *caution* (of a difference: it "
-    "leaves out 0); ✗ fail, all of it is beyond *failure*; ~ unclear, none of these, with the number of "
-    "items that would decide; ? unknown says what is missing. No grade turns on the estimate alone.\n\n"
-    "**Verdict**, the first that holds. *Do not trust*: accuracy or position fails (without gold: agreement "
-    "with people, or position), or too many outputs have no verdict. *Cannot say*: accuracy is unknown or "
-    "may be below 60 % (without gold: agreement is not ok). *Trust*: accuracy, position and stability are ok "
-    "and nothing warns or fails. *Trust with limits*: everything else. Confidence has a line of its own and "
-    "never causes *do not trust*.\n\n"
-    "Of many checks some warn by chance. Where there are several judges, warnings are counted beside the "
-    "number that judges without any fault would get, and a judge is named for a warning only if it survives "
-    "a false discovery rate of 5 %. The best supported judge has the highest low end of its interval; people "
-    "are no candidates.\n\n"
-    "**Table.** *Right*: half credit on decided gold, right 1, tie ½, opposite 0, with *low* and *high* of "
-    "its interval; guessing gets .5. *Exact*: share of votes with exactly gold's label, ties included. "
-    "*ECE*: how far stated confidence is from the share right. *AUROC*: how often a right verdict is surer "
-    "than a wrong one; .5 separates nothing. *Flips*: share of verdicts that change when the responses "
-    "swap places. The baselines judge without looking: always the commonest gold label, at random, or for "
-    "the longest answer."
-)
-if lacking := missing(found.verdicts):
-    st.subheader("For a fuller audit", anchor=False)
-    for sentence in lacking:
-        st.text(sentence)
-given = ", ".join(widgets.arguments(options))
+numbers.reading()
+given = ", ".join(widgets.arguments(state.options))
 widgets.copy_as_python(
     f"""found = audit(store, selection, AuditOptions({given}))
 for judge, overall in found.overall.items():
@@ -62,4 +22,3 @@ for judge, overall in found.overall.items():
 for verdict in found.verdicts:
     print(verdict.judge, verdict.check, verdict.verdict, verdict.sentence)"""
 )
-cards.error_cards(str(st.session_state.get("checked") or next(iter(found.overall))))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from judging_jobs import pairs
 
 from core.judging import client
-from core.judging.job import Job, Judge
+from core.judging.job import Budget, Job, Judge
 from core.judging.registry import start
 from core.store import Store
 
-ITEMS, VOTES, CONCURRENCY = 250, 8, 16
+ITEMS, VOTES, CONCURRENCY = 300, 8, 16
+KILLS = 20
+MOST_CALLS = ITEMS * VOTES + KILLS * CONCURRENCY
 
 client.listed_price("none")
 
@@ -22,5 +24,5 @@ def the_job(url: str) -> Job:
 def collect_all(url: str, path: str) -> None:
     """Run the job to its end, unless killed."""
     with Store.open(path) as store:
-        last = start(the_job(url), store, concurrency=CONCURRENCY).wait()
+        last = start(the_job(url), store, concurrency=CONCURRENCY, budget=Budget(calls=MOST_CALLS)).wait()
         assert last.state == "done", last.messages

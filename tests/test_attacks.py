@@ -199,7 +199,7 @@ def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
         app = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
         app.run().switch_page("aggregation.py").run()
         assert not app.exception
-        assert app.title[0].value == "Aggregation"
+        assert app.title[0].value == "Votes to labels"
         assert any("Majority is enough" in element.value for element in app.text)
     finally:
         st.cache_resource.clear()

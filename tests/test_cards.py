@@ -150,7 +150,7 @@ def test_many_raters_are_counted_in_place_of_a_column_each(store_path: Path) -> 
 
 
 def test_the_overview_shows_the_errors_that_tell_most(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "overview.py", checked=BOASTER)
+    page = opened(app, "overview.py", rater=BOASTER)
     with Store.open(store_path) as store:
         found = telling_errors(store, DEMO, BOASTER)
     assert set(found) == {"surest", "flipped", "against people"}

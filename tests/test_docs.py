@@ -233,8 +233,10 @@ def test_every_public_name_is_in_the_api() -> None:
 
 def test_every_page_is_in_the_readme() -> None:
     for page in (REPOSITORY / "pages").glob("*.py"):
-        if page.stem not in ("__init__", "main"):
-            title = "Position bias" if page.stem == "position" else page.stem.capitalize()
+        if page.stem == "overview":
+            assert "| Overview |" in README
+        elif page.stem not in ("__init__", "main"):
+            title = re.search(r'widgets\.title\("([^"]+)"', page.read_text(encoding="utf-8"))[1]
             assert f"| {title} |" in README
 
 

@@ -97,7 +97,7 @@ def test_keys_tell_requests_apart_and_nothing_else():
         {"confidence": "logprob", "temperature": 1.0},
         {"judges": (Judge(model="openai/y", base_url="http://localhost:1/v1", name="x"),)},
         {"judges": (Judge(model="openai/x", base_url="http://localhost:2/v1"),)},
-        {"judges": (Judge(model="openai/x", base_url="http://localhost:1/v1", max_tokens=9),)},
+        {"judges": (Judge(model="openai/x", base_url="http://localhost:1/v1", parameters=(("seed", "1"),)),)},
         {"items": pairs(6, seed=9)},
     ):
         assert not set(keys) & {r.key for r in first_stage(local(**{"votes": 4, **other}))}, other

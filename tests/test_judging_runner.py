@@ -460,6 +460,6 @@ def test_keys_are_scrubbed(monkeypatch):
 
 def test_concurrency_is_bounded(tmp_path):
     with Server() as server, Store.open(tmp_path / "votes.duckdb") as store:
-        for calls in (0, 65):
-            with pytest.raises(InvalidOption, match="64"):
+        for calls in (0, 257):
+            with pytest.raises(InvalidOption, match="256"):
                 start(job(server, pairs(1), votes=2), store, concurrency=calls)

@@ -22,7 +22,7 @@ def opened(app: AppTest, judge: str, **query: str) -> AppTest:
     app.run()
     app.switch_page("experiments.py").run()
     assert not app.exception
-    assert app.title[0].value == "Experiments"
+    assert app.title[0].value == "Planning"
     return app
 
 

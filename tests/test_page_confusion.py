@@ -30,7 +30,7 @@ def opened(app: AppTest, **query: str) -> AppTest:
     app.run()
     app.switch_page("confusion.py").run()
     assert not app.exception
-    assert app.title[0].value == "Confusion"
+    assert app.title[0].value == "Errors"
     return app
 
 

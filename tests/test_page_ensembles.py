@@ -19,7 +19,7 @@ from core.store import vote_queries as queries
 def page(app: AppTest) -> AppTest:
     app.run()
     app.switch_page("ensembles.py").run()
-    assert app.title[0].value == "Ensembles"
+    assert app.title[0].value == "Juries"
     assert not app.exception
     return app
 

@@ -279,7 +279,7 @@ def opened(app: AppTest, **query: str) -> AppTest:
     app.run()
     app.switch_page("experiments.py").run()
     assert not app.exception
-    assert [title.value for title in app.title] == ["Experiments"]
+    assert [title.value for title in app.title] == ["Planning"]
     return app
 
 

@@ -119,7 +119,7 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
 
 def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
-    page = opened(app, "aggregation.py", "Aggregation", aggregation="Confidence weights", rater=judge)
+    page = opened(app, "aggregation.py", "Votes to labels", aggregation="Confidence weights", rater=judge)
     counts, votes = vote_counts(demo_store(), DEMO), single_votes(demo_store(), DEMO)
     found = confidence_weighted(counts[judge], votes[judge], rng=np.random.default_rng(0))
     assert weighed_words(judge, found) in texts(page)
@@ -157,7 +157,7 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(
     page = opened(
         AppTest.from_file(str(MAIN), default_timeout=LONG),
         "aggregation.py",
-        "Aggregation",
+        "Votes to labels",
         aggregation="Confidence weights",
     )
     assert any("equal weights" in text for text in texts(page))
@@ -166,7 +166,7 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
     page = opened(
-        app, "aggregation.py", "Aggregation", aggregation="Confidence weights", rater="sim-person-1"
+        app, "aggregation.py", "Votes to labels", aggregation="Confidence weights", rater="sim-person-1"
     )
     assert any("none was given" in text for text in texts(page))
     # The judges that have one are still compared.
@@ -174,7 +174,7 @@ def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
 
 
 def test_likert_tab_shows_what_core_computes(app: AppTest, capsys) -> None:
-    page = opened(app, "aggregation.py", "Aggregation", aggregation="Likert scales")
+    page = opened(app, "aggregation.py", "Votes to labels", aggregation="Likert scales")
     judge, gold = (page.selectbox(key=f"likert_{who}").value for who in ("judge", "gold"))
     assert gold == "sim-person-1"
     scores = direct_scores(demo_store(), DEMO)
@@ -210,7 +210,7 @@ def test_votes_alone_have_no_likert_scale(
     page = opened(
         AppTest.from_file(str(MAIN), default_timeout=LONG),
         "aggregation.py",
-        "Aggregation",
+        "Votes to labels",
         aggregation="Likert scales",
     )
     assert any("this data set has no direct scores" in text for text in texts(page))

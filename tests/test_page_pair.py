@@ -70,7 +70,7 @@ def test_the_copied_code_prints_the_differences(
     app: AppTest, store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = opened(app, one=BOASTER, two="pool of people")
-    code = page.code[-1].value.replace("default_path()", f"Path({str(store_path)!r})")
+    code = page.code[0].value.replace("default_path()", f"Path({str(store_path)!r})")
     exec("from pathlib import Path\n" + code.replace(", default_path", ""), {})  # noqa: S102
     shown = page.dataframe[0].value["difference"][0]
     assert f"right {shown} (" in capsys.readouterr().out
@@ -102,11 +102,11 @@ def before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest
 
 
 def test_a_judge_before_and_after_a_new_prompt(before_and_after: AppTest) -> None:
-    page = opened(before_and_after, dataset="new", one="j", other="old", two="j")
+    page = opened(before_and_after, dataset="new", one="j", beside="old", two="j")
     assert "j is right more often than j (old) (+" in texts(page)
     parted = page.dataframe[1].value
     assert list(parted)[3:] == ["j", "j (old)", "gold"]
     assert (parted["j"] != parted["j (old)"]).all()
     assert "j (old) saw A first and said" in texts(page)
-    page.selectbox(key="other").set_value("this data set").run()
+    page.selectbox(key="beside").set_value("this data set").run()
     assert "a second rater is needed" in texts(page)

@@ -66,7 +66,7 @@ def opened(app: AppTest, **query: str) -> AppTest:
     app.run()
     app.switch_page("aggregation.py").run()
     assert not app.exception
-    assert app.title[0].value == "Aggregation"
+    assert app.title[0].value == "Votes to labels"
     return app
 
 

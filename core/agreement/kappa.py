@@ -42,6 +42,12 @@ class AgreementMatrix:
     pairs: tuple[JudgePair, ...]
     gold: tuple[JudgePair, ...]
 
+    def of(self, judge: str) -> list[JudgePair]:
+        """The pairs of one judge, in order."""
+        n, own = len(self.judges), self.judges.index(judge)
+        ends = [(min(own, other), max(own, other)) for other in range(n) if other != own]
+        return [self.pairs[one * (2 * n - one - 3) // 2 + two - 1] for one, two in ends]
+
     def to_frame(self) -> DataFrame:
         """One row per pair, judges against each other first, then against gold."""
         return rows_frame(JudgePair, self.pairs + self.gold)
@@ -251,7 +257,7 @@ def _influences(table: IntArray) -> FloatArray:
         expected = share_2[:, :, None] + share_1[:, None, :]
         agrees = np.eye(3) - kappa
         found = (agrees - (1 - kappa) * expected + (1 - kappa) * chance) / (1 - chance) / n
-    return np.nan_to_num(found, nan=0.0)
+    return np.asarray(np.nan_to_num(found, nan=0.0))
 
 
 def _judge_pairs(names: Sequence[tuple[str, str]], sums: _Sums, level: float) -> list[JudgePair]:

@@ -23,6 +23,7 @@ from .rankings import read_choices, read_rankings
 from .source import Source, open_source
 from .suggest import suggest
 from .tables import (
+    MAX_NAME,
     Record,
     Records,
     TextTable,
@@ -165,7 +166,10 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
 def _is_record(whole: Record) -> bool:
     """Whether an object that is a whole file is a record that holds arrays, and not a wrapper of records."""
     votes = {"vote", *SYNONYMS["vote"]}
-    own = any(plain(name) in votes and not isinstance(value, list | dict) for name, value in whole.items())
+    own = any(
+        len(name) < MAX_NAME and plain(name) in votes and not isinstance(value, list | dict)
+        for name, value in whole.items()
+    )
     return own or any(native.fits(whole) for native in _NATIVE.values())
 
 

@@ -495,7 +495,10 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
         return
     how.slots = (options.label_refers or ("slot" if vocabulary.names == "slot" else "model")) == "slot"
     named = [how.mapping[side] for side in SIDES if side in how.mapping]
-    open_ = vocabulary.names == "either" or (vocabulary.name == "left/right" and sided(named))
+    by_side = vocabulary.name == "left/right" and sided(named)
+    # Columns named left and right say what left is, unless the order shown may say another.
+    how.slots &= not (by_side and "position" not in how.mapping and options.label_refers is None)
+    open_ = vocabulary.names == "either" or by_side
     if not open_ or options.label_refers is not None or "position" not in how.mapping:
         return
     if all(order_word(text) != "ba" for text in _cells(how, table, "position").dictionary.to_pylist()):

@@ -21,6 +21,8 @@ _RATIO = 200
 _FREE = 64 * 1024**2
 MAX_COLUMNS = 10_000
 """Most columns of a table, or different keys of JSON objects."""
+MAX_ROWS = 100_000_000
+"""Most rows of a table: a Parquet file of a kilobyte can have a billion."""
 MAX_CELLS = 100_000_000
 """Most cells (rows × columns) of a table with more than `_NARROW` columns."""
 _NARROW = 64
@@ -125,6 +127,8 @@ def refuse_size(name: str, rows: int, columns: int) -> None:
         raise UnreadableFile(
             f"{name}: {columns:,} columns, more than {MAX_COLUMNS:,}. Keep those that the votes need."
         )
+    if rows > MAX_ROWS:
+        raise UnreadableFile(f"{name}: {rows:,} rows, more than {MAX_ROWS:,}. Split the file.")
     if columns > _NARROW and rows * columns > MAX_CELLS:
         raise UnreadableFile(
             f"{name}: {rows:,} rows of {columns:,} columns, more than {MAX_CELLS:,} cells. Keep the columns "

@@ -30,6 +30,8 @@ DELIMITERS = (",", "\t", ";", "|")
 _NAMES = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _HEADER_LIMIT = 1024**2
 _BLOCK = 16 * 1024**2
+MAX_NAME = 10_000
+"""Most characters of a key of JSON objects."""
 MAX_RAGGED = 100_000
 """Most rows with another number of cells than the header."""
 _GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
@@ -342,6 +344,10 @@ def table_of_records(records: Records, file: str) -> TextTable:
         if len(names) > MAX_COLUMNS:
             break
     refuse_size(file, len(records.records), len(names))
+    if (longest := max(map(len, names), default=0)) > MAX_NAME:
+        raise UnreadableFile(
+            f"{file}: row 1 or below: a key of {longest:,} characters, more than {MAX_NAME:,}. Shorten it."
+        )
     columns = {
         _text_of(name).strip(): encode_cells([_cell(record.get(name)) for record in records.records])
         for name in names
@@ -381,6 +387,7 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
     try:
         file = pq.ParquetFile(pa.BufferReader(source.data))
         names = file.schema_arrow.names
+        refuse_size(source.name, file.metadata.num_rows, len(names))
         for batch in file.iter_batches():
             batches.append(batch)
             size += batch.nbytes

@@ -1,4 +1,4 @@
-"""Sentences and tables of Agreement and Confusion: with itself, with others, with people, with gold."""
+"""Sentences and tables of Agreement and Errors: with itself, with others, with people, with gold."""
 
 from __future__ import annotations
 

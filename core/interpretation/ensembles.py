@@ -1,4 +1,4 @@
-"""Sentences and table of the Ensembles page: is a jury better than its best judge?"""
+"""Sentences and table of the page Juries: is a jury better than its best judge?"""
 
 from __future__ import annotations
 

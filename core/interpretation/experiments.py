@@ -1,4 +1,4 @@
-"""Experiments in sentences: are votes and labels enough, do labels carry over, who does better."""
+"""Planning in sentences: are votes and labels enough, do labels carry over, who does better."""
 
 from __future__ import annotations
 

@@ -44,6 +44,9 @@ GRADE_OF: dict[OverallVerdict, Grade] = {
 }
 """The grade whose sign and colour an overall verdict has."""
 
+SIGNS: dict[Grade, str] = {"ok": "✓", "warn": "!", "fail": "✗", "unclear": "~", "unknown": "?"}
+"""A sign of each grade, so that colour is never alone."""
+
 NEEDS = {
     "accuracy": "gold labels",
     "position": "votes in both orders (column position)",
@@ -55,7 +58,7 @@ NEEDS = {
     "agreement": "people's votes on the same comparisons",
     "ties": "gold labels",
     "length": "the responses or their lengths, and gold labels",
-    "own_family": "which models are of a judge's own family (--family)",
+    "own_family": "which models are of a judge's own family",
 }
 """What a check needs when it is unknown."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +16,7 @@ from .job import Judge, Terms
 from .limits import AdaptiveLimit, BudgetTracker, ConcurrencyLimit, Signal
 from .parsing import LONG_REPLY
 from .plan import Plan, Progress, most
-from .prompts import Request, new_fence
+from .prompts import THOUGHTS, Request, new_fence
 
 ATTEMPTS = 6
 """Calls for one request before it is kept as a failed one, to be sent again by the next run."""
@@ -29,12 +31,19 @@ class Stopped(Exception):
 class Caller:
     """Makes the calls of a run, within its budget and the limits of its judges, and counts them.
 
-    planned, terms : of the job.  spent : called with what each call used.
+    planned, terms : of the job.  spent : called with what each call used; recorded : waits until that is
+        stored.
     patience : factor on waits between attempts.
     """
 
     def __init__(
-        self, planned: Plan, terms: Terms, *, spent: Callable[[Call], None], patience: float
+        self,
+        planned: Plan,
+        terms: Terms,
+        *,
+        spent: Callable[[Call], None],
+        recorded: Callable[[], Awaitable[None]],
+        patience: float,
     ) -> None:
         self.where = planned.destinations
         shared, each = ConcurrencyLimit(terms.concurrency), max(1, terms.concurrency // len(self.where))
@@ -45,18 +54,23 @@ class Caller:
         self._spent = spent
         self._patience = patience
         self._fence = new_fence()
-        self._halt = asyncio.Event()
-        self._out_of_budget = False
-        self._stopped_judges: set[Judge] = set()
+        self._halts = {judge: asyncio.Event() for judge in self.where}
+        self._halted = self._out_of_budget = False
+        self._give_up = terms.give_up
+        self._dead: Counter[Judge] = Counter()
+        self._without: dict[Judge, set[str]] = defaultdict(set)
+        self._recorded = recorded
 
     def stop(self) -> None:
         """Make no further call."""
-        self._halt.set()
+        self._halted = True
+        for halt in self._halts.values():
+            halt.set()
         self._wake()
 
     def stopping(self, judge: Judge | None = None) -> bool:
         """Whether no further call is made, or none to this judge."""
-        return self._halt.is_set() or self._out_of_budget or judge in self._stopped_judges
+        return self._halted or self._out_of_budget or (judge is not None and self._halts[judge].is_set())
 
     async def reply(self, request: Request, earlier: Spent) -> Reply | None:
         """Send a request until it is answered; None if its judge does not serve it.
@@ -71,36 +85,72 @@ class Caller:
             retry=retry_if_exception(lambda error: isinstance(error, CallFailed) and error.mends),
             stop=stop_after_attempt(ATTEMPTS),
             wait=_wait,
-            sleep=partial(self._sleep, self.limits[request.judge]),
+            sleep=partial(self._sleep, request.judge),
             reraise=True,
         )
-        try:
-            answer: Answer = await retrying(self._call, request, request.messages(self._fence))
-        except CallFailed as failure:
-            calls = earlier.calls + retrying.statistics["attempt_number"]
-            if failure.mends:
-                return request.failure(str(failure), attempts=calls)
-            if failure.content_policy:
-                declined = request.read("", refused=True, alternatives=None)
-                return request.reply(declined, str(failure), attempts=calls)
-            self._stop_judge(request.judge, failure)
-            return None
-        return request.reply(
-            request.read(answer.text, refused=answer.refused, alternatives=answer.alternatives),
-            answer.text[:LONG_REPLY],
-            attempts=earlier.calls + retrying.statistics["attempt_number"],
+        messages = request.messages(self._fence)
+        made = 0
+        while True:
+            try:
+                answer: Answer = await retrying(self._call, request, messages)
+                made += retrying.statistics["attempt_number"]
+                break
+            except CallFailed as failure:
+                made += retrying.statistics["attempt_number"]
+                if not self._leave_out(request, failure):
+                    return self._failed(request, failure, earlier.calls + made)
+                await self._recorded()
+        parsed = request.read(
+            answer.text, refused=answer.refused, alternatives=answer.alternatives, cut_off=answer.cut_off
+        )
+        kept = (THOUGHTS.format(answer.reasoning) if answer.reasoning else "") + answer.text
+        reply = request.reply(
+            parsed,
+            kept[:LONG_REPLY],
+            attempts=earlier.calls + made,
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
             cost=self._cost(request, answer),
             seconds=answer.seconds,
         )
+        # Votes drawn at a temperature that nobody set are not stored as if at the one that was asked for.
+        return replace(reply, temperature=None) if "temperature" in self._without[request.judge] else reply
+
+    def _failed(self, request: Request, failure: CallFailed, calls: int) -> Reply | None:
+        """The reply that stands for a failure of one request; None if its judge is not asked any more."""
+        if failure.mends or failure.overlong:
+            return request.failure(str(failure), attempts=calls)
+        if failure.content_policy:
+            declined = request.read("", refused=True, alternatives=None)
+            return request.reply(declined, str(failure), attempts=calls)
+        self._stop_judge(request.judge, f"HTTP {failure.status}): {failure}")
+        return None
+
+    def _leave_out(self, request: Request, failure: CallFailed) -> bool:
+        """Leave out what the model does not take from now on; False if nothing of that was sent."""
+        judge, without = request.judge, self._without[request.judge]
+        sent = set(self.parameters(request)) & set(failure.unsupported)
+        late = set(failure.unsupported) & without
+        for name in sorted(sent):
+            without.add(name)
+            drawn = ": its votes are drawn as the model draws, not greedily" if name == "temperature" else ""
+            greedy = drawn if request.temperature == 0 else ""
+            self.say(
+                f"{judge.name} takes no such {name}; it is left out{greedy}. The provider says: {failure}"
+            )
+        return bool(sent or late)
+
+    def parameters(self, request: Request) -> dict[str, Any]:
+        """What a call takes beside model and messages, but for what its model does not take."""
+        without = self._without[request.judge]
+        return {name: value for name, value in request.parameters().items() if name not in without}
 
     async def _call(self, request: Request, messages: list[dict[str, str]]) -> Answer:
         """One attempt, if the budget has room for it."""
         where, limit = self.where[request.judge], self.limits[request.judge]
         at_most = most(request, messages, where)
         await self._reserve(at_most)
-        if request.judge in self._stopped_judges:
+        if self.stopping(request.judge):
             self.tracker.release(at_most)
             raise Stopped
         begun = asyncio.get_running_loop().time()
@@ -111,7 +161,7 @@ class Caller:
             answer = await client.ask(
                 request.judge.model,
                 messages,
-                request.parameters(),
+                self.parameters(request),
                 where=where,
                 timeout=request.judge.timeout,
             )
@@ -119,9 +169,10 @@ class Caller:
                 tokens = answer.prompt_tokens + (answer.completion_tokens or 0)
                 cost = self._cost(request, answer)
             limit.answered()
+            self._dead[request.judge] = 0
             return answer
         except CallFailed as failure:
-            self.progress.failures[failure.kind] += 1
+            self._note(request.judge, failure)
             if failure.status == 429:
                 limit.rate_limited(begun, failure.wait)
             if not failure.billed:
@@ -143,17 +194,29 @@ class Caller:
                 self.tracker.reserve(at_most)
                 return
             if self.tracker.idle:
-                self._out_of_budget = True
+                self._out_of_budget = self.progress.over_budget = True
                 self.say(f"Stopped: another call could exceed {limit}")
                 self._wake()
                 raise Stopped
             await self.settled.changed()
 
-    async def _sleep(self, limit: AdaptiveLimit, seconds: float) -> None:
+    def _note(self, judge: Judge, failure: CallFailed) -> None:
+        """Count a failed call, show the first of its kind, and stop where others will fare no better."""
+        if not self.progress.failures[failure.kind] and (failure.mends or failure.overlong):
+            self.say(f"{judge.name}, first {failure.kind}: {failure}")
+        self.progress.failures[failure.kind] += 1
+        self._dead[judge] = self._dead[judge] + 1 if failure.dead else 0
+        if self._dead[judge] >= self._give_up:
+            remedy = "pay in" if failure.kind == "empty account" else "start the server"
+            often = f"{self._dead[judge]} × {failure.kind} in a row"
+            self._stop_judge(judge, f"{often}): {failure}. To go on, {remedy} and start again")
+
+    async def _sleep(self, judge: Judge, seconds: float) -> None:
         """Wait before another attempt, and for its turn; a stop ends it."""
-        async with limit.aside(self.stopping):
+        async with self.limits[judge].aside(lambda: self.stopping(judge)):
+            await self._recorded()
             try:
-                await asyncio.wait_for(self._halt.wait(), timeout=seconds * self._patience)
+                await asyncio.wait_for(self._halts[judge].wait(), timeout=seconds * self._patience)
             except TimeoutError:
                 return
             raise Stopped
@@ -162,10 +225,10 @@ class Caller:
         """Tell the user, without keys."""
         self.progress.messages += (client.safe(message, self.where.values()),)
 
-    def _stop_judge(self, judge: Judge, failure: CallFailed) -> None:
-        if judge not in self._stopped_judges:
-            self._stopped_judges.add(judge)
-            self.say(f"{judge.name} stopped (HTTP {failure.status}): {failure}")
+    def _stop_judge(self, judge: Judge, why: str) -> None:
+        if not self._halts[judge].is_set():
+            self._halts[judge].set()
+            self.say(f"{judge.name} stopped ({why}")
             self._wake()
 
     def _wake(self) -> None:

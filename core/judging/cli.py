@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import sys
@@ -49,9 +50,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--judge", metavar="NAME", help="who votes (default: the model's name)")
     add("--key-env", metavar="VARIABLE", help="environment variable that holds the key")
     add("--price", nargs=2, type=float, metavar=("PROMPT", "COMPLETION"), help="per million tokens")
-    longest = "longest reply, in tokens (1024)"
-    add("--reply-tokens", dest="max_tokens", metavar="REPLY_TOKENS", type=int, default=1024, help=longest)
+    longest = "longest reply, its reasoning included, in tokens (4096)"
+    add("--reply-tokens", dest="max_tokens", metavar="REPLY_TOKENS", type=int, help=longest)
     add("--timeout", type=float, default=120.0, help="timeout of a call, in seconds (120)")
+    add("--reasoning-effort", metavar="EFFORT", help="for models that take it: low, medium, high …")
+    add("--top-p", type=float, metavar="P", help="sample from the likeliest tokens of this share")
+    further = "a further parameter of each call, its value as JSON, such as seed=7"
+    add("--param", nargs="+", default=[], metavar="NAME=JSON", help=further)
+    header = "a further header; $NAME stands for an environment variable"
+    add("--header", nargs="+", default=[], metavar="NAME=VALUE", help=header)
+    moved = "earlier address of this server: what was collected there counts"
+    add("--same-server", metavar="URL", help=moved)
     unknown_host = "send texts to this host, which is not a known one"
     add("--yes-send-to", nargs="+", default=[], metavar="HOST", help=unknown_host)
     add = parser.add_argument_group("what is asked").add_argument
@@ -71,11 +80,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--prompts", metavar="FOLDER", help="edited prompts, instead of the project's own")
     add("--seed", type=int, default=0, help="of examples and orderings (0)")
     add = parser.add_argument_group("limits, over all runs of the job").add_argument
-    add("--concurrency", type=int, default=16, help="concurrent calls, at most 64 (16)")
+    add("--concurrency", type=int, default=16, help="concurrent calls, at most 256 (16)")
     add("--max-calls", dest="calls", metavar="MAX_CALLS", type=int)
     add("--max-tokens", dest="tokens", metavar="MAX_TOKENS", type=int)
     currency = "in the currency of the price"
     add("--max-cost", dest="cost", metavar="MAX_COST", type=float, help=currency)
+    once_more = "ask again where there is only: unparsed, cut_off, refused, error"
+    add("--again", nargs="+", default=[], metavar="STATUS", help=once_more)
+    add("--reread", action="store_true", help="read stored replies without a verdict again; send nothing")
+    add("--give-up", type=int, default=20, metavar="N", help="failures in a row of a dead server (20)")
     add("--dry-run", action="store_true", help="print the estimate and send nothing")
 
 
@@ -101,7 +114,7 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
     budget = _record(Budget, options)
     with Store.open(options.store) as store:
         job, notes = _job(options, store)
-        planned = plan(job, store, confirmed=options.yes_send_to)
+        planned = plan(job, store, confirmed=options.yes_send_to, again=options.again)
         read = all(_say(one_line(sentence)) for sentence in (*notes, *planned.sentences))
         if options.dry_run:
             return DONE
@@ -114,6 +127,9 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
             concurrency=options.concurrency,
             budget=budget,
             confirmed=options.yes_send_to,
+            again=options.again,
+            reread=options.reread,
+            give_up=options.give_up,
         )
         last = _follow(run, interrupts)
     return _end(last, options.store)
@@ -172,23 +188,50 @@ def _job(options: argparse.Namespace, store: Store) -> tuple[Job, tuple[str, ...
         raise InvalidOption(
             "{option} names one judge; with several {option:model} each has its model's name", option="judge"
         )
-    keyed = _record(Judge, options, model=options.keyed_model) if options.keyed_model else None
+    further = {"parameters": _parameters(options), "headers": _named("header", options.header)}
+    keyed = _record(Judge, options, model=options.keyed_model, **further) if options.keyed_model else None
     job = _record(
         Job,
         options,
         dataset=options.dataset or dataset,
         items=file.items,
-        judges=tuple(_record(Judge, options, model=m, name=options.judge or "") for m in options.model),
+        judges=tuple(
+            _record(Judge, options, model=model, name=options.judge or "", **further)
+            for model in options.model
+        ),
         keyed=keyed,
         prompts=Path(options.prompts) if options.prompts else None,
     )
     return job, file.notes
 
 
+def _parameters(options: argparse.Namespace) -> tuple[tuple[str, str], ...]:
+    """Further parameters of each call, with their values as JSON."""
+    own = {"reasoning_effort": options.reasoning_effort, "top_p": options.top_p}
+    given = dict(_named("param", options.param))
+    return tuple(
+        (given | {name: json.dumps(value) for name, value in own.items() if value is not None}).items()
+    )
+
+
+def _named(option: str, given: list[str]) -> tuple[tuple[str, str], ...]:
+    """Pairs out of `NAME=VALUE`.
+
+    Raises InvalidOption.
+    """
+    from ..errors import InvalidOption
+
+    for text in given:
+        if not text.partition("=")[0] or "=" not in text:
+            raise InvalidOption("{option} {text}: write NAME=VALUE", option=option, text=text)
+    return tuple((name, value) for name, _, value in (text.partition("=") for text in given))
+
+
 def _record(kind: type[T], options: argparse.Namespace, **others: object) -> T:
     """A dataclass out of the options that bear the names of its fields, but for `others`."""
     names = [field.name for field in fields(kind) if hasattr(options, field.name)]  # type: ignore[arg-type]
-    given = {name: getattr(options, name) for name in names}
+    # What was not given has the default of the field.
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return kind(**given | others)
 
@@ -198,9 +241,12 @@ def _follow(run: Run, interrupts: _Interrupts) -> Progress:
 
     A reader that has gone (`2>&1 | head`) counts as Ctrl-C: nobody would see what is spent.
     """
-    handled, reported_at = 0, 0.0
+    handled, reported_at, told = 0, 0.0, 0
     while True:
         progress = run.wait(0.2)
+        for message in progress.messages[told:]:
+            _say(f"appellate: {one_line(message)}")
+        told = len(progress.messages)
         if progress.finished:
             return progress
         if time.monotonic() - reported_at >= LINE_SECONDS:
@@ -214,8 +260,8 @@ def _follow(run: Run, interrupts: _Interrupts) -> Progress:
 
 
 def _end(last: Progress, store: str) -> int:
-    for message in last.messages:
-        _say(f"appellate: {one_line(message)}")
+    for remedy in last.remedies:
+        _say(one_line(remedy))
     if last.state == "failed":
         _say("appellate: the run failed; what was answered is in the store, and the same command goes on")
         return FAILED
@@ -223,7 +269,8 @@ def _end(last: Progress, store: str) -> int:
     if not last.left:
         print(f"{last.answered:,} answers in {one_line(store)}")
         return DONE
-    _say(f"{last.left:,} requests are left: the same command goes on with them")
+    way = "raise the limit to go on" if last.over_budget else "the same command goes on with them"
+    _say(f"{last.left:,} requests are left: {way}")
     return INCOMPLETE
 
 

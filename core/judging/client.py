@@ -29,6 +29,26 @@ import httpx
 from .endpoint import NO_KEY, Destination
 from .parsing import storable
 
+OPTIONAL = (
+    "temperature",
+    "top_p",
+    "seed",
+    "reasoning_effort",
+    "frequency_penalty",
+    "presence_penalty",
+    "top_k",
+)
+"""Parameters of a call that may be left out for a model that does not take them."""
+OVERLONG = re.compile(
+    r"context_length_exceeded|maximum context length|context window|prompt is too long|too many tokens|"
+    r"input is too long|exceeds the (?:model's )?(?:maximum|context)",
+    re.IGNORECASE,
+)
+EMPTY_ACCOUNT = re.compile(
+    r"insufficient_quota|exceeded your current quota|credit balance is too low|"
+    r"insufficient (?:balance|credits?|funds)",
+    re.IGNORECASE,
+)
 RETRIED = (408, 409, 429)
 """Failures below 500 that another attempt may mend."""
 TURN = 0.0005
@@ -49,7 +69,8 @@ SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_SECRET_KEY", "_ACCESS_KEY",
 class Answer:
     """What came back.
 
-    refused : the provider says that the model declined.
+    refused : the provider says that the model declined.  cut_off : at the limit of tokens.
+    reasoning : what the server gives apart from the reply; "" if nothing.
     alternatives : tokens in place of the first one → natural-log probability; None if not given.
     """
 
@@ -59,6 +80,8 @@ class Answer:
     prompt_tokens: int | None
     completion_tokens: int | None
     seconds: float
+    cut_off: bool = False
+    reasoning: str = ""
 
 
 @dataclass(eq=False)
@@ -69,6 +92,9 @@ class CallFailed(Exception):
     kind : `rate limit`, `timeout`, `server error`, `connection or broken reply` or `refused by the provider`.
     billed : it may cost all the same: nothing says that the model did not run.
     content_policy : this one text is what the provider will not judge, not the judge as a whole.
+    overlong : this one text is longer than the model can read.
+    dead : no server answers, or the account is empty: other calls will fare no better.
+    unsupported : names of parameters of the call that the model does not take.
     """
 
     message: str
@@ -77,6 +103,9 @@ class CallFailed(Exception):
     wait: float | None = None
     billed: bool = True
     content_policy: bool = False
+    overlong: bool = False
+    dead: bool = False
+    unsupported: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.message
@@ -172,6 +201,7 @@ async def ask(
             timeout=timeout,
             num_retries=0,
             max_retries=0,
+            **({"extra_headers": where.headers} if where.headers else {}),
             **parameters,
         )
         if permit.sent:
@@ -181,7 +211,7 @@ async def ask(
     except asyncio.CancelledError:
         raise
     except Exception as error:
-        raise _failure(error, where, permit) from None
+        raise _failure(error, where, permit, parameters) from None
     finally:
         PERMIT.reset(leave)
 
@@ -192,6 +222,7 @@ def _answer(response: Any, where: Destination, seconds: float) -> Answer:
     choice = response.choices[0]
     declined = getattr(choice.message, "refusal", None) or ""
     text = choice.message.content or declined
+    reasoning = getattr(choice.message, "reasoning_content", None)
     if not isinstance(text, str):
         raise ValueError("the reply holds no text")
     prompt_tokens, completion_tokens = _counts(getattr(response, "usage", None), text)
@@ -202,6 +233,8 @@ def _answer(response: Any, where: Destination, seconds: float) -> Answer:
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         seconds=seconds,
+        cut_off=choice.finish_reason == "length",
+        reasoning=scrub_key(storable(reasoning), where.key) if isinstance(reasoning, str) else "",
     )
 
 
@@ -226,7 +259,9 @@ def _alternatives(choice: Any) -> dict[str, float] | None:
     return {first.token: float(first.logprob), **found}
 
 
-def _failure(error: Exception, where: Destination, permit: Permit) -> CallFailed:
+def _failure(
+    error: Exception, where: Destination, permit: Permit, parameters: Mapping[str, Any]
+) -> CallFailed:
     answered = permit.status is not None and permit.status >= 400
     if permit.status is not None and 300 <= permit.status < 400:
         permit.refusal = "the server sends calls on to another address, which is not followed"
@@ -236,18 +271,29 @@ def _failure(error: Exception, where: Destination, permit: Permit) -> CallFailed
     status = permit.status if answered else getattr(error, "status_code", None)
     # A success that cannot be read is a failure of the server's.
     status = status if isinstance(status, int) and status >= 400 else 500
+    types = library()
     # litellm writes its own class names before the provider's message.
     message = storable(" ".join(str(getattr(error, "message", None) or error).split()))
+    too_long = status in (400, 413, 422) and OVERLONG.search(message) is not None
+    long = too_long or isinstance(error, types.ContextWindowExceededError)
     failure = CallFailed(
-        scrub(message, [where.key])[:1000],
+        scrub(message, [where.key, *where.headers.values()])[:1000],
         status=status,
         kind=KINDS.get(status, REFUSED),
         wait=retry_after(headers),
-        billed=not answered,
-        content_policy=isinstance(error, library().ContentPolicyViolationError),
+        billed=permit.sent and not answered,
+        content_policy=isinstance(error, types.ContentPolicyViolationError),
+        overlong=long,
     )
     if failure.mends and status not in KINDS:
         failure.kind = "server error" if answered else "connection or broken reply"
+    if EMPTY_ACCOUNT.search(message):
+        failure.kind, failure.dead = "empty account", True
+    elif not answered and isinstance(permit.error, httpx.ConnectError | OSError):
+        failure.kind, failure.dead, failure.billed = "no connection", True, False
+    if status in (400, 422) and not failure.overlong:
+        named = [name for name in parameters if name in OPTIONAL and re.search(rf"\b{name}\b", message)]
+        failure.unsupported = tuple(named)
     return failure
 
 

@@ -62,6 +62,7 @@ class Destination:
     local: bool
     price: Price | None
     key: str | None = field(repr=False)
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def address(self) -> str:
@@ -107,7 +108,12 @@ def destination(
     elif HOSTS.get(judge.provider) == host:
         price = listed_price(judge.model)
     return Destination(
-        host=host, base_url=base, local=_is_loopback(host), price=price, key=_key(judge, keys or {})
+        host=host,
+        base_url=base,
+        local=_is_loopback(host),
+        price=price,
+        key=_key(judge, keys or {}),
+        headers=_headers(judge, keys or {}),
     )
 
 
@@ -192,6 +198,22 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _headers(judge: Judge, keys: dict[str, str]) -> dict[str, str]:
+    """Further headers; `$NAME` stands for what an environment variable holds."""
+    found = {}
+    for name, value in judge.headers:
+        variable = value.removeprefix("$")
+        found[name] = value if variable == value else keys.get(variable) or os.environ.get(variable, "")
+        if not found[name]:
+            raise InvalidOption(
+                "{option} {name}: the environment variable {variable} is empty",
+                option="header",
+                name=name,
+                variable=variable,
+            )
+    return found
 
 
 def _key(judge: Judge, keys: dict[str, str]) -> str:

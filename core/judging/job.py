@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ..errors import InvalidOption
 from ..schema import Kind
@@ -16,7 +17,13 @@ from .parsing import LETTERS
 Orders = Literal["balanced", "ab"]
 Confidence = Literal["none", "self", "multi", "logprob"]
 
-MAX_CONCURRENCY = 64
+MAX_CONCURRENCY = 256
+REPLY_TOKENS = 4096
+"""Longest reply by default: a reasoning model thinks within it too."""
+AGAIN = ("unparsed", "cut_off", "refused", "error")
+"""Statuses of replies that may be asked for again."""
+RESERVED = ("model", "messages", "temperature", "max_tokens", "api_key", "api_base", "timeout", "stream", "n")
+"""Parameters of a call that have an option of their own, or none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +69,21 @@ class Judge:
     price : of a million prompt tokens and of a million completion tokens; None: looked up, or unknown.
     key_env : environment variable that holds the key; default: the provider's own, and none for a base URL.
     timeout : seconds until a call counts as failed.
+    same_server : earlier address of the same server: what was collected there is not collected again.
+    parameters : further ones of each call, such as `reasoning_effort`, with their values as JSON.
+    headers : further ones of each call; a value `$NAME` is that of an environment variable.
     """
 
     model: str
     base_url: str | None = None
     name: str = ""
-    max_tokens: int = 1024
+    max_tokens: int = REPLY_TOKENS
     price: tuple[float, float] | None = None
     key_env: str | None = None
     timeout: float = 120.0
+    same_server: str | None = None
+    parameters: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         parts = self.model.split("/", 1)
@@ -93,6 +106,26 @@ class Judge:
             raise InvalidOption(
                 f"{self.name}: a price of {self.price[0]} and {self.price[1]}; it is 0 or more"
             )
+
+        for name, value in self.parameters:
+            if name in RESERVED:
+                raise InvalidOption(
+                    "{name} is no {option}: it has an option of its own", name=name, option="param"
+                )
+            try:
+                json.loads(value)
+            except ValueError:
+                raise InvalidOption(
+                    "{option} {name}: {value!r} is not JSON; a text stands in double quotes",
+                    option="param",
+                    name=name,
+                    value=value,
+                ) from None
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """Further parameters of each call."""
+        return {name: json.loads(value) for name, value in self.parameters}
 
     @property
     def default_name(self) -> str:
@@ -122,11 +155,28 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How a job is run: at most so many calls at once, within a budget, to hosts that were confirmed."""
+    """How a job is run: at most so many calls at once, within a budget, to hosts that were confirmed.
+
+    again : statuses of replies that are asked for again.  reread : read stored replies again, send nothing.
+    give_up : failures in a row of a server that is not there or an account that is empty, after which a
+        judge is asked no more.
+    """
 
     concurrency: int = 16
     budget: Budget = field(default_factory=Budget)
     confirmed: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
+    reread: bool = False
+    give_up: int = 20
+
+    def __post_init__(self) -> None:
+        for status in self.again:
+            if status not in AGAIN:
+                raise InvalidOption(
+                    "{option} {status}: one of {allowed}", option="again", status=status, allowed=AGAIN
+                )
+        if self.give_up < 1:
+            raise InvalidOption("{option} {given}: 1 or more", option="give_up", given=self.give_up)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

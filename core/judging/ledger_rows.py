@@ -19,7 +19,7 @@ from ..schema import FORMS, STATUSES, ImportResult, Kind
 from ..store.ledger import COMPARISON, Call, Ledger, Reply
 from .items import Item, alone
 from .job import Job
-from .limits import InFlight
+from .limits import InFlight, Signal
 from .parsing import FLAGS
 from .prompts import Request
 from .protocols import orderings
@@ -86,9 +86,9 @@ def load_rows(store: Store, job: Job, replies: Iterable[Reply]) -> None:
 
 
 def _free(there: Content | None, content: Content | None) -> bool:
-    """Whether nothing is stored, or a failure, or the very same."""
+    """Whether nothing is stored, or nothing usable, or the very same."""
     status = CONTENT.index("status")
-    return there is None or there == content or all(row[status] == "error" for row in there)
+    return there is None or there == content or all(row[status] != "ok" for row in there)
 
 
 def _taken(job: Job, judge: str, item_id: str) -> InvalidOption:
@@ -229,6 +229,7 @@ class Writer:
         self._calls: list[Call] = []
         self._kept: dict[str, Reply] = {}
         self._news = asyncio.Event()
+        self._flushed = Signal()
         self._closed = False
 
     def put(self, request: Request, reply: Reply) -> None:
@@ -240,6 +241,11 @@ class Writer:
         """Store what a call used, together with its reply or alone."""
         self._calls.append(call)
         self._news.set()
+
+    async def recorded(self) -> None:
+        """Wait until what calls used so far is stored, or this ends."""
+        while self._calls and not self._closed:
+            await self._flushed.changed()
 
     def close(self) -> None:
         """Nothing more will come."""
@@ -284,6 +290,7 @@ class Writer:
             await self._one_by_one(replies, calls)
         for request, _ in group:
             self._settled(request)
+        self._flushed.notify()
 
     async def _write(self, replies: Sequence[Reply], calls: Sequence[Call]) -> None:
         lost = await asyncio.to_thread(self._ledger.write, replies, calls=calls)

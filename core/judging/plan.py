@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter, deque
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..errors import InvalidOption, Message
 from ..interpretation.format import count, duration, upwards
 from ..store import Store
-from ..store.ledger import Reply, Spent
+from ..store.ledger import Ledger, Reply, Spent
 from . import client
 from .endpoint import Destination, destination
 from .job import Budget, Job, Judge
@@ -22,6 +22,8 @@ from .protocols import done, further, stages
 
 CHARACTERS_PER_TOKEN = 4
 """A rough rule for English text; servers count for themselves afterwards."""
+USUAL_REPLY = 200
+"""Tokens of a reply that gives a reason and a verdict without further reasoning."""
 TOKENS_PER_BYTE_MORE = 0.5
 """A rough rule for other scripts: tokens for each byte that a character takes beyond its first."""
 BYTES_AND_FRAME = 16
@@ -35,6 +37,7 @@ class Plan:
     calls : requests without an answer; answered : those with one, which are not sent again.
     further_calls : most calls that replies may lead to (APOCJudge), beside `calls`; the rest counts them in.
     prompt_tokens : about.  completion_tokens : at most.
+    likely : cost that is likely, from the lengths of the prompts and replies of `USUAL_REPLY` tokens.
     cost : at most, in the currency of the price, if no call has to be repeated: a token for each byte that is
         sent, and replies as long as they may be; None if a price is unknown.
     unpriced : models whose price is unknown.  hosts : where texts go.
@@ -47,6 +50,7 @@ class Plan:
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
+    likely: float | None
     unpriced: tuple[str, ...]
     hosts: tuple[str, ...]
     destinations: dict[Judge, Destination] = field(repr=False)
@@ -65,7 +69,8 @@ class Plan:
         if self.cost is None:
             unknown = "price unknown: the cost cannot be estimated (give {option})"
             return (*sentences, Message(unknown, option="price"))
-        return (*sentences, f"cost at most {upwards(self.cost)}, if no call has to be repeated")
+        likely = "" if self.likely is None else f"likely cost {upwards(self.likely)}; "
+        return (*sentences, f"{likely}cost at most {upwards(self.cost)}, if no call has to be repeated")
 
     def check_budget(self, budget: Budget) -> None:
         """A limit in money needs prices.
@@ -82,9 +87,16 @@ class Plan:
 
 
 def plan(
-    job: Job, store: Store, *, confirmed: Iterable[str] = (), keys: dict[str, str] | None = None
+    job: Job,
+    store: Store,
+    *,
+    confirmed: Iterable[str] = (),
+    keys: dict[str, str] | None = None,
+    again: Collection[str] = (),
 ) -> Plan:
     """What is left to do of a job. Sends nothing.
+
+    again : statuses of replies that are asked for again.
 
     Raises
     ------
@@ -98,15 +110,20 @@ def plan(
     }
     ledger = ledger_of(job, store)
     first = stages(job, store)[0]({})
-    known = ledger.answered(request.key for request in first)
+    known = known_replies(ledger, first)
     check_free(job, store, first, known, ledger)
-    missing = [request for request in first if not done(known.get(request.key))]
+    missing = [request for request in first if not done(known.get(request.key), again)]
     later = further(job, known, ledger.answered)
-    fence, prompt_tokens, completion_tokens, cost = new_fence(), 0, 0, 0.0
+    fence, prompt_tokens, completion_tokens, cost, likely = new_fence(), 0, 0, 0.0, 0.0
     for request in (*missing, *later):
         place, messages = where[request.judge], request.messages(fence)
-        prompt_tokens += sum(_tokens(message["content"]) for message in messages)
-        completion_tokens += request.parameters()["max_tokens"]
+        about, longest = (
+            sum(_tokens(message["content"]) for message in messages),
+            request.parameters()["max_tokens"],
+        )
+        prompt_tokens += about
+        completion_tokens += longest
+        likely += place.cost(about, min(longest, USUAL_REPLY)) or 0.0
         cost += most(request, messages, place).cost
         if request.answer_key == "":
             # The key that is yet to be written is read again, as long as it may become.
@@ -121,10 +138,21 @@ def plan(
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         cost=None if unpriced else cost,
+        likely=None if unpriced else likely,
         unpriced=unpriced,
         hosts=tuple(dict.fromkeys(place.host for place in where.values())),
         destinations=where,
     )
+
+
+def known_replies(ledger: Ledger, requests: Sequence[Request]) -> dict[str, Reply]:
+    """Replies to these requests by key, those under an earlier key too."""
+    earlier = {request.earlier_key: request.key for request in requests}
+    found = ledger.answered({*earlier, *earlier.values()})
+    renamed = {
+        earlier[key]: replace(reply, key=earlier[key]) for key, reply in found.items() if key in earlier
+    }
+    return renamed | {key: reply for key, reply in found.items() if key not in earlier}
 
 
 def job_id(job: Job, first: list[Request]) -> str:
@@ -147,6 +175,8 @@ def most(request: Request, messages: list[dict[str, str]], where: Destination) -
 
 State = Literal["running", "stopping", "done", "stopped", "failed"]
 RECENT_SECONDS = 30.0
+ENOUGH = 20
+"""Replies from which the cost of a job is foretold."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -160,7 +190,10 @@ class Progress:
     without_confidence : replies of this run that should carry a confidence and do not.
     in_flight, limit : calls going on, and how many may at present.
     rate : answers per second of late; seconds_left None until it is known.
-    messages : why judges or the run stopped.
+    charged : what the limit of cost counts: calls whose use is not known at the most that they may have used.
+    likely : cost of all of the job, from the replies of this run; None until there are `ENOUGH`.
+    longest : longest reply that was asked for, in tokens.  over_budget : a limit ended the run.
+    messages : failures in the provider's words, and why judges or the run stopped.
     """
 
     state: State = "running"
@@ -178,6 +211,10 @@ class Progress:
     limit: int = 0
     rate: float = 0.0
     seconds_left: float | None = None
+    charged: float | None = None
+    likely: float | None = None
+    longest: int = 0
+    over_budget: bool = False
     messages: tuple[str, ...] = ()
 
     @property
@@ -193,7 +230,40 @@ class Progress:
     @property
     def price(self) -> str:
         """What the job has cost, in words."""
-        return "price unknown" if self.cost is None else f"cost {self.cost:,.4g}"
+        if self.cost is None:
+            return "price unknown"
+        words = f"cost {self.cost:,.4g}"
+        if self.charged is not None and self.charged > self.cost * 1.000001 + 1e-12:
+            words += f" ({self.charged:,.4g} with calls of unknown use at their most, which a limit counts)"
+        if self.likely is not None and not self.finished:
+            words += f", likely {self.likely:,.4g} in all"
+        return words
+
+    @property
+    def remedies(self) -> tuple[Message, ...]:
+        """What can be done about replies of this run that gave no verdict."""
+        found = []
+        if cut := self.statuses["cut_off"]:
+            found.append(
+                Message(
+                    "{n} cut off at {longest} tokens: {option:again cut_off} with "
+                    "{option:reply_tokens {more}} asks for those alone",
+                    option="again",
+                    n=f"{cut:,} {'reply was' if cut == 1 else 'replies were'}",
+                    longest=f"{self.longest:,}",
+                    more=4 * self.longest,
+                )
+            )
+        if odd := self.statuses["unparsed"]:
+            found.append(
+                Message(
+                    "{n} could not be read: {option:again unparsed} asks for those alone, {option:reread} "
+                    "reads the stored ones again after an update, without a call",
+                    option="again",
+                    n=f"{odd:,} {'reply' if odd == 1 else 'replies'}",
+                )
+            )
+        return tuple(found)
 
     @property
     def sentence(self) -> str:
@@ -210,13 +280,13 @@ class Progress:
             parts.append(f"{self.without_confidence:,} replies without confidence")
         return ", ".join(parts)
 
-    def add(self, reply: Reply) -> None:
-        """Count a stored reply, of whichever run or job."""
+    def add(self, reply: Reply, again: Collection[str] = ()) -> None:
+        """Count a stored reply, of whichever run or job; one that is asked for again is no answer yet."""
         self.prompt_tokens += reply.prompt_tokens or 0
         self.completion_tokens += reply.completion_tokens or 0
         if self.cost is not None:
             self.cost += reply.cost or 0.0
-        self.answered += done(reply)
+        self.answered += done(reply, again)
 
     def add_new(self, reply: Reply, *, wants_confidence: bool) -> None:
         """Count a reply of this run that has just been stored."""

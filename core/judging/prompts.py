@@ -25,6 +25,10 @@ SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
 TOP_LOGPROBS = 20
+IDENTITY_TOKENS = 1024
+"""Stands in the key where the longest reply once did: stores of then are gone on with."""
+THOUGHTS = "<think>\n{}\n</think>\n\n"
+"""How a model's reasoning is kept in front of its reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +127,8 @@ class Request:
 
     voter : who the reply is stored as.  order : slot → place of the response in the item.
     material : what stored judgements it reads, each a heading and a text.  answer_key : for a keyed verdict.
-    key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material; two requests
-        with one key are the same request.
+    key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material, not of the
+        longest reply; two requests with one key are the same request.
     """
 
     task: Task
@@ -142,11 +146,19 @@ class Request:
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        parts = [
+        object.__setattr__(self, "key", self._key(IDENTITY_TOKENS))
+
+    @property
+    def earlier_key(self) -> str:
+        """The key that it had while the longest reply was a part of it."""
+        return self._key(self.judge.max_tokens)
+
+    def _key(self, tokens: int) -> str:
+        parts: list[Any] = [
             self.task,
             self.judge.model,
-            self.judge.base_url,
-            self.judge.max_tokens,
+            self.judge.same_server or self.judge.base_url,
+            tokens,
             self.voter,
             self.item.digest,
             self.order,
@@ -159,12 +171,19 @@ class Request:
             self.material,
             self.answer_key,
         ]
-        object.__setattr__(self, "key", hashlib.sha256(json.dumps(parts).encode()).hexdigest())
+        if self.judge.parameters:
+            parts.append(sorted(self.judge.parameters))
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
     def position(self) -> str:
         """`ab` or `ba` of a pair, "" of anything else."""
         return POSITIONS[self.order[0]] if len(self.order) == 2 and self.task in ("vote", "note") else ""
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The judged texts that the model reads."""
+        return self.item.prompt, *self.item.responses
 
     def messages(self, fence: str) -> list[dict[str, str]]:
         """Chat messages, judged texts fenced."""
@@ -184,6 +203,7 @@ class Request:
     def parameters(self) -> dict[str, Any]:
         """What the call takes beside model and messages."""
         given: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.judge.max_tokens}
+        given |= self.judge.extra
         if self.confidence == "logprob":
             given |= {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP_LOGPROBS}
         return given
@@ -198,7 +218,7 @@ class Request:
             return parsing.token(text, alternatives, ties=self.ties, refused=refused)
         if self.prompt.name == "key":
             return parsing.answer_key(text, **end)
-        end["shown"] = (self.item.prompt, *self.item.responses)
+        end["shown"] = self.shown
         if self.task == "score":
             return parsing.direct_score(text, **end)
         if self.task == "rank":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,9 +46,9 @@ def stages(job: Job, store: Store) -> list[Stage]:
     return [lambda _: requests(job)]
 
 
-def done(reply: Reply | None) -> bool:
-    """Whether a request has its answer; a failed call is none."""
-    return reply is not None and reply.status != "error"
+def done(reply: Reply | None, again: Collection[str] = ()) -> bool:
+    """Whether a request has its answer; a failed call is none, nor one with a status to ask again for."""
+    return reply is not None and reply.status != "error" and reply.status not in again
 
 
 def judged(job: Job) -> tuple[Item, ...]:

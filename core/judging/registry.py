@@ -29,6 +29,9 @@ def start(
     budget: Budget | None = None,
     confirmed: Iterable[str] = (),
     keys: dict[str, str] | None = None,
+    again: Iterable[str] = (),
+    reread: bool = False,
+    give_up: int = 20,
     on_progress: Callable[[Progress], None] | None = None,
     patience: float = 1.0,
 ) -> Run:
@@ -36,10 +39,13 @@ def start(
 
     Parameters
     ----------
-    concurrency : calls in flight at most, shared by the judges: 1 to 64.
+    concurrency : calls in flight at most, shared by the judges: 1 to 256.
     budget : hard limits over all runs of the job; for a running one they replace its limits.
     confirmed : hosts other than this machine and known providers that texts may be sent to.
     keys : environment name → key, looked up before the environment (for a page's secrets); never stored.
+    again : statuses of replies that are asked for again; each keeps its reply until there is a better one.
+    reread : read stored replies without a verdict again, and send nothing.
+    give_up : calls in a row to a server that is not there or an empty account, after which a judge stops.
     on_progress : called on the run's own thread after each group of replies is stored.
     patience : factor on waits between attempts.
 
@@ -51,9 +57,16 @@ def start(
     """
     if not 1 <= concurrency <= MAX_CONCURRENCY:
         raise InvalidOption(f"{concurrency} calls at once: 1 to {MAX_CONCURRENCY}")
-    terms = Terms(concurrency=concurrency, budget=budget or Budget(), confirmed=tuple(confirmed))
+    terms = Terms(
+        concurrency=concurrency,
+        budget=budget or Budget(),
+        confirmed=tuple(confirmed),
+        again=tuple(again),
+        reread=reread,
+        give_up=give_up,
+    )
     with _STARTING:
-        planned = plan(job, store, confirmed=terms.confirmed, keys=keys)
+        planned = plan(job, store, confirmed=terms.confirmed, keys=keys, again=terms.again)
         planned.check_budget(terms.budget)
         going_on = running(store, planned.job_id)
         if going_on is not None:
@@ -108,6 +121,9 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
         budget=terms.budget,
         confirmed=terms.confirmed,
         keys=keys,
+        again=terms.again,
+        reread=terms.reread,
+        give_up=terms.give_up,
         on_progress=forget_complete,
     )
     _remember(store, run.job_id, job, terms)
@@ -155,7 +171,9 @@ def forget(store: Store, job_id: str) -> None:
 
 
 def _remember(store: Store, job_id: str, job: Job, terms: Terms) -> None:
-    text = json.dumps({"job": asdict(job), "terms": asdict(terms)}, default=str)
+    # What was asked for again is so once.
+    lasting = replace(terms, again=(), reread=False)
+    text = json.dumps({"job": asdict(job), "terms": asdict(lasting)}, default=str)
     now = datetime.now(UTC).replace(tzinfo=None)
     with store.change() as cursor:
         cursor.execute("delete from jobs where id = ?", [job_id])

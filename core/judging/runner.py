@@ -15,15 +15,18 @@ from dataclasses import replace
 
 from ..errors import AppellateError, InvalidOption
 from ..store import Store
-from ..store.ledger import Reply, Spent
+from ..store.ledger import Call, Reply, Spent
 from . import client
 from .caller import Caller, Stopped
 from .job import Budget, Job, Judge, Terms
 from .ledger_rows import Writer, ledger_of, load_rows
 from .limits import NOTHING, in_flight, place
-from .plan import Plan, Progress, Rate
-from .prompts import Request
+from .plan import ENOUGH, Plan, Progress, Rate, most
+from .prompts import Request, new_fence
 from .protocols import conclusions, done, stages
+
+USED = ("attempts", "prompt_tokens", "completion_tokens", "cost", "seconds", "temperature")
+"""What a reply that is read again keeps."""
 
 
 class Run:
@@ -59,8 +62,13 @@ class Run:
             broken=self._broken,
             patience=patience,
         )
-        self._caller = Caller(planned, terms, spent=self._writer.spent, patience=patience)
+        self._caller = Caller(
+            planned, terms, spent=self._writer.spent, recorded=self._writer.recorded, patience=patience
+        )
+        self._terms = terms
+        self._new, self._new_cost = 0, 0.0
         self._progress = self._caller.progress
+        self._progress.longest = max(judge.max_tokens for judge in job.models)
 
     def progress(self) -> Progress:
         """A snapshot of how far it is."""
@@ -72,8 +80,16 @@ class Run:
             in_flight=sum(limit.in_flight for limit in self._caller.limits.values()),
             limit=sum(limit.limit for limit in self._caller.limits.values()),
             rate=rate,
+            charged=None if now.cost is None else self._caller.tracker.spent.cost,
+            likely=self._likely(),
             seconds_left=(now.left - now.statuses["error"]) / rate if rate > 0 else None,
         )
+
+    def _likely(self) -> float | None:
+        now = self._progress
+        if now.cost is None or self._new < ENOUGH:
+            return None
+        return now.cost + self._new_cost / self._new * now.left
 
     def stop(self, *, at_once: bool = False) -> None:
         """Send nothing more. Calls in flight are waited for and kept, unless `at_once`."""
@@ -153,6 +169,7 @@ class Run:
     async def _stage(self, requests: Sequence[Request]) -> None:
         """Get a reply to every request of one stage: out of the store, from another job, or by a call."""
         left = {request.key: request for request in requests}
+        await self._rename(requests)
         self._progress.planned += len(left)
         self._spent = await asyncio.to_thread(self._ledger.spent, left)
         for spent in self._spent.values():
@@ -174,16 +191,55 @@ class Run:
             for request in mine:
                 del left[request.key]
 
+    async def _rename(self, requests: Sequence[Request]) -> None:
+        """Take over what is stored under keys of which the longest reply was a part."""
+        earlier = {request.earlier_key: request.key for request in requests}
+        earlier = {old: new for old, new in earlier.items() if old != new}
+        found = await asyncio.to_thread(self._ledger.answered, earlier) if earlier else {}
+        if found:
+            await asyncio.to_thread(self._ledger.rename, {old: earlier[old] for old in found})
+
     async def _send_all(self, mine: Sequence[Request]) -> None:
         """Send what has no reply yet of requests that no other job has in flight."""
         # Looked up after they were claimed: what another job got until then is there.
         await self._take_over(mine)
         by_judge = defaultdict(list)
         for request in mine:
-            if not done(self._known.get(request.key)):
+            if not done(self._known.get(request.key), self._terms.again):
                 by_judge[request.judge].append(request)
         self._report()
-        await asyncio.gather(*(self._dispatch(judge, each) for judge, each in by_judge.items()))
+        if self._terms.reread or not by_judge:
+            return
+        leased = self._leased([request for each in by_judge.values() for request in each])
+        if leased:
+            await asyncio.to_thread(self._ledger.lease, leased)
+        try:
+            await asyncio.gather(*(self._dispatch(judge, each) for judge, each in by_judge.items()))
+        finally:
+            await self._writer.recorded()
+            if leased:
+                await asyncio.to_thread(self._ledger.release, leased)
+
+    def _leased(self, requests: Sequence[Request]) -> list[Call]:
+        """A call, at its most, for each place in flight: they count if this process is killed.
+
+        A place is given back once what was called in it is stored, so no more calls can be unknown.
+        """
+        budget, spent = self._caller.tracker.budget.calls, self._caller.tracker.spent.calls
+        places = min(self._terms.concurrency, len(requests))
+        places = places if budget is None else max(0, min(places, budget - spent))
+        if not places:
+            return []
+        longest = max(
+            requests, key=lambda request: len(request.item.prompt) + sum(map(len, request.item.responses))
+        )
+        where = self._caller.where
+        bound = most(longest, longest.messages(new_fence()), where[longest.judge])
+        priced = all(place.price is not None for place in where.values())
+        return [
+            Call(key=request.key, tokens=bound.tokens, cost=bound.cost if priced else None)
+            for request in requests[:places]
+        ]
 
     async def _take_over(self, requests: Sequence[Request]) -> None:
         """Know what the store has of these replies, and give the data set those that it lacks."""
@@ -195,8 +251,29 @@ class Run:
         if lacking:
             await asyncio.to_thread(self._ledger.write, lacking)
         self._known |= found
-        for reply in found.values():
-            self._progress.add(reply)
+        if self._terms.reread:
+            await self._read_again(requests)
+        for request in requests:
+            if request.key in found:
+                self._progress.add(self._known[request.key], self._terms.again)
+
+    async def _read_again(self, requests: Sequence[Request]) -> None:
+        """Read stored replies without a verdict again; a verdict that is there stays as it is."""
+        better = []
+        for request in requests:
+            kept = self._known.get(request.key)
+            if kept is not None and kept.status in ("unparsed", "cut_off"):
+                cut = kept.status == "cut_off"
+                parsed = request.read(kept.raw, refused=False, alternatives=None, cut_off=cut)
+                if parsed.status not in ("unparsed", "cut_off"):
+                    better.append(
+                        replace(request.reply(parsed, kept.raw), **{n: getattr(kept, n) for n in USED})
+                    )
+        if better:
+            await asyncio.to_thread(self._ledger.write, better)
+        self._known |= {reply.key: reply for reply in better}
+        self._progress.statuses.update(reply.status for reply in better)
+        self._caller.say(f"{len(better):,} stored replies were read anew, without a call")
 
     async def _dispatch(self, judge: Judge, requests: Sequence[Request]) -> None:
         """Send a judge its requests as places become free, then wait for the last reply."""
@@ -221,7 +298,9 @@ class Run:
         except BaseException as error:
             self._fail(f"{type(error).__name__}: {error}")
             self._end()
-        if reply is None:
+        known = self._known.get(request.key)
+        # A call for a better reply that failed takes nothing away.
+        if reply is None or (reply.status == "error" and done(known)):
             self._free(request)
         else:
             # The place stays taken until the reply is stored.
@@ -236,6 +315,8 @@ class Run:
     def _stored(self, replies: Sequence[Reply], lost: int) -> None:
         wants_confidence = self.job.confidence in ("self", "logprob")
         for reply in replies:
+            self._new += 1
+            self._new_cost += reply.cost or 0.0
             self._known[reply.key] = reply
             self._progress.add_new(reply, wants_confidence=wants_confidence)
         self._rate.add(len(replies))

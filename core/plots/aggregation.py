@@ -1,4 +1,4 @@
-"""Figures of the Aggregation page: decision maps to click on, errors of rules, shares of labels, priors."""
+"""Figures of the page Votes to labels: decision maps to click on, errors of rules, label shares, priors."""
 
 from __future__ import annotations
 

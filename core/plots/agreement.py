@@ -1,4 +1,4 @@
-"""Figures of Agreement and Confusion: ICC, the κ matrix, judges beside people; gold against verdict."""
+"""Figures of Agreement and Errors: ICC, the κ matrix, judges beside people; gold against verdict."""
 
 from __future__ import annotations
 

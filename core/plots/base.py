@@ -35,6 +35,7 @@ class Colours:
 
     `raters` is Okabe and Ito's palette, which colour-blind readers can tell apart, without its black
     (the text's), darkened on white or lightened on black to stand out from the page by 3 to 1 or more.
+    `ok` to `unclear` are grades, as text as dark or light as text has to be (4.5 to 1), beside a sign.
     """
 
     page: str
@@ -43,6 +44,10 @@ class Colours:
     neutral: str
     human: str
     accent: str
+    ok: str
+    warn: str
+    fail: str
+    unclear: str
     raters: tuple[str, ...]
 
 
@@ -54,6 +59,10 @@ COLOURS: dict[Theme, Colours] = {
         neutral="#6b7480",
         human="#6b7480",
         accent="#0b5f8a",
+        ok="#00735a",
+        warn="#a84700",
+        fail="#b3261e",
+        unclear="#5b6570",
         raters=("#0072b2", "#d55e00", "#009e73", "#b3588b", "#b87f00", "#2b8fc9", "#8f8200"),
     ),
     "dark": Colours(
@@ -63,6 +72,10 @@ COLOURS: dict[Theme, Colours] = {
         neutral="#9aa4af",
         human="#a5aeb8",
         accent="#56b4e9",
+        ok="#3ccfa4",
+        warn="#f0a03c",
+        fail="#ff8a80",
+        unclear="#b4bdc7",
         raters=("#4aa3e0", "#f0803c", "#1fbf92", "#e29bc4", "#e69f00", "#8fd0f5", "#f0e442"),
     ),
 }

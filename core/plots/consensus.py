@@ -1,4 +1,4 @@
-"""Figures of the Ensembles and Listwise pages: juries and their members; orders of candidates."""
+"""Figures of the pages Juries and Listwise: juries and their members; orders of candidates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of the Experiments page: error against votes and labels, values compared, transfer, vote budget."""
+"""Figures of the page Planning: error against votes and labels, values compared, transfer, vote budget."""
 
 from __future__ import annotations
 

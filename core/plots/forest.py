@@ -159,7 +159,7 @@ def forest(
             fig.add_annotation(xref="paper", x=0.02, y=place, text=missing, **look_missing)
     fig.update_yaxes(
         tickvals=list(range(len(rows))),
-        ticktext=[_two_lines(row) for row in rows],
+        ticktext=[two_lines(row) for row in rows],
         range=[len(rows) - 0.5, -0.5],
         showgrid=False,
         ticks="",
@@ -168,8 +168,8 @@ def forest(
     return fig
 
 
-def _two_lines(name: str) -> str:
-    """Long names of judges often differ only near their end, so one line is not enough."""
+def two_lines(name: str) -> str:
+    """A name beside an axis: long ones often differ only near their end, so one line is not enough."""
     text = " ".join(name.split())
     if len(text) <= NAME_LIMIT:
         return label(text)

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from ..auditing import Audit
 from ..errors import InvalidOption
 from ..interpretation.format import one_line
-from ..interpretation.summary import OVERALL_WORDS, answer, because
+from ..interpretation.summary import OVERALL_WORDS, SIGNS, answer, because
 from ..interpretation.tables import field_of
 from ..interpretation.verdicts import CHECKS, GRADES, Verdict
 from .text import METRICS
@@ -24,8 +24,6 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-SIGNS = {"ok": "✓", "warn": "!", "fail": "✗", "unclear": "~", "unknown": "?"}
-"""A sign of each grade, so that colour is never alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from ..interpretation.format import SAYS, one_line, percent
 from ..interpretation.format import number as written
 from ..interpretation.leaderboard import pooled_by
 from ..interpretation.rules import Grade
-from ..interpretation.summary import GRADE_OF, answer, because, confidence_line, missing
+from ..interpretation.summary import GRADE_OF, SIGNS, answer, because, confidence_line, missing
 from ..interpretation.tables import TEXT, Column
 from ..plots.aggregation import errors_figure
 from ..plots.agreement import accuracies, confusion_matrix
@@ -39,7 +39,6 @@ from ..plots.calibration import reliability_diagram
 from ..plots.leaderboard import board_figure
 from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
-from .build import SIGNS
 from .document import options_of
 
 if TYPE_CHECKING:

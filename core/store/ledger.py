@@ -319,12 +319,39 @@ class Ledger:
         )
         return {row.pop("key"): Spent(**row) for row in found.to_pylist()}
 
+    def rename(self, keys: Mapping[str, str]) -> None:
+        """Give replies and calls of earlier keys the keys that their requests have now.
+
+        keys : earlier → present.
+        """
+        with self._one_at_a_time, self._store.change() as change:
+            change.register("renamed", _table([{"old": old, "new": new} for old, new in keys.items()], {}))
+            for table in ("replies", "calls"):
+                change.execute(f"update {table} set key = r.new from renamed r where {table}.key = r.old")
+
+    def lease(self, calls: Sequence[Call]) -> None:
+        """Count calls that are about to be made, so that they count whatever becomes of this process."""
+        with self._one_at_a_time, self._store.change() as change:
+            rows = [asdict(call) | {"dataset": self._dataset} for call in calls]
+            change.insert(_table(rows, CALL_TYPES), "calls")
+
+    def release(self, calls: Sequence[Call]) -> None:
+        """Count leased calls no more: those that were made are counted themselves."""
+        with self._one_at_a_time, self._store.change() as change:
+            change.register("leased", _table([asdict(call) for call in calls], CALL_TYPES))
+            change.execute(
+                """delete from calls where rowid in (
+                     select min(c.rowid) from calls c join leased l on l.key = c.key and l.tokens = c.tokens
+                     where c.cost is not distinct from l.cost and c.dataset = $dataset group by c.key)""",
+                {"dataset": self._dataset},
+            )
+
     def write(self, replies: Sequence[Reply], *, calls: Sequence[Call] = (), instead: bool = False) -> int:
         """Keep replies, their votes and what calls used together, or none of it.
 
         A reply that the data set has is not kept again, nor a vote where there is one; the number of votes
-        that found their place taken by another request is returned. A reply takes the place of one with
-        status `error` to the same request; `instead`: also of other replies that voted at its place.
+        that found their place taken by another request is returned. A reply takes the place of one without
+        a verdict to the same request; `instead`: also of other replies that voted at its place.
         """
         with self._one_at_a_time:
             return self._write(replies, calls, instead)
@@ -353,7 +380,7 @@ class Ledger:
         self._failed -= gone
         self._taken -= freed
         for reply in fresh:
-            (self._failed if reply.status == "error" else self._held).add(reply.key)
+            self._note(reply.key, reply.status)
         self._taken.update(vote.place for vote in votes)
         return lost
 
@@ -382,12 +409,19 @@ class Ledger:
         self._held -= set(keys)
         self._failed -= set(keys)
         found = store.rows(
-            """select key, status = 'error' as failed from replies
+            """select key, status from replies
                where dataset = $dataset and key in (select unnest($keys::varchar[]))""",
             {"dataset": self._dataset, "keys": list(keys)},
         )
-        for key, failed in found:
-            (self._failed if failed else self._held).add(key)
+        for key, status in found:
+            self._note(key, status)
+
+    def _note(self, key: str, status: str) -> None:
+        """Whether a reply is there, and whether another may take its place."""
+        if status != "error":
+            self._held.add(key)
+        if status != "ok":
+            self._failed.add(key)
 
     def _look_again(self, change: Change, replies: Sequence[Reply]) -> None:
         """Somebody else changed the store: see what it has of these replies now."""

@@ -165,7 +165,7 @@ def telling_errors(store: Snapshot, selection: Selection, judge: str) -> dict[Te
     found: dict[Telling, pa.Table] = {}
     kind: Telling
     for kind in ("surest", "flipped", "against people"):
-        votes = store.rows(selected.sql(asked[kind], number=str(number)), selected.params)
+        votes = store.rows(selected.sql(asked[kind], number=str(number), pool=selected.pool), selected.params)
         if votes:
             found[kind] = _listed(store, selected, [vote for (vote,) in votes])
     return found

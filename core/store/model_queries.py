@@ -216,8 +216,8 @@ def ratings(
             oriented=bool(anchors),
         )
 
-    numbers = {name: str(k) for k, name in enumerate(BASES)}
-    return fetch(store, selection, listed, record, turned=turned, compared=compared, **by_order, **numbers)
+    parts: dict[str, Any] = by_order | {name: str(k) for k, name in enumerate(BASES)}
+    return fetch(store, selection, listed, record, turned=turned, compared=compared, **parts)
 
 
 @at_one_moment

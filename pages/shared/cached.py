@@ -25,6 +25,11 @@ Given = ParamSpec("Given")
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 DEMO = tuple(DATA / f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings"))
+EXAMPLES = {
+    "A judge that prefers what it sees first": DATA / "example_first_shown.csv",
+    "A judge that is too sure, in columns of other names": DATA / "example_overconfident.csv",
+}
+"""Small simulated files with a planted fault, to try how a file is read and what is found."""
 DEMO_DELETED = "demo deleted"
 """Flag of the store: the visitor deleted the demo, so it must not come back."""
 
@@ -44,11 +49,16 @@ def get_store() -> Store:
 def _open(path: str) -> Store:
     store = Store.open(Path(path))
     if not store.datasets() and store.flag(DEMO_DELETED) is None:
-        from core.importers import read
-
-        for reading in read([(path.name, path) for path in DEMO]):
-            store.load(reading, simulated=True)
+        load_demo(store)
     return store
+
+
+def load_demo(store: Store) -> None:
+    """Load the demo; nothing happens twice."""
+    from core.importers import read
+
+    for reading in read([(path.name, path) for path in DEMO]):
+        store.load(reading, simulated=True)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

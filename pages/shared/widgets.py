@@ -15,6 +15,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -44,6 +45,7 @@ Chosen = TypeVar("Chosen")
 
 LEFT_OUT_LINES = 4
 SELECTION = "selection"
+SHOWN = "data set that was shown"
 GOING = "going to"
 OPENED = "values to set"
 SIDEBAR = ("dataset", "raters", "judges", "category", "gold")
@@ -97,6 +99,14 @@ def current_dataset() -> str:
 def current_people() -> frozenset[str]:
     """The raters of the data set that are human."""
     return frozenset(name for name, kind in cached.raters(current_dataset()).items() if kind == "human")
+
+
+def copy_link() -> None:
+    """The address of what is shown, with everything chosen in it, beside a button that copies it."""
+    with st.popover("Copy link", icon=":material/link:", key="copy-link"):
+        chosen = [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
+        address = (st.context.url or "").partition("?")[0]
+        st.code(f"{address}?{urlencode(chosen)}" if chosen else address, language=None, wrap_lines=True)
 
 
 def current_look() -> Theme:
@@ -476,20 +486,21 @@ def script(code: str, *commented: str) -> str:
     return "\n".join([*others, *([""] if others else []), public, "", code])
 
 
-def goto(text: str, page: str, *, key: str, **state: Any) -> None:
+def goto(text: str, page: str, *, key: str, icon: str = ":material/arrow_forward:", **state: Any) -> None:
     """Button that opens a page (`calibration.py`) with widgets there or in the sidebar set to `state`."""
     st.button(
         text,
         key=key,
         type="tertiary",
-        icon=":material/arrow_forward:",
-        icon_position="right",
-        on_click=_go,
+        icon=icon,
+        icon_position="right" if "arrow" in icon else "left",
+        on_click=open_page,
         args=(page, state),
     )
 
 
-def _go(page: str, state: dict[str, Any]) -> None:
+def open_page(page: str, state: dict[str, Any]) -> None:
+    """Open a page in the next run, with widgets there or in the sidebar set to `state`; for callbacks."""
     kept = {name: st.session_state[name] for name in SIDEBAR if name in st.session_state}
     st.session_state[OPENED] = kept | state
     st.session_state[GOING] = page

@@ -70,9 +70,9 @@ def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path)
         click_first_mark(visitor)
         assert visitor.votes_shown() > 0
 
-        # A slider on Aggregation changes the MAE.
-        page.get_by_role("link", name="Aggregation").click()
-        visitor.arrive("Aggregation")
+        # A slider on Votes to labels changes the MAE.
+        page.get_by_role("link", name="Votes to labels").click()
+        visitor.arrive("Votes to labels")
         before = maes(visitor)
         slider = page.locator("[data-testid=stSlider]").filter(has_text="Calibration share").locator("input")
         slider.focus()

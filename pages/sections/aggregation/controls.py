@@ -1,4 +1,4 @@
-"""Controls of the Aggregation page, and the fit that its sections share."""
+"""Controls of the page Votes to labels, and the fit that its sections share."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def pair_section() -> None:
     voters = [name for name in here if name in cached.vote_counts(replace(selection, judges=None))]
     first = widgets.select("Judge", voters, start=voters[0], key="one", place=one_box)
     others = [found.name for found in cached.datasets() if found.name != widgets.current_dataset()]
-    other = widgets.select("In", [HERE, *others], start=HERE, key="other", place=set_box) if others else HERE
+    other = widgets.select("In", [HERE, *others], start=HERE, key="beside", place=set_box) if others else HERE
     there = selection if other == HERE else replace(selection, datasets=(other,))
     offered, people = _offered(there, without=first if other == HERE else None)
     if not offered:

@@ -12,7 +12,7 @@ from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
 from core.store.browse import stored
 from core.store.vote_queries import Mark
-from pages.shared import cached, cards, people, widgets
+from pages.shared import cached, cards, people, start, widgets
 
 HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
 OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
@@ -45,7 +45,8 @@ def datasets() -> None:
         with st.container(border=True):
             st.text(notice)
     if not found:
-        st.text("There are no data sets. Load a file above; the demo comes back with a new store only.")
+        st.text("There are no data sets. Load a file above, or begin with one of these.")
+        start.examples()
         return
     columns = ["name", "votes", "items", "comparisons", "judges", "files", "simulated", "loaded_at"]
     others = [kind for kind in KINDS[1:] if any(getattr(each, kind) for each in found)]
@@ -125,6 +126,7 @@ def _rename(old: str, new: str) -> None:
     except AppellateError as error:
         st.session_state[NOTICE] = str(error)
         return
+    st.session_state.pop(widgets.SHOWN, None)
     st.session_state[NOTICE] = f"{old} is now named {new.strip()}."
     st.session_state["new-name"] = ""
     widgets.open_dataset(new.strip())
@@ -139,6 +141,7 @@ def _delete(gone: DatasetInfo) -> None:
     except AppellateError as error:
         st.session_state[NOTICE] = str(error)
         return
+    st.session_state.pop(widgets.SHOWN, None)
     st.session_state[NOTICE] = f"Deleted {gone.name}: {holds(gone)}."
     left = [each.name for each in store.datasets()]
     if left:

@@ -1,4 +1,4 @@
-"""The jury of the Ensembles page: which rule is right most often, and what is lost when one judge leaves?"""
+"""The jury of the page Juries: which rule is right most often, and what is lost when one judge leaves?"""
 
 from __future__ import annotations
 

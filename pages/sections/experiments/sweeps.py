@@ -1,4 +1,4 @@
-"""The judge of the Experiments page; error against the number of votes, and against the number of labels."""
+"""The judge of the page Planning; error against the number of votes, and against the number of labels."""
 
 from __future__ import annotations
 

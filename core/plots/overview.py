@@ -1,0 +1,390 @@
+"""Figures of the Overview: the evidence strip, the trust map of many judges, and the check matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..interpretation.card import CHECK_NAMES
+from ..interpretation.format import number
+from ..interpretation.summary import SIGNS
+from ..stats.estimate import Estimate, Estimates
+from .base import COLOURS, Tile, add_tiles, error_bars, figure, hover, label, tint, undimmed
+from .forest import two_lines
+
+if TYPE_CHECKING:
+    from ..interpretation.card import Panel
+    from ..interpretation.rules import Grade
+    from ..interpretation.verdicts import Verdict
+    from .base import Colours, Figure, Theme, Trace
+
+MOST_ROWS = 12
+"""Judges in the strip and the matrix; more are shown on request."""
+ALL_ROWS = 100
+"""Judges that a page has room for."""
+NAMED = 5
+ROW, LONG_ROW, DENSE_ROW = 22, 30, 14
+DENSE = 2 * MOST_ROWS
+"""More rows than this are low, and their names short."""
+ZONE = 0.16
+"""How strong the colour of a limit zone is."""
+HEAD, FOOT, GAP = 24, 38, 0.022
+NOTES = 0.7
+"""Rows' height below the rows for the names of band and zones."""
+
+
+def grade_colour(colours: Colours, grade: Grade) -> str:
+    """Colour of a grade as text; unknown is neutral."""
+    found: str = colours.neutral if grade == "unknown" else getattr(colours, grade)
+    return found
+
+
+def evidence_strip(
+    panels: Sequence[Panel],
+    rows: Sequence[str],
+    *,
+    people: Sequence[str] = (),
+    chosen: str | None = None,
+    stacked: bool = False,
+    theme: Theme = "light",
+) -> Figure:
+    """Panels with shared rows: a dot with its interval per judge, the chosen one in the accent colour.
+
+    People are a band from the lowest to the highest, unless they are rows; zones beyond a limit are shaded
+    and signed. A mark's key is the judge. `stacked` puts the panels below each other, for a phone.
+    """
+    colours = COLOURS[theme]
+    high = LONG_ROW if any("<br>" in two_lines(row) for row in rows) else ROW
+    high = DENSE_ROW if len(rows) > DENSE else high
+    inner = max(round(high * (len(rows) + NOTES)), 56)
+    each = HEAD + inner + FOOT + (10 if stacked else 0)
+    height = each * (len(panels) if stacked else 1)
+    fig = figure("", "", theme=theme, height=height, legend=False)
+    fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 12})
+    if not stacked:
+        # Rows are named once, so the first panel alone has ticks.
+        fig.update_yaxes(**_rows(rows, chosen, colours))
+    for place, panel in enumerate(panels):
+        axis = "" if not place else str(place + 1)
+        if stacked:
+            top = 1 - place * each / height
+            across, down = (0.0, 1.0), (top - (HEAD + inner) / height, top - HEAD / height)
+            fig.layout[f"yaxis{axis}"] = {
+                **_rows(rows, chosen, colours),
+                "domain": down,
+                "anchor": f"x{axis}",
+            }
+            own = f"y{axis}"
+        else:
+            width = (1 - GAP * (len(panels) - 1)) / len(panels)
+            across, down = (
+                (place * (width + GAP), place * (width + GAP) + width),
+                (FOOT / height, 1 - HEAD / height),
+            )
+            fig.layout.yaxis.domain = down
+            own = "y"
+        _panel(fig, panel, rows, people, chosen, (f"x{axis}", own), across, down, colours)
+    return fig
+
+
+def _rows(rows: Sequence[str], chosen: str | None, colours: Colours) -> dict[str, Any]:
+    dense = len(rows) > DENSE
+    names = [label(row, limit=22) if dense else two_lines(row) for row in rows]
+    return {
+        "tickvals": list(range(len(rows))),
+        "ticktext": [f"<b>{n}</b>" if row == chosen else n for n, row in zip(names, rows, strict=True)],
+        "tickfont": {"size": 10 if dense else 13},
+        "range": [len(rows) + NOTES - 0.5, -0.5],
+        "showgrid": False,
+        "showline": False,
+        "ticks": "",
+        "fixedrange": True,
+    }
+
+
+def _panel(
+    fig: Figure,
+    panel: Panel,
+    rows: Sequence[str],
+    people: Sequence[str],
+    chosen: str | None,
+    axes: tuple[str, str],
+    across: tuple[float, float],
+    down: tuple[float, float],
+    colours: Colours,
+) -> None:
+    x, y = axes
+    found = {row: panel.values[row].scaled(panel.scale) for row in rows if row in panel.values}
+    persons = [panel.values[one].scaled(panel.scale).value for one in people if one in panel.values]
+    ends = _ends(panel, [*found.values()], persons)
+    fig.layout[f"xaxis{x[1:]}"] = {
+        "domain": across,
+        "anchor": y,
+        "range": ends,
+        "nticks": 5,
+        "fixedrange": True,
+        "showticklabels": bool(found),
+        "title": {"text": panel.axis if found else "", "standoff": 4, "font": {"size": 12}},
+    }
+    said = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "x": across[0]}
+    fig.add_annotation(**said, text=f"<b>{panel.title}</b>", y=down[1], yanchor="bottom", font={"size": 13})
+    if not found:
+        middle = said | {"x": sum(across) / 2, "xanchor": "center"}
+        fig.add_annotation(
+            **middle, text=_wrapped(panel.empty), y=sum(down) / 2, font={"color": colours.neutral, "size": 12}
+        )
+        return
+    _zones(fig, panel, ends, axes, colours)
+    if persons:
+        _band(fig, (min(persons), max(persons)), ends, axes, colours)
+    if panel.reference:
+        at, name = panel.scale * panel.reference[0], panel.reference[1]
+        if ends[0] <= at <= ends[1]:
+            line = {"color": colours.neutral, "width": 1, "dash": "dot"}
+            fig.add_shape(type="line", xref=x, yref=f"{y} domain", x0=at, x1=at, y0=0, y1=1, line=line)
+            _note(
+                fig, name, at, axes, colours.neutral, textangle=-90, y=0.5, xanchor="left", yanchor="middle"
+            )
+    for mine in (False, True):
+        marks = {row: one for row, one in found.items() if (row == chosen) == mine}
+        if marks:
+            colour = colours.accent if mine else colours.neutral
+            fig.add_trace(_dots(panel, marks, rows, axes, colour, mine))
+
+
+def _dots(
+    panel: Panel,
+    marks: Mapping[str, Estimate],
+    rows: Sequence[str],
+    axes: tuple[str, str],
+    colour: str,
+    mine: bool,
+) -> Trace:
+    digits = ".2f" if panel.scale == 1 else ".1f"
+    return {
+        "type": "scatter",
+        "x": [one.value for one in marks.values()],
+        "y": [rows.index(row) for row in marks],
+        "xaxis": axes[0],
+        "yaxis": axes[1],
+        "mode": "markers",
+        "customdata": [[row] for row in marks],
+        "error_x": error_bars(
+            Estimates.of(list(marks.values())), colour, thickness=3 if mine else 1.5, width=0
+        ),
+        "marker": {"color": colour, "size": 12 if mine else 9, "symbol": "circle"},
+        **hover(
+            f"<b>{label(row, limit=80)}</b><br>{panel.axis}: {number(one.value, digits)}"
+            + (f" ({number(one.low, digits)} to {number(one.high, digits)})" if one.has_interval else "")
+            for row, one in marks.items()
+        ),
+        **undimmed(1),
+    }
+
+
+def _ends(panel: Panel, found: Sequence[Estimate], persons: Sequence[float]) -> tuple[float, float]:
+    """What the axis shows: all intervals, the limits near them, and the best value."""
+    if not found:
+        return (0.0, 1.0)
+    limits = panel.limits
+    seen = [*persons]
+    for one in found:
+        seen += [one.low, one.high] if one.has_interval else [one.value]
+    seen.append(panel.scale * limits.caution)
+    if panel.reference:
+        seen.append(panel.scale * panel.reference[0])
+    seen.append(1.0 * panel.scale if limits.shape == "at_least" and limits.caution > 0 else 0.0)
+    low, high = min(seen), max(seen)
+    pad = 0.04 * (high - low)
+    return low - pad, high + pad
+
+
+def _zones(
+    fig: Figure, panel: Panel, ends: tuple[float, float], axes: tuple[str, str], colours: Colours
+) -> None:
+    for start, end, grade in _spans(panel):
+        low, high = max(start, ends[0]), min(end, ends[1])
+        if low >= high:
+            continue
+        colour = grade_colour(colours, grade)
+        _shade(fig, (low, high), axes, tint(colour, colours.page, ZONE))
+        if high - low > 0.1 * (ends[1] - ends[0]):
+            _note(fig, SIGNS[grade], (low + high) / 2, axes, colour)
+
+
+def _spans(panel: Panel) -> list[tuple[float, float, Grade]]:
+    """Where a value is beyond caution, and where beyond failure; of a signed check on both sides."""
+    limits = panel.limits
+    caution = panel.scale * limits.caution
+    failure = None if limits.failure is None or limits.worst == "warn" else panel.scale * limits.failure
+    if limits.shape == "at_least":
+        failed = -math.inf if failure is None else failure
+        return [(failed, caution, "warn"), (-math.inf, failed, "fail")]
+    failed = math.inf if failure is None else failure
+    above: list[tuple[float, float, Grade]] = [(caution, failed, "warn"), (failed, math.inf, "fail")]
+    mirrored = [(-high, -low, grade) for low, high, grade in above]
+    return above + mirrored if limits.shape == "signed" else above
+
+
+def _band(
+    fig: Figure, span: tuple[float, float], ends: tuple[float, float], axes: tuple[str, str], colours: Colours
+) -> None:
+    thin = 0.006 * (ends[1] - ends[0])
+    _shade(fig, (span[0] - thin, span[1] + thin), axes, tint(colours.human, colours.page, 0.55))
+    _note(fig, "people", sum(span) / 2, axes, colours.text)
+
+
+def _shade(fig: Figure, span: tuple[float, float], axes: tuple[str, str], colour: str) -> None:
+    fig.add_shape(
+        type="rect",
+        xref=axes[0],
+        yref=f"{axes[1]} domain",
+        x0=span[0],
+        x1=span[1],
+        y0=0,
+        y1=1,
+        layer="below",
+        line={"width": 0},
+        fillcolor=colour,
+    )
+
+
+def _note(fig: Figure, text: str, at: float, axes: tuple[str, str], colour: str, **more: Any) -> None:
+    """A word at the lower edge of a panel, below its rows."""
+    look = {"y": 0.0, "yanchor": "bottom", "xanchor": "center", "font": {"size": 11, "color": colour}} | more
+    fig.add_annotation(
+        xref=axes[0], yref=f"{axes[1]} domain", x=at, text=text, showarrow=False, borderpad=0, **look
+    )
+
+
+def _wrapped(text: str, width: int = 26) -> str:
+    import textwrap
+
+    return "<br>".join(textwrap.wrap(text, width))
+
+
+def trust_map(
+    right: Mapping[str, Estimate],
+    flips: Mapping[str, Estimate],
+    *,
+    chosen: str | None = None,
+    height: int = 340,
+    theme: Theme = "light",
+) -> Figure:
+    """Accuracy against verdicts that change with the order, both with intervals; the best five are named.
+
+    The upper left is best. A mark's key is the judge; judges without either value have none.
+    """
+    colours = COLOURS[theme]
+    known = [name for name in right if name in flips]
+    known.sort(key=lambda name: right[name].low, reverse=True)
+    fig = figure(
+        "verdicts changed by swapping, %", "share right, %", theme=theme, height=height, legend=False
+    )
+    for mine in (False, True):
+        names = [name for name in known if (name == chosen) == mine]
+        across = [flips[name].scaled(100) for name in names]
+        up = [right[name].scaled(100) for name in names]
+        colour = colours.accent if mine else colours.neutral
+        if not names:
+            continue
+        fig.add_scatter(
+            x=[one.value for one in across],
+            y=[one.value for one in up],
+            mode="markers",
+            customdata=[[name] for name in names],
+            error_x=error_bars(Estimates.of(across), tint(colour, colours.page, 1), thickness=1, width=0),
+            error_y=error_bars(Estimates.of(up), tint(colour, colours.page, 1), thickness=1, width=0),
+            marker={"color": colour, "size": 11 if mine else 7},
+            **hover(
+                f"<b>{label(name, limit=80)}</b><br>right {number(u.value, '.1f')} %, "
+                f"changed {number(a.value, '.1f')} %"
+                for name, a, u in zip(names, across, up, strict=True)
+            ),
+            **undimmed(1),
+        )
+    best = sorted(known[:NAMED], key=lambda name: -right[name].value)
+    if not known:
+        return fig
+    ends = [100 * end for name in known for end in (flips[name].low, flips[name].high, flips[name].value)]
+    tops = [100 * right[name].value for name in known]
+    far, low, high = max(ends), min(tops), max(tops)
+    # In a column right of all marks: the best lie close, and names at their marks would overlap.
+    for place, name in enumerate(best):
+        fig.add_annotation(
+            x=100 * flips[name].value,
+            y=100 * right[name].value,
+            axref="x",
+            ayref="y",
+            ax=1.04 * far,
+            ay=high - place * 0.1 * (high - low),
+            text=label(name, limit=18),
+            xanchor="left",
+            font={"size": 12, "color": colours.accent if name == chosen else colours.text},
+            arrowcolor=colours.neutral,
+            arrowwidth=0.6,
+            arrowhead=0,
+            standoff=5,
+        )
+    fig.update_xaxes(range=[-0.03 * far, 1.55 * far], nticks=6, title_font_size=12)
+    fig.update_yaxes(title_font_size=12)
+    return fig
+
+
+def check_matrix(
+    verdicts: Sequence[Verdict],
+    rows: Sequence[str],
+    checks: Sequence[str],
+    *,
+    signs: Mapping[str, Grade],
+    turned: bool = False,
+    theme: Theme = "light",
+) -> Figure:
+    """Judges × checks: the sign of each grade on its colour; a cell's key is `matrix_key`.
+
+    signs : the grade that stands for a judge's overall verdict.  turned : checks are rows, for a phone.
+    """
+    colours = COLOURS[theme]
+    of = {(v.judge, v.check): v for v in verdicts}
+    across, down = (rows, checks) if turned else (checks, rows)
+    dense = len(down) > DENSE
+    height = 28 + (DENSE_ROW if dense else 24) * len(down)
+    fig = figure("", "", theme=theme, height=height, legend=False)
+    fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 4})
+    tiles = []
+    for judge in rows:
+        for check in checks:
+            verdict = of[judge, check]
+            pair = (judge, check) if turned else (check, judge)
+            colour = grade_colour(colours, verdict.verdict)
+            share = 0.0 if verdict.verdict == "unknown" else 0.3
+            tiles.append(
+                Tile(
+                    across.index(pair[0]),
+                    down.index(pair[1]),
+                    matrix_key(judge, check),
+                    tint(colour, colours.page, share),
+                    SIGNS[verdict.verdict],
+                    f"<b>{label(judge, limit=80)}</b>, {check.replace('_', ' ')}<br>"
+                    f"{_wrapped(label(verdict.sentence, limit=400), 60)}",
+                )
+            )
+    add_tiles(fig, tiles, size=12 if dense else 22, text_size=11 if dense else 14, theme=theme, chosen=None)
+    heads = [label(name, limit=18) if turned else CHECK_NAMES[name] for name in across]
+    sides = [
+        CHECK_NAMES[name] if turned else f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in down
+    ]
+    bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
+    left = bare | {"tickfont": {"size": 10 if dense else 13}}
+    top = {"side": "top", "tickangle": 0, "tickfont": {"size": 12}}
+    fig.update_xaxes(
+        tickvals=list(range(len(across))), ticktext=heads, range=[-0.5, len(across) - 0.5], **top, **bare
+    )
+    fig.update_yaxes(tickvals=list(range(len(down))), ticktext=sides, range=[len(down) - 0.5, -0.5], **left)
+    return fig
+
+
+def matrix_key(judge: str, check: str) -> str:
+    """Key of a cell, also what a select box would show."""
+    return f"{judge}: {check.replace('_', ' ')}"

@@ -1,0 +1,256 @@
+"""What stands above the fold: the bar, the decision card, the evidence strip and the check matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from core.auditing import Audit, AuditOptions, audit
+from core.interpretation.card import Panel, card, holdings, panels, ranked
+from core.interpretation.format import count, percent
+from core.interpretation.rules import Grade
+from core.interpretation.summary import GRADE_OF, SIGNS, answer, best_supported, missing
+from core.interpretation.verdicts import CHECKS, Verdict
+from core.plots.overview import ALL_ROWS, MOST_ROWS, check_matrix, evidence_strip, matrix_key, trust_map
+from core.reporting.html import report
+from core.schema import Selection
+from core.stats.estimate import Estimate
+from pages.shared import cached, widgets
+from pages.shared.limits import current_options
+
+MOST_JUDGES = 300
+"""Judges that are audited while one waits; pairs of judges grow with their square."""
+PAGES = {
+    "accuracy": "confusion.py",
+    "position": "position.py",
+    "stability": "position.py",
+    "calibration": "calibration.py",
+    "overconfidence": "calibration.py",
+    "discrimination": "calibration.py",
+    "repeatability": "agreement.py",
+    "agreement": "agreement.py",
+    "ties": "aggregation.py",
+    "length": "position.py",
+    "own_family": "leaderboard.py",
+    "data": "data.py",
+}
+"""The page that explains a check."""
+LEGEND = "✓ ok · ! needs care · ✗ fails · ~ unclear · ? unknown. A cell opens its page with that judge."
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Screen(widgets.View):
+    """What the Overview shows: the audit, its judges from the best to the worst, and the people."""
+
+    found: Audit
+    options: AuditOptions
+    ranked: tuple[str, ...]
+    people: tuple[str, ...]
+
+    def checks(self, judge: str) -> list[Verdict]:
+        """The verdicts on one rater."""
+        return [verdict for verdict in self.found.verdicts if verdict.judge == judge]
+
+    def grade(self, judge: str) -> Grade:
+        """The grade that stands for a rater's overall verdict."""
+        return GRADE_OF[self.found.overall[judge].verdict]
+
+    @property
+    def flips(self) -> dict[str, Estimate | None]:
+        """Share of verdicts that change with the order, by rater."""
+        return {one.judge: one.position.flip_rate if one.position else None for one in self.found.judges}
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Judges from the best to the worst, then people."""
+        return (*self.ranked, *(name for name in self.people if name not in self.ranked))
+
+
+def bar() -> Screen:
+    """Name, what the data set holds, and what one does with it; gives what the rest of the page shows."""
+    with st.container(horizontal=True, vertical_alignment="center", key="bar", gap="small"):
+        st.title("Overview", anchor=False, width="content")
+        chip, buttons = st.empty(), st.container(horizontal=True, width="content", gap="small")
+        if widgets.simulated():
+            st.badge("Simulated demo data", color="orange", help=widgets.SIMULATED)
+    selection, options, store = widgets.current_selection(), current_options(), cached.get_store()
+    with buttons:
+        widgets.goto("Load file", "data.py", key="load-file", icon=":material/upload_file:")
+    judges = len(cached.summary(selection).judges)
+    if judges > MOST_JUDGES:
+        widgets.not_applicable(
+            f"{judges:,} judges are selected, and this page audits at most {MOST_JUDGES} at once. Choose "
+            "judges in the sidebar, or audit all of them by command line."
+        )
+        st.stop()
+    found = cached.computed("audit", (selection, options), lambda: audit(store, selection, options))
+    with buttons:
+        _report(selection, options)
+        with st.popover("Copy link", icon=":material/link:", type="tertiary"):
+            st.code(_link(), language=None, wrap_lines=True)
+    with chip:
+        _holdings(found)
+    people = tuple(judge.judge for judge in found.judges if judge.rater_type == "human")
+    return Screen(
+        found=found, options=options, people=people, ranked=tuple(ranked(found.verdicts, people=people))
+    )
+
+
+def _report(selection: Selection, options: AuditOptions) -> None:
+    store = cached.get_store()
+    st.download_button(
+        "Report",
+        # Made when it is asked for, with the splits that the page does without.
+        lambda: report(audit(store, selection, replace(options, splits=AuditOptions().splits))).encode(),
+        "appellate-report.html",
+        "text/html",
+        key="report",
+        icon=":material/description:",
+        type="tertiary",
+        on_click="ignore",
+        help="All verdicts, tables and figures as one HTML file to read offline, print or send",
+    )
+
+
+def _link() -> str:
+    """Address of what is shown, with the data set in it."""
+    shown = {name: st.query_params.get_all(name) for name in st.query_params}
+    return f"{st.context.url or ''}?{urlencode(shown | {'dataset': [widgets.current_dataset()]}, doseq=True)}"
+
+
+def _holdings(found: Audit) -> None:
+    """What the data set holds; grey is missing, and a click says how to add it."""
+    about = found.summary
+    held = holdings(about)
+    size = (
+        f"{count(len(about.judges), 'rater')} · {count(about.items, 'item')} · {count(about.votes, 'vote')}"
+    )
+    shares = (f"{one.name} {percent(one.share)}" for one in held if one.name != "repeats")
+    named = zip(shares, held, strict=False)
+    text = " · ".join([size, *(f":gray[{words}]" if not one.share else words for words, one in named)])
+    with st.popover(text, type="tertiary", help="What is there, and how to add what is missing"):
+        for one in held:
+            if one.share < 1:
+                st.text(f"{one.name.capitalize()}, {percent(one.share)}: {one.how}")
+        for sentence in missing(found.verdicts):
+            st.text(sentence)
+        widgets.goto("To the page Data", "data.py", key="add-data")
+
+
+def decision_card(state: Screen) -> str:
+    """The chosen judge's verdict in a word, what was found, and what to do; gives the judge."""
+    place = st.container(border=True, key="card", gap="xsmall")
+    head = place.container(horizontal=True, vertical_alignment="center")
+    word = head.container(width="content")
+    # Links of earlier versions called the judge so.
+    if (earlier := st.query_params.get("checked")) in state.raters:
+        st.session_state.setdefault("rater", earlier)
+    judge = str(
+        widgets.select(
+            "Judge",
+            state.raters,
+            start=state.ranked[0],
+            key="rater",
+            place=head,
+            label_visibility="collapsed",
+            width=340,
+        )
+    )
+    shown = card(judge, state.found.overall[judge], state.checks(judge), state.flips[judge])
+    grade = state.grade(judge)
+    with word.container(key=f"word-{grade}"):
+        st.text(f"{SIGNS[grade]} {shown.word}")
+    with place.container(key="found"):
+        st.text(shown.sentence)
+    if shown.advice:
+        place.text(f"What to do: {' '.join(shown.advice)}")
+    return judge
+
+
+def _rows(state: Screen, judge: str, of: tuple[str, ...], most: int) -> tuple[str, ...]:
+    """The first of the raters, the chosen one among them."""
+    if judge not in of or judge in of[:most]:
+        return of[:most]
+    return (*of[: most - 1], judge)
+
+
+def evidence(state: Screen, judge: str) -> int:
+    """Four panels with a row per judge, above 12 judges beside a map of all; gives how many rows."""
+    drawn = panels(state.found.verdicts, state.options.rules)
+    many = len(state.ranked) > MOST_ROWS
+    most = MOST_ROWS
+    if many and st.session_state.get("all_judges", st.query_params.get("all_judges") == "true"):
+        most = ALL_ROWS
+    rows = _rows(state, judge, state.ranked, most)
+    people = tuple(name for name in state.people if name not in state.ranked)
+    strip = partial(evidence_strip, drawn, people=people, chosen=judge, theme=state.look)
+    marks = dict.fromkeys(state.raters, True)
+    alt = "For each judge, best first: share right, honesty of confidence, lean by order, repeatability"
+    with st.container(key="wide-strip"):
+        if many:
+            left, right = st.columns([5, 3], gap="small")
+            with left:
+                widgets.figure(strip(rows), "strip", alt=alt, marks=marks, into="rater")
+            with right:
+                _map(state, judge, drawn, marks)
+        else:
+            widgets.figure(strip(rows), "strip", alt=alt, marks=marks, into="rater")
+    best = tuple(dict.fromkeys((judge, state.ranked[0])))
+    with st.container(key="narrow-strip"):
+        fig = strip(best, stacked=True)
+        widgets.figure(fig, "strip-narrow", alt=alt, marks=marks, into="rater")
+    if many:
+        left_out = f" of {len(state.ranked)}" + (
+            f", {ALL_ROWS} at most" if len(state.ranked) > ALL_ROWS else ""
+        )
+        st.toggle(f"Show all judges{left_out}", key="all_judges", bind=widgets.URL)
+    return most
+
+
+def _map(state: Screen, judge: str, drawn: tuple[Panel, ...], marks: dict[str, bool]) -> None:
+    right = drawn[0].values
+    flips = {name: one for name, one in state.flips.items() if one is not None}
+    if drawn[0].title != "Right" or not set(right) & set(flips) & set(state.ranked):
+        st.text("A map of all judges needs gold labels and votes in both orders.")
+        return
+    of = {name: one for name, one in right.items() if name in state.ranked}
+    fig = trust_map(of, flips, chosen=judge, theme=state.look)
+    alt = "Share right against changes by order, a mark per judge; the best five are named"
+    widgets.figure(fig, "map", alt=alt, marks=marks, into="rater")
+
+
+def matrix(state: Screen, judge: str, most: int) -> None:
+    """Raters × checks; a cell opens its page with that rater."""
+    rows = _rows(state, judge, state.raters, most)
+    best = tuple(dict.fromkeys((judge, state.ranked[0])))
+    signs = {name: state.grade(name) for name in rows}
+    alt = "Grade of each check for each judge; the same is in words under Every check"
+    for key, names, turned in (("wide-matrix", rows, False), ("narrow-matrix", best, True)):
+        fig = check_matrix(state.found.verdicts, names, CHECKS, signs=signs, turned=turned, theme=state.look)
+        cells = {matrix_key(name, check): (name, check) for name in names for check in CHECKS}
+        with st.container(key=key):
+            st.plotly_chart(
+                fig,
+                key=f"{key}-figure",
+                theme=None,
+                config=widgets.PLOTLY_CONFIG,
+                alt=alt,
+                selection_mode="points",
+                on_select=partial(_open_cell, f"{key}-figure", cells),
+            )
+    st.caption(LEGEND)
+    people = frozenset(state.people)
+    credits = {one.judge: one.direction.credit for one in state.found.judges if one.direction}
+    said = (answer(state.found.verdicts, state.found.overall), best_supported(credits, people=people))
+    st.text(" ".join(filter(None, said)))
+
+
+def _open_cell(figure: str, cells: dict[str, tuple[str, str]]) -> None:
+    for point in st.session_state[figure]["selection"]["points"]:
+        key = (point.get("customdata") or [None])[0]
+        if key in cells:
+            judge, check = cells[key]
+            widgets.open_page(PAGES[check], {"judges": [judge]})

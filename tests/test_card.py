@@ -1,0 +1,136 @@
+"""The decision card, the order of judges, and the figures of the first screen hold the numbers of checks."""
+
+import numpy as np
+import pytest
+
+from core.interpretation import card as first
+from core.interpretation.rules import BY_DEFAULT, LIMITS, Overall
+from core.interpretation.verdicts import CHECKS, Verdict
+from core.plots.overview import MOST_ROWS, check_matrix, evidence_strip, matrix_key, trust_map
+from core.stats.estimate import Estimate
+
+
+def checks_of(judge: str, **given: tuple) -> list[Verdict]:
+    """A verdict per check: `unknown`, or (grade, estimate, low, high)."""
+    found = []
+    for check in CHECKS:
+        grade, *numbers = given.get(check, ("unknown", None, None, None))
+        estimate, low, high = (*numbers, None, None, None)[:3]
+        found.append(Verdict(judge, check, grade, f"{check}.", estimate=estimate, low=low, high=high))
+    return found
+
+
+GOOD = {"accuracy": ("ok", 0.87, 0.84, 0.9), "position": ("ok", 0.01, -0.02, 0.04)}
+
+
+def test_the_card_says_what_was_found_and_what_to_do():
+    checks = checks_of("j", **GOOD, stability=("warn", 0.3, 0.25, 0.35))
+    overall = Overall(verdict="trust_with_limits", because=("stability",), unchecked=())
+    said = first.card("j", overall, checks, Estimate(0.08, 0.05, 0.11, n=90))
+    assert said.word == "Trust with limits"
+    assert said.sentence == (
+        "Right on 87 % (84 % to 90 %), 37 points above guessing; swapping the responses changes 8 % of "
+        "verdicts; no confidence to check."
+    )
+    assert said.advice == ("Ask in both orders and take the majority.",)
+
+
+def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add():
+    checks = checks_of("j", calibration=("fail", 0.2, 0.18, 0.22), overconfidence=("fail", 0.2, 0.1, 0.3))
+    because = ("calibration", "overconfidence", "accuracy")
+    said = first.card("j", Overall(verdict="cannot_say", because=because, unchecked=()), checks, None)
+    assert said.sentence == (
+        "There are no gold labels to say how often it is right; never asked in both orders; stated "
+        "confidence is off by 20.0 points."
+    )
+    assert said.advice == (first.ADVICE["confidence"], "Add gold labels.")
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_check_that_can_warn_has_its_advice(check):
+    checks = checks_of("j", **{check: ("warn", 0.3, 0.2, 0.4)})
+    said = first.card("j", Overall(verdict="trust_with_limits", because=(check,), unchecked=()), checks, None)
+    assert len(said.advice) == 1
+
+
+def test_judges_are_ranked_by_the_low_end_and_people_are_no_candidates():
+    verdicts = [
+        *checks_of("lucky", accuracy=("unclear", 0.95, 0.5, 0.99)),
+        *checks_of("sure", accuracy=("ok", 0.85, 0.82, 0.88)),
+        *checks_of("person", accuracy=("ok", 0.99, 0.97, 1.0)),
+        *checks_of("no gold"),
+    ]
+    assert first.ranked(verdicts, people=["person"]) == ["sure", "lucky", "no gold"]
+    assert first.ranked(verdicts[2 * len(CHECKS) : 3 * len(CHECKS)], people=["person"]) == ["person"]
+
+
+def many(n: int) -> list[Verdict]:
+    rng = np.random.default_rng(1)
+    found = []
+    for k, right in enumerate(rng.uniform(0.4, 0.9, n)):
+        numbers = ("ok", right, right - 0.04, right + 0.04)
+        found += checks_of(f"j{k}", accuracy=numbers, position=("ok", 0.02, -0.05, 0.09))
+    return found
+
+
+@pytest.mark.parametrize("stacked", [False, True])
+def test_the_strip_draws_the_estimates_of_the_checks(stacked):
+    verdicts = many(5)
+    rows = first.ranked(verdicts)
+    panels = first.panels(verdicts, BY_DEFAULT)
+    fig = evidence_strip(panels, rows, chosen=rows[1], stacked=stacked)
+    drawn = {}
+    for trace in fig.data:
+        for at, x, key in zip(trace.y, trace.x, trace.customdata, strict=True):
+            assert rows[at] == key[0]
+            drawn[trace.xaxis, key[0]] = x
+    of = {v.judge: v.estimate for v in verdicts if v.check == "accuracy"}
+    assert {name: drawn["x", name] for name in rows} == pytest.approx({n: 100 * of[n] for n in rows})
+    assert len(drawn) == 2 * len(rows)
+    said = " ".join(note.text.replace("<br>", " ") for note in fig.layout.annotations)
+    assert "Add a confidence with each vote, and gold labels" in said
+    assert "Add repeated votes (column run)" in said
+    assert not fig.layout.showlegend
+
+
+def test_the_limits_are_the_edges_of_the_zones():
+    verdicts = checks_of("low", accuracy=("fail", 0.4, 0.3, 0.5), position=("fail", 0.5, 0.4, 0.6))
+    fig = evidence_strip(first.panels(verdicts, BY_DEFAULT), ["low"])
+    edges = {
+        (shape.xref, round(end, 6))
+        for shape in fig.layout.shapes
+        if shape.type == "rect"
+        for end in (shape.x0, shape.x1)
+    }
+    for check, axis in (("accuracy", "x"), ("position", "x3")):
+        limits = LIMITS[check]
+        assert {(axis, 100 * limits.caution), (axis, 100 * limits.failure)} <= edges
+
+
+def test_the_map_names_the_best_five_and_has_a_mark_for_each():
+    right = {f"j{k}": Estimate(0.5 + k / 200, 0.45 + k / 200, 0.55 + k / 200, n=90) for k in range(65)}
+    flips = {name: Estimate(0.1, 0.05, 0.15, n=90) for name in right if name != "j64"}
+    fig = trust_map(right, flips, chosen="j3")
+    assert sum(len(trace.x) for trace in fig.data) == 64
+    assert [note.text for note in fig.layout.annotations] == ["j63", "j62", "j61", "j60", "j59"]
+    assert not fig.layout.showlegend
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_each_cell_of_the_matrix_has_the_sign_of_its_grade(turned):
+    verdicts = checks_of("j", accuracy=("fail", 0.4, 0.3, 0.5), ties=("warn", 0.2, 0.1, 0.3))
+    fig = check_matrix(verdicts, ["j"], CHECKS, signs={"j": "fail"}, turned=turned)
+    (trace,) = fig.data
+    signs = {key[0]: text for key, text in zip(trace.customdata, trace.text, strict=True)}
+    assert (signs[matrix_key("j", "accuracy")], signs[matrix_key("j", "ties")]) == ("✗", "!")
+    assert signs[matrix_key("j", "data")] == "?"
+    assert len(signs) == len(CHECKS)
+
+
+def test_a_hundred_judges_stay_low_enough_to_read():
+    verdicts = many(65)
+    rows = first.ranked(verdicts)
+    strip = evidence_strip(first.panels(verdicts, BY_DEFAULT), rows)
+    matrix = check_matrix(verdicts, rows, CHECKS, signs=dict.fromkeys(rows, "ok"))
+    assert strip.layout.height + matrix.layout.height < 2000
+    assert evidence_strip(first.panels(verdicts, BY_DEFAULT), rows[:MOST_ROWS]).layout.height < 360
