@@ -17,7 +17,7 @@ VOTE_LABELS = (-1, 0, 1)
 POSITIONS = ("ab", "ba")
 """Order shown: `ab` has model_a first, `ba` model_b first."""
 
-STATUSES = ("ok", "unparsed", "refused", "error", "cut_off")
+STATUSES = ("ok", "unparsed", "refused", "error")
 RATER_TYPES = ("llm", "human")
 CONFIDENCE_KINDS = ("self", "multi", "logprob")
 
@@ -52,7 +52,7 @@ COLUMNS = (
     Column(name="confidence_kind", kind="text", meaning="self, multi or logprob"),
     Column(name="gold", kind="int", meaning="true label, like vote"),
     Column(name="rater_type", kind="text", meaning="llm or human", default="llm"),
-    Column(name="status", kind="text", meaning="ok, unparsed, refused, error or cut_off", default="ok"),
+    Column(name="status", kind="text", meaning="ok, unparsed, refused or error", default="ok"),
     Column(name="prompt", kind="text", meaning="text of the prompt"),
     Column(name="response_a", kind="text", meaning="text of response A"),
     Column(name="response_b", kind="text", meaning="text of response B"),
