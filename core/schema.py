@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import Message
 
@@ -242,30 +242,6 @@ class ImportResult:
         if self.kind != "rankings":
             return int(self.votes.num_rows)
         return int(self.votes.group_by(list(RANKINGS.key)).aggregate([]).num_rows)
-
-
-class Provenance(Protocol):
-    """What an audit says of where its votes came from: of an `ImportResult`, or of a table on another engine.
-
-    n_read, n_rejected : rows that were read, and that were not.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def sha256(self) -> str | None: ...
-    @property
-    def format(self) -> str: ...
-    @property
-    def rows(self) -> int: ...
-    @property
-    def n_read(self) -> int: ...
-    @property
-    def n_rejected(self) -> int: ...
-    @property
-    def duplicates(self) -> int: ...
-    @property
-    def mapping(self) -> dict[str, str]: ...
 
 
 REJECT_SCHEMA_NAMES = ("row", "column", "value", "reason")
