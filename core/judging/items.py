@@ -119,8 +119,7 @@ def _json_lines(content: bytes, name: str) -> Rows:
             raise UnreadableFile(f"{name}, line {number}: is no JSON object")
         rows.append({key: _cell(value) for key, value in found.items()})
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    empty: dict[str, str | None] = dict.fromkeys(columns, "")
-    return [empty | row for row in rows], columns
+    return [{column: row.get(column, "") for column in columns} for row in rows], columns
 
 
 def _parquet(content: bytes, name: str) -> Rows:
