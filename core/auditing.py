@@ -7,7 +7,6 @@ never writes 0 for what it cannot know: each None or NaN has a note, from the re
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
@@ -25,10 +24,17 @@ from .confidence.calibration_error import calibration, confidence_gap, noise_flo
 from .confidence.th_scores import ThScore, th_scores
 from .errors import InvalidOption, TooFewLabels
 from .interpretation import estimates, verdicts
-from .interpretation.grading import accuracy_verdict, agreement_verdict, makes_gold, unless_own_gold
+from .interpretation.grading import (
+    accuracy_verdict,
+    agreement_verdict,
+    data_verdict,
+    makes_gold,
+    unless_own_gold,
+)
 from .interpretation.leaderboard import judged_unequally
 from .interpretation.rules import Overall, Rules, limits_with
 from .interpretation.summary import overall_verdict
+from .interpretation.unknown import unknown_of_judges, unknown_of_pairs
 from .interpretation.verdicts import Verdict
 from .leaderboard.anchored import Board, board, met
 from .leaderboard.anchors import AnchorSwap, anchor_swap
@@ -46,7 +52,6 @@ from .records import (
     RatingTable,
     SingleVotes,
     VoteCounts,
-    majority,
 )
 from .schema import CorrectnessRule, Selection
 from .stats.estimate import Estimate
@@ -59,15 +64,14 @@ if TYPE_CHECKING:
 
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .importers import ReadOptions
-    from .schema import Provenance
+    from .schema import ImportResult
     from .store.connection import Database, Snapshot
+    from .warehouse.relations import TableRead
 
 
 MOST_SPLITS = 10_000
 MOST_ANCHORS = 30
 """Every two anchors are compared, so the work grows with their square."""
-NAMED = 5
-"""More pairs of judges than this are counted, not listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +217,7 @@ class Audit:
 
     selection: Selection
     options: AuditOptions
-    readings: tuple[Provenance, ...]
+    readings: tuple[ImportResult | TableRead, ...]
     reading_options: ReadOptions | None
     summary: Summary
     judges: tuple[JudgeAudit, ...]
@@ -230,7 +234,7 @@ def audit(
     selection: Selection,
     options: AuditOptions | None = None,
     *,
-    readings: Sequence[Provenance] = (),
+    readings: Sequence[ImportResult | TableRead] = (),
     reading_options: ReadOptions | None = None,
 ) -> Audit:
     """Audit the judges of a selection.
@@ -276,7 +280,7 @@ def audit(
     swap = anchor_swap(pairs[None], anchors=anchors, boards=first) if len(boards) > 1 else None
     humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
     used = replace(options, anchors=anchors)
-    notes += [*_unknown_of_judges(judges, used), *_unknown_of_pairs(agreed)]
+    notes += [*unknown_of_judges(judges, used), *unknown_of_pairs(agreed)]
     notes += (
         [f"Anchors {r.anchor_1} and {r.anchor_2}: {r.reason}" for r in swap.rows if r.reason] if swap else []
     )
@@ -319,7 +323,7 @@ def judge_verdicts(
 
     Whoever gold is made of is not graded against it: its own votes would be right by construction.
     """
-    name, level, rules = judge.judge, options.level, options.rules
+    name, rules = judge.judge, options.rules
     counts, outputs = counted.votes.get(name), counted.outputs.get(name)
     outcomes, order = counted.outcomes.get(name), counted.positions.get(name)
     own = judge.own_family
@@ -331,36 +335,35 @@ def judge_verdicts(
             gold=gold,
             outputs=outputs,
             by_category=counted.by_category,
+            estimate=judge.direction.credit if judge.direction else None,
             rules=rules,
         ),
         verdicts.position(name, order, rules=rules),
         verdicts.stability(name, order, rules=rules),
-        verdicts.calibration(name, outcomes, seed=options.seed, bins=options.bins, rules=rules),
+        verdicts.calibration(
+            name,
+            outcomes,
+            seed=options.seed,
+            bins=options.bins,
+            measured=(judge.calibration, judge.floor) if judge.calibration and judge.floor else None,
+            rules=rules,
+        ),
         verdicts.overconfidence(name, outcomes, rules=rules),
-        verdicts.discrimination(name, outcomes, rules=rules),
+        verdicts.discrimination(name, outcomes, estimate=judge.discrimination, rules=rules),
         verdicts.repeatability(name, judge.repeatability, rules=rules),
         agreement_verdict(name, counted.votes, agreed, humans, gold=gold, rules=rules),
         verdicts.ties(name, counts, rules=rules),
-        verdicts.length(name, counted.lengths.get(name), rules=rules),
+        verdicts.length(name, counted.lengths.get(name), estimate=judge.length_beyond_gold, rules=rules),
         verdicts.own_family(
             name,
             *((own.counts, own.side) if own else (None, None)),
             against=own.against if own else "gold",
+            estimate=own.difference if own else None,
             rules=rules,
         ),
-        verdicts.data(name, judge.votes, _missing(outputs, counts, level), counts, rules=rules),
+        data_verdict(name, judge.votes, outputs, counts, rules=rules),
     ]
     return [unless_own_gold(verdict, humans, gold=gold) for verdict in found]
-
-
-def _missing(outputs: OutputCounts | None, counts: VoteCounts | None, level: float) -> Estimate | None:
-    """Share of outputs without a verdict."""
-    if outputs is not None:
-        return estimates.missing_outputs(outputs.item, outputs.n, outputs.missing, level=level)
-    if counts is None:
-        return None
-    n = counts.plus + counts.tie + counts.minus
-    return estimates.missing_outputs(counts.item, n, np.zeros(len(n), dtype=np.int64), level=level)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -445,19 +448,9 @@ def _own_family(name: str, counted: Counted, options: AuditOptions) -> OwnFamily
     against: Literal["gold", "judges"] = "gold"
     if not (votes.gold[side != 0] != NO_GOLD).any():
         others = [one for judge, one in counted.votes.items() if options.family(judge) != family]
-        votes, against = replace(votes, gold=_label_of(others, votes)), "judges"
+        votes, against = replace(votes, gold=estimates.majority_label(others, votes)), "judges"
     found = estimates.side_preference(votes, side, balanced=True, level=options.level)
     return OwnFamily(counts=votes, side=side, against=against, difference=found)
-
-
-def _label_of(judges: Sequence[VoteCounts], votes: VoteCounts) -> IntArray:
-    """Majority label of the votes of several judges, in the rows of `votes`; NO_GOLD where there is none."""
-    size = 1 + max((int(one.comparison.max(initial=-1)) for one in (*judges, votes)), default=-1)
-    total = np.zeros((3, size), dtype=np.int64)
-    for one in judges:
-        total[:, one.comparison] += one.plus, one.tie, one.minus
-    label = np.where(total.sum(axis=0) > 0, majority(*total), NO_GOLD)
-    return label[votes.comparison]
 
 
 def _calibrate(
@@ -564,98 +557,3 @@ def _boards(
             rows.append(JudgedBoard(judge=judge, board=own, pooled_judges=(judge,), left_out_judges=()))
         boards[anchor] = tuple(rows)
     return boards
-
-
-def _unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> list[str]:
-    """One note per reason, with the judges that it concerns; `options` name the anchors that were used."""
-    names: dict[str, list[str]] = {}
-    for judge in judges:
-        for what, why in _unknown(judge, options).items():
-            names.setdefault(f"no {what}, because {why}.", []).append(judge.judge)
-    every = len(judges) if len(judges) > 1 else 0
-    return [
-        f"{'Every judge' if len(found) == every else ', '.join(found)}: {reason}"
-        for reason, found in names.items()
-    ]
-
-
-def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
-    """What the votes of one judge cannot tell → why: of results that are missing, and as results carry it.
-
-    Why there is no calibration or BTD fit at all is noted where they are tried, with the counts.
-    """
-    if not judge.votes.n:
-        what = (
-            "accuracy, no half credit, no confusion table, no position figures, no repeatability, no "
-            "discrimination, no length and no own family"
-        )
-        return {what: "no output has a vote"}
-    reasons: dict[str, str] = {}
-    if judge.accuracy is None:
-        paired = options.correctness == "both_orders" and judge.confusion is not None
-        which = (
-            "with gold was judged in both orders of one run" if paired else "that it judged has a gold label"
-        )
-        reasons["accuracy"] = f"no comparison {which}"
-    if judge.confusion is None:
-        reasons["confusion table"] = "no comparison that it judged has a gold label"
-    for result in (judge.calibration, *judge.th):
-        reasons |= result.unknown if result else {}
-    reasons |= (
-        judge.position.unknown
-        if judge.position
-        else {"position figures": "none of its votes says which response was shown first"}
-    )
-    if judge.btd is not None and not options.splits:
-        reasons["splits"] = "none were asked for"
-    reasons |= _unknown_of_checks(judge)
-    where = " against an anchor" if options.anchors else ""
-    return reasons | (
-        judge.repeatability.unknown
-        if judge.repeatability
-        else {"repeatability": f"it judged no comparison{where} twice in the same way"}
-    )
-
-
-def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
-    """Why half credit, discrimination, length or own family, or a part of one, is not known."""
-    one_item = "one item says nothing of others"
-    reasons = {}
-    if judge.direction is None:
-        reasons["half credit"] = "no comparison that it judged has decided gold"
-    else:
-        if not judge.direction.credit.has_interval:
-            reasons["interval of the half credit"] = one_item
-        if judge.direction.among_decided is None:
-            reasons["share right among decided votes"] = "all its votes on decided gold are ties"
-    if judge.discrimination is None:
-        reasons["discrimination"] = "no verdict has both a confidence and a gold label"
-    elif math.isnan(judge.discrimination.value):
-        reasons["discrimination of right and wrong"] = "all its verdicts are right, or all are wrong"
-    elif not judge.discrimination.has_interval:
-        reasons["discrimination with an interval"] = "fewer than 5 items have a right verdict, or a wrong one"
-    if judge.length is None:
-        reasons["length"] = "no vote decides between responses of known, different length"
-    elif judge.length_beyond_gold is None:
-        reasons["length beyond gold"] = "gold prefers the longer, or the shorter, response nearly always"
-    if judge.own_family is None:
-        reasons["own family"] = "no family was named"
-    elif judge.own_family.difference is None:
-        reasons["own family beyond gold"] = (
-            "it met too few models of its family, or one side nearly always won"
-        )
-    return reasons
-
-
-def _unknown_of_pairs(agreed: AgreementMatrix) -> list[str]:
-    """One note per reason, with the pairs of judges that it concerns."""
-    pairs: dict[str, list[str]] = {}
-    for pair in agreed.pairs:
-        if pair.kappa is None:
-            what = "agreement" if pair.raw is None else "κ"
-            reason = f"no {what}: {pair.reason or 'it is undefined.'}"
-            pairs.setdefault(reason, []).append(f"{pair.judge_1} and {pair.judge_2}")
-    return [
-        f"{'; '.join(found) if len(found) <= NAMED else f'{len(found)} pairs of judges'}: {reason}"
-        for reason, found in pairs.items()
-    ]

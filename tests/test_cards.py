@@ -25,17 +25,10 @@ BOASTER, CAREFUL = "sim-judge-boaster", "sim-judge-careful"
 
 
 def opened(app: AppTest, page: str, **query: str) -> AppTest:
-    """The app on a page, come to by its URL; the Overview, where a test begins, has a judge of its own."""
-    if page == "overview.py":
-        app.query_params.update(query)
+    for name, value in query.items():
+        app.query_params[name] = value
     app.run()
-    if page != "overview.py":
-        app.switch_page(page)
-        app.query_params.update(query)
-        app.run()
-        if "rater" in query:
-            # The box of judges has the same name on both pages, and in a test keeps the Overview's value.
-            app.selectbox(key="rater").set_value(query["rater"]).run()
+    app.switch_page(page).run()
     assert not app.exception
     return app
 
@@ -157,14 +150,14 @@ def test_many_raters_are_counted_in_place_of_a_column_each(store_path: Path) -> 
 
 
 def test_the_overview_shows_the_errors_that_tell_most(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "overview.py", rater=BOASTER)
+    page = opened(app, "overview.py", judge=BOASTER)
     with Store.open(store_path) as store:
         found = telling_errors(store, DEMO, BOASTER)
     assert set(found) == {"surest", "flipped", "against people"}
     for votes in found.values():
         assert f"{votes['item_id'][0]} · {votes['category'][0]}" in texts(page)
     assert f"{BOASTER} saw A first and said A is better" in texts(page)
-    page.selectbox(key="rater").set_value("sim-person-1").run()
+    page.selectbox(key="judge").set_value("sim-person-1").run()
     assert "No pair of votes in both orders differs." in texts(page)
 
 

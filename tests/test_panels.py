@@ -12,7 +12,7 @@ from patience import LONG
 from readings import reading
 
 from core.auditing import Audit, AuditOptions, audit
-from core.interpretation.leaderboard import judged_unequally
+from core.interpretation.leaderboard import ALL_POOLED, judged_unequally
 from core.leaderboard.anchored import board
 from core.leaderboard.panels import panels
 from core.records import PairScores, Panel
@@ -191,4 +191,8 @@ def test_the_page_pools_only_what_the_same_judges_judged(
     assert "Not all models were judged by the same judges against z" in said
     assert "Without a number" not in said
     assert {"good", "fine"}.isdisjoint(app.dataframe[0].value["model"])
+    assert ALL_POOLED not in [element.value for element in app.text]
+    app.query_params["board"] = "Other ratings"
+    app.run()
+    assert ALL_POOLED in [element.value for element in app.text]
     st.cache_resource.clear()

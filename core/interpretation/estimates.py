@@ -6,7 +6,7 @@ few items with most votes decide.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from ..stats.estimate import Estimate
 from ..stats.intervals import dense_codes, item_means, mean_interval, wilson_by_item
 
 if TYPE_CHECKING:
+    from ..confidence.calibration_error import Calibration, NoiseFloor
     from ..records import FloatArray, IntArray, LengthCounts, PositionCounts
 
 
@@ -108,19 +109,23 @@ def expected_calibration_error(
     bins: int = 10,
     level: float = 0.95,
     draws: int = 1000,
+    measured: tuple[Calibration, NoiseFloor] | None = None,
 ) -> tuple[Estimate, float] | None:
     """ECE with its interval by item, n the items, and what noise alone shows in 97.5 % of draws.
 
+    measured : both of the same outcomes, bins and level, where they are known already.
     None without a verdict that has a confidence and gold.
     """
     known = outcomes.with_confidence()
     if not known.n.sum():
         return None
-    found = calibration(known, bins=bins, level=level)
-    # A generator of its own, so that the floor is that of the tables, where nothing was drawn before it.
-    floor = noise_floor(
-        known, rng=deepcopy(rng), bins=bins, level=level, draws=draws, diagram=found.reliability
-    )
+    if measured is None:
+        found = calibration(known, bins=bins, level=level)
+        # A generator of its own, so that the floor is that of the tables, where nothing was drawn before it.
+        own = deepcopy(rng)
+        floor = noise_floor(known, rng=own, bins=bins, level=level, draws=draws, diagram=found.reliability)
+    else:
+        found, floor = measured
     interval = ece_interval(known, rng=rng, bins=bins, level=level, iterations=draws)
     return replace(interval, value=found.ece, n=found.items), by_chance(floor)
 
@@ -265,6 +270,16 @@ def people_agreement(people: Mapping[str, VoteCounts], *, level: float = 0.95) -
     if not used.any():
         return None
     return wilson_by_item(item[used], persons[used], credit[used], half_credit=True, level=level)
+
+
+def majority_label(judges: Sequence[VoteCounts], votes: VoteCounts) -> IntArray:
+    """Label of the votes of several judges together, in the rows of `votes`; NO_GOLD where there is none."""
+    size = 1 + max((int(one.comparison.max(initial=-1)) for one in (*judges, votes)), default=-1)
+    total = np.zeros((3, size), dtype=np.int64)
+    for one in judges:
+        total[:, one.comparison] += one.plus, one.tie, one.minus
+    label = np.where(total.sum(axis=0) > 0, majority(*total), NO_GOLD)
+    return label[votes.comparison]
 
 
 def missing_outputs(item: IntArray, outputs: IntArray, missing: IntArray, *, level: float = 0.95) -> Estimate:

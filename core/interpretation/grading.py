@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+import numpy as np
+
 from ..agreement.kappa import AgreementMatrix, JudgePair
 from ..records import NO_GOLD, OutputCounts, VoteCounts
+from ..stats.estimate import Estimate
+from ..store.browse import JudgeSummary
 from . import estimates, verdicts
 from .rules import BY_DEFAULT, Rules
 from .verdicts import Verdict
@@ -25,11 +29,13 @@ def accuracy_verdict(
     gold: str = "given",
     outputs: OutputCounts | None = None,
     by_category: Mapping[str, Mapping[str, VoteCounts]] | None = None,
+    estimate: Estimate | None = None,
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Accuracy of one judge; with gold made of people's votes their own agreement sets the limits.
 
     outputs : of the judge, where some have no verdict.  by_category : category → judge → votes.
+    estimate : of its votes alone, where it is known already.
     """
     people = _other_people(name, votes, humans)
     ceiling = None
@@ -43,6 +49,7 @@ def accuracy_verdict(
         categories={
             category: of[name] for category, of in (by_category or {}).items() if category and name in of
         },
+        estimate=estimate,
         rules=rules,
     )
     return unless_own_gold(found, humans, gold=gold)
@@ -72,6 +79,24 @@ def agreement_verdict(
         one_label=_largest_label(counts),
         rules=rules,
     )
+
+
+def data_verdict(
+    name: str,
+    votes: JudgeSummary,
+    outputs: OutputCounts | None,
+    counts: VoteCounts | None,
+    *,
+    rules: Rules = BY_DEFAULT,
+) -> Verdict:
+    """How many outputs of one judge have no verdict; `outputs` where some have none."""
+    missing = None
+    if outputs is not None:
+        missing = estimates.missing_outputs(outputs.item, outputs.n, outputs.missing, level=rules.level)
+    elif counts is not None:
+        n = counts.plus + counts.tie + counts.minus
+        missing = estimates.missing_outputs(counts.item, n, np.zeros(len(n), np.int64), level=rules.level)
+    return verdicts.data(name, votes, missing, counts, rules=rules)
 
 
 def unless_own_gold(found: Verdict, humans: Collection[str], *, gold: str) -> Verdict:

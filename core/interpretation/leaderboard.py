@@ -130,6 +130,12 @@ def judged_unequally(found: Sequence[Panel]) -> str | None:
     return " ".join(parts)
 
 
+ALL_POOLED = (
+    "Unlike the board, this pools the votes of all judges, though not all of them judged every model: part "
+    "of what differs between models can be how strict their judges are. Choose one judge to compare them."
+)
+
+
 def pooled_by(judges: Sequence[str], left_out: Sequence[str]) -> str:
     """Whose votes make a pooled board."""
     if not left_out:

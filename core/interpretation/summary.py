@@ -58,7 +58,7 @@ NEEDS = {
     "agreement": "people's votes on the same comparisons",
     "ties": "gold labels",
     "length": "the responses or their lengths, and gold labels",
-    "own_family": "which models are of a judge's own family (--family)",
+    "own_family": "which models are of a judge's own family",
 }
 """What a check needs when it is unknown."""
 

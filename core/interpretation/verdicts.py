@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from .rules import (
     clause,
     grade,
 )
+
+if TYPE_CHECKING:
+    from ..confidence.calibration_error import Calibration, NoiseFloor
 
 GRADES: tuple[Grade, ...] = ("ok", "unclear", "unknown", "warn", "fail")
 """From best to worst."""
@@ -153,6 +156,7 @@ def accuracy(
     credited: VoteCounts | None = None,
     ceiling: Estimate | None = None,
     categories: Mapping[str, VoteCounts] | None = None,
+    estimate: Estimate | None = None,
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Half credit on decided gold: right 1, tie ½, opposite 0 (`estimates.direction`).
@@ -161,8 +165,11 @@ def accuracy(
     ceiling : how often a left-out person says what the others say, where gold is made by people: a judge that
         reaches people's rate is not failed.
     categories : its votes by category, of which the weakest is named.
+    estimate : that of `counts`, here and below where it is known already.
     """
-    found = None if counts is None else estimates.direction(credited or counts, level=rules.level)
+    found = estimate
+    if counts is not None and (found is None or credited is not None):
+        found = estimates.direction(credited or counts, level=rules.level)
     if counts is None or found is None:
         return unknown(
             judge, "accuracy", "Accuracy is unknown: no comparison that it judged has decided gold."
@@ -293,18 +300,21 @@ def calibration(
     *,
     seed: int = 0,
     bins: int = 10,
+    measured: tuple[Calibration, NoiseFloor] | None = None,
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """ECE with its interval by item, beside what noise alone shows of a perfectly calibrated judge."""
     rng = np.random.default_rng(seed)
-    measured = (
+    known = (
         None
         if outcomes is None
-        else estimates.expected_calibration_error(outcomes, rng=rng, bins=bins, level=rules.level)
+        else estimates.expected_calibration_error(
+            outcomes, rng=rng, bins=bins, level=rules.level, measured=measured
+        )
     )
-    if measured is None:
+    if known is None:
         return unknown(judge, "calibration", f"Calibration is unknown: {NO_CONFIDENCE}")
-    found, floor = measured
+    found, floor = known
     text = (
         f"Stated confidence misses the share right by {_unsigned(found.value)} points on average "
         f"(ECE; {_unsigned_ends(found)}{_items(found.n)}), and noise alone shows "
@@ -340,10 +350,13 @@ def discrimination(
     judge: str,
     outcomes: OutcomeCounts | None,
     *,
+    estimate: Estimate | None = None,
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Does confidence separate right from wrong verdicts: AUROC (`confidence.selective.auroc`)."""
-    found = None if outcomes is None else estimates.discrimination(outcomes, level=rules.level)
+    found = estimate
+    if outcomes is not None and found is None:
+        found = estimates.discrimination(outcomes, level=rules.level)
     if outcomes is None or found is None:
         return unknown(judge, "discrimination", f"Discrimination is unknown: {NO_CONFIDENCE}")
     if constant(outcomes):
@@ -453,13 +466,14 @@ def length(
     judge: str,
     counts: LengthCounts | None,
     *,
+    estimate: Estimate | None = None,
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Preference for the longer response beyond gold's, wherever gold prefers it and wherever it does not."""
     if counts is None or not (counts.gold != NO_GOLD).any():
         why = "no length or text" if counts is None else "no gold label on responses of different length"
         return unknown(judge, "length", f"Preference for length is unknown: there is {why}.")
-    found = estimates.length_preference(counts, balanced=True, level=rules.level)
+    found = estimate or estimates.length_preference(counts, balanced=True, level=rules.level)
     if found is None:
         return unknown(
             judge,
@@ -480,6 +494,7 @@ def own_family(
     side: IntArray | None,
     *,
     against: Literal["gold", "judges"] = "gold",
+    estimate: Estimate | None = None,
     rules: Rules = BY_DEFAULT,
 ) -> Verdict:
     """Preference for models of its own family beyond gold's, or beyond that of judges of no such family.
@@ -495,7 +510,7 @@ def own_family(
             "own_family",
             "Preference for its own family is unknown: it judged no model of its family against another.",
         )
-    found = estimates.side_preference(counts, side, balanced=True, level=rules.level)
+    found = estimate or estimates.side_preference(counts, side, balanced=True, level=rules.level)
     reference = "gold" if against == "gold" else "the majority of the other judges"
     if found is None:
         return unknown(

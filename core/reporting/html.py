@@ -26,6 +26,7 @@ from markupsafe import Markup
 from ..aggregation.rules import RULES
 from ..auditing import Audit
 from ..confidence.calibration_error import by_chance
+from ..interpretation.card import card, panels, ranked
 from ..interpretation.format import SAYS, one_line, percent
 from ..interpretation.format import number as written
 from ..interpretation.leaderboard import pooled_by
@@ -37,6 +38,7 @@ from ..plots.agreement import accuracies, confusion_matrix
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
 from ..plots.leaderboard import board_figure
+from ..plots.overview import evidence_strip
 from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
 from .document import options_of
@@ -53,6 +55,8 @@ PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
 """Colour of words that warn: the figures' orange, on white as dark as text has to be (4.5 to 1)."""
 TOGETHER = 5
 """Judges in one reliability diagram; more could not be distinguished."""
+FIRST = 6
+"""Judges in the picture that opens the report."""
 MOST_DRAWN = 20
 """Judges with a figure of their own, and models in the figure of a board; tables have all of them."""
 MOST_BOARDS = 12
@@ -63,6 +67,7 @@ def report(audit: Audit) -> str:
     """The file as text, to be written as UTF-8."""
     names = ", ".join(reading.name for reading in audit.readings) or ", ".join(audit.summary.datasets)
     made = [
+        ("decision", "Decision", _decision),
         ("verdicts", "Verdicts", _verdicts),
         ("judges", "Judges", _judges),
         ("calibration", "Calibration", _calibration),
@@ -181,6 +186,26 @@ VERDICTS = (
 
 def _graded(grade: Grade) -> Markup:
     return Markup(f'<span class="grade-{grade}">{SIGNS[grade]} {grade}</span>')
+
+
+def _decision(audit: Audit) -> Iterator[Part]:
+    """As the Overview opens: the card of the best supported judge, and the evidence on the first few."""
+    people = tuple(judge.judge for judge in audit.judges if judge.rater_type == "human")
+    rows = ranked(audit.verdicts, people=people)[:FIRST]
+    best = next(judge for judge in audit.judges if judge.judge == rows[0])
+    own = [verdict for verdict in audit.verdicts if verdict.judge == best.judge]
+    flips = best.position.flip_rate if best.position else None
+    said = card(best.judge, audit.overall[best.judge], own, flips)
+    grade = GRADE_OF[said.verdict]
+    yield "words", "h3", f"{SIGNS[grade]} {said.judge}: {said.word}", f"grade-{grade}"
+    yield "words", "p", said.sentence
+    if said.advice:
+        yield "words", "p", f"What to do: {' '.join(said.advice)}"
+    drawn = panels(audit.verdicts, audit.options.rules)
+    if any(panel.values for panel in drawn):
+        others = tuple(name for name in people if name not in rows)
+        strip = partial(evidence_strip, drawn, rows, people=others, chosen=best.judge, stacked=True)
+        yield _figure(strip, "Right, honest confidence, ignores order, repeats itself: a row per judge")
 
 
 def _verdicts(audit: Audit) -> Iterator[Part]:

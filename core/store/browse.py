@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UnknownName
 from ..schema import COLUMN_NAMES, FORMS, STATUSES, ImportResult, Kind, Selection
-from .cells import LABELS, ORDERS
+from .cells import LABELS, MISSING, ORDERS
 from .selection import (
     PAGES,
     TOLD,
@@ -69,8 +69,8 @@ class DatasetInfo:
 def datasets(store: Database | Snapshot) -> list[DatasetInfo]:
     """The data sets in order of name."""
     counted = {
-        "votes": """select t.dataset, sum(t.n + t.unparsed + t.refused + t.error)::bigint as total
-                    from tallies t group by t.dataset""",
+        "votes": f"""select v.dataset, sum(v.n + {MISSING})::bigint as total
+                    from tallies v group by v.dataset""",
         "scores": "select dataset, count(*) as total from scores group by dataset",
         "rankings": "select dataset, count(distinct id) as total from rankings group by dataset",
         "comparisons": "select dataset, count(*) as total from comparisons group by dataset",
@@ -207,7 +207,7 @@ def _judges(store: Snapshot, selected: Scope) -> tuple[JudgeSummary, ...]:
     placed = " + ".join(f"v.{order}_{label}" for order in ORDERS for label in LABELS)
     counted = {
         **{name: f"v.{name}" for name in ("plus", "tie", "minus", "n")},
-        "failed": "v.unparsed + v.refused + v.error",
+        "failed": MISSING,
         "labelled": "case when g.gold is not null then v.n else 0 end",
         "with_confidence": "v.stated",
         "with_position": placed,

@@ -16,6 +16,10 @@ Cell = Literal["tallies", "runs"]
 ORDERS = {"ab": 1, "ba": -1}
 LABELS = {"minus": -1, "tie": 0, "plus": 1}
 RUNS_PER_BLOCK = 20
+FAILED = STATUSES[1:]
+"""Votes without a verdict, by the reason."""
+MISSING = " + ".join(f"v.{name}" for name in FAILED)
+"""SQL: votes without a verdict of a tally `v`."""
 
 
 def _number(name: str, condition: str) -> str:
@@ -32,7 +36,7 @@ _TALLIED = ", ".join(
             for name, vote in LABELS.items()
         ),
         _number("stated", "v.status = 0 and v.confidence is not null"),
-        *(_number(name, f"v.status = {code}") for code, name in enumerate(STATUSES) if code),
+        *(_number(name, f"v.status = {STATUSES.index(name)}") for name in FAILED),
     )
 )
 _RUN = ", ".join(
@@ -71,7 +75,7 @@ CELLS: Mapping[Cell, str] = {
 
 tallies : votes of a judge on a comparison, by category and kind of rater. `n` usable ones, `minus`, `tie` and
 `plus` among them, the same of those shown as `ab` or `ba`, `stated` those with a confidence, and the failed
-ones by status (`unparsed`, `refused` …).
+ones by `FAILED`.
 
 runs : repetitions of a judge on a comparison, up to 20 in a row. `n_ab`, `n_ba`, `n_neither` have a usable
 vote in that order, `n_both` in both; of these `flips` differ, `hard_flips` are +1 against -1, and `slot_sum`

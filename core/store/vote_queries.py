@@ -37,7 +37,7 @@ from .browse import (
     summary,
     values,
 )
-from .cells import LABELS, ORDERS
+from .cells import LABELS, MISSING, ORDERS
 from .marks import Mark, count_behind, telling_errors, votes_behind
 from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
@@ -168,11 +168,12 @@ def outputs(store: Snapshot, selection: Selection) -> dict[str, OutputCounts]:
             """
             with n as (
                 select v.judge, v.comparison, {per_vote},
-                       sum(v.unparsed + v.refused + v.error)::bigint as missing
+                       sum({missing})::bigint as missing
                 from {tallies} v group by v.judge, v.comparison)
             select n.*, g.item, coalesce(g.gold, {NO_GOLD})::bigint as gold_
             from n join {gold} g using (comparison) order by n.judge, n.comparison""",
             per_vote=PER_VOTE,
+            missing=MISSING,
         ),
         selected.params,
     )

@@ -163,7 +163,7 @@ def test_browser_hostile_names_are_only_text(chromium, tmp_path):
 
 
 def test_browser_a_button_goes_to_another_page_with_its_state_in_the_url(visitor):
-    visitor.open("/?category=Math&rater=sim-judge-careful")
+    visitor.open("/?category=Math&judge=sim-judge-careful")
     visitor.page.get_by_text("Every check in words").click()
     visitor.page.get_by_role("button", name="See calibration").click()
     visitor.page.wait_for_url("**/calibration?**judges=**")

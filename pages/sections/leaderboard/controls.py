@@ -10,7 +10,13 @@ import streamlit as st
 
 from core.agreement.kappa import agreement_matrix, reliability_factor
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard import TriangleSummary, judged_unequally, no_board, triangle_summaries
+from core.interpretation.leaderboard import (
+    ALL_POOLED,
+    TriangleSummary,
+    judged_unequally,
+    no_board,
+    triangle_summaries,
+)
 from core.leaderboard.anchored import Board, Prior, board, met
 from core.leaderboard.anchors import Triangles, anchor_swap, anchors, triangles
 from core.leaderboard.panels import panels, unequal
@@ -72,6 +78,12 @@ class PageState(widgets.View):
     def apart(self) -> str | None:
         """Why the pooled board is that of some judges; None where all are pooled, or a judge is chosen."""
         return judged_unequally(self.panels) if self.judge is None else None
+
+
+def all_pooled(state: PageState) -> None:
+    """Say that what follows pools judges of different models, where it does."""
+    if state.apart:
+        st.text(ALL_POOLED)
 
 
 def read_controls() -> PageState:

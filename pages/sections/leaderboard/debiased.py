@@ -11,7 +11,7 @@ from core.interpretation.leaderboard_checks import DEBIASED
 from core.leaderboard import debiased
 from core.plots.base import COLOURS, Style
 from core.plots.leaderboard_checks import debiased_figure
-from pages.sections.leaderboard.controls import PageState
+from pages.sections.leaderboard.controls import PageState, all_pooled
 from pages.shared import cached, cards, widgets
 
 SHOWN = 12
@@ -51,6 +51,8 @@ def debiased_tab(state: PageState) -> None:
     subject = by_name.get(chosen or "", worst)
     answer.text(sentences.debiased(subject.model, state.anchor, state.judge, subject.rate))
     answer.text(sentences.corrected(subject.two_class))
+    with answer:
+        all_pooled(state)
     style = Style(colour=COLOURS[state.look].accent, symbol="circle")
     if state.judge:
         style = state.styles[state.judge]

@@ -10,7 +10,7 @@ from core.interpretation import tables
 from core.leaderboard.judge_dispersion import RatingSpread, rating_spread
 from core.leaderboard.standings import SCALES, OutsideComparison, compare_outside, read_outside
 from core.plots.leaderboard import outside_figure, ratings_figure
-from pages.sections.leaderboard.controls import PageState, how_many
+from pages.sections.leaderboard.controls import PageState, all_pooled, how_many
 from pages.shared import cached, cards, widgets
 
 SHOWN = 8
@@ -20,6 +20,7 @@ def ratings_tab(state: PageState) -> None:
     """The answer in words, every rating of each model as a figure, judges' dispersion and all numbers."""
     found = cached.computed("rating spread", (*state.key, state.anchor), lambda: _spread(state))
     st.text(sentences.other_ratings(found))
+    all_pooled(state)
     drawn, measured = st.columns([3, 2], gap="medium")
     marks = {row.model: state.votes(row.model) for row in state.board.rows}
     shown = how_many(len(marks), SHOWN, key="ratings_all", place=measured)

@@ -21,7 +21,7 @@ from core.leaderboard.robustness import (
 )
 from core.plots import leaderboard_checks as plots
 from core.plots.leaderboard import task_key, tasks_figure
-from pages.sections.leaderboard.controls import PageState, how_many
+from pages.sections.leaderboard.controls import PageState, all_pooled, how_many
 from pages.shared import cached, cards, widgets
 
 SHOWN = 12
@@ -161,6 +161,7 @@ def tasks_tab(state: PageState) -> None:
         widgets.not_applicable(f"{error}.")
         return
     st.text(sentences.tasks(found))
+    all_pooled(state)
     drawn, measured = st.columns([3, 2], gap="medium")
     marks = {row.model: state.votes(row.model) for row in found.rows}
     for task, known_board in found.boards.items():
