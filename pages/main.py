@@ -223,7 +223,8 @@ def leave_for(target: str) -> None:
     st.switch_page(target)
 
 
-st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
+# Else the icon of a page becomes the tab's, which Streamlit asks another host for.
+st.set_page_config(page_title="Appellate", page_icon=LOGO, layout="wide", initial_sidebar_state="auto")
 st.html(STYLE.replace("</style>", f"{grade_colours()}</style>"))
 st.logo(LOGO, size="large", link=None)
 if type(get_instance()) is Runtime and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):

@@ -105,7 +105,7 @@ def test_gold_can_be_formed_from_the_human_votes(app):
 
 
 def test_a_button_opens_another_page_and_keeps_the_filters(app):
-    opened(app, "overview", category="Math", rater="sim-judge-careful")
+    opened(app, "overview", category="Math", judge="sim-judge-careful")
     app.button(key="go-calibration").click().run()
     assert not app.exception
     assert app.title[0].value == "Calibration"
@@ -237,7 +237,7 @@ def test_the_overview_says_what_the_audit_says(app):
     from core.interpretation.card import card
     from core.interpretation.summary import answer, because, best_supported, confidence_line
 
-    page = opened(app, "overview", rater="sim-judge-boaster")
+    page = opened(app, "overview", judge="sim-judge-boaster")
     found = audited()
     people = [judge.judge for judge in found.judges if judge.rater_type == "human"]
     of = {judge.judge: judge for judge in found.judges}
@@ -262,9 +262,9 @@ def test_the_overview_says_what_the_audit_says(app):
 
 
 def test_the_overview_starts_with_the_best_judge_and_keeps_earlier_links(app):
-    assert opened(app, "overview").selectbox(key="rater").value == "sim-judge-decisive"
+    assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-decisive"
     other = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
-    assert opened(other, "overview", checked="sim-judge-careful").selectbox(key="rater").value == (
+    assert opened(other, "overview", checked="sim-judge-careful").selectbox(key="judge").value == (
         "sim-judge-careful"
     )
 

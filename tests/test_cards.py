@@ -150,14 +150,14 @@ def test_many_raters_are_counted_in_place_of_a_column_each(store_path: Path) -> 
 
 
 def test_the_overview_shows_the_errors_that_tell_most(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "overview.py", rater=BOASTER)
+    page = opened(app, "overview.py", judge=BOASTER)
     with Store.open(store_path) as store:
         found = telling_errors(store, DEMO, BOASTER)
     assert set(found) == {"surest", "flipped", "against people"}
     for votes in found.values():
         assert f"{votes['item_id'][0]} · {votes['category'][0]}" in texts(page)
     assert f"{BOASTER} saw A first and said A is better" in texts(page)
-    page.selectbox(key="checked").set_value("sim-person-1").run()
+    page.selectbox(key="judge").set_value("sim-person-1").run()
     assert "No pair of votes in both orders differs." in texts(page)
 
 

@@ -26,6 +26,7 @@ from markupsafe import Markup
 from ..aggregation.rules import RULES
 from ..auditing import Audit
 from ..confidence.calibration_error import by_chance
+from ..interpretation.card import card, panels, ranked
 from ..interpretation.format import SAYS, one_line, percent
 from ..interpretation.format import number as written
 from ..interpretation.leaderboard import pooled_by
@@ -37,6 +38,7 @@ from ..plots.agreement import accuracies, confusion_matrix
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
 from ..plots.leaderboard import board_figure
+from ..plots.overview import MOST_ROWS, evidence_strip
 from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
 from .document import options_of
@@ -63,6 +65,7 @@ def report(audit: Audit) -> str:
     """The file as text, to be written as UTF-8."""
     names = ", ".join(reading.name for reading in audit.readings) or ", ".join(audit.summary.datasets)
     made = [
+        ("first", "The answer", _first),
         ("verdicts", "Verdicts", _verdicts),
         ("judges", "Judges", _judges),
         ("calibration", "Calibration", _calibration),
@@ -180,7 +183,51 @@ VERDICTS = (
 
 
 def _graded(grade: Grade) -> Markup:
-    return Markup(f'<span class="grade-{grade}">{SIGNS[grade]} {grade}</span>')
+    return _sign(grade, grade)
+
+
+CHECKED = (
+    Column("judge", lambda row: row[0].judge, TEXT),
+    Column("verdict", lambda row: _sign(GRADE_OF[row[0].verdict], row[0].word), TEXT),
+    Column("found", lambda row: row[0].sentence, TEXT),
+    Column("what to do", lambda row: " ".join(row[0].advice), TEXT),
+)
+
+
+def _first(audit: Audit) -> Iterator[Part]:
+    """The decision card of the best judge, the evidence as a picture, and a row per judge on one page."""
+    people = [judge.judge for judge in audit.judges if judge.rater_type == "human"]
+    of = {judge.judge: judge for judge in audit.judges}
+    order = ranked(audit.verdicts, people=people)
+    order += [name for name in people if name not in order]
+    cards = []
+    for name in order:
+        position = of[name].position
+        own = [verdict for verdict in audit.verdicts if verdict.judge == name]
+        cards.append(card(name, audit.overall[name], own, position.flip_rate if position else None))
+    best = cards[0]
+    grade = GRADE_OF[best.verdict]
+    yield "words", "p", f"{SIGNS[grade]} {best.word}: {best.judge}", f"card grade-{grade}"
+    yield "words", "p", best.sentence
+    if best.advice:
+        yield "words", "p", f"What to do: {' '.join(best.advice)}"
+    rows = [name for name in order if name not in people][:MOST_ROWS] or order[:MOST_ROWS]
+    evidence = panels(audit.verdicts, audit.options.rules)
+    drawn = partial(
+        evidence_strip,
+        evidence,
+        rows,
+        people=[name for name in people if name not in rows],
+        chosen=rows[0],
+    )
+    if any(panel.values for panel in evidence):
+        yield _figure(drawn, "Evidence for each judge, the best first")
+    if len(cards) > 1:
+        yield "table", "All raters, the best judge first", CHECKED, [(one,) for one in cards]
+
+
+def _sign(grade: Grade, word: str) -> Markup:
+    return Markup(f'<span class="grade-{grade}">{SIGNS[grade]} {word}</span>')
 
 
 def _verdicts(audit: Audit) -> Iterator[Part]:

@@ -147,13 +147,13 @@ def decision_card(state: Screen) -> str:
     word = head.container(width="content")
     # Links of earlier versions called the judge so.
     if (earlier := st.query_params.get("checked")) in state.raters:
-        st.session_state.setdefault("rater", earlier)
+        st.session_state.setdefault("judge", earlier)
     judge = str(
         widgets.select(
             "Judge",
             state.raters,
             start=state.ranked[0],
-            key="rater",
+            key="judge",
             place=head,
             label_visibility="collapsed",
             width=340,
@@ -193,15 +193,15 @@ def evidence(state: Screen, judge: str) -> int:
         if many:
             left, right = st.columns([5, 3], gap="small")
             with left:
-                widgets.figure(strip(rows), "strip", alt=alt, marks=marks, into="rater")
+                widgets.figure(strip(rows), "strip", alt=alt, marks=marks, into="judge")
             with right:
                 _map(state, judge, drawn, marks)
         else:
-            widgets.figure(strip(rows), "strip", alt=alt, marks=marks, into="rater")
+            widgets.figure(strip(rows), "strip", alt=alt, marks=marks, into="judge")
     best = tuple(dict.fromkeys((judge, state.ranked[0])))
     with st.container(key="narrow-strip"):
         fig = strip(best, stacked=True)
-        widgets.figure(fig, "strip-narrow", alt=alt, marks=marks, into="rater")
+        widgets.figure(fig, "strip-narrow", alt=alt, marks=marks, into="judge")
     if many:
         left_out = f" of {len(state.ranked)}" + (
             f", {ALL_ROWS} at most" if len(state.ranked) > ALL_ROWS else ""
@@ -219,7 +219,7 @@ def _map(state: Screen, judge: str, drawn: tuple[Panel, ...], marks: dict[str, b
     of = {name: one for name, one in right.items() if name in state.ranked}
     fig = trust_map(of, flips, chosen=judge, theme=state.look)
     alt = "Share right against changes by order, a mark per judge; the best five are named"
-    widgets.figure(fig, "map", alt=alt, marks=marks, into="rater")
+    widgets.figure(fig, "map", alt=alt, marks=marks, into="judge")
 
 
 def matrix(state: Screen, judge: str, most: int) -> None:
