@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -312,7 +313,10 @@ class Spark(Engine):
     def __init__(self, shown: str, table: str, url: str) -> None:
         super().__init__(shown, table)
         try:
-            from pyspark.sql import SparkSession
+            with warnings.catch_warnings():
+                # It says that it does not know our pandas, which is not asked for anything.
+                warnings.simplefilter("ignore", FutureWarning)
+                from pyspark.sql import SparkSession
         except ImportError:
             raise missing("pyspark-client", "spark") from None
         self._kept: list[str] = []
