@@ -167,6 +167,8 @@ def _deepest(text: bytes) -> int:
 
 
 def _read(name: str, path: Path, max_bytes: int) -> bytes:
+    if "\0" in str(path):
+        raise UnreadableFile(f"{name}: a name with a NUL character is no file's. Check the path.")
     try:
         if path.is_dir():
             raise UnreadableFile(f"{name}: is a folder. Name the file in it.")

@@ -119,7 +119,7 @@ def _json_lines(content: bytes, name: str) -> Rows:
             raise UnreadableFile(f"{name}, line {number}: is no JSON object")
         rows.append({key: _cell(value) for key, value in found.items()})
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    return [dict.fromkeys(columns, "") | row for row in rows], columns
+    return [{column: row.get(column, "") for column in columns} for row in rows], columns
 
 
 def _parquet(content: bytes, name: str) -> Rows:
@@ -130,8 +130,10 @@ def _parquet(content: bytes, name: str) -> Rows:
         table = pq.read_table(pa.BufferReader(content))
     except pa.ArrowException as error:
         raise UnreadableFile(f"{name}: cannot be read as Parquet ({error})") from error
-    rows = [{key: _cell(value) for key, value in row.items()} for row in table.to_pylist()]
-    return rows, table.column_names
+    rows: list[dict[str, str | None]] = [
+        {key: _cell(value) for key, value in row.items()} for row in table.to_pylist()
+    ]
+    return rows, list(table.column_names)
 
 
 def _cell(value: object) -> str:

@@ -38,7 +38,7 @@ from ..plots.agreement import accuracies, confusion_matrix
 from ..plots.base import COLOURS, Theme, drawing_library, rater_styles, to_json
 from ..plots.calibration import reliability_diagram
 from ..plots.leaderboard import board_figure
-from ..plots.overview import evidence_strip
+from ..plots.overview import MOST_ROWS, evidence_strip
 from ..plots.position import flips, slot_biases
 from ..stats.estimate import Estimate
 from .document import options_of
@@ -55,8 +55,6 @@ PROBLEM: dict[Theme, str] = {"light": "#a84700", "dark": "#f0803c"}
 """Colour of words that warn: the figures' orange, on white as dark as text has to be (4.5 to 1)."""
 TOGETHER = 5
 """Judges in one reliability diagram; more could not be distinguished."""
-FIRST = 6
-"""Judges in the picture that opens the report."""
 MOST_DRAWN = 20
 """Judges with a figure of their own, and models in the figure of a board; tables have all of them."""
 MOST_BOARDS = 12
@@ -67,7 +65,7 @@ def report(audit: Audit) -> str:
     """The file as text, to be written as UTF-8."""
     names = ", ".join(reading.name for reading in audit.readings) or ", ".join(audit.summary.datasets)
     made = [
-        ("decision", "Decision", _decision),
+        ("first", "The answer", _first),
         ("verdicts", "Verdicts", _verdicts),
         ("judges", "Judges", _judges),
         ("calibration", "Calibration", _calibration),
@@ -185,27 +183,51 @@ VERDICTS = (
 
 
 def _graded(grade: Grade) -> Markup:
-    return Markup(f'<span class="grade-{grade}">{SIGNS[grade]} {grade}</span>')
+    return _sign(grade, grade)
 
 
-def _decision(audit: Audit) -> Iterator[Part]:
-    """As the Overview opens: the card of the best supported judge, and the evidence on the first few."""
-    people = tuple(judge.judge for judge in audit.judges if judge.rater_type == "human")
-    rows = ranked(audit.verdicts, people=people)[:FIRST]
-    best = next(judge for judge in audit.judges if judge.judge == rows[0])
-    own = [verdict for verdict in audit.verdicts if verdict.judge == best.judge]
-    flips = best.position.flip_rate if best.position else None
-    said = card(best.judge, audit.overall[best.judge], own, flips)
-    grade = GRADE_OF[said.verdict]
-    yield "words", "h3", f"{SIGNS[grade]} {said.judge}: {said.word}", f"grade-{grade}"
-    yield "words", "p", said.sentence
-    if said.advice:
-        yield "words", "p", f"What to do: {' '.join(said.advice)}"
-    drawn = panels(audit.verdicts, audit.options.rules)
-    if any(panel.values for panel in drawn):
-        others = tuple(name for name in people if name not in rows)
-        strip = partial(evidence_strip, drawn, rows, people=others, chosen=best.judge, stacked=True)
-        yield _figure(strip, "Right, honest confidence, ignores order, repeats itself: a row per judge")
+CHECKED = (
+    Column("judge", lambda row: row[0].judge, TEXT),
+    Column("verdict", lambda row: _sign(GRADE_OF[row[0].verdict], row[0].word), TEXT),
+    Column("found", lambda row: row[0].sentence, TEXT),
+    Column("what to do", lambda row: " ".join(row[0].advice), TEXT),
+)
+
+
+def _first(audit: Audit) -> Iterator[Part]:
+    """The decision card of the best judge, the evidence as a picture, and a row per judge on one page."""
+    people = [judge.judge for judge in audit.judges if judge.rater_type == "human"]
+    of = {judge.judge: judge for judge in audit.judges}
+    order = ranked(audit.verdicts, people=people)
+    order += [name for name in people if name not in order]
+    cards = []
+    for name in order:
+        position = of[name].position
+        own = [verdict for verdict in audit.verdicts if verdict.judge == name]
+        cards.append(card(name, audit.overall[name], own, position.flip_rate if position else None))
+    best = cards[0]
+    grade = GRADE_OF[best.verdict]
+    yield "words", "p", f"{SIGNS[grade]} {best.word}: {best.judge}", f"card grade-{grade}"
+    yield "words", "p", best.sentence
+    if best.advice:
+        yield "words", "p", f"What to do: {' '.join(best.advice)}"
+    rows = [name for name in order if name not in people][:MOST_ROWS] or order[:MOST_ROWS]
+    evidence = panels(audit.verdicts, audit.options.rules)
+    drawn = partial(
+        evidence_strip,
+        evidence,
+        rows,
+        people=[name for name in people if name not in rows],
+        chosen=rows[0],
+    )
+    if any(panel.values for panel in evidence):
+        yield _figure(drawn, "Evidence for each judge, the best first")
+    if len(cards) > 1:
+        yield "table", "All raters, the best judge first", CHECKED, [(one,) for one in cards]
+
+
+def _sign(grade: Grade, word: str) -> Markup:
+    return Markup(f'<span class="grade-{grade}">{SIGNS[grade]} {word}</span>')
 
 
 def _verdicts(audit: Audit) -> Iterator[Part]:

@@ -66,13 +66,13 @@ def test_browser_a_phone_shows_the_decision_and_panels_below_each_other(visitor)
 def test_browser_a_click_chooses_the_judge_and_a_cell_opens_its_page(visitor):
     visitor.open("/")
     points = drawn(visitor, "wide-strip").locator("path.point")
-    # The first panel has the judges in the order of their support: the third is biased.
-    points.nth(2).click(force=True)
-    visitor.page.wait_for_url("**rater=sim-judge-first-slot**")
+    # The chosen judge's mark is drawn last, so the second is that of the third judge.
+    points.nth(1).click(force=True)
+    visitor.page.wait_for_url("**judge=sim-judge-first-slot**")
     visitor.settle()
     assert "Do not trust" in visitor.page.locator(".st-key-card").inner_text()
     cells = drawn(visitor, "wide-matrix")
-    assert set(cells.locator("g.textpoint text").all_inner_texts()) <= SIGNS
+    assert set(cells.locator("g.textpoint text").all_text_contents()) <= SIGNS
     cells.locator("path.point").nth(1).click(force=True)
     visitor.page.wait_for_url("**/position?**")
     visitor.arrive("Position bias")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -177,7 +178,12 @@ def _longer(job: Job) -> Job:
 
 def _links(run: Run) -> None:
     job = run.job
-    here = {"dataset": job.dataset, "judges": list(job.voters), "category": None, "raters": None}
+    here: dict[str, Any] = {
+        "dataset": job.dataset,
+        "judges": list(job.voters),
+        "category": None,
+        "raters": None,
+    }
     with st.container(horizontal=True):
         for text, page in _pages(job):
             widgets.goto(text, page, key=f"collect-to-{page.removesuffix('.py')}-{run.job_id}", **here)
