@@ -34,8 +34,13 @@ lint: .venv/.dev
 types: .venv/.dev
 	$(BIN)/mypy
 
-bench: .venv/.dev
+bench: .venv/.bench
 	$(BIN)/python -m benchmarks
+
+# What is measured against; nothing else needs it.
+.venv/.bench: requirements-bench.txt .venv/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-bench.txt
+	touch $@
 
 # The site of docs/ in site/, built without the network; a broken link or an unknown name fails the build.
 docs: .venv-docs/.done

@@ -1,6 +1,6 @@
 """What everything costs on this machine, beside what a user would write instead, as one Markdown table.
 
-    python -m benchmarks [--votes 1000000] [--judges 1] [--repeats 9] [--only step file import …]
+    python -m benchmarks [--votes 1000000] [--judges 1] [--repeats 9] [--only step file import rivals …]
 
 Goals are goals: nothing fails if one is missed, for the machine may be busy or small.
 """
@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import browser, files, judging, questions
+from benchmarks import browser, files, judging, questions, rivals
 from benchmarks.timing import Row, Skipped, busy, load_now, machine, table
 
-PARTS = ("step", "file", "import", "browser", "judging")
+PARTS = ("step", "file", "import", "browser", "judging", "rivals")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--votes", type=int, default=1_000_000, help="votes of the simulated store")
     parser.add_argument("--judges", type=int, default=1, help="judges who share them; one is timed")
     parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--large", type=int, default=9_999_936, help="votes of the files that are loaded")
     parser.add_argument("--splits", type=int, default=100)
     parser.add_argument("--file", type=Path, default=files.VOTES, help="real votes to audit")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     before = load_now()
     found: list[Row | Skipped] = []
+    beside: list[rivals.Rival] = []
     for part in options.only:
         print(f"timing: {part}", file=sys.stderr)
         if part == "step":
@@ -46,12 +48,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             found.append(files.importing(repeats=options.repeats))
         elif part == "judging":
             found += judging.rows(repeats=options.repeats)
+        elif part == "rivals":
+            beside = rivals.run(options.large)
         else:
             found += browser.rows(n_votes=options.votes, repeats=options.repeats)
     print(f"{machine()}\n{busy(before, load_now())}\n")
     if "step" in options.only:
         shared = "one judge" if options.judges == 1 else f"each of {options.judges} judges"
         print(f"Without a file named: {options.votes:,} simulated votes, {shared}, 12 a comparison.\n")
+    if beside:
+        print(f"{rivals.table(beside)}\n")
+    if not found:
+        return
     print(table(found))
     print("\nMedian (least) of several runs in turns. Ratio of medians: below 1 ours is faster.")
 

@@ -64,8 +64,9 @@ if TYPE_CHECKING:
 
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .importers import ReadOptions
-    from .schema import Provenance
+    from .schema import ImportResult
     from .store.connection import Database, Snapshot
+    from .warehouse.relations import TableRead
 
 
 MOST_SPLITS = 10_000
@@ -216,7 +217,7 @@ class Audit:
 
     selection: Selection
     options: AuditOptions
-    readings: tuple[Provenance, ...]
+    readings: tuple[ImportResult | TableRead, ...]
     reading_options: ReadOptions | None
     summary: Summary
     judges: tuple[JudgeAudit, ...]
@@ -233,7 +234,7 @@ def audit(
     selection: Selection,
     options: AuditOptions | None = None,
     *,
-    readings: Sequence[Provenance] = (),
+    readings: Sequence[ImportResult | TableRead] = (),
     reading_options: ReadOptions | None = None,
 ) -> Audit:
     """Audit the judges of a selection.

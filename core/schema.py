@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import Message
 
@@ -17,7 +17,7 @@ VOTE_LABELS = (-1, 0, 1)
 POSITIONS = ("ab", "ba")
 """Order shown: `ab` has model_a first, `ba` model_b first."""
 
-STATUSES = ("ok", "unparsed", "refused", "error", "cut_off")
+STATUSES = ("ok", "unparsed", "refused", "error")
 RATER_TYPES = ("llm", "human")
 CONFIDENCE_KINDS = ("self", "multi", "logprob")
 
@@ -52,7 +52,7 @@ COLUMNS = (
     Column(name="confidence_kind", kind="text", meaning="self, multi or logprob"),
     Column(name="gold", kind="int", meaning="true label, like vote"),
     Column(name="rater_type", kind="text", meaning="llm or human", default="llm"),
-    Column(name="status", kind="text", meaning="ok, unparsed, refused, error or cut_off", default="ok"),
+    Column(name="status", kind="text", meaning="ok, unparsed, refused or error", default="ok"),
     Column(name="prompt", kind="text", meaning="text of the prompt"),
     Column(name="response_a", kind="text", meaning="text of response A"),
     Column(name="response_b", kind="text", meaning="text of response B"),
@@ -242,30 +242,6 @@ class ImportResult:
         if self.kind != "rankings":
             return int(self.votes.num_rows)
         return int(self.votes.group_by(list(RANKINGS.key)).aggregate([]).num_rows)
-
-
-class Provenance(Protocol):
-    """What an audit says of where its votes came from: of an `ImportResult`, or of a table on another engine.
-
-    n_read, n_rejected : rows that were read, and that were not.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def sha256(self) -> str | None: ...
-    @property
-    def format(self) -> str: ...
-    @property
-    def rows(self) -> int: ...
-    @property
-    def n_read(self) -> int: ...
-    @property
-    def n_rejected(self) -> int: ...
-    @property
-    def duplicates(self) -> int: ...
-    @property
-    def mapping(self) -> dict[str, str]: ...
 
 
 REJECT_SCHEMA_NAMES = ("row", "column", "value", "reason")

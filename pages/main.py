@@ -47,6 +47,7 @@ ICONS = {
     "leaderboard.py": "leaderboard",
 }
 LOGO = Path(__file__).parent / "shared" / "logo.svg"
+TRIES, MOST_TRIES = "runs that a change of the store broke", 5
 ABSENT = "data set that is not here"
 ABSENT_JUDGES = "judges that are not here"
 # The look of what Streamlit's own theme settings do not reach.
@@ -222,7 +223,8 @@ def leave_for(target: str) -> None:
     st.switch_page(target)
 
 
-st.set_page_config(page_title="Appellate", layout="wide", initial_sidebar_state="auto")
+# Else the icon of a page becomes the tab's, which Streamlit asks another host for.
+st.set_page_config(page_title="Appellate", page_icon=LOGO, layout="wide", initial_sidebar_state="auto")
 st.html(STYLE.replace("</style>", f"{grade_colours()}</style>"))
 st.logo(LOGO, size="large", link=None)
 if type(get_instance()) is Runtime and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
@@ -235,28 +237,39 @@ if role is None:
     st.button("Sign out", on_click=st.logout)
     st.stop()
 page = st.navigation(navigation(role))
-with widgets.errors():
-    if target := st.session_state.pop(widgets.GOING, None):
-        leave_for(target)
-    for name, value in st.session_state.pop(widgets.OPENED, {}).items():
-        st.session_state[name] = value
-    here = [dataset.name for dataset in cached.datasets()]
-    # The sidebar drops what it does not know.
-    asked, judges = st.query_params.get("dataset"), st.query_params.get_all("judges")
-    choose_dataset(asked)
-    with st.sidebar:
-        selection = st.session_state[widgets.SELECTION] = sidebar(here)
-        if people.sign_in():
-            st.text(str(st.user.get("email")))
-            st.button("Sign out", key="sign-out", on_click=st.logout)
-        widgets.copy_link()
-    for note in cached.get_store().notes:
-        st.text(note)
-    say_what_changed()
-    say_what_is_absent(asked, here)
-    if asked is None or asked in here:
-        say_which_judges_are_absent(judges, selection.judges)
-    if here or page.url_path in start.FILLS:
-        page.run()
-    else:
-        start.first_steps()
+store = cached.get_store()
+version = store.version
+try:
+    with widgets.errors():
+        if target := st.session_state.pop(widgets.GOING, None):
+            leave_for(target)
+        for name, value in st.session_state.pop(widgets.OPENED, {}).items():
+            st.session_state[name] = value
+        here = [dataset.name for dataset in cached.datasets()]
+        # The sidebar drops what it does not know.
+        asked, judges = st.query_params.get("dataset"), st.query_params.get_all("judges")
+        choose_dataset(asked)
+        with st.sidebar:
+            selection = st.session_state[widgets.SELECTION] = sidebar(here)
+            if people.sign_in():
+                st.text(str(st.user.get("email")))
+                st.button("Sign out", key="sign-out", on_click=st.logout)
+            widgets.copy_link()
+        for note in cached.get_store().notes:
+            st.text(note)
+        say_what_changed()
+        say_what_is_absent(asked, here)
+        if asked is None or asked in here:
+            say_which_judges_are_absent(judges, selection.judges)
+        if here or page.url_path in start.FILLS:
+            page.run()
+        else:
+            start.first_steps()
+except Exception:
+    # Somebody changed the store between two looks at it: the page is drawn anew from what it is now.
+    tries = st.session_state.get(TRIES, 0)
+    if store.version == version or tries == MOST_TRIES:
+        raise
+    st.session_state[TRIES] = tries + 1
+    st.rerun()
+st.session_state.pop(TRIES, None)

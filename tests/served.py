@@ -108,5 +108,9 @@ class Session:
             message.ParseFromString(self.socket.recv(timeout=LONG))
             texts.append(str(message))
             self.id = self.id or message.new_session.initialize.session_id
-            if message.WhichOneof("type") == "script_finished":
+            if message.WhichOneof("type") != "script_finished":
+                continue
+            if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                texts.clear()
+            else:
                 return "\n".join(texts)

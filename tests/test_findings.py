@@ -68,10 +68,13 @@ def test_missing_names_the_need_once_with_its_raters() -> None:
         "b", calibration="unknown"
     )
     assert missing(verdicts) == (
-        "Calibration and overconfidence for 2 raters: add a confidence with each vote, and gold labels, "
-        "or more of what is there.",
+        "Calibration and overconfidence for 2 raters: add a confidence with each vote, and gold labels.",
     )
     assert missing(checks()) == ()
+    one_item = [replace(v, estimate=0.1) if v.check == "calibration" else v for v in verdicts]
+    assert "Calibration for 2 raters: add a second item like the one there is, or better thirty." in missing(
+        one_item
+    )
 
 
 def votes(comparison: list[int], gold: list[int]) -> VoteCounts:

@@ -83,7 +83,7 @@ def test_collect_resume_audit(items, capsys):
         (["--price", "nan", 1], "a price of nan"),
         (["--model", "openai/"], "names no model"),
         (["--votes", 3], "even number"),
-        (["--concurrency", 65], "1 to 64"),
+        (["--concurrency", 257], "1 to 256"),
         (["--base-url", "http://192.0.2.1/v1"], "--yes-send-to 192.0.2.1"),
         (["--items-of", "d"], "not both"),
         (["--protocol", "usc", "--samples-of", "nobody"], "items"),

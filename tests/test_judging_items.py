@@ -203,3 +203,50 @@ def test_judges_that_cannot_be(options, said):
 def test_limits_that_are_none(limit, value):
     with pytest.raises(InvalidOption, match=f"{value} {limit}"):
         Budget(**{limit: value})
+
+
+KINDS_OF_FILES = [
+    {"item_id": "1", "prompt": "2 + 2?", "response_a": "4", "response_b": "5", "gold": "A", "reference": "4"},
+    {
+        "item_id": "2",
+        "prompt": "Why?",
+        "response_a": "So",
+        "response_b": "Not so",
+        "gold": "",
+        "reference": "",
+    },
+]
+
+
+def test_json_lines_and_parquet_are_the_same_items_as_csv(tmp_path):
+    import csv
+    import json
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with (tmp_path / "i.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(KINDS_OF_FILES[0]))
+        writer.writeheader()
+        writer.writerows(KINDS_OF_FILES)
+    (tmp_path / "i.jsonl").write_text("\n".join(json.dumps(row) for row in KINDS_OF_FILES) + "\n")
+    pq.write_table(pa.Table.from_pylist(KINDS_OF_FILES), tmp_path / "i.parquet")
+    found = [read_items(tmp_path / f"i.{ending}") for ending in ("csv", "jsonl", "parquet")]
+    assert found[0] == found[1] == found[2]
+    assert found[0][0].more == (("reference", "4"),)
+    assert found[0][1].more == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("i.jsonl", b'{"prompt": "x"', "i.jsonl, line 1: is no JSON"),
+        ("i.jsonl", b'["prompt"]', "line 1: is no JSON object"),
+        ("i.jsonl", b'{"prompt": "x"}', "needs the columns prompt, response_a"),
+        ("i.parquet", b"PAR1", "cannot be read as Parquet"),
+    ],
+)
+def test_files_that_are_none_of_these(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UnreadableFile, match=said):
+        read_items(tmp_path / name)

@@ -64,7 +64,7 @@ def kept(path: Path) -> list[tuple]:
 def test_nothing_is_lost_or_paid_twice(url, tmp_path):
     path, total = tmp_path / "votes.duckdb", ITEMS * VOTES
     rng = random.Random(20)
-    moments = sorted(rng.randrange(20, total - 100) for _ in range(KILLS))
+    moments = sorted(rng.randrange(20, total - KILLS * CONCURRENCY - 100) for _ in range(KILLS))
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["judging_killed"])
     lost, seen = 0, set()

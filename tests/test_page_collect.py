@@ -382,3 +382,30 @@ def test_a_job_that_cannot_start_is_not_remembered(tmp_path):
         with pytest.raises(InvalidOption, match=r"far\.example"):
             begin(given, store, Terms())
         assert started(store) == []
+
+
+def test_replies_that_were_cut_off_are_asked_for_again_by_a_button(page, store_path):
+    def completion(self, body, fault):
+        found = Server.completion(self, body, fault)
+        if self.calls % 2 and body["max_tokens"] <= 4096:
+            found["choices"][0] |= {"finish_reason": "length"}
+            found["choices"][0]["message"]["content"] = '{"reason": "It'
+        return found
+
+    with type("CutOff", (Server,), {"completion": completion})() as server:
+        dropped(page, CSV)
+        fill(page, server.url)
+        page.number_input(key="collect-votes-pairwise").set_value(2).run()
+        page.button(key="collect-start").click().run()
+        with Store.open(store_path) as store:
+            assert runs(store)[-1].wait(LONG).statuses == {"ok": 6, "cut_off": 6}
+            page.run()
+            key = f"collect-again-cut_off-{runs(store)[-1].job_id}"
+            assert page.button(key=key).label == "Ask again for 6 that were cut off"
+            page.button(key=key).click().run()
+            assert not page.exception
+            assert runs(store)[-1].wait(LONG).statuses == {"ok": 6}
+        assert server.calls == 18
+        assert {body["max_tokens"] for body in server.bodies[12:]} == {4 * 4096}
+        page.run()
+        assert not [each for each in page.button if (each.key or "").startswith("collect-again")]

@@ -13,9 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
+from core.importers import read
 from core.records import NO_GOLD
-from core.schema import Selection
+from core.schema import STATUSES, Selection
 from core.store import Store
+from core.store import vote_queries as queries
 from core.store.vote_queries import (
     Mark,
     filter_columns,
@@ -757,3 +759,14 @@ def test_real_files(shared_data, subtests):
     for name in ("rewardbench2_pairs", "ko_arena_hard"):
         with opened(name) as (frame, store):
             check_vote_counts(frame, store)
+
+
+def test_every_status_but_ok_is_an_output_without_a_verdict():
+    rows = "".join(f"{i},x,y,j,{1 if name == 'ok' else ''},{name}\n" for i, name in enumerate(STATUSES))
+    text = "item_id,model_a,model_b,judge,vote,status\n" + rows
+    with Store.open(None) as store:
+        store.load(read([("votes.csv", text.encode())])[0])
+        found = summary(store, Selection())
+        assert (found.votes, found.unparsed) == (1, len(STATUSES) - 1)
+        assert found.statuses == dict.fromkeys(STATUSES, 1)
+        assert queries.outputs(store, Selection())["j"].missing.sum() == len(STATUSES) - 1

@@ -14,6 +14,7 @@ from readings import reading
 
 from core.__main__ import main
 from core.auditing import Audit, AuditOptions, audit
+from core.interpretation.card import card, ranked
 from core.plots.base import drawing_library
 from core.reporting.document import to_document
 from core.reporting.html import number, p_value, report, text
@@ -181,6 +182,19 @@ def test_every_board_and_swap_of_the_demo_is_there() -> None:
     assert {pair["kappa"] for pair in found["agreement"]} <= numbers
     assert "Simulated demo data" in page.said
     assert "Data sets of the store" in page.said
+
+
+def test_the_report_opens_with_the_card_and_the_picture_of_the_overview(hostile: tuple[Audit, str]) -> None:
+    made, source = hostile
+    best = next(judge for judge in made.judges if judge.judge == ranked(made.verdicts)[0])
+    own = [verdict for verdict in made.verdicts if verdict.judge == best.judge]
+    assert best.position
+    said = card(best.judge, made.overall[best.judge], own, best.position.flip_rate)
+    part = source.partition('<section id="decision">')[2].partition("</section>")[0]
+    assert 0 < source.index('<section id="decision">') < source.index('<section id="verdicts">')
+    for words in (f"{best.judge}: {said.word}", said.sentence, " ".join(said.advice)):
+        assert str(text(words)) in part
+    assert part.count('class="plot"') == 1
 
 
 def test_hostile_names_are_text_and_nothing_else(hostile: tuple[Audit, str]) -> None:

@@ -237,7 +237,8 @@ def test_only_counts_cross_the_network(
             return seen[-1]
 
         monkeypatch.setattr(warehouse._engine, "run", noted)
-        audit(warehouse, Selection(), OPTIONS)
+        # Splits try rules on single votes, which are fetched as numbers.
+        audit(warehouse, Selection(), AuditOptions(splits=0))
     votes = as_text(files[table])
     pairs = votes.group_by(["item_id", "model_a", "model_b", "judge"]).aggregate([]).num_rows
     assert pairs * 5 < votes.num_rows

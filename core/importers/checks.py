@@ -19,6 +19,7 @@ from .columns import (
     Mask,
     Numbers,
     Rejects,
+    all_differ,
     cell_codes,
     cell_text,
     coded_cells,
@@ -27,6 +28,7 @@ from .columns import (
     fill_missing,
     has_number,
     is_text,
+    small_codes,
 )
 from .source import Source
 
@@ -71,8 +73,12 @@ class TypedRows:
         self.numbers = {name: column[keep] for name, column in self.numbers.items()}
 
     def codes(self, names: Iterable[str]) -> Codes:
-        """One code from 0 for each distinct combination of these columns."""
-        return dense_codes(self.text[name] if name in self.text else self.numbers[name] for name in names)
+        """A small code for each distinct combination of these columns."""
+        return small_codes(self.columns(names))
+
+    def columns(self, names: Iterable[str]) -> list[Cells | Numbers]:
+        """These columns, of texts or of numbers."""
+        return [self.text[name] if name in self.text else self.numbers[name] for name in names]
 
     def value(self, name: str, i: int | np.integer[Any]) -> str:
         """A cell as messages show it, empty if it is missing."""
@@ -91,10 +97,16 @@ class TypedRows:
     def fill(self, constants: Mapping[str, str], dataset: str) -> None:
         """Give every column of the form its cells: the file's, the constant, the default, or missing."""
         n = len(self.row)
+        # One column without a cell stands for all: a large file has a dozen of them.
+        nothing = constant_cells(None, n)
+        no_number = {
+            kind: np.ma.array(np.zeros(n, dtype), mask=True)
+            for kind, dtype in (("int", np.int64), ("float", np.float64))
+        }
         for column in self.form.columns:
             name = column.name
             if column.kind == "text":
-                cells = self.text.get(name, constant_cells(None, n))
+                cells = self.text.get(name, nothing)
                 default = dataset if name == "dataset" else column.default
                 if name in constants:
                     cells = constant_cells(constants[name], n)
@@ -102,8 +114,7 @@ class TypedRows:
                     cells = fill_missing(cells, str(default))
                 self.text[name] = cells
             elif name not in self.numbers:
-                kind = np.int64 if column.kind == "int" else np.float64
-                self.numbers[name] = np.ma.array(np.zeros(n, kind), mask=True)
+                self.numbers[name] = no_number[column.kind]
         run = self.numbers["run"].filled(0)
         self.numbers["run"] = np.ma.array(run, mask=self.gold_only)
 
@@ -132,7 +143,8 @@ def checked(rows: TypedRows, source: Source, format: str, duplicates: int) -> Im
     import pyarrow as pa
 
     kinds = rows.form.schema()
-    columns = rows.text | {name: pa.array(column) for name, column in rows.numbers.items()}
+    made = {id(column): pa.array(column) for column in rows.numbers.values()}
+    columns = rows.text | {name: made[id(column)] for name, column in rows.numbers.items()}
     columns["extra"] = _extra(rows.extra, len(rows.row), kinds.field("extra").type)
     columns["row"] = pa.array(rows.row)
     return ImportResult(
@@ -219,6 +231,8 @@ def _reject_gold_conflicts(rows: TypedRows) -> None:
 
 def _settle_keys(rows: TypedRows, *, numbered: bool) -> int:
     """Number repetitions or reject conflicts, drop duplicates, and count those."""
+    if all_differ(rows.columns(rows.form.key)):
+        return 0
     key = rows.codes(rows.form.key)
     first = _first_rows(key)
     again = first != np.arange(len(key))

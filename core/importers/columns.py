@@ -216,7 +216,9 @@ def constant_cells(text: str | None, n: int) -> Cells:
     """The same cell n times."""
     import pyarrow as pa
 
-    return pa.repeat(pa.scalar(text, pa.string()), n).dictionary_encode()
+    if text is None:
+        return pa.nulls(n, pa.dictionary(pa.int32(), pa.string()))
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), pa.array([text], pa.string()))
 
 
 def cell_text(cells: Cells, i: int | np.integer[Any]) -> str:
@@ -309,11 +311,28 @@ def parse_cells(cells: Cells, function: Callable[[str], float], dtype: Any) -> t
 
 def dense_codes(columns: Iterable[Cells | Numbers]) -> Codes:
     """One code from 0 for each distinct combination of these columns; missing cells are alike."""
+    return _codes(_combined(columns)[0])
+
+
+def small_codes(columns: Iterable[Cells | Numbers]) -> Codes:
+    """As `dense_codes`, but up to a few times the number of rows, so not each code need occur."""
+    combined, size = _combined(columns)
+    return combined if size <= 4 * len(combined) else _codes(combined)
+
+
+def all_differ(columns: Iterable[Cells | Numbers]) -> bool:
+    """Whether no two rows have the same combination of these columns."""
+    combined = np.sort(_combined(columns)[0])
+    return not (combined[1:] == combined[:-1]).any()
+
+
+def _combined(columns: Iterable[Cells | Numbers]) -> tuple[Codes, int]:
+    """One whole number for each distinct combination, and how many of them there could be."""
     result: Codes | None = None
     size = 1
     for column in columns:
         if isinstance(column, np.ma.MaskedArray):
-            code = np.where(has_number(column), _codes(column.data), -1)
+            code = np.where(has_number(column), _number_codes(column.data), -1)
         else:
             code = cell_codes(column)
         width = int(code.max(initial=-1)) + 2
@@ -325,7 +344,16 @@ def dense_codes(columns: Iterable[Cells | Numbers]) -> Codes:
         result = result * width + (code + 1)
         size *= width
     assert result is not None
-    return _codes(result)
+    return result, size
+
+
+def _number_codes(values: NDArray[Any]) -> Codes:
+    """One code from 0 for each distinct number: its distance from the least, if that is small."""
+    if values.dtype.kind == "i" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low <= 4 * len(values):
+            return values - low
+    return _codes(values)
 
 
 def _codes(values: NDArray[Any]) -> Codes:

@@ -116,7 +116,10 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
     if _JSON.match(text):
         _refuse_unfolding(name, text)
         return Source(name=name, data=text, sha256=sha256, kind="json", folders=folders)
-    header = _STRINGS.sub(b"", text.lstrip(b"\r\n").partition(b"\n")[0])
+    start = len(text) - len(text.lstrip(b"\r\n")) if text[:1] in b"\r\n" else 0
+    end = text.find(b"\n", start)
+    # A slice up to the line break: what comes after it may be half a gigabyte.
+    header = _STRINGS.sub(b"", text[start : len(text) if end < 0 else end])
     refuse_size(name, text.count(b"\n"), 1 + max(map(header.count, (b",", b"\t", b";", b"|"))))
     return Source(name=name, data=text, sha256=sha256, kind="delimited")
 
@@ -164,6 +167,8 @@ def _deepest(text: bytes) -> int:
 
 
 def _read(name: str, path: Path, max_bytes: int) -> bytes:
+    if "\0" in str(path):
+        raise UnreadableFile(f"{name}: a name with a NUL character is no file's. Check the path.")
     try:
         if path.is_dir():
             raise UnreadableFile(f"{name}: is a folder. Name the file in it.")

@@ -111,14 +111,15 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[A
         ragged.append(row)
         return "skip" if len(ragged) <= MAX_RAGGED else "error"
 
-    # Blocks need less memory; a cell may be longer than a block, and then the file is one.
-    for block in sorted({min(_BLOCK, len(source.data) + 1), len(source.data) + 1}):
+    whole = len(source.data) + 1
+    # Blocks need less memory; a cell may be longer than a block, and then the file is one. With threads a row
+    # of another width has no number, so where there is one the file is read again without.
+    for block, threads in ((min(_BLOCK, whole), True), (min(_BLOCK, whole), False), (whole, False)):
         ragged.clear()
         try:
             table = pa_csv.read_csv(
                 pa.BufferReader(pa.py_buffer(source.data).slice(start)),
-                # One thread: rows keep their number.
-                read_options=pa_csv.ReadOptions(use_threads=False, block_size=block, column_names=names),
+                read_options=pa_csv.ReadOptions(use_threads=threads, block_size=block, column_names=names),
                 parse_options=pa_csv.ParseOptions(
                     delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
                 ),
@@ -128,8 +129,11 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[A
                     check_utf8=False,
                 ),
             )
-            break
+            if not (threads and ragged):
+                break
         except pa.ArrowInvalid as error:
+            if threads:
+                continue
             if len(ragged) > MAX_RAGGED:
                 raise UnreadableFile(
                     f"{source.name}: line {ragged[0].number}: more than {MAX_RAGGED:,} rows have another "

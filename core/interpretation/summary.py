@@ -60,7 +60,9 @@ NEEDS = {
     "length": "the responses or their lengths, and gold labels",
     "own_family": "which models are of a judge's own family",
 }
-"""What a check needs when it is unknown."""
+"""What a check needs when there is nothing that it could be made of."""
+SECOND = "a second item like the one there is, or better thirty"
+"""What it needs when it has an estimate from one item, which says nothing of others."""
 
 
 def overall_verdict(checks: Sequence[Verdict]) -> Overall:
@@ -87,13 +89,14 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     for verdict in verdicts:
         hopeless = verdict.sentence.startswith(NOT_GRADED)
         if verdict.verdict == "unknown" and verdict.check in NEEDS and not hopeless:
-            lacking.setdefault(NEEDS[verdict.check], {}).setdefault(verdict.check, set()).add(verdict.judge)
+            need = NEEDS[verdict.check] if verdict.estimate is None else SECOND
+            lacking.setdefault(need, {}).setdefault(verdict.check, set()).add(verdict.judge)
     sentences = []
     for need, checks in lacking.items():
         raters = len(set.union(*checks.values()))
         who = f" for {raters} raters" if raters > 1 else ""
         named = " and ".join(check.replace("_", " ") for check in checks).capitalize()
-        sentences.append(f"{named}{who}: add {need}, or more of what is there.")
+        sentences.append(f"{named}{who}: add {need}.")
     return tuple(sentences)
 
 

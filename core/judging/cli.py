@@ -38,10 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "items",
         nargs="?",
-        metavar="ITEMS.csv",
-        help="columns prompt, response_a, response_b (or more); item_id, model_a, model_b, gold, category",
+        metavar="ITEMS",
+        help="CSV, .jsonl or .parquet with prompt, response_a, response_b (or more); item_id, gold …",
     )
     add("--items-of", metavar="DATASET", help="judge the texts of a data set of the store instead")
+    add("--max-items", type=int, metavar="N", help="judge the first N items only")
     add("--store", required=True, metavar="PATH", help="store file, not the one the app has open")
     add("--dataset", help="name of the data set (default: the file's stem)")
     add = parser.add_argument_group("the judge").add_argument
@@ -184,6 +185,8 @@ def _job(options: argparse.Namespace, store: Store) -> tuple[Job, tuple[str, ...
     else:
         path = Path(options.items)
         file, dataset = read_file(path), path.name.split(".")[0]
+    if options.max_items is not None and options.max_items < 1:
+        raise InvalidOption("{option} {given}: 1 or more", option="max_items", given=options.max_items)
     if options.judge and len(options.model) > 1:
         raise InvalidOption(
             "{option} names one judge; with several {option:model} each has its model's name", option="judge"
@@ -194,7 +197,7 @@ def _job(options: argparse.Namespace, store: Store) -> tuple[Job, tuple[str, ...
         Job,
         options,
         dataset=options.dataset or dataset,
-        items=file.items,
+        items=file.items[: options.max_items],
         judges=tuple(
             _record(Judge, options, model=model, name=options.judge or "", **further)
             for model in options.model

@@ -23,6 +23,8 @@ PAIR = ("response_a", "response_b")
 RESPONSE = re.compile(r"(?:response|candidate)_(\w+)\Z")
 GOLD = {"1": 1, "+1": 1, "a": 1, "0": 0, "tie": 0, "-1": -1, "b": -1}
 ESTIMATION = {"": False, "no": False, "false": False, "0": False, "yes": True, "true": True, "1": True}
+KNOWN = ("item_id", "prompt", "gold", "category", "estimation")
+"""Columns with a meaning of their own, beside responses and their authors."""
 FIELD_LIMIT = 2**27
 SHOWN = 10
 """Repeated rows that are named."""
@@ -35,6 +37,7 @@ class Item:
     responses, models : texts and their authors, in canonical order: of two, the first is A.
     gold : +1 the first is better, 0 tie, −1 the second; None if unknown. Only for two responses.
     best : authors that are truly the best, for lists; () if unknown.
+    more : further columns by name, such as `reference`, which a prompt of one's own may show.
     estimation : the prompt asks to estimate a quantity, which APOCJudge does not override.
     """
 
@@ -46,6 +49,7 @@ class Item:
     best: tuple[str, ...] = ()
     category: str | None = None
     estimation: bool = False
+    more: tuple[tuple[str, str], ...] = ()
 
     @property
     def digest(self) -> str:
@@ -68,13 +72,13 @@ def read_items(path: Path) -> tuple[Item, ...]:
 
 
 def read_file(path: Path) -> ItemFile:
-    """Read a CSV file.
+    """Read a CSV, JSON Lines (`.jsonl`, `.ndjson`) or Parquet file.
 
     Columns: `prompt` and `response_a`, `response_b`, or more `response_…` (also `candidate_…`); optional
     `item_id` (else a hash of the row's texts, so that the order of rows does not matter), `model_…` beside
     each response (else the letter), `gold` (1, 0, −1, A, tie, B; for lists the name of the best model),
-    `category`, `estimation` (yes or no). A row that repeats an earlier one in all of this is left out, and a
-    note says so.
+    `category`, `estimation` (yes or no). Any other column goes with the item: a prompt may
+    show it by its name. A row that repeats an earlier one is left out, and a note says so.
 
     Raises
     ------
@@ -89,7 +93,59 @@ def read_file(path: Path) -> ItemFile:
 
 
 def items_from(content: bytes, name: str) -> ItemFile:
-    """Items of a CSV file whose bytes are there already; columns and errors as `read_file`."""
+    """Items of a file whose bytes are there already; columns and errors as `read_file`."""
+    ending = name.lower().rpartition(".")[2]
+    if ending in ("jsonl", "ndjson"):
+        return _items(*_json_lines(content, name), name)
+    if ending == "parquet":
+        return _items(*_parquet(content, name), name)
+    return _items(*_csv(content, name), name)
+
+
+Rows = tuple[list[dict[str, str | None]], list[str]]
+"""Rows of text cells, and the names of the columns."""
+
+
+def _json_lines(content: bytes, name: str) -> Rows:
+    rows: list[dict[str, str | None]] = []
+    for number, line in enumerate(content.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except ValueError as error:
+            raise UnreadableFile(f"{name}, line {number}: is no JSON ({error})") from error
+        if not isinstance(found, dict):
+            raise UnreadableFile(f"{name}, line {number}: is no JSON object")
+        rows.append({key: _cell(value) for key, value in found.items()})
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    return [{column: row.get(column, "") for column in columns} for row in rows], columns
+
+
+def _parquet(content: bytes, name: str) -> Rows:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(content))
+    except pa.ArrowException as error:
+        raise UnreadableFile(f"{name}: cannot be read as Parquet ({error})") from error
+    rows: list[dict[str, str | None]] = [
+        {key: _cell(value) for key, value in row.items()} for row in table.to_pylist()
+    ]
+    return rows, list(table.column_names)
+
+
+def _cell(value: object) -> str:
+    """The text of a value; of a list or an object its JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def _csv(content: bytes, name: str) -> Rows:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -101,6 +157,10 @@ def items_from(content: bytes, name: str) -> ItemFile:
     except csv.Error as error:
         raise UnreadableFile(f"{name}, line {reader.line_num}: {error}") from error
     columns = list(reader.fieldnames or ())
+    return rows, columns
+
+
+def _items(rows: list[dict[str, str | None]], columns: list[str], name: str) -> ItemFile:
     if len(set(columns)) < len(columns):
         raise UnreadableFile(f"{name}: a column is named twice: {', '.join(columns)}")
     responses = {column: found.group(1) for column in columns if (found := RESPONSE.match(column))}
@@ -175,7 +235,14 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
         best=best,
         category=cell("category") or None,
         estimation=ESTIMATION[estimation],
+        more=tuple((name, text) for name, text in cells.items() if _is_more(name, columns) and text.strip()),
     )
+
+
+def _is_more(column: str, responses: dict[str, str]) -> bool:
+    """Whether a column is none of those that have a meaning here."""
+    known = column in KNOWN or column in responses or column in {f"model_{x}" for x in responses.values()}
+    return not known and column.isidentifier()
 
 
 def _gold(given: str, models: tuple[str, ...], place: str) -> tuple[int | None, tuple[str, ...]]:

@@ -165,7 +165,7 @@ def _shared(reply: Reply, item: Item) -> dict[str, Any]:
         "category": item.category,
         "judge": reply.judge,
         "run": reply.run,
-        "status": reply.status,
+        "status": reply.vote_status,
         "rater_type": "llm",
         "prompt": item.prompt,
         "rationale": reply.rationale,

@@ -24,6 +24,10 @@ NAMES = ("pairwise", "score", "listwise", "usc", "gsa", "fuser", "key", "keyed")
 SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
+OWN_PLACES = frozenset(
+    ("prompt", "first", "second", "candidates", "samples", "key", "examples", "fence", "count", "labels")
+)
+"""Places of prompts that no column of a file fills."""
 TOP_LOGPROBS = 20
 IDENTITY_TOKENS = 1024
 """Stands in the key where the longest reply once did: stores of then are gone on with."""
@@ -171,6 +175,8 @@ class Request:
             self.material,
             self.answer_key,
         ]
+        if self._further:
+            parts.append(self._further)
         if self.judge.parameters:
             parts.append(sorted(self.judge.parameters))
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -181,9 +187,17 @@ class Request:
         return POSITIONS[self.order[0]] if len(self.order) == 2 and self.task in ("vote", "note") else ""
 
     @property
+    def _further(self) -> list[tuple[str, str]]:
+        """Further columns of the item that the prompt shows."""
+        if not self.item.more:
+            return []
+        places = {*PLACE.findall(self.prompt.system), *PLACE.findall(self.prompt.user)} - OWN_PLACES
+        return [(name, text) for name, text in self.item.more if name in places]
+
+    @property
     def shown(self) -> tuple[str, ...]:
         """The judged texts that the model reads."""
-        return self.item.prompt, *self.item.responses
+        return self.item.prompt, *self.item.responses, *(text for _, text in self._further)
 
     def messages(self, fence: str) -> list[dict[str, str]]:
         """Chat messages, judged texts fenced."""
@@ -194,6 +208,7 @@ class Request:
             texts["candidates"] = [(f"Candidate {LETTERS[k]}:", text) for k, text in enumerate(shown)]
         elif self.prompt.name != "key":
             texts |= dict(zip(("first", "second"), shown, strict=False))
+        texts |= dict(self._further)
         if self.material:
             texts["samples"] = self.material
         if self.answer_key is not None:

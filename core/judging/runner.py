@@ -65,7 +65,7 @@ class Run:
         self._caller = Caller(
             planned, terms, spent=self._writer.spent, recorded=self._writer.recorded, patience=patience
         )
-        self._terms = terms
+        self.terms = terms
         self._new, self._new_cost = 0, 0.0
         self._progress = self._caller.progress
         self._progress.longest = max(judge.max_tokens for judge in job.models)
@@ -205,10 +205,10 @@ class Run:
         await self._take_over(mine)
         by_judge = defaultdict(list)
         for request in mine:
-            if not done(self._known.get(request.key), self._terms.again):
+            if not done(self._known.get(request.key), self.terms.again):
                 by_judge[request.judge].append(request)
         self._report()
-        if self._terms.reread or not by_judge:
+        if self.terms.reread or not by_judge:
             return
         leased = self._leased([request for each in by_judge.values() for request in each])
         if leased:
@@ -226,7 +226,7 @@ class Run:
         A place is given back once what was called in it is stored, so no more calls can be unknown.
         """
         budget, spent = self._caller.tracker.budget.calls, self._caller.tracker.spent.calls
-        places = min(self._terms.concurrency, len(requests))
+        places = min(self.terms.concurrency, len(requests))
         places = places if budget is None else max(0, min(places, budget - spent))
         if not places:
             return []
@@ -251,11 +251,11 @@ class Run:
         if lacking:
             await asyncio.to_thread(self._ledger.write, lacking)
         self._known |= found
-        if self._terms.reread:
+        if self.terms.reread:
             await self._read_again(requests)
         for request in requests:
             if request.key in found:
-                self._progress.add(self._known[request.key], self._terms.again)
+                self._progress.add(self._known[request.key], self.terms.again)
 
     async def _read_again(self, requests: Sequence[Request]) -> None:
         """Read stored replies without a verdict again; a verdict that is there stays as it is."""

@@ -42,7 +42,7 @@ def t_quantiles(df: ArrayLike, level: float) -> FloatArray:
     from scipy.special import stdtrit
 
     check_level(level)
-    found: FloatArray = stdtrit(df, (1 + level) / 2)
+    found: FloatArray = stdtrit(np.asarray(df, dtype=np.float64), (1 + level) / 2)
     return found
 
 

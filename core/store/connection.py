@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import duckdb
 
 from ..errors import AppellateError, StoreInUse, UnreadableFile
+from ..files import is_text, shown_name
 from ..installation import data_folder
 from . import damage
 from .schema import TABLES, UPGRADES, VERSION, needed_by
@@ -145,6 +146,8 @@ class Database:
         """
         # DuckDB takes `s3:…`, `md:…` or `:memory:` for something else than a file; an absolute path never is.
         place = None if path is None else Path(path).expanduser().absolute()
+        if place is not None and (not is_text(str(place)) or "\0" in str(place)):
+            raise UnreadableFile(f"{shown_name(place)}: the name of a store is UTF-8. Rename it.")
         connection, notes = _connect(place, read_only=read_only)
         try:
             if place is not None and not _is_file(connection):

@@ -130,9 +130,12 @@ class StoredDataset:
 def is_database(path: Path) -> bool:
     """Whether a file is one of DuckDB, as stores are."""
     try:
+        # Asked first: opening a pipe waits until somebody writes to it.
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
-            return path.is_file() and file.read(AT + len(MARK))[AT:] == MARK
-    except OSError:
+            return file.read(AT + len(MARK))[AT:] == MARK
+    except (OSError, ValueError):
         return False
 
 

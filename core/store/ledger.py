@@ -43,6 +43,7 @@ COMPARISON = ("item_id", "model_a", "model_b", "category", "prompt", "response_a
 class Reply:
     """One answered request.
 
+    status : of a vote, or `cut_off`: ended at the limit of tokens, which makes no vote either.
     candidate : for a vote `model_a` and `model_b` of its comparison as a JSON list, for a score the model,
         else "".  vote : canonical, None unless ok.  body : what was parsed beyond the vote, as JSON.
     raw : the reply word for word; for `error` what the provider said.  attempts : calls made for it.
@@ -72,6 +73,11 @@ class Reply:
     completion_tokens: int | None = None
     cost: float | None = None
     seconds: float | None = None
+
+    @property
+    def vote_status(self) -> str:
+        """Status of what becomes of it: a reply that was cut off could not be read."""
+        return "unparsed" if self.status == "cut_off" else self.status
 
     @property
     def place(self) -> Place:
@@ -237,7 +243,7 @@ class CollectedVotes:
             "judge": self._of_judge[vote.judge],
             "position": 1 if vote.position == "ab" else -1,
             "confidence_kind": KINDS.get(vote.confidence_kind or ""),
-            "status": STATUSES.index(vote.status),
+            "status": STATUSES.index(vote.vote_status),
             "human": False,
             "rationale": texts.get(vote.rationale or ""),
             "prompt_hash": texts.get(vote.prompt_hash or ""),

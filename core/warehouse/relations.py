@@ -2,15 +2,18 @@
 
 `core.store` asks its questions of `votes`, `comparisons`, `items` and the like. Here they are temporary
 tables (on Spark cached views) of the engine, with the numbers that a load would have given: names in the
-order of their bytes, comparisons by data set, item and models. What must hold among rows (docs/methods.md §0) is
-settled before: one gold per comparison, one vote per key.
+order of their bytes, comparisons by data set, item and models. What must hold among rows
+(docs/methods.md §0) is settled before: one gold per comparison, one vote per key.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from ..errors import NoUsableVotes
 from ..schema import FORMS, Kind
 from ..store.cells import CELLS
 from .engines import Engine
@@ -25,46 +28,71 @@ GOLDS = "the item has different gold labels in this table; keep one of them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Derived:
-    """What came of the rows of a table. rejected : number of a reason → rows."""
+class TableRead:
+    """What was read of a table, in counts: the counterpart of `core.schema.ImportResult`.
 
+    n_read : votes that were read.  rejected : rows by column and reason.
+    """
+
+    name: str
     rows: int
-    votes: int
+    n_read: int
     duplicates: int
-    rejected: dict[int, int]
+    rejected: tuple[tuple[str, str, int], ...]
+    mapping: dict[str, str]
     notes: tuple[str, ...]
+    format: str
+    sha256: None = None
+
+    @property
+    def n_rejected(self) -> int:
+        """Rows that could not be read."""
+        return sum(n for *_, n in self.rejected)
+
+    @property
+    def sentence(self) -> str:
+        """How much was read, in one line."""
+        return (
+            f"{self.name}: {self.n_read:,} votes read of {self.rows:,} rows; {self.n_rejected:,} rejected, "
+            f"{self.duplicates:,} duplicates left out."
+        )
 
 
-def derive(engine: Engine, reading: Reading) -> Derived:
-    """Read the table once and keep the relations of a store; say what could not be read."""
+def derive(engine: Engine, reading: Reading, table: str) -> TableRead:
+    """Read the table once and keep the relations of a store; say what could not be read.
+
+    Raises
+    ------
+    NoUsableVotes : no row can be read.
+    """
     engine.keep("read_rows", reading.sql)
-    counts = engine.run("select bad, count(*)::bigint as n from read_rows group by bad").to_pylist()
-    rejected = {row["bad"]: row["n"] for row in counts}
-    good, notes = rejected.pop(0, 0), []
-    rows = good + sum(rejected.values())
-    source, duplicates = "(select * from read_rows where bad = 0)", 0
-    if good:
-        source = _one_gold(engine, reading, source, rejected)
-        source, duplicates, note = _one_vote(engine, reading, source, rejected)
-        notes += note
-    keep = good - duplicates - sum(rejected.get(code, 0) for code in _settled(reading))
+    counts = dict(_rows(engine, "select bad, count(*)::bigint as n from read_rows group by bad"))
+    rejected: Counter[tuple[str, str]] = Counter()
+    for bad in sorted({*counts} - {0}):
+        rejected[reading.reasons[bad]] += counts[bad]
+    source = "(select * from read_rows where bad = 0)"
+    source = _one_gold(engine, reading, source, rejected)
+    source, notes = _one_vote(engine, reading, source, rejected)
+    ((votes,),) = _rows(engine, f"select count(*)::bigint as n from {source} s")
+    rows, refused = sum(counts.values()), tuple((*why, n) for why, n in rejected.items())
+    if not votes:
+        first = f" First: column {refused[0][0]}: {refused[0][1]}." if refused else ""
+        raise NoUsableVotes(f"{table}: no usable vote in {rows:,} rows.{first}")
     for name, sql in _relations(engine, source, tuple(reading.extra.values())):
         engine.keep(name, sql)
-    return Derived(rows=rows, votes=keep, duplicates=duplicates, rejected=rejected, notes=tuple(notes))
+    return TableRead(
+        name=f"{engine.shown} {table}",
+        rows=rows,
+        n_read=votes,
+        duplicates=rows - votes - rejected.total(),
+        rejected=refused,
+        mapping=dict(reading.how.mapping),
+        notes=(*reading.notes, *notes),
+        format=engine.dialect,
+    )
 
 
-def _settled(reading: Reading) -> list[int]:
-    """Numbers of the reasons that come of comparing rows."""
-    return [code for code, (_, reason) in reading.reasons.items() if reason in (GOLDS, TWICE)]
-
-
-def _reason(reading: Reading, column: str, reason: str) -> int:
-    code = max(reading.reasons, default=0) + 1
-    reading.reasons[code] = (reading.how.mapping.get(column, column), reason)
-    return code
-
-
-def _one_gold(engine: Engine, reading: Reading, source: str, rejected: dict[int, int]) -> str:
+def _one_gold(engine: Engine, reading: Reading, source: str, rejected: Counter[tuple[str, str]]) -> str:
     """Leave out the rows with gold of comparisons that have two."""
     if reading.how.gold_vocabulary is None:
         return source
@@ -77,7 +105,7 @@ def _one_gold(engine: Engine, reading: Reading, source: str, rejected: dict[int,
     )
     if not n:
         return source
-    rejected[_reason(reading, "gold", GOLDS)] = n
+    rejected[reading.how.mapping["gold"], GOLDS] = n
     engine.keep(
         "one_gold",
         f"""select {_columns(reading)} from (select s.*, {sides.format(COMPARISON)} from {source} s) x
@@ -87,8 +115,8 @@ def _one_gold(engine: Engine, reading: Reading, source: str, rejected: dict[int,
 
 
 def _one_vote(
-    engine: Engine, reading: Reading, source: str, rejected: dict[int, int]
-) -> tuple[str, int, list[str]]:
+    engine: Engine, reading: Reading, source: str, rejected: Counter[tuple[str, str]]
+) -> tuple[str, list[str]]:
     """Number repetitions, or leave out votes that contradict or repeat another of their key."""
     differ = " or ".join(
         f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))"
@@ -103,7 +131,7 @@ def _one_vote(
                   from {source} s group by {KEY} having count(*) > 1) k""",
     )
     if not again:
-        return source, 0, []
+        return source, []
     if conflicting and not reading.numbered:
         engine.keep(
             "one_vote",
@@ -114,7 +142,7 @@ def _one_vote(
             f"There is no column run. Where a judge voted more than once on a comparison in the same order "
             f"({keys:,} times), its votes were numbered as runs in the order in which the engine gives them."
         )
-        return "one_vote", 0, [note]
+        return "one_vote", [note]
     flags = ", ".join(
         f"min({x}) over (partition by {KEY}) as low_{x}, max({x}) over (partition by {KEY}) as high_{x}, "
         f"count({x}) over (partition by {KEY}) as n_{x}"
@@ -128,13 +156,11 @@ def _one_vote(
             where x.place = 1 and {same}""",
     )
     if conflicting:
-        rejected[_reason(reading, "vote", TWICE)] = conflicting
-    ((kept,),) = _rows(engine, "select count(*)::bigint as n from one_vote")
-    ((before,),) = _rows(engine, f"select count(*)::bigint as n from {source} s")
-    return "one_vote", before - kept - conflicting, []
+        rejected[reading.how.mapping.get("vote", "vote"), TWICE] = conflicting
+    return "one_vote", []
 
 
-def _rows(engine: Engine, sql: str) -> list[tuple[int, ...]]:
+def _rows(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
     return [tuple(row.values()) for row in engine.run(sql).to_pylist()]
 
 

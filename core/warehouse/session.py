@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from ..errors import InvalidOption, NoUsableVotes
+from ..errors import InvalidOption
 from ..importers import ReadOptions
 from ..schema import COLUMN_NAMES, Selection
 from ..store.connection import Params, Snapshot
-from . import relations
 from .engines import Engine, connect
-from .reading import LONG, Reading, read
+from .reading import LONG, read
+from .relations import TableRead, derive
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,37 +20,6 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 16 * 1024**2
 """An answer of at most so many bytes is kept: many are asked for twice, and what was derived stays."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableRead:
-    """What was read of a table, in counts: the counterpart of `core.schema.ImportResult`.
-
-    n_read : votes that were read.  rejected : rows by column and reason.
-    """
-
-    name: str
-    rows: int
-    n_read: int
-    duplicates: int
-    rejected: tuple[tuple[str, str, int], ...]
-    mapping: dict[str, str]
-    notes: tuple[str, ...]
-    format: str
-    sha256: None = None
-
-    @property
-    def n_rejected(self) -> int:
-        """Rows that could not be read."""
-        return sum(n for *_, n in self.rejected)
-
-    @property
-    def sentence(self) -> str:
-        """How much was read, in one line."""
-        return (
-            f"{self.name}: {self.n_read:,} votes read of {self.rows:,} rows; {self.n_rejected:,} rejected, "
-            f"{self.duplicates:,} duplicates left out."
-        )
 
 
 class Warehouse(Snapshot):
@@ -92,8 +60,7 @@ class Warehouse(Snapshot):
             others = tuple(column for column in where if column not in COLUMN_NAMES)
             reading = read(engine, table, options or ReadOptions(), others)
             engine.extra = reading.extra
-            found = relations.derive(engine, reading)
-            return cls(engine, _table_read(engine, table, reading, found))
+            return cls(engine, derive(engine, reading, table))
         except BaseException:
             engine.close()
             raise
@@ -136,20 +103,3 @@ class Warehouse(Snapshot):
             f"{engine.shown}: {engine.statements:,} statements, {engine.rows_fetched:,} rows and "
             f"{engine.bytes_fetched:,} bytes fetched."
         )
-
-
-def _table_read(engine: Engine, table: str, reading: Reading, found: relations.Derived) -> TableRead:
-    rejected = tuple((*reading.reasons[code], n) for code, n in sorted(found.rejected.items()))
-    if not found.votes:
-        first = f" First: column {rejected[0][0]}: {rejected[0][1]}." if rejected else ""
-        raise NoUsableVotes(f"{table}: no usable vote in {found.rows:,} rows.{first}")
-    return TableRead(
-        name=f"{engine.shown} {table}",
-        rows=found.rows,
-        n_read=found.votes,
-        duplicates=found.duplicates,
-        rejected=rejected,
-        mapping=dict(reading.how.mapping),
-        notes=(*reading.notes, *found.notes),
-        format=engine.dialect,
-    )

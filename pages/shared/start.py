@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import cached, widgets
+from pages.shared import cached, people, widgets
 
 FILLS = ("data", "collect")
 """Addresses of the pages that put votes in, and work without any."""
@@ -34,6 +34,9 @@ def first_steps() -> None:
         with place, st.container(border=True, height="stretch"):
             st.markdown(head)
             st.text(text)
+    if people.visitor() != "editor":
+        st.text("You may read here; somebody who may change what is stored has to put votes in.")
+        return
     with st.container(horizontal=True):
         widgets.goto("Load a file", "data.py", key="start-data")
         widgets.goto("Collect votes", "collect.py", key="start-collect")
@@ -55,5 +58,6 @@ def examples() -> None:
 
 
 def _load_demo() -> None:
+    people.only_editors()
     with st.spinner("Loading the demo"):
         cached.load_demo(cached.get_store())

@@ -79,6 +79,35 @@ def test_browser_a_text_can_be_typed_for_every_row(visitor, tmp_path):
     says(visitor, "item 1: judge gpt-4o said A is better")
 
 
+def test_browser_columns_of_other_names_take_two_choices(visitor, tmp_path):
+    """Confirm the suggested columns, and say what left is: the rest is suggested from names and values."""
+    path = tmp_path / "sides.csv"
+    path.write_text(
+        "grader,question_no,annotator_says,certainty_pct,order_shown,left_system,right_system\n"
+        "g1,q1,left,90,AB,m1,m2\ng1,q1,right,80,BA,m1,m2\ng1,q2,draw,55,AB,m1,m2\ng1,q2,left,70,BA,m1,m2\n",
+        encoding="utf-8",
+    )
+    drop(visitor, path)
+    says(visitor, "This file is not in yet")
+    visitor.page.get_by_text("These columns are right").click()
+    visitor.page.get_by_text("the models, whichever was shown first").click()
+    says(visitor, "judge g1 saw B first and said m2 (B) is better with confidence 80%")
+    load(visitor)
+    says(visitor, "4 votes loaded into sides.")
+
+
+def test_browser_a_label_that_is_not_understood_is_explained(visitor, tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("item_id,judge,winner\n1,j,model_a\n2,j,model_b\n3,j,timed out\n", encoding="utf-8")
+    drop(visitor, path)
+    says(visitor, "These labels are not in the vocabulary above")
+    visitor.page.locator("[class*=means] input").first.click()
+    visitor.page.get_by_role("option", name="failed call, no verdict").click()
+    says(visitor, "3 votes of 1 rater")
+    load(visitor)
+    says(visitor, "3 votes loaded into words.")
+
+
 def test_browser_native_and_broken_files_of_one_drop(visitor, tmp_path, native):
     (file,) = (native / "judgebench").glob("*judge-1*")
     latin = tmp_path / "latin.csv"

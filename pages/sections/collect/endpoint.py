@@ -12,7 +12,7 @@ from streamlit.errors import StreamlitSecretNotFoundError
 
 from core.errors import InvalidOption
 from core.judging.endpoint import HOSTS, host_of, key_variable, provider_variable, trusted
-from core.judging.job import MAX_CONCURRENCY, Judge
+from core.judging.job import MAX_CONCURRENCY, REPLY_TOKENS, Judge
 from pages.shared import widgets
 
 LOCAL = "http://localhost:8000/v1"
@@ -112,7 +112,7 @@ def _confirmed(host: str) -> tuple[str, ...]:
 
 def _more() -> dict[str, Any]:
     name = st.text_input("Name of the judge", placeholder="the model's name", key="collect-judge")
-    tokens = st.number_input("Longest reply, tokens", 1, 1_000_000, 1024, key="collect-reply-tokens")
+    tokens = st.number_input("Longest reply, tokens", 1, 1_000_000, REPLY_TOKENS, key="collect-reply-tokens")
     timeout = st.number_input("Timeout of a call, seconds", 1, 3600, 120, key="collect-timeout")
     calls = st.number_input("Calls at once", 1, MAX_CONCURRENCY, 16, key="collect-concurrency")
     st.caption("Price of a million tokens. Empty: looked up for providers, unknown for servers.")

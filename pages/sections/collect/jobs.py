@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import streamlit as st
 
 from core.installation import INSTALLED, ROOT
@@ -17,6 +20,9 @@ from pages.shared import cached, widgets
 
 LOOK_SECONDS = 1.0
 SEEN = "runs whose end was read"
+AGAIN = {"cut_off": "were cut off", "unparsed": "could not be read", "refused": "were refused"}
+HELP = {"cut_off": "With four times the longest reply. Nothing else is asked or paid again."}
+"""What a button says of the replies that it asks for again."""
 
 
 def start(state: PageState) -> None:
@@ -125,6 +131,7 @@ def _ended() -> None:
             for message in run.progress().messages:
                 st.text(message)
             _without_verdict(run.job)
+            _again(run)
             _links(run)
 
 
@@ -136,9 +143,47 @@ def _without_verdict(job: Job) -> None:
             st.dataframe(found, hide_index=True, alt="Failed calls and replies that could not be read")
 
 
+def _again(run: Run) -> None:
+    """Buttons that mend replies of a run without a verdict: asked for again alone, or read again."""
+    statuses = run.progress().statuses
+    with st.container(horizontal=True):
+        for status, words in AGAIN.items():
+            if not statuses[status]:
+                continue
+            text = f"Ask again for {statuses[status]:,} that {words}"
+            if st.button(text, key=f"collect-again-{status}-{run.job_id}", help=HELP.get(status)):
+                with errors():
+                    begin(
+                        _longer(run.job) if status == "cut_off" else run.job,
+                        cached.get_store(),
+                        replace(run.terms, again=(status,), reread=False),
+                        keys=secret_keys(),
+                    )
+                    st.rerun()
+        if statuses["unparsed"] and st.button(
+            "Read stored replies again", key=f"collect-reread-{run.job_id}", help="Sends nothing."
+        ):
+            with errors():
+                begin(
+                    run.job, cached.get_store(), replace(run.terms, again=(), reread=True), keys=secret_keys()
+                )
+                st.rerun()
+
+
+def _longer(job: Job) -> Job:
+    """The same job with room for four times as long replies."""
+    judges = tuple(replace(judge, max_tokens=4 * judge.max_tokens) for judge in job.judges)
+    return replace(job, judges=judges)
+
+
 def _links(run: Run) -> None:
     job = run.job
-    here = {"dataset": job.dataset, "judges": list(job.voters), "category": None, "raters": None}
+    here: dict[str, Any] = {
+        "dataset": job.dataset,
+        "judges": list(job.voters),
+        "category": None,
+        "raters": None,
+    }
     with st.container(horizontal=True):
         for text, page in _pages(job):
             widgets.goto(text, page, key=f"collect-to-{page.removesuffix('.py')}-{run.job_id}", **here)

@@ -46,7 +46,8 @@ def datasets() -> None:
             st.text(notice)
     if not found:
         st.text("There are no data sets. Load a file above, or begin with one of these.")
-        start.examples()
+        if people.visitor() == "editor":
+            start.examples()
         return
     columns = ["name", "votes", "items", "comparisons", "judges", "files", "simulated", "loaded_at"]
     others = [kind for kind in KINDS[1:] if any(getattr(each, kind) for each in found)]

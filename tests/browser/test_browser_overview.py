@@ -1,0 +1,79 @@
+"""The first screen in a real browser: what is in view on a desk and on a phone, light and dark; clicks."""
+
+import pytest
+from test_browser_frame import query
+
+DESK = {"viewport": {"width": 1440, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}}
+LOOKS = [{**DESK, "color_scheme": "light"}, {**DESK, "color_scheme": "dark"}]
+PHONES = [{**PHONE, "color_scheme": "light"}, {**PHONE, "color_scheme": "dark"}]
+SIGNS = {"✓", "!", "✗", "~", "?"}
+
+
+def drawn(visitor, part: str):
+    found = visitor.page.locator(f".st-key-{part} .js-plotly-plot")
+    found.locator(".main-svg").first.wait_for()
+    return found
+
+
+def inside(visitor, selector: str, width: int) -> list[str]:
+    """Texts of a figure that its frame or the page cuts."""
+    return visitor.page.evaluate(
+        """([selector, width]) => {
+             const frame = document.querySelector(selector).getBoundingClientRect();
+             return [...document.querySelectorAll(selector + ' svg text')].filter(text => {
+               const box = text.getBoundingClientRect();
+               return box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1
+                 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1 || box.right > width);
+             }).map(text => text.textContent);
+           }""",
+        [selector, width],
+    )
+
+
+def no_sideways_scroll(visitor) -> bool:
+    main = visitor.page.locator("[data-testid=stMain]")
+    return main.evaluate("main => main.scrollWidth <= main.clientWidth")
+
+
+@pytest.mark.parametrize("visitor", LOOKS, indirect=True)
+def test_browser_decision_evidence_and_checks_are_in_view(visitor):
+    visitor.open("/")
+    for part in ("wide-strip", "wide-matrix"):
+        drawn(visitor, part)
+        assert inside(visitor, f".st-key-{part} .js-plotly-plot", 1440) == []
+    for key in ("card", "wide-strip", "wide-matrix"):
+        box = visitor.page.locator(f".st-key-{key}").bounding_box()
+        assert box["y"] + box["height"] <= 900, key
+    assert visitor.page.locator(".st-key-narrow-strip").is_hidden()
+    assert no_sideways_scroll(visitor)
+
+
+@pytest.mark.parametrize("visitor", PHONES, indirect=True)
+def test_browser_a_phone_shows_the_decision_and_panels_below_each_other(visitor):
+    visitor.open("/")
+    for part in ("narrow-strip", "narrow-matrix"):
+        drawn(visitor, part)
+        assert inside(visitor, f".st-key-{part} .js-plotly-plot", 390) == []
+    card = visitor.page.locator(".st-key-card").bounding_box()
+    first = visitor.page.locator(".st-key-narrow-strip").bounding_box()
+    assert card["y"] + card["height"] <= first["y"] < 844
+    assert visitor.page.locator(".st-key-wide-strip").is_hidden()
+    assert no_sideways_scroll(visitor)
+
+
+@pytest.mark.parametrize("visitor", [DESK], indirect=True)
+def test_browser_a_click_chooses_the_judge_and_a_cell_opens_its_page(visitor):
+    visitor.open("/")
+    points = drawn(visitor, "wide-strip").locator("path.point")
+    # The chosen judge's mark is drawn last, so the second is that of the third judge.
+    points.nth(1).click(force=True)
+    visitor.page.wait_for_url("**judge=sim-judge-first-slot**")
+    visitor.settle()
+    assert "Do not trust" in visitor.page.locator(".st-key-card").inner_text()
+    cells = drawn(visitor, "wide-matrix")
+    assert set(cells.locator("g.textpoint text").all_text_contents()) <= SIGNS
+    cells.locator("path.point").nth(1).click(force=True)
+    visitor.page.wait_for_url("**/position?**")
+    visitor.arrive("Position bias")
+    assert query(visitor)["judges"] == ["sim-judge-decisive"]
