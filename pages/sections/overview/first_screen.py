@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -89,8 +88,6 @@ def bar() -> Screen:
     found = cached.computed("audit", (selection, options), lambda: audit(store, selection, options))
     with buttons:
         _report(selection, options)
-        with st.popover("Copy link", icon=":material/link:", type="tertiary"):
-            st.code(_link(), language=None, wrap_lines=True)
     with chip:
         _holdings(found)
     people = tuple(judge.judge for judge in found.judges if judge.rater_type == "human")
@@ -113,12 +110,6 @@ def _report(selection: Selection, options: AuditOptions) -> None:
         on_click="ignore",
         help="All verdicts, tables and figures as one HTML file to read offline, print or send",
     )
-
-
-def _link() -> str:
-    """Address of what is shown, with the data set in it."""
-    shown = {name: st.query_params.get_all(name) for name in st.query_params}
-    return f"{st.context.url or ''}?{urlencode(shown | {'dataset': [widgets.current_dataset()]}, doseq=True)}"
 
 
 def _holdings(found: Audit) -> None:
