@@ -352,7 +352,8 @@ from core.store import Store
 start = time.perf_counter()
 with Store.open({store!r}) as store:
     store.load(read([("votes.csv", Path({file!r}))])[0])"""
-AUDIT = """from core.auditing import AuditOptions, audit
+AUDIT = """from core.audit_results import AuditOptions
+from core.auditing import audit
 from core.schema import Selection
 from core.store import Store
 with Store.open({store!r}) as store:

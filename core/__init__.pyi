@@ -15,7 +15,8 @@ from .agreement.judge_vs_human import leave_one_out
 from .agreement.kappa import agreement_matrix
 from .agreement.paired import JudgeVotes, compare_judges, pool_raters, share_codes
 from .agreement.reliability import icc, inter_rater_reliability
-from .auditing import AuditOptions, audit
+from .audit_results import AuditOptions
+from .auditing import audit
 from .bias import order_balance, position_bias, verbosity
 from .confidence.calibration_error import (
     calibration,

@@ -24,7 +24,7 @@ from .judging.cli import add_arguments, collect
 from .schema import FORMS, Selection
 
 if TYPE_CHECKING:
-    from .auditing import Audit, AuditOptions
+    from .audit_results import Audit, AuditOptions
     from .importers import ReadOptions
     from .schema import ImportResult
     from .store import Store
@@ -133,7 +133,8 @@ def _report(options: argparse.Namespace) -> int:
 
 def _audited(options: argparse.Namespace) -> Audit:
     """Audit the files, or the table of another engine, that are named, as the options say."""
-    from .auditing import AuditOptions, audit, named_families
+    from .audit_results import AuditOptions, named_families
+    from .auditing import audit
     from .store import Store
 
     settings = AuditOptions(

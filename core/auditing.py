@@ -7,22 +7,30 @@ never writes 0 for what it cannot know: each None or NaN has a note, from the re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from .aggregation.btd import MINIMUM_LABELS, BTDFit, BTDOptions, fit
 from .aggregation.evaluation import Evaluation, evaluate
 from .aggregation.rules import given_labels
-from .agreement.confusion_matrix import Confusion, confusion
+from .agreement.confusion_matrix import confusion
 from .agreement.kappa import AgreementMatrix, agreement_matrix
-from .agreement.reliability import Repeatability, icc
-from .bias import PositionBias, Verbosity, position_bias, verbosity
+from .agreement.reliability import icc
+from .audit_results import (
+    Audit,
+    AuditOptions,
+    Direction,
+    JudgeAudit,
+    JudgedBoard,
+    OwnFamily,
+)
+from .bias import position_bias, verbosity
 from .confidence.calibration_error import calibration, confidence_gap, noise_floor
 from .confidence.th_scores import ThScore, th_scores
-from .errors import InvalidOption, TooFewLabels
+from .errors import TooFewLabels
 from .interpretation import estimates, verdicts
 from .interpretation.grading import (
     accuracy_verdict,
@@ -32,17 +40,15 @@ from .interpretation.grading import (
     unless_own_gold,
 )
 from .interpretation.leaderboard import judged_unequally
-from .interpretation.rules import Overall, Rules, limits_with
 from .interpretation.summary import overall_verdict
 from .interpretation.unknown import unknown_of_judges, unknown_of_pairs
 from .interpretation.verdicts import Verdict
-from .leaderboard.anchored import Board, board, met
-from .leaderboard.anchors import AnchorSwap, anchor_swap
+from .leaderboard.anchored import board, met
+from .leaderboard.anchors import anchor_swap
 from .leaderboard.anchors import anchors as models_that_anchor
 from .leaderboard.panels import panels, unequal
 from .records import (
     NO_GOLD,
-    IntArray,
     LengthCounts,
     OutcomeCounts,
     OutputCounts,
@@ -53,11 +59,10 @@ from .records import (
     SingleVotes,
     VoteCounts,
 )
-from .schema import CorrectnessRule, Selection
-from .stats.estimate import Estimate
-from .stats.intervals import check_level, clustered_proportion
+from .schema import Selection
+from .stats.intervals import clustered_proportion
 from .store import vote_queries as queries
-from .store.browse import JudgeSummary, Summary, summary
+from .store.browse import JudgeSummary, summary
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,164 +74,8 @@ if TYPE_CHECKING:
     from .warehouse.relations import TableRead
 
 
-MOST_SPLITS = 10_000
 MOST_ANCHORS = 30
 """Every two anchors are compared, so the work grows with their square."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditOptions:
-    """How to audit. `anchors` None: every model that met at least three others. `splits` 0: none.
-
-    limits : check → (caution, failure) in place of those of `rules.LIMITS`.
-    families : family → beginnings of the names of its judges and models.
-    """
-
-    bins: int = 10
-    epsilons: tuple[float, ...] = (0.05, 0.10, 0.15)
-    correctness: CorrectnessRule = "single"
-    alpha: float = 1.0
-    kappa: float = 1.0
-    calibration_share: float = 0.05
-    splits: int = 100
-    level: float = 0.95
-    anchors: tuple[str, ...] | None = None
-    pool: int | None = None
-    seed: int = 0
-    limits: Mapping[str, tuple[float, float | None]] = field(default_factory=dict)
-    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        # Methods check what they get, but a judge without such votes never reaches them.
-        check_level(self.level)
-        rules = get_args(CorrectnessRule)
-        for fine, message in (
-            (1 <= self.bins <= 1000, f"bins {self.bins}: use 1 to 1,000."),
-            (
-                all(0 < e < 0.5 for e in self.epsilons),
-                f"epsilon {self.epsilons}: use values between 0 and 0.5.",
-            ),
-            (self.correctness in rules, f"correctness {self.correctness!r}: use {' or '.join(rules)}."),
-            (
-                self.alpha > 0 and self.kappa > 0,
-                f"alpha {self.alpha:g}, kappa {self.kappa:g}: use more than 0.",
-            ),
-            (0 < self.calibration_share < 1, f"calibration share {self.calibration_share:g}: use 0 to 1."),
-            (0 <= self.splits <= MOST_SPLITS, f"splits {self.splits}: use 0 (none) to {MOST_SPLITS:,}."),
-            (self.pool is None or self.pool > 0, f"pool {self.pool}: use the number of prompts in the pool."),
-            (self.seed >= 0, f"seed {self.seed}: use a whole number from 0 up."),
-        ):
-            if not fine:
-                raise InvalidOption(message)
-        limits_with(self.limits)
-
-    @property
-    def rules(self) -> Rules:
-        """The limits of every check, those given in place of the defaults, and the level."""
-        return Rules(limits=limits_with(self.limits), level=self.level)
-
-    def family(self, name: str) -> str | None:
-        """The family that a judge or model belongs to by the beginning of its name."""
-        return next(
-            (
-                family
-                for family, beginnings in self.families.items()
-                if any(name.startswith(beginning) for beginning in beginnings)
-            ),
-            None,
-        )
-
-
-def named_families(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Families as they are written, each `FAMILY=PREFIX[,PREFIX…]`; raises InvalidOption otherwise.
-
-    >>> named_families(["OpenAI=gpt-,o1", "Anthropic=claude"])
-    {'OpenAI': ('gpt-', 'o1'), 'Anthropic': ('claude',)}
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        family, _, given = text.partition("=")
-        beginnings = tuple(part.strip() for part in given.split(",") if part.strip())
-        if not family.strip() or not beginnings:
-            raise InvalidOption(f"family {text!r}: write it as FAMILY=PREFIX[,PREFIX…].")
-        found[family.strip()] = (*found.get(family.strip(), ()), *beginnings)
-    return found
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class JudgeAudit:
-    """Every result of one judge; None where its votes cannot tell, with the reason in the audit's notes."""
-
-    judge: str
-    rater_type: str
-    votes: JudgeSummary
-    accuracy: Estimate | None
-    calibration: Calibration | None
-    floor: NoiseFloor | None
-    gap: ConfidenceGap | None
-    th: tuple[ThScore, ...]
-    position: PositionBias | None
-    confusion: Confusion | None
-    btd: BTDFit | None
-    splits: Evaluation | None
-    repeatability: Repeatability | None
-    direction: Direction | None
-    discrimination: Estimate | None
-    constant_confidence: bool
-    length: Verbosity | None
-    length_beyond_gold: Estimate | None
-    own_family: OwnFamily | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Direction:
-    """Half credit on decided gold by item; the share right among decided votes, and how many decide."""
-
-    credit: Estimate
-    among_decided: float | None
-    decided_share: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnFamily:
-    """Votes of a judge whose family was named, and where response A is of it (+1) or B (−1)."""
-
-    counts: VoteCounts
-    side: IntArray
-    against: Literal["gold", "judges"]
-    difference: Estimate | None
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class JudgedBoard:
-    """A leaderboard and whose votes made it; `judge` None is a pooled board.
-
-    pooled_judges : whose votes made it.  left_out_judges : others that met the anchor and are not in a pooled
-    board, because they did not judge all of its models; none for a judge's own board.
-    """
-
-    judge: str | None
-    board: Board
-    pooled_judges: tuple[str, ...]
-    left_out_judges: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Audit:
-    """All that an audit found. `boards` by anchor; `notes` say what could not be computed and why."""
-
-    selection: Selection
-    options: AuditOptions
-    readings: tuple[ImportResult | TableRead, ...]
-    reading_options: ReadOptions | None
-    summary: Summary
-    judges: tuple[JudgeAudit, ...]
-    agreement: AgreementMatrix
-    boards: dict[str, tuple[JudgedBoard, ...]]
-    anchor_swap: AnchorSwap | None
-    verdicts: tuple[Verdict, ...]
-    overall: dict[str, Overall]
-    notes: tuple[str, ...]
 
 
 def audit(

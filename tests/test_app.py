@@ -227,7 +227,8 @@ def test_a_key_means_one_thing_on_every_page() -> None:
 
 
 def audited(options=None):
-    from core.auditing import AuditOptions, audit
+    from core.audit_results import AuditOptions
+    from core.auditing import audit
     from pages.shared.cached import get_store
 
     return audit(get_store(), Selection(datasets=(DEMO,)), options or AuditOptions(splits=0))
@@ -293,7 +294,7 @@ def test_more_judges_than_can_be_audited_are_a_sentence(app, monkeypatch):
 
 
 def test_limits_set_on_the_overview_grade_every_page(app):
-    from core.auditing import AuditOptions
+    from core.audit_results import AuditOptions
     from core.interpretation.position import order
     from core.interpretation.summary import answer
     from core.store.vote_queries import positions

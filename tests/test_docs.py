@@ -170,6 +170,7 @@ def test_every_option_that_is_named_exists() -> None:
         "--judges",
         "--repeats",
         "--only",
+        "--kept",
         "--file",
         "--large",
     }

@@ -35,6 +35,7 @@ TIERS = (
     # What is said and drawn of results.
     ("interpretation",),
     ("plots",),
+    ("audit_results",),
     ("auditing",),
     ("reporting",),
     ("judging",),

@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 from core.aggregation.btd import Bounds, BTDOptions, apply, decision_map, fit
 from core.aggregation.evaluation import Evaluation, evaluate
 from core.aggregation.rules import given_labels, label_shares, label_table, rule_labels
-from core.auditing import AuditOptions, audit
+from core.audit_results import AuditOptions
+from core.auditing import audit
 from core.errors import UnknownName
 from core.interpretation.aggregation import recommend
 from core.plots.aggregation import (

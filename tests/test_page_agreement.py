@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import auditing as audit
+from core.audit_results import AuditOptions
+from core.auditing import audit
 from core.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
 from core.agreement.kappa import agreement_matrix, disagreements
 from core.agreement.paired import verdict_table
@@ -76,7 +77,7 @@ def test_page_shows_what_the_audit_says(app: AppTest) -> None:
     page = opened(app, strong="0.95", rater="sim-judge-boaster")
     from pages.shared.cached import get_store
 
-    found = audit.audit(get_store(), DEMO, audit.AuditOptions(splits=0))
+    found = audit(get_store(), DEMO, AuditOptions(splits=0))
     repeats = page.dataframe[0].value.set_index("judge")
     for judge in found.judges:
         if judge.repeatability is None:

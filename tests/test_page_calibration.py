@@ -103,7 +103,8 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
 
 
 def test_audit_and_page_agree(app: AppTest) -> None:
-    from core.auditing import AuditOptions, audit
+    from core.audit_results import AuditOptions
+    from core.auditing import audit
     from pages.shared.cached import get_store
 
     opened(app, stated_by=BOASTER)

@@ -60,7 +60,8 @@ def test_page_shows_what_core_computes(app: AppTest, ties: str) -> None:
         )
     hardest = min(tables, key=lambda judge: tables[judge].accuracy.value)
     assert page.selectbox(key="rater").value == hardest
-    from core.auditing import AuditOptions, audit
+    from core.audit_results import AuditOptions
+    from core.auditing import audit
     from pages.shared.cached import get_store
 
     found = audit(get_store(), Selection(datasets=(DEMO_DATASET,)), AuditOptions(splits=0))

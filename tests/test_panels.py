@@ -11,7 +11,8 @@ import pytest
 from patience import LONG
 from readings import reading
 
-from core.auditing import Audit, AuditOptions, audit
+from core.audit_results import Audit, AuditOptions
+from core.auditing import audit
 from core.interpretation.leaderboard import ALL_POOLED, judged_unequally
 from core.leaderboard.anchored import board
 from core.leaderboard.panels import panels

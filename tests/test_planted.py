@@ -22,7 +22,8 @@ from benchmarks.planted_votes import (
     many_judges,
     situations,
 )
-from core.auditing import AuditOptions, audit
+from core.audit_results import AuditOptions
+from core.auditing import audit
 from core.importers import read
 from core.interpretation import estimates
 from core.interpretation.rules import LIMITS

@@ -13,7 +13,8 @@ import pytest
 from readings import reading
 
 from core.__main__ import main
-from core.auditing import Audit, AuditOptions, audit
+from core.audit_results import Audit, AuditOptions
+from core.auditing import audit
 from core.interpretation.card import card, ranked
 from core.plots.base import drawing_library
 from core.reporting.document import to_document

@@ -13,7 +13,8 @@ import pytest
 from readings import reading
 
 from core.agreement.reliability import icc
-from core.auditing import AuditOptions, audit
+from core.audit_results import AuditOptions
+from core.auditing import audit
 from core.bias import order_balance, position_bias
 from core.confidence.calibration_error import confidence_gap
 from core.importers import read

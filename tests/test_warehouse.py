@@ -16,7 +16,8 @@ import pytest
 from warehouses import PASSWORD, Running, absent, free_port, running
 
 from core.__main__ import main
-from core.auditing import AuditOptions, audit
+from core.audit_results import AuditOptions
+from core.auditing import audit
 from core.errors import InvalidOption, NoUsableVotes, WarehouseError
 from core.importers import ReadOptions, read
 from core.reporting.document import to_json

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..agreement.kappa import AgreementMatrix
 
 if TYPE_CHECKING:
-    from ..auditing import AuditOptions, JudgeAudit
+    from ..audit_results import AuditOptions, JudgeAudit
 
 NAMED = 5
 """More pairs of judges than this are counted, not listed."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from ..auditing import Audit
+from ..audit_results import Audit
 from ..errors import InvalidOption
 from ..interpretation.format import one_line
 from ..interpretation.summary import OVERALL_WORDS, SIGNS, answer, because

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..auditing import Audit, JudgeAudit, JudgedBoard
+from ..audit_results import Audit, JudgeAudit, JudgedBoard
 from ..bias import Verbosity
 from ..confidence.calibration_error import Calibration
 from ..leaderboard.anchored import BoardRow

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ..aggregation.rules import RULES
-from ..auditing import Audit
+from ..audit_results import Audit
 from ..confidence.calibration_error import by_chance
 from ..interpretation.card import card, panels, ranked
 from ..interpretation.format import SAYS, one_line, percent

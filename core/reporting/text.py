@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..auditing import Audit, JudgeAudit
+from ..audit_results import Audit, JudgeAudit
 from ..interpretation.format import one_line
 from ..interpretation.leaderboard import pooled_by
 from ..interpretation.summary import because, confidence_line

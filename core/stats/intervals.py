@@ -42,8 +42,7 @@ def t_quantiles(df: ArrayLike, level: float) -> FloatArray:
     from scipy.special import stdtrit
 
     check_level(level)
-    found: FloatArray = stdtrit(np.asarray(df, dtype=np.float64), (1 + level) / 2)
-    return found
+    return np.asarray(stdtrit(np.asarray(df, dtype=np.float64), (1 + level) / 2), dtype=np.float64)
 
 
 def _checked_counts(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:

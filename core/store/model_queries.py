@@ -208,7 +208,7 @@ def ratings(
         value = (digit - 3) / 2 if order == "both" else digit - 2.0
         rows, places = np.nonzero(digit)
         # Adding 0 makes one number of 0 and -0.
-        rating: FloatArray = (value[rows, places] * turn[rows] + 0.0).reshape(-1, k[0])
+        rating = np.asarray(value[rows, places] * turn[rows] + 0.0, dtype=np.float64).reshape(-1, k[0])
         return RatingTable(
             item=np.repeat(item, (digit > 0).sum(axis=1))[:: k[0]],
             ratings=rating,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.auditing import AuditOptions, named_families
+from core.audit_results import AuditOptions, named_families
 from core.errors import InvalidOption
 from core.interpretation.rules import LIMITS, Limits, limits_with
 

@@ -7,7 +7,8 @@ from functools import partial
 
 import streamlit as st
 
-from core.auditing import Audit, AuditOptions, audit
+from core.audit_results import Audit, AuditOptions
+from core.auditing import audit
 from core.interpretation.card import Panel, card, holdings, panels, ranked
 from core.interpretation.format import count, percent
 from core.interpretation.rules import Grade

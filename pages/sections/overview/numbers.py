@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.aggregation.rules import dummies
-from core.auditing import JudgeAudit
+from core.audit_results import JudgeAudit
 from core.interpretation.summary import SIGNS, because, confidence_line
 from core.interpretation.verdicts import category_accuracy
 from core.plots.forest import forest, series

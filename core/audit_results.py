@@ -1,0 +1,188 @@
+"""What an audit is asked for and what it finds: options and results of `auditing.audit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, get_args
+
+from .errors import InvalidOption
+from .interpretation.rules import Overall, Rules, limits_with
+from .schema import CorrectnessRule, Selection
+from .stats.intervals import check_level
+
+if TYPE_CHECKING:
+    from .aggregation.btd import BTDFit
+    from .aggregation.evaluation import Evaluation
+    from .agreement.confusion_matrix import Confusion
+    from .agreement.kappa import AgreementMatrix
+    from .agreement.reliability import Repeatability
+    from .bias import PositionBias, Verbosity
+    from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
+    from .confidence.th_scores import ThScore
+    from .importers import ReadOptions
+    from .interpretation.verdicts import Verdict
+    from .leaderboard.anchored import Board
+    from .leaderboard.anchors import AnchorSwap
+    from .records import IntArray, VoteCounts
+    from .schema import ImportResult
+    from .stats.estimate import Estimate
+    from .store.browse import JudgeSummary, Summary
+    from .warehouse.relations import TableRead
+
+MOST_SPLITS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """How to audit. `anchors` None: every model that met at least three others. `splits` 0: none.
+
+    limits : check → (caution, failure) in place of those of `rules.LIMITS`.
+    families : family → beginnings of the names of its judges and models.
+    """
+
+    bins: int = 10
+    epsilons: tuple[float, ...] = (0.05, 0.10, 0.15)
+    correctness: CorrectnessRule = "single"
+    alpha: float = 1.0
+    kappa: float = 1.0
+    calibration_share: float = 0.05
+    splits: int = 100
+    level: float = 0.95
+    anchors: tuple[str, ...] | None = None
+    pool: int | None = None
+    seed: int = 0
+    limits: Mapping[str, tuple[float, float | None]] = field(default_factory=dict)
+    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Methods check what they get, but a judge without such votes never reaches them.
+        check_level(self.level)
+        rules = get_args(CorrectnessRule)
+        for fine, message in (
+            (1 <= self.bins <= 1000, f"bins {self.bins}: use 1 to 1,000."),
+            (
+                all(0 < e < 0.5 for e in self.epsilons),
+                f"epsilon {self.epsilons}: use values between 0 and 0.5.",
+            ),
+            (self.correctness in rules, f"correctness {self.correctness!r}: use {' or '.join(rules)}."),
+            (
+                self.alpha > 0 and self.kappa > 0,
+                f"alpha {self.alpha:g}, kappa {self.kappa:g}: use more than 0.",
+            ),
+            (0 < self.calibration_share < 1, f"calibration share {self.calibration_share:g}: use 0 to 1."),
+            (0 <= self.splits <= MOST_SPLITS, f"splits {self.splits}: use 0 (none) to {MOST_SPLITS:,}."),
+            (self.pool is None or self.pool > 0, f"pool {self.pool}: use the number of prompts in the pool."),
+            (self.seed >= 0, f"seed {self.seed}: use a whole number from 0 up."),
+        ):
+            if not fine:
+                raise InvalidOption(message)
+        limits_with(self.limits)
+
+    @property
+    def rules(self) -> Rules:
+        """The limits of every check, those given in place of the defaults, and the level."""
+        return Rules(limits=limits_with(self.limits), level=self.level)
+
+    def family(self, name: str) -> str | None:
+        """The family that a judge or model belongs to by the beginning of its name."""
+        return next(
+            (
+                family
+                for family, beginnings in self.families.items()
+                if any(name.startswith(beginning) for beginning in beginnings)
+            ),
+            None,
+        )
+
+
+def named_families(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Families as they are written, each `FAMILY=PREFIX[,PREFIX…]`; raises InvalidOption otherwise.
+
+    >>> named_families(["OpenAI=gpt-,o1", "Anthropic=claude"])
+    {'OpenAI': ('gpt-', 'o1'), 'Anthropic': ('claude',)}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        family, _, given = text.partition("=")
+        beginnings = tuple(part.strip() for part in given.split(",") if part.strip())
+        if not family.strip() or not beginnings:
+            raise InvalidOption(f"family {text!r}: write it as FAMILY=PREFIX[,PREFIX…].")
+        found[family.strip()] = (*found.get(family.strip(), ()), *beginnings)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JudgeAudit:
+    """Every result of one judge; None where its votes cannot tell, with the reason in the audit's notes."""
+
+    judge: str
+    rater_type: str
+    votes: JudgeSummary
+    accuracy: Estimate | None
+    calibration: Calibration | None
+    floor: NoiseFloor | None
+    gap: ConfidenceGap | None
+    th: tuple[ThScore, ...]
+    position: PositionBias | None
+    confusion: Confusion | None
+    btd: BTDFit | None
+    splits: Evaluation | None
+    repeatability: Repeatability | None
+    direction: Direction | None
+    discrimination: Estimate | None
+    constant_confidence: bool
+    length: Verbosity | None
+    length_beyond_gold: Estimate | None
+    own_family: OwnFamily | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direction:
+    """Half credit on decided gold by item; the share right among decided votes, and how many decide."""
+
+    credit: Estimate
+    among_decided: float | None
+    decided_share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFamily:
+    """Votes of a judge whose family was named, and where response A is of it (+1) or B (−1)."""
+
+    counts: VoteCounts
+    side: IntArray
+    against: Literal["gold", "judges"]
+    difference: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JudgedBoard:
+    """A leaderboard and whose votes made it; `judge` None is a pooled board.
+
+    pooled_judges : whose votes made it.  left_out_judges : others that met the anchor and are not in a pooled
+    board, because they did not judge all of its models; none for a judge's own board.
+    """
+
+    judge: str | None
+    board: Board
+    pooled_judges: tuple[str, ...]
+    left_out_judges: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Audit:
+    """All that an audit found. `boards` by anchor; `notes` say what could not be computed and why."""
+
+    selection: Selection
+    options: AuditOptions
+    readings: tuple[ImportResult | TableRead, ...]
+    reading_options: ReadOptions | None
+    summary: Summary
+    judges: tuple[JudgeAudit, ...]
+    agreement: AgreementMatrix
+    boards: dict[str, tuple[JudgedBoard, ...]]
+    anchor_swap: AnchorSwap | None
+    verdicts: tuple[Verdict, ...]
+    overall: dict[str, Overall]
+    notes: tuple[str, ...]
