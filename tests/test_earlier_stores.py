@@ -19,8 +19,10 @@ from core.store.connection import UPGRADES
 from core.store.export import write_csv
 
 STORES = Path(__file__).parent / "data" / "stores"
-LAYOUTS = {"d0202f6": "2", "cf7cbe3": "1"}
+LAYOUTS = {"3ec2fe8": "3", "d0202f6": "2", "cf7cbe3": "1"}
 """Layout of each by the commit that wrote it."""
+WITH_JOBS = pytest.mark.parametrize("name", ["3ec2fe8", "d0202f6"])
+"""Those with every kind of judgement and jobs half done."""
 COLLECT = ["collect", str(STORES / "items.csv"), "--dataset", "collected", "--model", "openai/fair"]
 COLLECT += ["--votes", "2", "--confidence", "self", "--concurrency", "4"]
 
@@ -38,10 +40,11 @@ def layout_and_tables(path: Path) -> tuple[str, set[str]]:
     return layout, tables
 
 
+@WITH_JOBS
 @pytest.mark.parametrize("kind", ["votes", "scores", "rankings"])
-def test_nothing_is_lost_or_changed(kind, tmp_path):
+def test_nothing_is_lost_or_changed(kind, name, tmp_path):
     """What the store exports is what the version that wrote it exported, byte for byte."""
-    with Store.open(unpacked("d0202f6", tmp_path)) as store:
+    with Store.open(unpacked(name, tmp_path)) as store:
         target = io.BytesIO()
         write_csv(store.export(kind=kind), target)
     assert target.getvalue() == gzip.decompress((STORES / f"{kind}.csv.gz").read_bytes())
@@ -79,8 +82,9 @@ def test_an_upgrade_happens_whole_or_not_at_all(tmp_path, monkeypatch):
     assert "cf7cbe3" in interrupted
 
 
-def test_the_same_command_makes_exactly_the_missing_calls(tmp_path, monkeypatch, capsys):
-    path = unpacked("d0202f6", tmp_path)
+@WITH_JOBS
+def test_the_same_command_makes_exactly_the_missing_calls(name, tmp_path, monkeypatch, capsys):
+    path = unpacked(name, tmp_path)
     collected = Selection(datasets=("collected",))
     with Store.open(path) as store:
         before = store.export(collected).to_pylist()
@@ -100,8 +104,9 @@ def test_the_same_command_makes_exactly_the_missing_calls(tmp_path, monkeypatch,
     assert paid["n"].to_pylist() == [1] * 40
 
 
-def test_a_remembered_job_is_listed_and_goes_on(tmp_path, monkeypatch):
-    with Server() as server, Store.open(unpacked("d0202f6", tmp_path)) as store:
+@WITH_JOBS
+def test_a_remembered_job_is_listed_and_goes_on(name, tmp_path, monkeypatch):
+    with Server() as server, Store.open(unpacked(name, tmp_path)) as store:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         (found,) = started(store)
         assert (found.job.dataset, found.terms.concurrency, found.terms.budget.calls) == ("remembered", 1, 5)
