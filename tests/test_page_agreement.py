@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.audit_results import AuditOptions
-from core.auditing import audit
 from core.agreement.judge_vs_human import JudgeVsHuman, leave_one_out
 from core.agreement.kappa import agreement_matrix, disagreements
 from core.agreement.paired import verdict_table
 from core.agreement.reliability import icc, inter_rater_reliability
+from core.audit_results import AuditOptions
+from core.auditing import audit
 from core.interpretation import agreement as sentences
 from core.interpretation import grading, verdicts
 from core.plots.agreement import (

@@ -157,6 +157,21 @@ class Visitor:
         self.page.locator("[data-testid=stMain] h1").filter(has_text=title).wait_for()
         self.settle()
 
+    def pick(self, box, option: str) -> None:
+        """Choose an option of a select box. A page that is drawn anew closes its list: then once more."""
+        from playwright.sync_api import TimeoutError as NotThere
+
+        choice = self.page.get_by_role("option", name=option)
+        for _ in range(5):
+            self.settle()
+            box.click()
+            try:
+                choice.click(timeout=10_000)
+                return
+            except NotThere:
+                self.page.keyboard.press("Escape")
+        raise AssertionError(f"no option {option!r} to click")
+
     def votes_shown(self) -> int:
         """Number of votes in the table behind the chosen mark."""
         return int(
