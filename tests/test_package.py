@@ -377,7 +377,12 @@ def test_wheel_brings_one_name(installed: Environment) -> None:
     assert {"core", "pages", "data", "app.py", "py.typed", ".streamlit"} <= below
     assert (installed.packages / "appellate" / "core" / "reporting" / "report.html.j2").is_file()
     data = {path.name for path in (installed.packages / "appellate" / "data").iterdir()}
-    assert data == {"README.md", *(f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings"))}
+    examples = {"example_first_shown.csv", "example_overconfident.csv"}
+    assert data == {
+        "README.md",
+        *examples,
+        *(f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings")),
+    }
 
 
 @pytest.mark.slow
