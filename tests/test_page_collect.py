@@ -246,7 +246,7 @@ def test_copied_python_plans_the_same(page, server, capsys):
     fill(page, server.url)
     page.number_input(key="collect-first").set_value(4)
     page.number_input(key="collect-votes-pairwise").set_value(6).run()
-    code = page.code[-1].value
+    code = page.main.code[-1].value
     st.cache_resource.clear()
     exec(code, {})  # noqa: S102 - this is what the reader is told to do
     assert capsys.readouterr().out.startswith("24 calls to 127.0.0.1\n")

@@ -309,7 +309,7 @@ def test_the_first_tab_says_and_shows_core_s_sweep(app: AppTest, capsys) -> None
 
 def printed(page: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
     """What the page's own lines print."""
-    (code,) = (block.value for block in page.code)
+    (code,) = (block.value for block in page.main.code)
     capsys.readouterr()
     exec(code.replace("Store.open(default_path())", "STORE"), {"STORE": demo_store()})  # noqa: S102
     return capsys.readouterr().out

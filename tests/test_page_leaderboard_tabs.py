@@ -445,7 +445,7 @@ def test_one_judge_alone_gets_numbers_or_a_reason(app, tab):
 @pytest.mark.parametrize("tab", TABS[:4])
 def test_copied_python_runs_and_says_the_pages_numbers(app, store, tab):
     opened(app, board=tab)
-    codes = [element.value for element in app.code]
+    codes = [element.value for element in app.main.code]
     assert codes
     for code in codes:
         out = io.StringIO()
