@@ -191,9 +191,9 @@ def test_the_report_opens_with_the_card_and_the_picture_of_the_overview(hostile:
     own = [verdict for verdict in made.verdicts if verdict.judge == best.judge]
     assert best.position
     said = card(best.judge, made.overall[best.judge], own, best.position.flip_rate)
-    part = source.partition('<section id="decision">')[2].partition("</section>")[0]
-    assert 0 < source.index('<section id="decision">') < source.index('<section id="verdicts">')
-    for words in (f"{best.judge}: {said.word}", said.sentence, " ".join(said.advice)):
+    part = source.partition('<section id="first">')[2].partition("</section>")[0]
+    assert 0 < source.index('<section id="first">') < source.index('<section id="verdicts">')
+    for words in (f"{said.word}: {best.judge}", said.sentence, " ".join(said.advice)):
         assert str(text(words)) in part
     assert part.count('class="plot"') == 1
 
