@@ -87,10 +87,8 @@ def test_what_nobody_foresaw_is_one_line_a_report_and_an_exit_code_of_its_own(
     before = filled.read_bytes()
     assert main(["export", str(tmp_path / "out.csv"), "--store", str(filled)]) == 70
     (line,) = capsys.readouterr().err.splitlines()
-    found = re.fullmatch(
-        r"appellate: an error that nobody foresaw \(ZeroDivisionError: a fault of ours\)\. (\S+) says where; .*",
-        line,
-    )
+    said = r"an error that nobody foresaw \(ZeroDivisionError: a fault of ours\)\."
+    found = re.fullmatch(rf"appellate: {said} (\S+) says where; .*", line)
     assert found
     assert "in broken" in Path(found[1]).read_text(encoding="utf-8")
     assert filled.read_bytes() == before
