@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime import Runtime, get_instance
+from streamlit.runtime import Runtime, exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.interpretation.summary import SIGNS
@@ -227,7 +227,8 @@ def leave_for(target: str) -> None:
 st.set_page_config(page_title="Appellate", page_icon=LOGO, layout="wide", initial_sidebar_state="auto")
 st.html(STYLE.replace("</style>", f"{grade_colours()}</style>"))
 st.logo(LOGO, size="large", link=None)
-if type(get_instance()) is Runtime and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
+started = exists() and type(get_instance()) is Runtime
+if started and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
     # A server of this script alone has no security headers, and lets in everyone.
     st.text("This is a part of Appellate. Start it with: streamlit run app.py")
     st.stop()
