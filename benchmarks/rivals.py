@@ -372,7 +372,7 @@ def child(work: str) -> tuple[float, float]:
 
 
 def files(n: int, rng: np.random.Generator) -> Iterator[Rival]:
-    """Counting, loading and auditing n votes of 4 judges, 12 a comparison."""
+    """Counting, loading and auditing n votes of 4 judges, 12 per comparison."""
     with tempfile.TemporaryDirectory() as folder:
         places = {}
         for size in (n // 10, n):

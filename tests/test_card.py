@@ -29,10 +29,27 @@ def test_the_card_says_what_was_found_and_what_to_do():
     said = first.card("j", overall, checks, Estimate(0.08, 0.05, 0.11, n=90))
     assert said.word == "Trust with limits"
     assert said.sentence == (
-        "Right on 87 % (84 % to 90 %), 37 points above guessing; swapping the responses changes 8 % of "
-        "verdicts; no confidence to check."
+        "Right on 87 % (84 % to 90 %), ties counting half, 37 points above guessing; 8 % of verdicts change "
+        "when the responses swap places; no confidence to check."
     )
     assert said.advice == ("Ask in both orders and take the majority.",)
+
+
+def test_a_card_claims_no_difference_that_an_interval_does_not_show():
+    overall = Overall(verdict="cannot_say", because=(), unchecked=())
+    unclear = {"accuracy": ("unclear", 0.55, 0.45, 0.65), "calibration": ("unclear", 0.08, 0.0, 0.2)}
+    checks = checks_of("j", **unclear)
+    said = first.card("j", overall, checks, None).sentence
+    assert "55 % (45 % to 65 %), ties counting half, not shown to differ from guessing" in said
+    assert "stated confidence is not shown to be off" in said
+    people = checks_of("j", agreement=("unclear", -0.04, -0.1, 0.02))
+    said = first.card("j", overall, people, None).sentence
+    assert said.startswith("Not shown to agree with people more or less often")
+    people = checks_of("j", agreement=("fail", -0.3, -0.4, -0.2))
+    assert (
+        "says what people say 30.0 points less often"
+        in first.card("j", overall, people, None).sentence.lower()
+    )
 
 
 def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add():

@@ -338,7 +338,7 @@ def test_a_file_of_65_judges_with_gold(tmp_path):
 
 
 def test_a_file_of_chosen_and_rejected_responses(tmp_path):
-    """Gold is always A: a judge right on 95 % is ok on 30 items, and no constant label is held against it."""
+    """Gold is always A: a judge right on 95 % is ok on 30 items, and no constant label counts against it."""
     surest = Situation(
         name="chosen", items=30, votes=2, gold="one-sided", judge=Judge(accuracy=0.95, stated="none")
     )

@@ -86,26 +86,36 @@ def card(judge: str, overall: Overall, checks: Sequence[Verdict], flips: Estimat
 def _merit(of: Mapping[str, Verdict]) -> str:
     right = of["accuracy"].interval
     if right is not None:
-        beyond = abs(round(100 * right.value) - 50)
-        side = "above" if right.value >= 0.5 else "below"
         ends = f" ({percent_span(right)})" if right.has_interval else ""
-        return f"right on {percent(right.value)}{ends}, {beyond} points {side} guessing"
+        return f"right on {percent(right.value)}{ends}, ties counting half, {_beside_guessing(right)}"
     if (people := of["agreement"].interval) is not None:
+        if not people.excludes(0):
+            return "not shown to agree with people more or less often than a person does"
         size = points(abs(people.value)).lstrip("+")
         more = "more" if people.value >= 0 else "less"
         return f"says what people say {size} points {more} often than a person"
     return "there are no gold labels to say how often it is right"
 
 
+def _beside_guessing(right: Estimate) -> str:
+    """A distance only where the interval shows one."""
+    if not right.excludes(0.5):
+        return "not shown to differ from guessing"
+    side = "above" if right.value >= 0.5 else "below"
+    return f"{abs(round(100 * right.value) - 50)} points {side} guessing"
+
+
 def _order(flips: Estimate | None) -> str:
     if flips is None:
         return "never asked in both orders"
-    return f"swapping the responses changes {percent(flips.value)} of verdicts"
+    return f"{percent(flips.value)} of verdicts change when the responses swap places"
 
 
 def _stated(calibration: Verdict) -> str:
     if calibration.estimate is None:
         return "no confidence to check"
+    if calibration.low is not None and calibration.low <= 0:
+        return "stated confidence is not shown to be off"
     return f"stated confidence is off by {number(100 * calibration.estimate, '.1f')} points"
 
 

@@ -180,16 +180,14 @@ def evidence(state: Screen, judge: str) -> int:
     people = tuple(name for name in state.people if name not in state.ranked)
     strip = partial(evidence_strip, drawn, people=people, chosen=judge, theme=state.look)
     marks = dict.fromkeys(state.raters, True)
-    alt = "For each judge, best first: share right, honesty of confidence, lean by order, repeatability"
+    alt = "For each judge, best first: share right, honesty of confidence, preference by order, repeatability"
     with st.container(key="wide-strip"):
-        if many:
-            left, right = st.columns([5, 3], gap="small")
-            with left:
-                widgets.figure(strip(rows), "strip", alt=alt, marks=marks, into="judge")
+        left, right = st.columns([5, 3], gap="small") if many else (st.container(), None)
+        with left:
+            widgets.figure(strip(rows), "strip", alt=alt, marks=marks, into="judge")
+        if right is not None:
             with right:
                 _map(state, judge, drawn, marks)
-        else:
-            widgets.figure(strip(rows), "strip", alt=alt, marks=marks, into="judge")
     best = tuple(dict.fromkeys((judge, state.ranked[0])))
     with st.container(key="narrow-strip"):
         fig = strip(best, stacked=True)
