@@ -1,7 +1,7 @@
 """ClickHouse's HTTP interface in front of chdb: `python warehouse_clickhouse.py PORT FOLDER`.
 
 Each Parquet file of the folder is a table. One session at a time: a new session forgets the temporary tables
-of the one before, as a server does. User `auditor` has a password, `default` none.
+of the one before, as a server does. User `auditor` has a password, the others none; `stranger` may only read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NOT_SETTINGS = {
     *("query", "session_id", "database", "query_id", "session_timeout", "session_check", "compress"),
     *("wait_end_of_query", "client_protocol_version", "role", "buffer_size", "quota_key", "decompress"),
 }
-USERS = {"default": "", "auditor": "correct horse"}
+USERS = {"default": "", "stranger": "", "auditor": "correct horse"}
 
 
 class Endpoint(BaseHTTPRequestHandler):
@@ -41,7 +41,7 @@ class Endpoint(BaseHTTPRequestHandler):
             return self.answer(403, f"Code: 516. DB::Exception: {user}: Authentication failed".encode())
         try:
             with Endpoint.lock:
-                return self.answer(200, self.run(sql, given))
+                return self.answer(200, self.run(sql, given, readonly=user == "stranger"))
         except Exception as error:
             return self.answer(500, str(error).encode())
 
@@ -49,18 +49,22 @@ class Endpoint(BaseHTTPRequestHandler):
         basic = self.headers.get("Authorization", "").removeprefix("Basic ")
         return base64.b64decode(basic).decode() if basic else "default:"
 
-    def run(self, sql: str, given: dict[str, str]) -> bytes:
+    def run(self, sql: str, given: dict[str, str], *, readonly: bool) -> bytes:
         engine = Endpoint.engine
         if given.get("session_id", "") != Endpoint.current:
             Endpoint.current = given.get("session_id", "")
             names = engine.query("select name from system.tables where is_temporary", "TSV").bytes().decode()
             for name in names.split():
                 engine.query(f"drop temporary table {name}")
+        if given.get("database", "default") != "default":
+            engine.query(f"use {given['database']}")
         for name, value in given.items():
             if name not in NOT_SETTINGS:
                 engine.query(f"set {name} = '{value}'")
         named = re.search(r"\s+format\s+(\w+)\s*;?\s*$", sql, re.IGNORECASE)
         sql, form = (sql[: named.start()], named[1]) if named else (sql, "TSV")
+        if readonly and sql.casefold().startswith("create"):
+            sql += " settings readonly = 1"
         found: bytes = engine.query(sql, form).bytes()
         return found
 

@@ -76,7 +76,7 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def wait_for(port: int, process: subprocess.Popen[bytes], seconds: float = 180) -> None:
+def wait_for(port: int, process: subprocess.Popen[bytes], seconds: float = 400) -> None:
     """Wait until somebody listens at a port."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and process.poll() is None:
@@ -129,6 +129,10 @@ def _postgresql(tables: Path) -> Iterator[Running]:
     )
     try:
         wait_for(port, server)
+        # It listens before it answers.
+        ready = [binaries / "pg_isready", "-h", "127.0.0.1", "-p", str(port), "-q"]
+        while server.poll() is None and subprocess.run(ready, check=False).returncode:
+            time.sleep(0.2)
         place = f"127.0.0.1:{port}/postgres"
         with dbapi.connect(f"postgresql://owner@{place}", autocommit=True) as owner, owner.cursor() as cursor:
             for path in sorted(tables.glob("*.parquet")):
@@ -136,6 +140,9 @@ def _postgresql(tables: Path) -> Iterator[Running]:
             cursor.execute(f"create role auditor login password '{PASSWORD}'")
             cursor.execute("create role stranger login")
             cursor.execute("grant select on all tables in schema public to auditor")
+            # A database in which nobody but its owner makes temporary tables.
+            cursor.execute("create database strict template postgres")
+            cursor.execute("revoke temporary on database strict from public")
         yield Running(
             url=f"postgresql://auditor:{PASSWORD.replace(' ', '%20')}@{place}", process=server, folder=folder
         )
@@ -162,9 +169,15 @@ def _clickhouse(tables: Path) -> Iterator[Running]:
 
 
 # Small data: what Java would compile is used once, so that it is not compiled.
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _SPARK = {
+    "spark.master": "local-cluster[2,1,1024]",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": _JAVA,
+    "spark.executor.extraJavaOptions": _JAVA,
     "spark.ui.enabled": "false",
     "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.authenticate.token": PASSWORD,
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -174,36 +187,51 @@ _SPARK = {
 
 
 @contextmanager
-def _spark(tables: Path) -> Iterator[Running]:
+def spark_server(table: str, **settings: str) -> Iterator[Running]:
+    """Spark Connect in front of a master and two executors, each a process of its own.
+
+    table : template of a table's name.  settings : of Spark, besides and instead of those of small data.
+    """
     import pyspark
 
-    home, port = Path(pyspark.__file__).parent, free_port()
+    installed, port = Path(pyspark.__file__).parent, free_port()
     folder = Path(tempfile.mkdtemp(prefix="appellate-spark-"))
-    settings = _SPARK | {
+    # Executors write below Spark's home, which is not ours.
+    for part in ("bin", "jars", "python"):
+        (folder / part).symlink_to(installed / part)
+    conf = _SPARK | {
         "spark.connect.grpc.binding.port": str(port),
-        "spark.sql.warehouse.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
-    given = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-    java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    given = [part for name, value in (conf | settings).items() for part in ("--conf", f"{name}={value}")]
     server = subprocess.Popen(
         [
-            *(
-                home / "bin" / "spark-submit",
-                "--class",
-                "org.apache.spark.sql.connect.service.SparkConnectServer",
-            ),
-            *("--master", "local[2]", "--driver-memory", "1g", "--driver-java-options", java, *given),
-            "spark-internal",
+            *(folder / "bin" / "spark-submit", "--class"),
+            *("org.apache.spark.sql.connect.service.SparkConnectServer", *given, "spark-internal"),
         ],
         cwd=folder,
-        env=os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home)},
+        env=os.environ
+        | {
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_HOSTNAME": "127.0.0.1",
+            "SPARK_HOME": str(folder),
+            "PYTHONPATH": str(installed.parent),
+        },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
         wait_for(port, server)
-        yield Running(url=f"sc://127.0.0.1:{port}", process=server, table=f"parquet.`{tables}/{{}}.parquet`")
+        # A token crosses a connection without TLS only to `localhost`.
+        token = PASSWORD.replace(" ", "%20")
+        yield Running(url=f"sc://localhost:{port}/;token={token}", process=server, table=table, folder=folder)
     finally:
         server.kill()
         server.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _spark(tables: Path) -> Iterator[Running]:
+    with spark_server(f"parquet.`{tables}/{{}}.parquet`") as server:
+        yield server

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,14 +35,19 @@ class Engine:
     """
 
     dialect: ClassVar[str]
+    needs: ClassVar[tuple[str, str]] = ("duckdb", "warehouse")
+    """The driver's package, and the extra that brings it."""
     ordinal: ClassVar[str] = "row_number() over ()"
     binary: ClassVar[str] = ""
     """What makes a text column sort by its bytes, as the store's do."""
 
-    def __init__(self, shown: str, table: str) -> None:
+    def __init__(self, shown: str, table: str, url: str) -> None:
         self.shown, self.table = shown, table
         self.extra: dict[str, str] = {}
+        self.kept: list[str] = []
         self.statements = self.rows_fetched = self.bytes_fetched = 0
+        with self._told():
+            self._open(url)
 
     def run(self, sql: str, params: dict[str, str] | None = None) -> pa.Table:
         """The rows of a statement of DuckDB's dialect."""
@@ -57,6 +62,7 @@ class Engine:
         """Keep the rows of a statement under a name, in the engine, until the session ends."""
         with self._told():
             self._keep(name, self._text(sql, None))
+        self.kept.append(name)
         self.statements += 1
 
     def columns(self) -> tuple[str, ...]:
@@ -77,6 +83,9 @@ class Engine:
             extra=self.extra,
         )
 
+    def _open(self, url: str) -> None:
+        raise NotImplementedError
+
     def _fetch(self, sql: str) -> pa.Table:
         raise NotImplementedError
 
@@ -88,29 +97,41 @@ class Engine:
         """Say what a driver raises in words of ours."""
         try:
             yield
-        except (WarehouseError, InvalidOption, ImportError, KeyboardInterrupt):
+        except (WarehouseError, InvalidOption):
             raise
+        except ImportError:
+            raise missing(*self.needs) from None
         except Exception as error:
-            raise explained(error, self.shown, self.table) from error
+            raise explained(error, self.shown, self.table, self.kept) from error
 
 
+_GONE = (
+    r"table_or_view_not_found|relation .* does not exist|unknown_table|code: 60\b|no files found|"
+    r"does not exist.*table|path_not_found|nosuchbucket"
+)
+_LOST = (
+    "The connection to {place} was lost or never made ({reason}). Check that it runs and can be reached, "
+    "then start again: nothing is left behind on it."
+)
 _PROBLEMS = (
     (
         r"(password|authentication) (authentication )?failed|auth\w* fail|no password supplied|"
-        r""
         r"role .* does not exist|code: (516|192|194)\b|wrong_password|"
-        r"unauthenticated|invalid (token|credential)|access ?key",
+        r"unauthenticated|invalid (token|credential|authentication)|access ?key",
         "{place} refuses the login. Check user and password (" + f"{USER}, {PASSWORD}).",
     ),
     (
         r"permission denied|not enough privileges|access denied|accessdenied|forbidden|insufficient privil|"
-        r"code: 497\b|readonly mode|read-only transaction",
+        r"code: (497|164)\b|readonly mode|read-only transaction",
         "{place} does not allow this role to do what an audit needs ({reason}). It needs SELECT on {table}, "
         "and the right to make temporary tables (GRANT TEMPORARY; on ClickHouse CREATE TEMPORARY TABLE).",
     ),
     (
-        r"table_or_view_not_found|relation .* does not exist|unknown_table|code: 60\b|no files found|"
-        r"does not exist.*table|code: 81\b|path_not_found|nosuchbucket",
+        r"database \S+ does not exist|unknown_database|code: 81\b",
+        "{place} has no such database ({reason}). Name another in the URL.",
+    ),
+    (
+        _GONE,
         "{place} has no table {table} that this role can see. Name another with --table, as SCHEMA.TABLE "
         "where it lies in a schema.",
     ),
@@ -122,9 +143,9 @@ _PROBLEMS = (
         r"connection refused|could not connect|could not translate|connection to server|terminating|"
         r"server closed|connection (was )?(reset|closed|aborted|lost)|max retries|timed? ?out|unavailable|"
         r"broken pipe|remote end closed|name or service|py4j|no connection to|eof detected|ssl|"
-        r"\[errno|failed to connect|cannot connect|nodename|connection error|lost synchron",
-        "The connection to {place} was lost or never made ({reason}). Check that it runs and can be reached, "
-        "then start again: nothing is left behind on it.",
+        r"\[errno|failed to connect|cannot connect|nodename|connection error|lost synchron|"
+        r"session_(not_found|closed|changed)|code: 37[23]\b",
+        _LOST,
     ),
     (
         r"memory|no space left|disk full|resources",
@@ -133,12 +154,18 @@ _PROBLEMS = (
 )
 
 
-def explained(error: Exception, place: str, table: str) -> WarehouseError:
-    """What a driver said, in one sentence that names the remedy."""
+def explained(error: Exception, place: str, table: str, kept: Sequence[str] = ()) -> WarehouseError:
+    """What a driver said, in one sentence that names the remedy.
+
+    kept : relations of this session; if one is gone, so is the session, as after a restart.
+    """
     text = " ".join(str(error).split())
     reason = _without_secrets(text)[:200]
+    found = f"{type(error).__name__} {text}"
+    if re.search(_GONE, found, re.IGNORECASE) and any(re.search(rf"\b{name}\b", text) for name in kept):
+        return WarehouseError(_LOST.format(place=place, reason=reason))
     for pattern, sentence in _PROBLEMS:
-        if re.search(pattern, f"{type(error).__name__} {text}", re.IGNORECASE):
+        if re.search(pattern, found, re.IGNORECASE):
             return WarehouseError(sentence.format(place=place, table=table, reason=reason))
     return WarehouseError(f"{place} cannot answer ({reason}). Check the engine's own log, then start again.")
 
@@ -175,10 +202,10 @@ class Files(Engine):
 
     dialect = "duckdb"
 
-    def __init__(self, shown: str, table: str, url: str) -> None:
+    def _open(self, url: str) -> None:
         import duckdb
 
-        super().__init__(shown, SOURCE)
+        table, self.table = self.table, SOURCE
         scheme, _, place = url.partition("://")
         kind = "csv" if scheme == "csv" else "parquet"
         folder = str(Path(unquote(place)).absolute())
@@ -190,21 +217,20 @@ class Files(Engine):
             )
         offline = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
         self._connection = duckdb.connect(":memory:", config=offline)
-        with self._told():
-            found = self._files(folder, table, kind)
-            if not found:
-                raise WarehouseError(
-                    f"{shown} has no {kind} file or folder {table!r}. Name one with --table, such as votes "
-                    f"for votes.{kind} or a folder votes of such files."
-                )
-            read = f"read_{kind}(['{found.replace(chr(39), chr(39) * 2)}'], "
-            read += "all_varchar = true)" if kind == "csv" else "union_by_name = true)"
-            self._connection.execute(f"create view {SOURCE} as select * from {read}")
-            # From here on nothing but the folder can be read, and nothing changed.
-            inside = folder.replace("'", "''")
-            self._connection.execute(f"set allowed_directories = ['{inside}']")
-            self._connection.execute("set enable_external_access = false")
-            self._connection.execute("set lock_configuration = true")
+        found = self._files(folder, table, kind)
+        if not found:
+            raise WarehouseError(
+                f"{self.shown} has no {kind} file or folder {table!r}. Name one with --table, such as votes "
+                f"for votes.{kind} or a folder votes of such files."
+            )
+        read = f"read_{kind}(['{found.replace(chr(39), chr(39) * 2)}'], "
+        read += "all_varchar = true)" if kind == "csv" else "union_by_name = true)"
+        self._connection.execute(f"create view {SOURCE} as select * from {read}")
+        # From here on nothing but the folder can be read, and nothing changed.
+        inside = folder.replace("'", "''")
+        self._connection.execute(f"set allowed_directories = ['{inside}']")
+        self._connection.execute("set enable_external_access = false")
+        self._connection.execute("set lock_configuration = true")
 
     def _files(self, folder: str, table: str, kind: str) -> str | None:
         """The pattern of names, with or without ending, that holds a file."""
@@ -230,18 +256,15 @@ class PostgreSQL(Engine):
     """PostgreSQL by ADBC, in one session; everything kept is a temporary table."""
 
     dialect = "postgres"
+    needs = ("adbc-driver-postgresql", "postgres")
     binary = ' collate "C"'
 
-    def __init__(self, shown: str, table: str, url: str) -> None:
-        super().__init__(shown, table)
-        try:
-            from adbc_driver_postgresql import dbapi
-        except ImportError:
-            raise missing("adbc-driver-postgresql", "postgres") from None
-        with self._told():
-            self._connection = dbapi.connect(_signed(url), autocommit=True)
-            self._execute("set jit = off")
-            self._execute("set application_name = 'appellate'")
+    def _open(self, url: str) -> None:
+        from adbc_driver_postgresql import dbapi
+
+        self._connection = dbapi.connect(_signed(url), autocommit=True)
+        self._execute("set jit = off")
+        self._execute("set application_name = 'appellate'")
 
     def _execute(self, sql: str) -> None:
         with self._connection.cursor() as cursor:
@@ -265,6 +288,7 @@ class ClickHouse(Engine):
     """ClickHouse by HTTP, in one session; everything kept is a temporary table in its memory."""
 
     dialect = "clickhouse"
+    needs = ("clickhouse-connect", "clickhouse")
     ordinal = "rowNumberInAllBlocks()"
     SETTINGS: ClassVar = {
         "join_use_nulls": 1,
@@ -274,24 +298,20 @@ class ClickHouse(Engine):
         "output_format_arrow_string_as_string": 1,
     }
 
-    def __init__(self, shown: str, table: str, url: str) -> None:
-        super().__init__(shown, table)
-        try:
-            import clickhouse_connect
-        except ImportError:
-            raise missing("clickhouse-connect", "clickhouse") from None
+    def _open(self, url: str) -> None:
+        import clickhouse_connect
+
         parts = urlsplit(url)
-        with self._told():
-            self._client = clickhouse_connect.get_client(
-                host=parts.hostname or "localhost",
-                port=parts.port or 0,
-                username=unquote(parts.username or os.environ.get(USER, "default")),
-                password=unquote(parts.password or os.environ.get(PASSWORD, "")),
-                database=parts.path.strip("/") or "default",
-                secure=parts.scheme == "clickhouses",
-                settings=self.SETTINGS,
-                query_retries=0,
-            )
+        self._client = clickhouse_connect.get_client(
+            host=parts.hostname or "localhost",
+            port=parts.port or 0,
+            username=unquote(parts.username or os.environ.get(USER, "default")),
+            password=unquote(parts.password or os.environ.get(PASSWORD, "")),
+            database=parts.path.strip("/") or "default",
+            secure=parts.scheme == "clickhouses",
+            settings=self.SETTINGS,
+            query_retries=0,
+        )
 
     def _fetch(self, sql: str) -> pa.Table:
         return self._client.query_arrow(sql, use_strings=True)
@@ -308,35 +328,29 @@ class Spark(Engine):
     """Spark, by Connect or a session of this process; everything kept is a cached temporary view."""
 
     dialect = "spark"
+    needs = ("pyspark-client", "spark")
     ordinal = "monotonically_increasing_id()"
 
-    def __init__(self, shown: str, table: str, url: str) -> None:
-        super().__init__(shown, table)
-        try:
-            with warnings.catch_warnings():
-                # It says that it does not know our pandas, which is not asked for anything.
-                warnings.simplefilter("ignore", FutureWarning)
-                from pyspark.sql import SparkSession
-        except ImportError:
-            raise missing("pyspark-client", "spark") from None
-        self._kept: list[str] = []
-        with self._told():
-            if url.startswith("sc://"):
-                self._session = _connected(url)
-            else:
-                self._session = SparkSession.builder.getOrCreate()
-            self._session.conf.set("spark.sql.session.timeZone", "UTC")
+    def _open(self, url: str) -> None:
+        with warnings.catch_warnings():
+            # It says that it does not know our pandas, which is not asked for anything.
+            warnings.simplefilter("ignore", FutureWarning)
+            from pyspark.sql import SparkSession
+        if url.startswith("sc://"):
+            self._session = _connected(url)
+        else:
+            self._session = SparkSession.builder.getOrCreate()
+        self._session.conf.set("spark.sql.session.timeZone", "UTC")
 
     def _fetch(self, sql: str) -> pa.Table:
         return self._session.sql(sql).toArrow()
 
     def _keep(self, name: str, sql: str) -> None:
         self._session.sql(sql).createOrReplaceTempView(name)
-        self._kept.append(name)
         self._session.sql(f"cache lazy table {name}")
 
     def close(self) -> None:
-        for name in reversed(self._kept):
+        for name in reversed(self.kept):
             with suppress(Exception):
                 self._session.catalog.uncacheTable(name)
                 self._session.catalog.dropTempView(name)
