@@ -56,8 +56,8 @@ from .records import (
     Panel,
     PositionCounts,
     RatingTable,
-    SingleVotes,
     VoteCounts,
+    WeighedVotes,
 )
 from .schema import Selection
 from .stats.intervals import clustered_proportion
@@ -109,7 +109,7 @@ def audit(
             outcomes=queries.outcomes(moment, selection, rule=options.correctness),
             positions=queries.positions(moment, selection),
             ratings=queries.ratings(moment, selection, anchors=anchors),
-            single=queries.single_votes(moment, selection) if options.splits else {},
+            weighed=queries.weighed_votes(moment, selection) if options.splits else {},
             lengths=queries.length_counts(moment, selection),
             outputs=queries.outputs(moment, selection) if found.unparsed else {},
             by_category=queries.vote_counts_by(moment, selection, "category")
@@ -220,6 +220,7 @@ class Counted:
     """What the votes are counted to, by judge; a judge without such votes is absent.
 
     outputs : only where some output has no verdict.  by_category : category → judge → votes.
+    weighed : only where there are splits.
     names : models of the comparisons, where families are named.
     """
 
@@ -227,7 +228,7 @@ class Counted:
     outcomes: dict[str, OutcomeCounts]
     positions: dict[str, PositionCounts]
     ratings: dict[str, RatingTable]
-    single: dict[str, SingleVotes]
+    weighed: dict[str, WeighedVotes]
     lengths: dict[str, LengthCounts]
     outputs: dict[str, OutputCounts]
     by_category: dict[str, dict[str, VoteCounts]]
@@ -332,9 +333,9 @@ def _aggregate(
     fit_options = BTDOptions(alpha=options.alpha, kappa=options.kappa)
     fitted = fit(labelled.cells()[0], fit_options)
     notes.extend(f"{name}: {note}" for note in fitted.notes)
-    if name not in counted.single:
+    if name not in counted.weighed:
         return fitted, None
-    given, reasons = given_labels(labelled, counted.single[name], judge=name, judges=counted.votes)
+    given, reasons = given_labels(labelled, counted.weighed[name], judge=name, judges=counted.votes)
     try:
         splits = evaluate(
             labelled,

@@ -23,6 +23,8 @@ NO_GOLD = -9
 """Code of a missing gold label in integer arrays."""
 NO_SIDE = -9
 """Code of an unknown longer side."""
+NO_VOTE = -9
+"""Code of a vote that is not there."""
 
 
 class InvalidCounts(AppellateError):
@@ -287,6 +289,26 @@ class SingleVotes(_Rows):
     def _check(self) -> None:
         if (np.diff(self.comparison) < 0).any():
             raise InvalidCounts("SingleVotes: not ordered by comparison")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class WeighedVotes(_Rows):
+    """What rules beyond counts need of `SingleVotes`, one row a comparison.
+
+    n : votes.  stated : those of -1, 0, +1 with a confidence, (rows, 3), of which `lowest`, `total` and
+    `product` are the smallest, the sum and the product.
+    side : of the first vote with known lengths, `NO_SIDE` without one.
+    first : vote of the first run shown ab and of that shown ba, `NO_VOTE` without one; None: not asked for.
+    """
+
+    comparison: IntArray
+    n: IntArray
+    stated: IntArray
+    lowest: FloatArray
+    total: FloatArray
+    product: FloatArray
+    side: IntArray
+    first: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

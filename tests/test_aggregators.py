@@ -22,6 +22,7 @@ from core.aggregation.rules import (
     thresholds,
 )
 from core.errors import InvalidOption
+from core.importers import read
 from core.records import NO_SIDE, SingleVotes, VoteCells, VoteCounts
 from core.schema import Selection
 from core.store import Store
@@ -261,3 +262,35 @@ def test_the_store_tells_orders_and_runs_of_single_votes():
         both = firsts.unstack("position")
         expected = np.sign(both["ab"].astype(int) + both["ba"].astype(int))
         assert np.bincount(found["greedy_pair"] + 1).tolist() == expected.value_counts().sort_index().tolist()
+
+
+@pytest.mark.parametrize("confident", [True, False])
+def test_votes_weighed_by_the_store_give_the_labels_of_single_ones(confident: bool) -> None:
+    rng = np.random.default_rng(8)
+    lines = ["item_id,model_a,model_b,judge,run,position,vote,confidence,length_a,length_b"]
+    for item in range(60):
+        for run in rng.permutation(np.arange(-2, 4)):
+            for order in ("ab", "ba"):
+                sure = rng.choice([0, 0.3, 0.5, 0.6, 0.9]) if confident else ""
+                lines.append(
+                    f"{item},a,b,j,{run},{order},{rng.integers(-1, 2)},{sure},{rng.integers(1, 3)},2"
+                )
+    with Store.open(None) as store:
+        store.load(read([("votes.csv", "\n".join(lines).encode())])[0])
+        counts, single, collapsed = (
+            ask(store, Selection())["j"]
+            for ask in (queries.vote_counts, queries.single_votes, queries.weighed_votes)
+        )
+    wanted, reasons = given_labels(counts, single)
+    found, said = given_labels(counts, collapsed)
+    assert len(collapsed) == len(counts)
+    assert said == reasons
+    assert found.keys() == wanted.keys()
+    for rule, labels in wanted.items():
+        assert (found[rule] == labels).all(), rule
+    assert ("ci_sc" in found) == confident
+    some = counts.rows(counts.item % 3 == 0)
+    assert all(
+        (given_labels(some, collapsed)[0][rule] == given_labels(some, single)[0][rule]).all()
+        for rule in found
+    )

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InvalidOption, UnknownName
 from ..records import (
     NO_GOLD,
     NO_SIDE,
-    BoolArray,
+    NO_VOTE,
     FloatArray,
     IntArray,
     LengthCounts,
     SingleVotes,
     VoteCells,
     VoteCounts,
+    WeighedVotes,
+    kept_rows,
 )
 from ..schema import VOTE_LABELS
 from ..stats.estimate import DataFrame, Estimate
@@ -161,20 +164,34 @@ def confidence_labels(
         raise InvalidOption(f"weigh {weigh!r}: choose from {', '.join(VOTE_WEIGHTS)}.")
     if np.isnan(confidence).any():
         raise InvalidOption("A vote without confidence cannot be weighed; leave such comparisons out.")
+    return _largest(_by_label(row, vote, confidence, rows), weigh)
+
+
+def _by_label(row: IntArray, vote: IntArray, confidence: FloatArray, rows: int) -> dict[str, NDArray[Any]]:
+    """Number of votes -1, 0, +1 of each comparison, and lowest, sum and product of their confidences."""
     place = (row, vote + 1)
-    n = np.zeros((rows, 3))
-    np.add.at(n, place, 1.0)
-    if weigh == "min":
-        score = np.full((rows, 3), np.inf)
-        np.minimum.at(score, place, confidence)
-    elif weigh == "product":
-        score = np.ones((rows, 3))
-        np.multiply.at(score, place, confidence)
-    else:
-        score = np.zeros((rows, 3))
-        np.add.at(score, place, confidence)
-        score = score / np.maximum(n, 1) if weigh == "mean" else score
-    score = np.where(n > 0, score, -1.0)
+    found: dict[str, NDArray[Any]] = {
+        "stated": np.zeros((rows, 3), np.int64),
+        "lowest": np.full((rows, 3), np.inf),
+        "total": np.zeros((rows, 3)),
+        "product": np.ones((rows, 3)),
+    }
+    np.add.at(found["stated"], place, 1)
+    np.minimum.at(found["lowest"], place, confidence)
+    np.add.at(found["total"], place, confidence)
+    np.multiply.at(found["product"], place, confidence)
+    return found
+
+
+def _largest(votes: Mapping[str, NDArray[Any]], weigh: str) -> IntArray:
+    stated, total = votes["stated"], votes["total"]
+    score = {
+        "min": votes["lowest"],
+        "product": votes["product"],
+        "sum": total,
+        "mean": total / np.maximum(stated, 1),
+    }[weigh]
+    score = np.where(stated > 0, score, -1.0)
     best = score >= score.max(axis=1, keepdims=True) - 1e-12
     return np.where(best.sum(axis=1) == 1, best.argmax(axis=1) - 1, 0).astype(np.int64)
 
@@ -290,14 +307,12 @@ def rule_labels(key: str, counts: VoteCounts, fit: BTDFit) -> IntArray | None:
     return label[cell]
 
 
-NO_VOTE = -9
-
 WEIGHINGS = {"soft_sc_min": "min", "soft_sc_mean": "mean", "soft_sc_product": "product", "ci_sc": "sum"}
 
 
 def given_labels(
     counts: VoteCounts,
-    votes: SingleVotes,
+    votes: SingleVotes | WeighedVotes,
     *,
     judge: str | None = None,
     judges: Mapping[str, VoteCounts] | None = None,
@@ -309,50 +324,63 @@ def given_labels(
     judge, judges : its name and the votes of all judges, among whom USC and GSA are sought as `usc(judge)`
     and `gsa(judge)`.
     """
-    row = np.searchsorted(counts.comparison, votes.comparison)
-    row[row == len(counts)] = 0
-    kept = counts.comparison[row] == votes.comparison
-    row, vote, confidence, side = row[kept], votes.vote[kept], votes.confidence[kept], votes.side[kept]
+    if isinstance(votes, SingleVotes):
+        votes = weighed(votes)
+    own = np.isin(votes.comparison, counts.comparison)
+    if own.sum() != len(counts):
+        raise InvalidOption("A comparison has no vote here; take counts and votes of one selection.")
+    votes = WeighedVotes(**kept_rows(votes, own))
+    n, stated = int(votes.n.sum()), int(votes.stated.sum())
     found: dict[str, IntArray | str] = {}
-    without = _lacking(np.isnan(confidence), "none of its votes has one", "votes have none")
+    without = _lacking(n - stated, n, "none of its votes has one", "votes have none")
+    by_label = {name: getattr(votes, name) for name in ("stated", "lowest", "total", "product")}
     for key, weigh in WEIGHINGS.items():
-        found[key] = f"needs the confidence of each vote; {without}"
-        if not without:
-            found[key] = confidence_labels(row, vote, confidence, rows=len(counts), weigh=weigh)
-    if votes.shown is not None and votes.run is not None:
-        found["greedy_pair"] = _by_orders(row, votes.shown[kept], votes.run[kept], vote, len(counts))
+        found[key] = f"needs the confidence of each vote; {without}" if without else _largest(by_label, weigh)
+    if votes.first is not None:
+        found["greedy_pair"] = _by_orders(votes.first)
     if judge is not None and judges is not None:
         found |= {rule: _by_derived(derived_name(rule, judge), judges, counts) for rule in DERIVED}
-    longest = np.full(len(counts), NO_SIDE)
-    known = side != NO_SIDE
-    # The first vote with known lengths decides for the comparison: later writes win, so in reverse.
-    longest[row[known][::-1]] = side[known][::-1]
-    missing = _lacking(longest == NO_SIDE, "none is known", "comparisons lack them")
-    found["longest"] = f"needs the lengths of both answers; {missing}" if missing else longest
+    unknown = int((votes.side == NO_SIDE).sum())
+    missing = _lacking(unknown, len(counts), "none is known", "comparisons lack them")
+    found["longest"] = f"needs the lengths of both answers; {missing}" if missing else votes.side
     labels = {key: value for key, value in found.items() if not isinstance(value, str)}
     return labels, {key: value for key, value in found.items() if isinstance(value, str)}
 
 
-def _lacking(absent: BoolArray, all_of_them: str, some: str) -> str:
+def weighed(votes: SingleVotes) -> WeighedVotes:
+    """Single votes of a judge, collapsed to a row for each comparison."""
+    comparison, row, n = np.unique(votes.comparison, return_inverse=True, return_counts=True)
+    rows = len(comparison)
+    stated = ~np.isnan(votes.confidence)
+    first = None
+    if votes.shown is not None and votes.run is not None:
+        first = np.full((rows, 2), NO_VOTE)
+        for place, order in enumerate((1, -1)):
+            shown = np.flatnonzero(votes.shown == order)
+            # Equal runs of one order: the vote stored first.
+            shown = shown[np.lexsort([shown, votes.run[shown], row[shown]])]
+            seen, start = np.unique(row[shown], return_index=True)
+            first[seen, place] = votes.vote[shown[start]]
+    side = np.full(rows, NO_SIDE)
+    known = votes.side != NO_SIDE
+    # The first vote with known lengths decides for the comparison: later writes win, so in reverse.
+    side[row[known][::-1]] = votes.side[known][::-1]
+    by_label = _by_label(row[stated], votes.vote[stated], votes.confidence[stated], rows)
+    return WeighedVotes(comparison=comparison, n=n, side=side, first=first, **by_label)
+
+
+def _lacking(missing: int, total: int, all_of_them: str, some: str) -> str:
     """How many lack something, in words; empty if none does."""
-    missing = int(absent.sum())
-    return (all_of_them if missing == len(absent) else f"{missing:,} {some}") if missing else ""
+    return (all_of_them if missing == total else f"{missing:,} {some}") if missing else ""
 
 
-def _by_orders(row: IntArray, shown: IntArray, run: IntArray, vote: IntArray, rows: int) -> IntArray | str:
-    """Greedy pair: the first run in each order; equal runs of one order: the vote stored first."""
-    first = {}
-    for order in (1, -1):
-        own = np.flatnonzero(shown == order)
-        own = own[np.lexsort([own, run[own], row[own]])]
-        seen, start = np.unique(row[own], return_index=True)
-        first[order] = np.full(rows, NO_VOTE)
-        first[order][seen] = vote[own[start]]
-    absent = (first[1] == NO_VOTE) | (first[-1] == NO_VOTE)
-    missing = _lacking(absent, "none has both", "comparisons lack one")
+def _by_orders(first: IntArray) -> IntArray | str:
+    """Greedy pair: the first run in each order."""
+    absent = int((first == NO_VOTE).any(axis=1).sum())
+    missing = _lacking(absent, len(first), "none has both", "comparisons lack one")
     if missing:
         return f"needs a vote in each order (column position); {missing}"
-    return greedy_pair(first[1], first[-1])
+    return greedy_pair(first[:, 0], first[:, 1])
 
 
 def _by_derived(name: str, judges: Mapping[str, VoteCounts], counts: VoteCounts) -> IntArray | str:

@@ -15,6 +15,8 @@ import numpy as np
 
 from ..errors import InvalidOption
 from ..records import (
+    NO_SIDE,
+    NO_VOTE,
     DirectScores,
     IntArray,
     LengthCounts,
@@ -25,6 +27,7 @@ from ..records import (
     PositionCounts,
     SingleVotes,
     VoteCounts,
+    WeighedVotes,
 )
 from ..schema import COLUMN_NAMES, CorrectnessRule, Selection
 from .browse import (
@@ -87,6 +90,7 @@ __all__ = [
     "vote_counts",
     "vote_counts_by",
     "votes_behind",
+    "weighed_votes",
 ]
 
 PER_VOTE = ", ".join(f"sum(v.{name})::bigint as {name}_" for name in ("plus", "tie", "minus"))
@@ -227,6 +231,42 @@ def single_votes(store: Database | Snapshot, selection: Selection) -> dict[str, 
                coalesce(d.side, {NO_SIDE})::bigint as side_
         from {usable} v left join {sides} d using (id) order by v.judge, v.comparison, v.id"""
     return fetch(store, selection, listed, SingleVotes)
+
+
+def weighed_votes(store: Database | Snapshot, selection: Selection) -> dict[str, WeighedVotes]:
+    """What rules beyond counts need of the votes of each judge, per comparison."""
+    # Votes of one run and order are one; four numbers above its run tell its vote.
+    stated = ", ".join(
+        f"""count({sure})::bigint as stated{k}, coalesce(min({sure}), 0)::double as lowest{k},
+            coalesce(sum({sure}), 0)::double as total{k},
+            coalesce(sum(ln(nullif({sure}, 0))), 0)::double as log{k}"""
+        for k, vote in enumerate(LABELS.values())
+        if (sure := f"case when v.vote = {vote} then v.confidence end")
+    )
+    first = ", ".join(
+        f"""count({coded})::bigint as n_{order}, coalesce(min({coded}), 0)::bigint as first_{order}"""
+        for order, shown in ORDERS.items()
+        if (coded := f"case when v.position = {shown} then v.run::bigint * 4 + v.vote + 1 end")
+    )
+    counted = f"""
+        select v.judge, v.comparison, count(*)::bigint as n, {stated}, {first},
+               coalesce(min(v.id::bigint * 4 + d.side::bigint + 1), -1)::bigint as side_
+        from {{usable}} v left join {{sides}} d using (id)
+        group by v.judge, v.comparison order by v.judge, v.comparison"""
+
+    def record(comparison: IntArray, n: IntArray, side: IntArray, **columns: Any) -> WeighedVotes:
+        by_label = {
+            name: np.stack([columns[f"{name}{k}"] for k in range(3)], axis=1)
+            for name in ("stated", "lowest", "total", "log")
+        }
+        product = np.where(by_label["lowest"] > 0, np.exp(by_label.pop("log")), 0.0)
+        first = np.stack(
+            [np.where(columns[f"n_{o}"] > 0, columns[f"first_{o}"] % 4 - 1, NO_VOTE) for o in ORDERS], axis=1
+        )
+        known = np.where(side >= 0, side % 4 - 1, NO_SIDE)
+        return WeighedVotes(comparison=comparison, n=n, side=known, first=first, product=product, **by_label)
+
+    return fetch(store, selection, counted, record)
 
 
 def outcomes(
