@@ -143,3 +143,7 @@ class DamagedStore(UnreadableFile):
 
 class WarehouseError(AppellateError):
     """Another engine that cannot be reached, refuses, or dies; or its driver is not installed."""
+
+
+class ConnectionLost(WarehouseError):
+    """The session on another engine is gone, with all that was derived in it."""

@@ -3,22 +3,26 @@
 import streamlit as st
 
 from core.importers import template
-from pages.sections.data import manage, upload
+from pages.sections.data import connect, manage, upload
 from pages.shared import people, widgets
 
 widgets.title("Data", "Is my data in, and right?")
 answer = st.container()
 files = []
 if people.visitor() == "editor":
-    files = st.file_uploader(
-        "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, Parquet), or what "
-        "JudgeBench, LLMBar, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
-        accept_multiple_files=True,
-        key="files",
-    )
-    st.download_button(
-        "Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore"
-    )
+    load, elsewhere = st.tabs(["Load files", "Connect"])
+    with load:
+        files = st.file_uploader(
+            "Drop files of votes, direct scores or listwise rankings: a table (CSV, TSV, JSON, Parquet), or "
+            "what JudgeBench, LLMBar, AlpacaEval, Arena-Hard, MT-Bench or PandaLM wrote",
+            accept_multiple_files=True,
+            key="files",
+        )
+        st.download_button(
+            "Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore"
+        )
+    with elsewhere, widgets.errors():
+        connect.panel()
 
 upload.forget_others(files)
 with answer:
@@ -37,4 +41,5 @@ with st.container(horizontal=True, vertical_alignment="center"):
 
 st.subheader("Data sets", anchor=False)
 manage.datasets()
+connect.tables()
 widgets.copy_as_python("print(queries.summary(store, selection).to_frame())")

@@ -119,9 +119,12 @@ def choose_dataset(asked: str | None) -> None:
     if last is not None and chosen == last.name and last.name not in here:
         renamed = next((name for name, found in here.items() if same(found, last)), None)
         shown = renamed or newest()
-        done = f"is now named {renamed}" if renamed else "was deleted"
+        done = f"is now named {renamed} by" if renamed else "was deleted by"
+        done += " another visitor"
+        if cached.was_connected(last.name):
+            done = "is no longer connected"
         instead = "" if renamed or not shown else f" This is {shown}."
-        st.session_state[CHANGED] = f"The data set {last.name} {done} by another visitor.{instead}", shown
+        st.session_state[CHANGED] = f"The data set {last.name} {done}.{instead}", shown
         chosen = shown
     if chosen not in here:
         chosen = newest()
@@ -150,6 +153,8 @@ def sidebar(datasets: list[str]) -> Selection:
     dataset = st.selectbox("Data set", datasets, None, key="dataset", bind="query-params")
     if dataset is None:
         return Selection(datasets=())
+    if table := cached.connected().get(dataset):
+        st.text(f"Votes stay where they are.\n{table.warehouse.sentence}")
     raters = cached.raters(dataset)
     rater_type = None
     if len(set(raters.values())) > 1:

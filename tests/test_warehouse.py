@@ -8,6 +8,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from core.auditing import audit
 from core.errors import InvalidOption, NoUsableVotes, WarehouseError
 from core.importers import ReadOptions, read
 from core.reporting.document import to_json
-from core.schema import Selection
-from core.store import Store
+from core.schema import COLUMN_NAMES, Selection
+from core.store import Store, browse
+from core.store import vote_queries as queries
+from core.store.marks import Mark
 from core.warehouse import Warehouse
 
 NAMES = ("parquet", "postgresql", "clickhouse", "spark")
@@ -192,6 +195,65 @@ def test_the_audit_is_that_of_the_file(
         )
 
 
+def questions(source: Any, selection: Selection) -> Iterator[tuple[str, object]]:
+    """What pages ask besides an audit."""
+    yield "summary", browse.summary(source, selection)
+    yield "costs", browse.costs(source, selection)
+    yield "names", browse.comparison_names(source, selection).to_pylist()
+    yield "models", browse.values(source, selection, "model_a", limit=5)
+    yield "columns", browse.filter_columns(source, selection.datasets)
+    for ask in (queries.order_counts, queries.single_votes, queries.pair_doubts, queries.outputs):
+        yield ask.__name__, ask(source, selection)
+    for column in ("category", "run", "judge"):
+        yield column, queries.vote_counts_by(source, selection, column)
+    for mark in (
+        Mark(judge="k\\2", confidence=(0.4, 0.95), correct=False),
+        Mark(counts=(3, 0, 3), models=("m0", "m3")),
+        Mark(flip="flip", items=("q1", "q2")),
+        Mark(comparisons=(0, 3), category=""),
+        Mark(slot="first", label=1),
+    ):
+        yield f"count {mark}", queries.count_behind(source, selection, mark=mark)
+        try:
+            listed = queries.votes_behind(source, selection, mark=mark, limit=None)
+        except NoUsableVotes:
+            continue
+        rows = listed.select([name for name in COLUMN_NAMES if name not in ("rationale", "prompt")])
+        yield f"votes {mark}", sorted(map(repr, rows.to_pylist()))
+    # Which of equal ones comes first is not said here: engines have no order.
+    yield "errors", sorted(queries.telling_errors(source, selection, "k\\2"))
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two answers are equal, sums of confidences to the last digits."""
+    if is_dataclass(one):
+        return same(*({f.name: getattr(x, f.name) for f in fields(x)} for x in (one, two)))
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
+    if isinstance(one, np.ndarray) and one.dtype.kind == "f":
+        return bool(np.allclose(one, two, equal_nan=True))
+    if isinstance(one, np.ndarray):
+        return bool((one == two).all())
+    return bool(one == two)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", HERE)
+def test_pages_get_the_answers_of_a_store(
+    name: str, engines: dict[str, Running], files: dict[str, bytes]
+) -> None:
+    selection = Selection(judges=("Jü's", "k\\2"))
+    with opened(engines[name], "odd", ODD) as warehouse, Store.open() as store:
+        store.load(read([("odd.csv", files["odd"])], ODD)[0])
+        wanted = dict(questions(store, selection))
+        found = dict(questions(warehouse, selection))
+    assert found.keys() == wanted.keys()
+    for what, answer in found.items():
+        if what not in ("columns", "single_votes"):
+            assert same(answer, wanted[what]), what
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in HERE if name != "spark"])
 def test_selections_and_other_columns(
@@ -239,8 +301,7 @@ def test_only_counts_cross_the_network(
             return seen[-1]
 
         monkeypatch.setattr(warehouse._engine, "run", noted)
-        # Splits try rules on single votes, which are fetched as numbers.
-        audit(warehouse, Selection(), AuditOptions(splits=0))
+        audit(warehouse, Selection(), OPTIONS)
     votes = as_text(files[table])
     pairs = votes.group_by(["item_id", "model_a", "model_b", "judge"]).aggregate([]).num_rows
     assert pairs * 5 < votes.num_rows

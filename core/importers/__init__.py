@@ -17,7 +17,7 @@ from . import labelled, pandalm
 from .layouts import DIRECT, LISTS, PICKS, SHAPES, Shape, lay_out, read_scores, recognise
 from .native import FORMATS, NativeFile, NativeFormat, read_native
 from .options import Inspection, Question, ReadOptions
-from .plan import SYNONYMS, merge_one_hot, plain, plan
+from .plan import SYNONYMS, Plan, merge_one_hot, plain, plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
@@ -107,10 +107,20 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         return replace(looks, format=file.format.name, kind=kind, notes=(note,) if alone else ())
     shape = file.shape
     how = lay_out(table, name, options, shape) if shape else plan(table, name, options)
+    return replace(
+        planned(looks, how),
+        format=shape.format if shape else CANONICAL,
+        suggested={} if shape or how.judges else suggest(table, how.mapping),
+        notes=(*table.notes, *how.notes),
+        kind=shape.form.kind if shape else "votes",
+    )
+
+
+def planned(looks: Inspection, how: Plan) -> Inspection:
+    """What a table looks like if it is read by a plan, with what that leaves open."""
     chosen = how.gold_vocabulary if how.gold_only else how.vocabulary
     return replace(
         looks,
-        format=shape.format if shape else CANONICAL,
         layout=how.layout,
         mapping=how.mapping,
         missing=how.missing,
@@ -118,11 +128,9 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
         vocabularies=candidates(how.labels) if how.labels else (),
         vocabulary=chosen.name if chosen else None,
         judges=how.judges,
-        suggested={} if shape or how.judges else suggest(table, how.mapping),
         confidence_scale=how.scale if "confidence" in how.mapping else None,
         questions=tuple(how.questions),
-        notes=(*table.notes, *how.notes),
-        kind=shape.form.kind if shape else "votes",
+        notes=tuple(how.notes),
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
-from ..errors import InvalidOption, WarehouseError
+from ..errors import ConnectionLost, InvalidOption, WarehouseError
 from .dialects import SOURCE, missing, translate
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ _PROBLEMS = (
     ),
     (
         _GONE,
-        "{place} has no table {table} that this role can see. Name another with --table, as SCHEMA.TABLE "
-        "where it lies in a schema.",
+        "{place} has no table {table} that this role can see. Name another with {option:table}, as "
+        "SCHEMA.TABLE where it lies in a schema.",
     ),
     (
         r"column .* does not exist|unknown_identifier|code: 47\b|unresolved_column|referenced column",
@@ -163,10 +163,11 @@ def explained(error: Exception, place: str, table: str, kept: Sequence[str] = ()
     reason = _without_secrets(text)[:200]
     found = f"{type(error).__name__} {text}"
     if re.search(_GONE, found, re.IGNORECASE) and any(re.search(rf"\b{name}\b", text) for name in kept):
-        return WarehouseError(_LOST.format(place=place, reason=reason))
+        return ConnectionLost(_LOST, place=place, reason=reason)
     for pattern, sentence in _PROBLEMS:
         if re.search(pattern, found, re.IGNORECASE):
-            return WarehouseError(sentence.format(place=place, table=table, reason=reason))
+            kind = ConnectionLost if sentence is _LOST else WarehouseError
+            return kind(sentence, place=place, table=table, reason=reason, option="table")
     return WarehouseError(f"{place} cannot answer ({reason}). Check the engine's own log, then start again.")
 
 
@@ -220,8 +221,12 @@ class Files(Engine):
         found = self._files(folder, table, kind)
         if not found:
             raise WarehouseError(
-                f"{self.shown} has no {kind} file or folder {table!r}. Name one with --table, such as votes "
-                f"for votes.{kind} or a folder votes of such files."
+                "{place} has no {kind} file or folder {table!r}. Name one with {option}, such as votes for "
+                "votes.{kind} or a folder votes of such files.",
+                place=self.shown,
+                kind=kind,
+                table=table,
+                option="table",
             )
         read = f"read_{kind}(['{found.replace(chr(39), chr(39) * 2)}'], "
         read += "all_varchar = true)" if kind == "csv" else "union_by_name = true)"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidOption
-from ..importers import ReadOptions
+from ..importers import Inspection, ReadOptions, planned
 from ..importers.columns import (
     CHOICES,
     BadCell,
@@ -27,7 +27,7 @@ from ..importers.columns import (
 from ..importers.options import SCORE_COLUMNS
 from ..importers.plan import Plan, map_columns, plan
 from ..importers.tables import TextTable
-from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
+from ..labels import CANONICAL, NAMES, TIE_WORDS, Vocabulary, normalise
 from ..schema import VOTES
 from ..store.schema import CODES
 from .dialects import SOURCE, literal, quoted
@@ -145,12 +145,7 @@ def read(engine: Engine, name: str, options: ReadOptions, extra: tuple[str, ...]
     UnreadableFile, AmbiguousLabels, UnknownName : as for a file.
     InvalidOption : the table holds no votes, or no column names its items.
     """
-    names = engine.columns()
-    known = {column.strip(): column for column in names}
-    mapping, _ = map_columns(tuple(known), name, options)
-    columns = Columns(engine, tuple(known), mapping)
-    table: Any = TextTable(columns=columns, row=np.zeros(1, np.int64), rejects=Rejects(), rows=1)  # type: ignore[arg-type]
-    how = plan(table, name, options)
+    how, columns, known = _planned(engine, name, options)
     for problem in how.problems:
         raise type(problem)(problem.message.at(name))
     if how.gold_only:
@@ -166,6 +161,25 @@ def read(engine: Engine, name: str, options: ReadOptions, extra: tuple[str, ...]
             table=name,
         )
     return _Statement(how, columns, known, options, extra).reading(name)
+
+
+def inspect(engine: Engine, name: str, options: ReadOptions) -> Inspection:
+    """Say what a table looks like and what must be asked, as `core.importers.inspect` does of a file.
+
+    No row is looked at, only names of columns and the distinct cells of those of words. Raises UnknownName
+    for an option that names what is not there.
+    """
+    how, columns, _ = _planned(engine, name, options)
+    looks = Inspection(name=name, format=CANONICAL, layout=how.layout, columns=tuple(columns), mapping={})
+    return planned(looks, how)
+
+
+def _planned(engine: Engine, name: str, options: ReadOptions) -> tuple[Plan, Columns, dict[str, str]]:
+    known = {column.strip(): column for column in engine.columns()}
+    mapping, _ = map_columns(tuple(known), name, options)
+    columns = Columns(engine, tuple(known), mapping)
+    table: Any = TextTable(columns=columns, row=np.zeros(1, np.int64), rejects=Rejects(), rows=1)  # type: ignore[arg-type]
+    return plan(table, name, options), columns, known
 
 
 @dataclass(slots=True, eq=False)

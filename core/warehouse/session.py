@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
-from ..errors import InvalidOption
-from ..importers import ReadOptions
+from ..errors import ConnectionLost, InvalidOption
+from ..importers import Inspection, ReadOptions
 from ..schema import COLUMN_NAMES, Selection
 from ..store.connection import Params, Snapshot
 from .engines import Engine, connect
-from .reading import LONG, read
+from .reading import LONG, inspect, read
 from .relations import TableRead, derive
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-MOST_KEPT = 16 * 1024**2
-"""An answer of at most so many bytes is kept: many are asked for twice, and what was derived stays."""
+MOST_KEPT, MOST_HELD = 16 * 1024**2, 256 * 1024**2
+"""Bytes of an answer that is kept, and of all: many are asked for twice, and what was derived stays."""
+
+
+def look_at(url: str, table: str, options: ReadOptions | None = None) -> Inspection:
+    """What a table looks like before it is read, and what must be asked; raises as `Warehouse.open`."""
+    engine = connect(url, table)
+    try:
+        return inspect(engine, table, options or ReadOptions())
+    finally:
+        engine.close()
 
 
 class Warehouse(Snapshot):
@@ -27,15 +38,18 @@ class Warehouse(Snapshot):
 
     It answers what `core.store` asks of a `Database` or `Snapshot`, so `audit(warehouse, selection)` works as
     `audit(store, selection)` does. Nothing but counts is fetched, and nothing is written but what the session
-    sees and forgets.
+    sees and forgets. Threads may share it; one asks at a time.
 
-    table : what was read.
+    table : what was read.  version : moment of the opening in milliseconds, as that of a store.
+    lost : whether the session was found to be gone.
     """
 
     def __init__(self, engine: Engine, table: TableRead) -> None:
         self._engine, self.table = engine, table
         self.others = tuple(engine.extra)
+        self.version, self.lost = time.time_ns() // 1_000_000, False
         self._answers: dict[tuple[str, str], pa.Table] = {}
+        self._held, self._asking = 0, RLock()
 
     @classmethod
     def open(
@@ -67,7 +81,8 @@ class Warehouse(Snapshot):
 
     def close(self) -> None:
         """Forget all that was derived, and the connection."""
-        self._engine.close()
+        with self._asking:
+            self._engine.close()
 
     def __enter__(self) -> Self:
         return self
@@ -83,17 +98,28 @@ class Warehouse(Snapshot):
     def query(self, sql: str, params: Params = None) -> pa.Table:
         """Run one statement of the store. Text goes in `params`, never in `sql`."""
         key = (sql, repr(params))
-        if key not in self._answers:
-            found = self._engine.run(sql, dict(params) if isinstance(params, Mapping) else None)
-            if found.nbytes > MOST_KEPT:
-                return found
-            self._answers[key] = found
-        return self._answers[key]
+        with self._asking:
+            if key not in self._answers:
+                try:
+                    found = self._engine.run(sql, dict(params) if isinstance(params, Mapping) else None)
+                except ConnectionLost:
+                    self.lost = True
+                    raise
+                if found.nbytes > MOST_KEPT or self._held + found.nbytes > MOST_HELD:
+                    return found
+                self._answers[key] = found
+                self._held += found.nbytes
+            return self._answers[key]
 
     def rows(self, sql: str, params: Params = None) -> list[tuple[Any, ...]]:
         """Run one statement of the store that gives few rows."""
         found = self.query(sql, params)
         return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+
+    @property
+    def place(self) -> str:
+        """Where the votes are: the engine without what signs in, and the table."""
+        return self.table.name
 
     @property
     def sentence(self) -> str:

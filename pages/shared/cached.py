@@ -7,8 +7,10 @@ Answers are cached by (version of the store, selection): any change of the store
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
@@ -18,6 +20,11 @@ from core.schema import Selection
 from core.store import DatasetInfo, Store, default_path
 from core.store import vote_queries as queries
 from pages.shared import people
+
+if TYPE_CHECKING:
+    from core.importers import ReadOptions
+    from core.store.connection import Database, Snapshot
+    from core.warehouse import Warehouse
 
 Result = TypeVar("Result")
 Record = TypeVar("Record")
@@ -66,10 +73,97 @@ def _datasets(version: int, _store: Store) -> tuple[DatasetInfo, ...]:
     return tuple(_store.datasets())
 
 
-def datasets() -> tuple[DatasetInfo, ...]:
+def stored() -> tuple[DatasetInfo, ...]:
     """The data sets of the store in order of name."""
     store = get_store()
     return _datasets(store.version, store)
+
+
+def datasets() -> tuple[DatasetInfo, ...]:
+    """The data sets of the store and the connected tables, in order of name."""
+    return tuple(sorted((*stored(), *(one.info for one in connected().values())), key=lambda one: one.name))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Connected:
+    """A table on another engine, which pages show as a data set.  url, options : how it was opened."""
+
+    warehouse: Warehouse
+    info: DatasetInfo
+    url: str
+    table: str
+    options: ReadOptions
+
+
+@dataclass(slots=True)
+class _Tables:
+    """Connected tables by the name of their data set, and the names of those that no longer are."""
+
+    held: dict[str, Connected] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+
+
+@st.cache_resource(show_spinner=False)
+def _tables() -> _Tables:
+    return _Tables()
+
+
+def connected() -> dict[str, Connected]:
+    """The tables on other engines, by the name of their data set; all visitors of this server share them."""
+    for name, one in [*_tables().held.items()]:
+        if one.warehouse.lost:
+            disconnect(name)
+    return _tables().held
+
+
+def connect(url: str, table: str, options: ReadOptions) -> str:
+    """Connect a table on another engine, and give the name of its data set; raises as `Warehouse.open`."""
+    from core.warehouse import Warehouse
+
+    people.only_editors()
+    warehouse = Warehouse.open(url, table, options)
+    try:
+        found = queries.summary(warehouse, Selection())
+    except BaseException:
+        warehouse.close()
+        raise
+    name = warehouse.table.name
+    disconnect(name)
+    info = DatasetInfo(
+        name=name,
+        votes=found.votes + found.unparsed,
+        items=found.items,
+        comparisons=found.comparisons,
+        judges=len(found.judges),
+        files=0,
+        simulated=False,
+        loaded_at=datetime.now(UTC).replace(tzinfo=None),
+    )
+    _tables().held[name] = Connected(warehouse=warehouse, info=info, url=url, table=table, options=options)
+    return name
+
+
+def disconnect(name: str) -> None:
+    """Close the session with the engine of a data set, if it is a connected table."""
+    if one := _tables().held.pop(name, None):
+        _tables().gone.add(name)
+        one.warehouse.close()
+
+
+def was_connected(name: str) -> bool:
+    """Whether a data set was a table on another engine."""
+    return name in _tables().gone
+
+
+def where(selection: Selection) -> tuple[Database | Snapshot, Selection]:
+    """Where the votes of a selection lie, the store or another engine, and what selects them there."""
+    table = connected().get(selection.datasets[0]) if selection.datasets else None
+    return (table.warehouse, replace(selection, datasets=None)) if table else (get_store(), selection)
+
+
+def _version() -> str:
+    """Changes with the store and with the tables that are connected."""
+    return "-".join(map(str, (get_store().version, *(one.warehouse.version for one in connected().values()))))
 
 
 def raters(dataset: str) -> dict[str, str]:
@@ -85,35 +179,39 @@ def styles(dataset: str, theme: Theme, dummies: tuple[str, ...] = ()) -> dict[st
 
 
 @st.cache_resource(show_spinner="Counting votes", max_entries=256)
-def _answer(version: int, question: str, options: str, _ask: Callable[[], object]) -> object:
+def _answer(version: str, question: str, options: str, _ask: Callable[[], object]) -> object:
     return _ask()
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _texts(version: int, question: str, options: str, _ask: Callable[[], object]) -> object:
+def _texts(version: str, question: str, options: str, _ask: Callable[[], object]) -> object:
     return _ask()
 
 
 def _asked(
-    question: Callable[Concatenate[Store, Given], Result], kept: Callable[..., object] = _answer
-) -> Callable[Given, Result]:
-    """The question to the server's store, asked once for each selection and state of the store.
+    question: Callable[Concatenate[Database | Snapshot, Selection, Given], Result],
+    kept: Callable[..., object] = _answer,
+) -> Callable[Concatenate[Selection, Given], Result]:
+    """The question to where the votes of a selection lie, asked once for each selection and state of that.
 
     kept : where answers are, many of them, or few if they hold texts.
     """
 
-    def answered(*given: Given.args, **options: Given.kwargs) -> Result:
-        store = get_store()
+    def answered(selection: Selection, /, *given: Given.args, **options: Given.kwargs) -> Result:
         # A selection's text names its every field, and is made three times faster than Streamlit's own hash.
         found = kept(
-            store.version,
+            _version(),
             question.__name__,
-            repr((given, options)),
-            lambda: question(store, *given, **options),
+            repr((selection, given, options)),
+            lambda: question(*where(selection), *given, **options),
         )
         return cast(Result, found)
 
     return answered
+
+
+def _filter_columns(store: Database | Snapshot, selection: Selection) -> tuple[str, ...]:
+    return queries.filter_columns(store, selection.datasets)
 
 
 summary = _asked(queries.summary)
@@ -134,7 +232,7 @@ direct_scores = _asked(queries.direct_scores)
 list_rankings = _asked(queries.list_rankings)
 ranked_items = _asked(queries.ranked_items)
 values = _asked(queries.values)
-filter_columns = _asked(queries.filter_columns)
+filter_columns = _asked(_filter_columns)
 comparison_names = _asked(queries.comparison_names)
 count_behind = _asked(queries.count_behind)
 votes_behind = _asked(queries.votes_behind, _texts)
@@ -142,7 +240,7 @@ telling_errors = _asked(queries.telling_errors, _texts)
 
 
 @st.cache_resource(show_spinner="Computing", max_entries=64)
-def _computed(version: int, name: str, key: str, _compute: Callable[[], object]) -> object:
+def _computed(version: str, name: str, key: str, _compute: Callable[[], object]) -> object:
     return _compute()
 
 
@@ -151,7 +249,7 @@ def computed(name: str, key: tuple[Hashable, ...], compute: Callable[[], Result]
 
     key : every input that the result depends on, the selection and the seed included; told apart by `repr`.
     """
-    return cast(Result, _computed(get_store().version, name, repr(key), compute))
+    return cast(Result, _computed(_version(), name, repr(key), compute))
 
 
 def of_each(

@@ -76,7 +76,7 @@ def votes_behind(mark: queries.Mark | None, *, name: str) -> None:
         return _frame(cached.votes_behind(selection, mark=mark, limit=SHOWN, offset=start))
 
     def whole() -> pd.DataFrame:
-        return _frame(queries.votes_behind(cached.get_store(), selection, mark=mark, limit=None))
+        return _frame(queries.votes_behind(*cached.where(selection), mark=mark, limit=None))
 
     def card(place: int) -> pd.DataFrame:
         return rows(place - place % SHOWN).iloc[[place % SHOWN]]

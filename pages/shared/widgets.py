@@ -56,6 +56,7 @@ P_VALUE = "p"
 """Column of p-values: to two significant digits, as 0.000 is none."""
 OPEN_STORE = "store = Store.open(default_path())  # one process at a time: stop the app first"
 IMPORTS = {
+    "Warehouse": "from core.warehouse import Warehouse",
     "replace": "from dataclasses import replace",
     "Path": "from pathlib import Path",
     "default_rng": "from numpy.random import default_rng",
@@ -466,8 +467,13 @@ def copy_as_python(code: str, *commented: str) -> None:
 
     commented : names that the code uses in comments only.
     """
-    given = ", ".join(arguments(current_selection()))
-    code = f"{OPEN_STORE}\nselection = Selection({given})\n\n{code.strip()}"
+    table = cached.connected().get(current_dataset())
+    opened = OPEN_STORE
+    if table:
+        options = f"ReadOptions({', '.join(arguments(table.options))})"
+        opened = f"store = Warehouse.open({table.url!r}, {table.table!r}, {options})"
+    given = ", ".join(arguments(cached.where(current_selection())[1]))
+    code = f"{opened}\nselection = Selection({given})\n\n{code.strip()}"
     with st.expander("Copy as Python"):
         st.code(script(code, *commented), language="python")
 

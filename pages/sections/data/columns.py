@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 import streamlit as st
 
+from core import warehouse
 from core.errors import AppellateError, render
 from core.importers import Inspection, ReadOptions, inspect
 from core.importers.columns import cut
@@ -72,15 +74,35 @@ OPTIONS = {
     "confidence_scale": "“Confidence is”",
     "tie_margin": "“Tie margin”",
     "rater_type": "“Raters are”",
+    "warehouse": "“Engine”",
+    "table": "“Table”",
 }
 """What this page calls the options of a reading."""
 
 
-def look_at(file: UploadedFile, options: ReadOptions) -> Inspection | AppellateError:
-    """What a file looks like under these options, or why it cannot be read."""
+TABLE = "table that is looked at"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table on another engine, in place of a file."""
+
+    url: str
+    name: str
+
+    @property
+    def file_id(self) -> str:
+        """Key of what is known of it, and of its widgets."""
+        return f"table-{hashlib.sha256(f'{self.url} {self.name}'.encode()).hexdigest()[:12]}"
+
+
+def look_at(file: UploadedFile | Table, options: ReadOptions) -> Inspection | AppellateError:
+    """What a file or table looks like under these options, or why it cannot be read."""
 
     def look() -> Inspection | AppellateError:
         try:
+            if isinstance(file, Table):
+                return warehouse.look_at(file.url, file.name, options)
             return inspect(file.getvalue(), file.name, options)
         except AppellateError as error:
             return error
@@ -90,16 +112,16 @@ def look_at(file: UploadedFile, options: ReadOptions) -> Inspection | AppellateE
 
 
 def table_options(
-    file: UploadedFile,
+    file: UploadedFile | Table,
     looks: Inspection,
     format: str,
     head: Any,
     row: Sequence[Any],
-    models: Callable[[ReadOptions], frozenset[str]],
+    models: Callable[[ReadOptions], frozenset[str]] | None = None,
 ) -> ReadOptions | None:
     """Options of a table from the widgets of its panel; None while a question is open.
 
-    models : names of the models that the file holds under some options.
+    models : names of the models that the file holds under some options, if they are known before it is read.
     """
     key = file.file_id
     layout = row[1].selectbox(
@@ -164,7 +186,7 @@ def _first_rows(looks: Inspection, key: str) -> None:
     st.dataframe(frame, hide_index=True, height=180, key=f"{key}-head", alt="First rows of the file")
 
 
-def _complete(file: UploadedFile, options: ReadOptions) -> Inspection | None:
+def _complete(file: UploadedFile | Table, options: ReadOptions) -> Inspection | None:
     """What the file looks like under these options; None, and why, if a column is missing."""
     looks = look_at(file, options)
     if isinstance(looks, AppellateError):
@@ -236,7 +258,10 @@ def _column_box(name: str, looks: Inspection, place: Any, key: str) -> str:
 
 
 def _labels(
-    looks: Inspection, options: ReadOptions, key: str, models: Callable[[ReadOptions], frozenset[str]]
+    looks: Inspection,
+    options: ReadOptions,
+    key: str,
+    models: Callable[[ReadOptions], frozenset[str]] | None,
 ) -> ReadOptions | None:
     """What the labels mean and name. Whatever the file leaves open must be chosen: nothing is guessed."""
     columns = st.columns(4)
@@ -282,7 +307,7 @@ def _labels(
         st.text("Choose what is still open above: several readings are possible, and nothing is guessed.")
         return None
     options = replace(options, **{name: value for name, value in chosen.items() if value})
-    if vocabulary and vocabulary.name == NAMES:
+    if models and vocabulary and vocabulary.name == NAMES:
         _name_table(looks, models(options), key)
     return options
 

@@ -39,8 +39,8 @@ def say_what_is_in(*, open_files: int) -> None:
 
 
 def datasets() -> None:
-    """Table of the data sets, and what can be done with the one that is chosen."""
-    found = cached.datasets()
+    """Table of the data sets of the store, and what can be done with the one that is chosen."""
+    found = cached.stored()
     if notice := st.session_state.pop(NOTICE, None):
         with st.container(border=True):
             st.text(notice)

@@ -14,7 +14,7 @@ from core.importers import Inspection, ReadOptions, formats, read, read_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
-from pages.sections.data.columns import OPTIONS, look_at, row_options, table_options
+from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, row_options, table_options
 from pages.shared import cached, widgets
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def count_loaded(files: Sequence[UploadedFile]) -> int:
 def forget_others(files: Sequence[UploadedFile]) -> None:
     """Let go of all that was kept of files that are no longer in the drop."""
     here = {file.file_id for file in files}
-    cached.keep_only(here)
+    table: Table | None = st.session_state.get(TABLE)
+    cached.keep_only(here | ({table.file_id} if table else set()))
     for gone in _results().keys() - here:
         del _results()[gone]
 
@@ -176,7 +177,7 @@ def _named(looks: Inspection, place: Any, key: str) -> tuple[tuple[str, str], ..
 
 def _dataset(reading: ImportResult, place: Any, key: str) -> str | None:
     if reading.gold_only:
-        names = [found.name for found in cached.datasets()]
+        names = [found.name for found in cached.stored()]
         chosen: str | None = place.selectbox(
             "Gold for data set", names, None, placeholder="found by its comparisons", key=f"{key}-dataset"
         )

@@ -9,6 +9,7 @@ from core.experiments.comparison import Comparison, compare
 from core.interpretation.experiments import comparison_answer
 from core.plots.experiments import compared_figure, ties_figure
 from core.records import VoteCounts
+from core.schema import Selection
 from pages.sections.experiments.sweeps import PageState
 from pages.shared import cached, widgets
 
@@ -39,7 +40,7 @@ COLUMNS = {
 
 def compared_tab(state: PageState) -> None:
     """Error and ties by the value of a column."""
-    columns = cached.filter_columns(state.selection.datasets)
+    columns = cached.filter_columns(Selection(datasets=state.selection.datasets))
     controls = st.container(horizontal=True)
     column = controls.selectbox(
         "Compare by",

@@ -76,7 +76,7 @@ def bar() -> Screen:
         chip, buttons = st.empty(), st.container(horizontal=True, width="content", gap="small")
         if widgets.simulated():
             st.badge("Simulated demo data", color="orange", help=widgets.SIMULATED)
-    selection, options, store = widgets.current_selection(), current_options(), cached.get_store()
+    selection, options = widgets.current_selection(), current_options()
     with buttons:
         widgets.goto("Load file", "data.py", key="load-file", icon=":material/upload_file:")
     judges = len(cached.summary(selection).judges)
@@ -86,7 +86,7 @@ def bar() -> Screen:
             "judges in the sidebar, or audit all of them by command line."
         )
         st.stop()
-    found = cached.computed("audit", (selection, options), lambda: audit(store, selection, options))
+    found = cached.computed("audit", (selection, options), lambda: audit(*cached.where(selection), options))
     with buttons:
         _report(selection, options)
     with chip:
@@ -98,11 +98,12 @@ def bar() -> Screen:
 
 
 def _report(selection: Selection, options: AuditOptions) -> None:
-    store = cached.get_store()
     st.download_button(
         "Report",
         # Made when it is asked for, with the splits that the page does without.
-        lambda: report(audit(store, selection, replace(options, splits=AuditOptions().splits))).encode(),
+        lambda: report(
+            audit(*cached.where(selection), replace(options, splits=AuditOptions().splits))
+        ).encode(),
         "appellate-report.html",
         "text/html",
         key="report",
