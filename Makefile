@@ -56,7 +56,7 @@ lock:
 	done
 
 clean:
-	rm -rf .venv .venv-docs site data/*.duckdb data/*.wal
+	rm -rf .venv .venv-docs .venv-objects site data/*.duckdb data/*.wal
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Appellate needs Python 3.11 or newer, and this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -69,6 +69,12 @@ $(BIN)/python:
 .venv/.dev: requirements-dev.lock | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	touch $@ .venv/.run
+
+# S3 for the tests, apart from the other environment: its boto is another than ours.
+.venv-objects/.done: requirements-objects.txt
+	$(PYTHON) -m venv .venv-objects
+	.venv-objects/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-objects.txt
+	touch $@
 
 # Apart from the other environment: the site needs none of the product's packages, and the product none of its.
 .venv-docs/.done: requirements-docs.lock

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import browser, files, judging, questions, rivals
+from benchmarks import browser, engines, files, judging, questions, rivals
 from benchmarks.timing import Row, Skipped, busy, load_now, machine, table
 
-PARTS = ("step", "file", "import", "browser", "judging", "rivals")
+PARTS = ("step", "file", "import", "browser", "judging", "rivals", "engines")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     before = load_now()
     found: list[Row | Skipped] = []
     beside: list[rivals.Rival] = []
+    there: list[engines.There] = []
     for part in options.only:
         print(f"timing: {part}", file=sys.stderr)
         if part == "step":
@@ -50,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             found += judging.rows(repeats=options.repeats)
         elif part == "rivals":
             beside = rivals.run(options.large)
+        elif part == "engines":
+            there = [*engines.run(options.large)]
         else:
             found += browser.rows(n_votes=options.votes, repeats=options.repeats)
     print(f"{machine()}\n{busy(before, load_now())}\n")
@@ -58,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"Without a file named: {options.votes:,} simulated votes, {shared}, 12 a comparison.\n")
     if beside:
         print(f"{rivals.table(beside)}\n")
+    if there:
+        print(f"{engines.table(there)}\n")
     if not found:
         return
     print(table(found))

@@ -19,6 +19,7 @@ from pages.shared import cached
 
 pytest.importorskip("sqlglot")
 ROOT = Path(__file__).resolve().parent.parent
+TEXTS = frozenset(("prompt", "response_a", "response_b", "rationale"))
 PAGES = (
     *("overview", "position", "calibration", "agreement", "confusion", "aggregation", "ensembles"),
     *("leaderboard", "experiments"),
@@ -63,9 +64,11 @@ def look(app: AppTest, url: str, table: str) -> AppTest:
 
 
 def shown(app: AppTest) -> list[str]:
-    """What a page says and shows, without what names the data set."""
-    numbers = [frame.value.to_csv(index=False) for frame in app.main.dataframe]
-    return [*(text.value for text in app.main.text), *numbers]
+    """What a page says and shows, without prompts and responses, which stay where they are."""
+    frames = [each.value for each in app.main.dataframe]
+    numbers = [frame.drop(columns=[*TEXTS.intersection(frame)]).to_csv(index=False) for frame in frames]
+    said = [text.value for text in app.main.text if not text.value.startswith("Simulated ")]
+    return [*said, *numbers]
 
 
 @pytest.mark.page

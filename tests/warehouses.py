@@ -13,13 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+_MOTO = shutil.which("moto_server", path=f"{HERE.parent}/.venv-objects/bin{os.pathsep}{os.environ['PATH']}")
 PASSWORD = "correct horse"
 """Of the role `auditor`, which may only read."""
 
@@ -47,22 +48,31 @@ def absent(name: str) -> str | None:
         "postgresql": ("sqlglot", "adbc_driver_postgresql"),
         "clickhouse": ("sqlglot", "clickhouse_connect", "chdb"),
         "spark": ("sqlglot", "pyspark", "grpc"),
+        "s3": ("sqlglot",),
     }[name]
     missing = [package for package in needed if importlib.util.find_spec(package) is None]
     if missing:
         return f"{', '.join(missing)}: not installed"
     if name == "postgresql" and _binaries() is None:
         return "PostgreSQL is not installed (apt-get install postgresql)"
+    if name == "s3" and _MOTO is None:
+        return "moto is not installed (make .venv-objects/.done)"
     if name == "spark" and shutil.which("java") is None:
         return "Java is not installed (apt-get install openjdk-17-jre-headless)"
     return None
 
 
 @contextmanager
-def running(name: str, tables: Path) -> Iterator[Running]:
-    """Start an engine with each Parquet file of a folder as a table."""
-    start = {"parquet": _files, "postgresql": _postgresql, "clickhouse": _clickhouse, "spark": _spark}[name]
-    with start(tables) as engine:
+def running(name: str, tables: Path, **more: Any) -> Iterator[Running]:
+    """Start an engine with each Parquet file of a folder as a table.  more : `settings` of Spark."""
+    start = {
+        "parquet": _files,
+        "postgresql": _postgresql,
+        "clickhouse": _clickhouse,
+        "spark": _spark,
+        "s3": _objects,
+    }[name]
+    with start(tables, **more) as engine:
         try:
             yield engine
         finally:
@@ -89,6 +99,35 @@ def wait_for(port: int, process: subprocess.Popen[bytes], seconds: float = 400) 
 @contextmanager
 def _files(tables: Path) -> Iterator[Running]:
     yield Running(url=f"parquet://{tables}")
+
+
+@contextmanager
+def _objects(tables: Path) -> Iterator[Running]:
+    """S3 on this machine: moto, in an environment of its own as it needs another boto."""
+    from pyarrow import fs
+
+    assert _MOTO is not None
+    port = free_port()
+    server = subprocess.Popen(
+        [_MOTO, "-H", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    place = f"127.0.0.1:{port}"
+    signed = {"AWS_ACCESS_KEY_ID": "auditor", "AWS_SECRET_ACCESS_KEY": PASSWORD, "AWS_REGION": "us-east-1"}
+    before = {name: os.environ.get(name) for name in (*signed, "AWS_ENDPOINT_URL")}
+    try:
+        wait_for(port, server)
+        os.environ.update(signed, AWS_ENDPOINT_URL=f"http://{place}")
+        store = fs.S3FileSystem(scheme="http", endpoint_override=place, allow_bucket_creation=True)
+        store.create_dir("lake/tables")
+        fs.copy_files(str(tables), "lake/tables", destination_filesystem=store)
+        yield Running(url="s3://lake/tables", process=server)
+    finally:
+        server.kill()
+        server.wait()
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _binaries() -> Path | None:
@@ -187,10 +226,10 @@ _SPARK = {
 
 
 @contextmanager
-def spark_server(table: str, **settings: str) -> Iterator[Running]:
+def _spark(tables: Path, settings: Mapping[str, str] | None = None) -> Iterator[Running]:
     """Spark Connect in front of a master and two executors, each a process of its own.
 
-    table : template of a table's name.  settings : of Spark, besides and instead of those of small data.
+    settings : besides and instead of those for small data.
     """
     import pyspark
 
@@ -203,7 +242,11 @@ def spark_server(table: str, **settings: str) -> Iterator[Running]:
         "spark.connect.grpc.binding.port": str(port),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
-    given = [part for name, value in (conf | settings).items() for part in ("--conf", f"{name}={value}")]
+    given = [
+        part
+        for name, value in (conf | dict(settings or {})).items()
+        for part in ("--conf", f"{name}={value}")
+    ]
     server = subprocess.Popen(
         [
             *(folder / "bin" / "spark-submit", "--class"),
@@ -224,14 +267,13 @@ def spark_server(table: str, **settings: str) -> Iterator[Running]:
         wait_for(port, server)
         # A token crosses a connection without TLS only to `localhost`.
         token = PASSWORD.replace(" ", "%20")
-        yield Running(url=f"sc://localhost:{port}/;token={token}", process=server, table=table, folder=folder)
+        yield Running(
+            url=f"sc://localhost:{port}/;token={token}",
+            process=server,
+            table=f"parquet.`{tables}/{{}}.parquet`",
+            folder=folder,
+        )
     finally:
         server.kill()
         server.wait()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _spark(tables: Path) -> Iterator[Running]:
-    with spark_server(f"parquet.`{tables}/{{}}.parquet`") as server:
-        yield server

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from ..errors import ConnectionLost, InvalidOption, WarehouseError
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 USER, PASSWORD = "APPELLATE_WAREHOUSE_USER", "APPELLATE_WAREHOUSE_PASSWORD"
 """Environment variables that sign in where the URL does not."""
 
-ENGINES = "parquet:///FOLDER, csv:///FOLDER, postgresql://, clickhouse://, sc:// or spark:"
+ENGINES = (
+    "parquet:///FOLDER, csv:///FOLDER, s3://BUCKET/FOLDER, postgresql://, clickhouse://, sc:// or spark:"
+)
 
 
 class Engine:
@@ -107,7 +109,7 @@ class Engine:
 
 _GONE = (
     r"table_or_view_not_found|relation .* does not exist|unknown_table|code: 60\b|no files found|"
-    r"does not exist.*table|path_not_found|nosuchbucket"
+    r"does not exist.*table|path_not_found|no_?such_?bucket"
 )
 _LOST = (
     "The connection to {place} was lost or never made ({reason}). Check that it runs and can be reached, "
@@ -117,11 +119,13 @@ _PROBLEMS = (
     (
         r"(password|authentication) (authentication )?failed|auth\w* fail|no password supplied|"
         r"role .* does not exist|code: (516|192|194)\b|wrong_password|"
-        r"unauthenticated|invalid (token|credential|authentication)|access ?key",
-        "{place} refuses the login. Check user and password (" + f"{USER}, {PASSWORD}).",
+        r"unauthenticated|invalid (token|credential|authentication)|access.?key|no aws credentials|signature",
+        "{place} refuses the login. Check user and password ("
+        + f"{USER}, {PASSWORD}; for s3 AWS_ACCESS_KEY_ID, "
+        "AWS_SECRET_ACCESS_KEY).",
     ),
     (
-        r"permission denied|not enough privileges|access denied|accessdenied|forbidden|insufficient privil|"
+        r"permission denied|not enough privileges|access.?denied|forbidden|insufficient privil|"
         r"code: (497|164)\b|readonly mode|read-only transaction",
         "{place} does not allow this role to do what an audit needs ({reason}). It needs SELECT on {table}, "
         "and the right to make temporary tables (GRANT TEMPORARY; on ClickHouse CREATE TEMPORARY TABLE).",
@@ -143,7 +147,8 @@ _PROBLEMS = (
         r"connection refused|could not connect|could not translate|connection to server|terminating|"
         r"server closed|connection (was )?(reset|closed|aborted|lost)|max retries|timed? ?out|unavailable|"
         r"broken pipe|remote end closed|name or service|py4j|no connection to|eof detected|ssl|"
-        r"\[errno|failed to connect|cannot connect|nodename|connection error|lost synchron|"
+        r"\[errno|failed to connect|cannot connect|couldn.t connect|curlcode|nodename|"
+        r"connection error|lost synchron|"
         r"session_(not_found|closed|changed)|code: 37[23]\b",
         _LOST,
     ),
@@ -199,7 +204,7 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 class Files(Engine):
-    """Parquet or CSV files of a folder, read by a DuckDB of their own."""
+    """Parquet or CSV files of a folder, or Parquet in an object store, read by a DuckDB of their own."""
 
     dialect = "duckdb"
 
@@ -209,7 +214,7 @@ class Files(Engine):
         table, self.table = self.table, SOURCE
         scheme, _, place = url.partition("://")
         kind = "csv" if scheme == "csv" else "parquet"
-        folder = str(Path(unquote(place)).absolute())
+        folder = unquote(place).strip("/") if scheme == "s3" else str(Path(unquote(place)).absolute())
         if not re.fullmatch(r"[\w.*\-=]+(/[\w.*\-=]+)*", table) or ".." in table:
             raise InvalidOption(
                 "{option} {value!r}: name a file of the folder, with or without ending, or a folder in it.",
@@ -218,24 +223,42 @@ class Files(Engine):
             )
         offline = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
         self._connection = duckdb.connect(":memory:", config=offline)
-        found = self._files(folder, table, kind)
-        if not found:
-            raise WarehouseError(
-                "{place} has no {kind} file or folder {table!r}. Name one with {option}, such as votes for "
-                "votes.{kind} or a folder votes of such files.",
-                place=self.shown,
-                kind=kind,
-                table=table,
-                option="table",
-            )
-        read = f"read_{kind}(['{found.replace(chr(39), chr(39) * 2)}'], "
-        read += "all_varchar = true)" if kind == "csv" else "union_by_name = true)"
-        self._connection.execute(f"create view {SOURCE} as select * from {read}")
-        # From here on nothing but the folder can be read, and nothing changed.
-        inside = folder.replace("'", "''")
-        self._connection.execute(f"set allowed_directories = ['{inside}']")
+        if scheme == "s3":
+            self._connection.register(SOURCE, self._objects(folder, table))
+        else:
+            found = self._files(folder, table, kind) or self._nothing(kind, table)
+            read = f"read_{kind}(['{found.replace(chr(39), chr(39) * 2)}'], "
+            read += "all_varchar = true)" if kind == "csv" else "union_by_name = true)"
+            self._connection.execute(f"create view {SOURCE} as select * from {read}")
+            # From here on nothing but the folder can be read, and nothing changed.
+            inside = folder.replace("'", "''")
+            self._connection.execute(f"set allowed_directories = ['{inside}']")
         self._connection.execute("set enable_external_access = false")
         self._connection.execute("set lock_configuration = true")
+
+    def _objects(self, folder: str, table: str) -> Any:
+        """Parquet files of an object store, which Arrow reads for DuckDB; the environment signs in."""
+        from pyarrow import dataset, fs
+
+        retries = fs.AwsStandardS3RetryStrategy(max_attempts=2)
+        given = {"connect_timeout": 10, "retry_strategy": retries}
+        if endpoint := os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL"):
+            given |= {"scheme": urlsplit(endpoint).scheme, "endpoint_override": urlsplit(endpoint).netloc}
+        store = fs.S3FileSystem(**given)
+        for place in (f"{folder}/{table}", f"{folder}/{table}.parquet"):
+            if store.get_file_info(place).type != fs.FileType.NotFound:
+                return dataset.dataset(place, filesystem=store, format="parquet", partitioning="hive")
+        return self._nothing("parquet", table)
+
+    def _nothing(self, kind: str, table: str) -> NoReturn:
+        raise WarehouseError(
+            "{place} has no {kind} file or folder {table!r}. Name one with {option}, such as votes for "
+            "votes.{kind} or a folder votes of such files.",
+            place=self.shown,
+            kind=kind,
+            table=table,
+            option="table",
+        )
 
     def _files(self, folder: str, table: str, kind: str) -> str | None:
         """The pattern of names, with or without ending, that holds a file."""
@@ -389,7 +412,7 @@ def connect(url: str, table: str) -> Engine:
     """
     scheme = url.partition(":")[0].casefold()
     engines: dict[str, type[Any]] = {
-        **dict.fromkeys(("parquet", "csv"), Files),
+        **dict.fromkeys(("parquet", "csv", "s3"), Files),
         **dict.fromkeys(("postgresql", "postgres"), PostgreSQL),
         **dict.fromkeys(("clickhouse", "clickhouses"), ClickHouse),
         **dict.fromkeys(("sc", "spark"), Spark),
