@@ -117,11 +117,6 @@ class Warehouse(Snapshot):
         return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
     @property
-    def place(self) -> str:
-        """Where the votes are: the engine without what signs in, and the table."""
-        return self.table.name
-
-    @property
     def sentence(self) -> str:
         """What crossed the network so far."""
         engine = self._engine
