@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .errors import AppellateError, InvalidOption, NoUsableVotes
-from .files import is_text, shown_name, write_report, written_whole
+from .files import Progress, is_text, part_of, shown_name, shown_progress, write_report, written_whole
 from .installation import INSTALLED, PROGRAM, serve
 from .interpretation.format import one_line
 from .judging.cli import add_arguments, collect
@@ -151,12 +151,15 @@ def _audited(options: argparse.Namespace) -> Audit:
     )
     if options.warehouse is not None:
         return _audited_there(options, selection, settings)
-    readings = _readings(options)
-    if not sum(reading.votes.num_rows for reading in readings):
-        raise NoUsableVotes(_no_votes(readings))
+    with shown_progress() as progress:
+        readings = _readings(options, part_of(progress, 0, 0.4))
+        if not sum(reading.votes.num_rows for reading in readings):
+            raise NoUsableVotes(_no_votes(readings))
     with Store.open() as store:
-        for reading in readings:
-            store.load(reading)
+        with shown_progress() as progress:
+            for k, reading in enumerate(readings):
+                start, end = (0.4 + 0.6 * (k + done) / len(readings) for done in (0, 1))
+                store.load(reading, progress=part_of(progress, start, end))
         return audit(store, selection, settings, readings=readings, reading_options=_read_options(options))
 
 
@@ -204,22 +207,27 @@ def _import(options: argparse.Namespace) -> int:
     # Everything is read before anything is loaded, and an error leaves the store as it was.
     held = [found for name in stores for found in _held(name, target, options)]
     options.files = [name for name in options.files if name not in stores]
-    readings = _readings(options) if options.files or not stores else []
+    with shown_progress() as progress:
+        half = part_of(progress, 0, 0.5)
+        readings = _readings(options, half) if options.files or not stores else []
     told: list[str] = []
     with _open(target) as store:
         if not new:
             # A load into a damaged store would seem to succeed.
             store.check()
         dataset, conflict = options.dataset, options.on_conflict
-        with store.together():
+        with shown_progress() as progress, store.together():
             for found in held:
                 report = store.load(
                     found.reading, dataset=dataset, on_conflict=conflict, simulated=found.simulated
                 )
                 name = f"{one_line(found.reading.name)}, {one_line(found.dataset)}"
                 told.append(f"{name}: {one_line(report.sentence)}")
-            for reading in readings:
-                told += _told(store.load(reading, dataset=dataset, on_conflict=conflict), reading)
+            for k, reading in enumerate(readings):
+                start, end = (0.5 + 0.5 * (k + done) / len(readings) for done in (0, 1))
+                part = part_of(progress, start, end)
+                report = store.load(reading, dataset=dataset, on_conflict=conflict, progress=part)
+                told += _told(report, reading)
     try:
         print("\n".join(told), flush=True)
     except OSError as error:
@@ -320,14 +328,14 @@ def _simulate(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _readings(options: argparse.Namespace) -> list[ImportResult]:
+def _readings(options: argparse.Namespace, progress: Progress) -> list[ImportResult]:
     from .importers import read
 
     if not options.files:
         # An option that takes several values takes a file after it for one of them.
         raise NoUsableVotes(f"No file is named. Files come first: {PROGRAM} audit FILE … --judge NAME …")
     files = [(shown_name(Path(name).name), Path(name)) for name in options.files]
-    return read(files, _read_options(options))
+    return read(files, _read_options(options), progress=progress)
 
 
 def _read_options(options: argparse.Namespace) -> ReadOptions:

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -72,3 +72,33 @@ def is_text(value: object) -> bool:
 def shown_name(name: str | Path) -> str:
     """A file's name as text, whatever bytes it is made of."""
     return os.fsencode(name).decode(sys.getfilesystemencoding(), "replace")
+
+
+Progress = Callable[[float, str], None]
+"""Told how much of a work is done, 0 to 1, and what is done now, in words without a text of the user's."""
+
+
+def part_of(progress: Progress | None, start: float, end: float) -> Progress:
+    """What a part of a work tells, which lasts from `start` to `end` of the whole; None tells nobody."""
+    return lambda done, doing: progress(start + (end - start) * done, doing) if progress else None
+
+
+@contextmanager
+def shown_progress() -> Iterator[Progress | None]:
+    """A line on the terminal that is gone afterwards; None if standard error is no terminal."""
+    stream = sys.stderr
+    if stream is None or not stream.isatty():
+        yield None
+        return
+
+    def show(done: float, doing: str) -> None:
+        with suppress(OSError):
+            stream.write(f"\r\x1b[K{done:4.0%}  {doing}")
+            stream.flush()
+
+    try:
+        yield show
+    finally:
+        with suppress(OSError):
+            stream.write("\r\x1b[K")
+            stream.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import re
 from pathlib import Path
@@ -460,3 +461,31 @@ def test_own_family_by_names(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     own = found["judges"]["gpt-judge"]["own_family"]
     assert own["against"] == "judges"
     assert own["low"] < 0.25 < own["high"]
+
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_sees_how_far_an_import_is(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Screen()
+    monkeypatch.setattr("sys.stderr", screen)
+    assert main(["import", str(small), "--store", str(tmp_path / "votes.duckdb")]) == 0
+    lines = re.findall(r"\x1b\[K *(\d+)%  ([^\r]+)", screen.getvalue())
+    shares = [int(share) for share, _ in lines]
+    assert shares == sorted(shares)
+    assert shares[0] == 0 < shares[-1] < 100
+    doing = " ".join(said for _, said in lines)
+    assert re.search(r"Reading.*Checking \d+ rows.*Storing \d+ votes.*Counting", doing)
+    # The line is gone afterwards.
+    assert re.search(r"\r\x1b\[K(?!\s*\d+%)", screen.getvalue())
+
+
+def test_a_pipe_sees_no_progress(small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", str(small), "--store", str(tmp_path / "votes.duckdb")]) == 0
+    assert "%" not in capfd.readouterr().err

@@ -191,6 +191,8 @@ def test_ctrl_c_in_another_command(items):
         import signal, sys
         from core.__main__ import main
         from core.simulate import votes
+        # What starts in the background of a shell inherits a SIGINT that is ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         def interrupted(*_):
             signal.raise_signal(signal.SIGINT)
         votes.write_table = interrupted

@@ -41,6 +41,9 @@ def statements() -> list[str]:
         for method in ("query", "rows"):
             patch.setattr(Snapshot, method, _noting(getattr(Snapshot, method), seen))
         _run(store)
+        # What is read here is counted there.
+        patch.setattr(Snapshot, "others", ("lang",))
+        _run(store)
     return list(dict.fromkeys(seen))
 
 

@@ -422,7 +422,7 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     mean_confidence = float(known.n @ known.confidence) / n
     accuracy = int(known.correct.sum()) / n
     gap = mean_confidence - accuracy
-    _, item = np.unique(known.item, return_inverse=True)
+    item = intervals.dense_codes(known.item)
     difference = np.bincount(item, known.n * known.confidence - known.correct)
     weight = np.bincount(item, known.n)
     items = len(weight)

@@ -196,8 +196,9 @@ def _band(known: OutcomeCounts, slot: IntArray, slots: int, *, level: float) -> 
     if items < 2:
         return np.full(slots, np.nan), np.full(slots, np.nan)
     # Rows of an item in the order in which they come inside: sums of squares grow with what came before.
-    key = item * (slots + 1) + slot
-    n, right = known.n, known.correct
+    near = slot < slots
+    item, slot, n, right = item[near], slot[near], known.n[near], known.correct[near]
+    key = item * slots + slot
     if (key[1:] < key[:-1]).any():
         order = np.argsort(key, kind="stable")
         item, slot, n, right = item[order], slot[order], n[order], right[order]
@@ -207,7 +208,7 @@ def _band(known: OutcomeCounts, slot: IntArray, slots: int, *, level: float) -> 
     before_n, before_right = before_n - before_n[first], before_right - before_right[first]
 
     def inside(column: FloatArray | IntArray) -> FloatArray:
-        return np.bincount(slot, weights=column, minlength=slots + 1)[:slots].cumsum()
+        return np.bincount(slot, weights=column, minlength=slots).cumsum()
 
     mean = float(size.sum()) / items
     added = mean**2

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import InvalidOption, UnreadableFile
+from ..files import Progress, part_of
 from ..labels import candidates
 from ..schema import ImportResult
 from . import labelled, pandalm
@@ -62,8 +63,13 @@ def template() -> str:
     return TEMPLATE
 
 
-def read(files: Sequence[tuple[str, bytes | Path]], options: ReadOptions | None = None) -> list[ImportResult]:
-    """Read files into one `ImportResult` each, in their order.
+def read(
+    files: Sequence[tuple[str, bytes | Path]],
+    options: ReadOptions | None = None,
+    *,
+    progress: Progress | None = None,
+) -> list[ImportResult]:
+    """Read files into one `ImportResult` each, in their order; `progress` hears how far it is.
 
     They are read together because outputs in the PandaLM format need the test set beside them.
 
@@ -74,11 +80,20 @@ def read(files: Sequence[tuple[str, bytes | Path]], options: ReadOptions | None 
     UnknownName, InvalidOption : an option names what does not exist.
     """
     options = options or ReadOptions()
-    opened = [_open(name, data, options) for name, data in files]
+    steps = 2 * max(len(files), 1)
+    opened: list[NativeFile | _TableFile] = []
+    for name, data in files:
+        part_of(progress, len(opened) / steps, 1)(0, "Reading the file")
+        opened.append(_open(name, data, options))
     native = [file for file in opened if isinstance(file, NativeFile)]
     if native:
         pandalm.give_test_set(native)
-    return [_read(file, options) for file in opened]
+    found: list[ImportResult] = []
+    for file in opened:
+        done = (len(opened) + len(found)) / steps
+        part_of(progress, done, 1)(0, f"Checking {_rows(file):,} rows")
+        found.append(_read(file, options))
+    return found
 
 
 def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -> Inspection:
@@ -143,6 +158,10 @@ class _TableFile:
     shape: Shape | None
 
 
+def _rows(file: NativeFile | _TableFile) -> int:
+    return file.records.rows if isinstance(file, NativeFile) else file.table.rows
+
+
 def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _TableFile:
     wanted = options.format
     if wanted != AUTO and wanted not in formats():
@@ -168,6 +187,8 @@ def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _
     else:
         table = read_delimited(source)
     table = merge_one_hot(table, source.name, options)
+    # What follows needs the table only, and the bytes may be half of all that is held.
+    source = replace(source, data=b"")
     return _TableFile(source=source, table=table, shape=recognise(tuple(table.columns), options))
 
 

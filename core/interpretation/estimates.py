@@ -16,7 +16,9 @@ import numpy as np
 from ..agreement.reliability import Repeatability
 from ..confidence.calibration_error import by_chance, calibration, ece_interval, noise_floor
 from ..confidence.selective import auroc
+from ..errors import NoUsableVotes
 from ..records import NO_GOLD, OutcomeCounts, VoteCounts, majority
+from ..stats.binning import usable
 from ..stats.estimate import Estimate
 from ..stats.intervals import dense_codes, item_means, mean_interval, wilson_by_item
 
@@ -93,9 +95,9 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate 
 
     The two added items are a wrong and a right verdict at the mean confidence c̄: gaps of c̄ and c̄ − 1.
     """
-    known = outcomes.with_confidence()
-    known = OutcomeCounts(**{name: getattr(known, name)[known.n > 0] for name in known.__slots__})
-    if not len(known):
+    try:
+        known = usable(outcomes)
+    except NoUsableVotes:
         return None
     stated = float(item_means(known.item, known.confidence, known.n).mean())
     gap = known.confidence - known.correct / known.n

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, NoUsableVotes, UnknownName
+from ..files import Progress
 from ..schema import FORMS, Form, ImportResult, Kind
 from .browse import counted
 from .cells import CELLS
@@ -74,7 +75,13 @@ class LoadReport:
 
 
 def load(
-    change: Change, reading: ImportResult, *, dataset: str | None, replace: bool, simulated: bool
+    change: Change,
+    reading: ImportResult,
+    told: Progress,
+    *,
+    dataset: str | None,
+    replace: bool,
+    simulated: bool,
 ) -> LoadReport:
     """Load votes, scores or rankings (see `Store.load`).
 
@@ -84,6 +91,7 @@ def load(
     counts = Counter(duplicates=reading.duplicates, rejected=reading.rejects.num_rows)
     if reading.votes.num_rows == 0:
         return LoadReport(duplicates=reading.duplicates, rejected=counts["rejected"], kind=reading.kind)
+    told(0, "Numbering items and models")
     rows = complete(reading.votes, FORMS[reading.kind], PurePath(reading.name).name.split(".")[0] or "votes")
     units = _receive(change, layout, rows, dataset)
     if reading.gold_only and dataset is None:
@@ -112,7 +120,9 @@ def load(
         counts.update(fill_gold(change, replace=replace))
         counts["rejected"] += _unmatched(change, reading.name, targets)
     else:
-        counts.update(_fill(change, layout, rows, units, replace=replace, simulated=simulated))
+        several = dataset is not None and len(rows["dataset"].unique()) > 1
+        kept = _fill(change, layout, rows, units, told, several=several, replace=replace, simulated=simulated)
+        counts.update(kept)
     _remember(change, reading, fingerprint)
     return LoadReport(
         **counts,
@@ -219,9 +229,20 @@ def _unmatched(change: Change, name: str, targets: Iterable[str]) -> int:
 
 
 def _fill(
-    change: Change, layout: Layout, rows: pa.Table, units: int, *, replace: bool, simulated: bool
+    change: Change,
+    layout: Layout,
+    rows: pa.Table,
+    units: int,
+    told: Progress,
+    *,
+    several: bool,
+    replace: bool,
+    simulated: bool,
 ) -> Counter[str]:
-    """Store the judgements in `incoming`; counts as in `LoadReport`."""
+    """Store the judgements in `incoming`; counts as in `LoadReport`.
+
+    several : data sets of the file become one, so that it may have a key twice.
+    """
     existing = change.count("select count(*) from datasets where name in (select dataset from given)")
     models = " union ".join(f"select {column} as name from incoming" for column in layout.judged)
     fill_names(change, models, "select judge as name from incoming", simulated=simulated)
@@ -229,11 +250,19 @@ def _fill(
     if layout.kind == "votes":
         fill_comparisons(change)
         counts.update(fill_gold(change, replace=replace))
-    _make_fresh(change, layout, rows)
-    settled = _settle(change, layout, units, check_stored=existing > 0, replace=replace)
+    told(0.3, f"Storing {counted(units, FORMS[layout.kind].unit)}")
+    incoming, source = _fresh(change, layout, rows), "fresh"
+    details = [c for c in present(rows, layout.details) if c != "extra" or has_extra(rows)]
+    settled: Counter[str] = Counter()
+    if layout.kind == "votes" and not (existing or several or details):
+        # Nothing can be there already: the importers leave no key twice.
+        source = f"({incoming}) f"
+    else:
+        change.execute(f"create temp table fresh as {incoming}")
+        settled = _settle(change, layout, units, check_stored=existing > 0, replace=replace)
     if layout.kind == "votes":
-        filled = present(rows, layout.details)
-        insert_votes(change, "fresh", [c for c in filled if c != "extra" or has_extra(rows)])
+        insert_votes(change, source, details)
+        told(0.6, "Counting the votes of each comparison")
         count_anew(change, "v.comparison in (select k.comparison from keyed k)")
     else:
         change.execute(f"insert into {layout.kind} by name select * from fresh order by id")
@@ -330,8 +359,8 @@ def fill_texts(change: Change, columns: Iterable[str]) -> None:
         )
 
 
-def _make_fresh(change: Change, layout: Layout, rows: pa.Table) -> None:
-    """The incoming judgements as they will be stored, details included, in a table `fresh`."""
+def _fresh(change: Change, layout: Layout, rows: pa.Table) -> str:
+    """SQL of the incoming judgements as they will be stored, details included."""
     base = change.count(f"select max(id) from {layout.kind}")
     texts = present(rows, layout.texts)
     fill_texts(change, texts)
@@ -353,9 +382,7 @@ def _make_fresh(change: Change, layout: Layout, rows: pa.Table) -> None:
     columns.append(f"{SORTED_EXTRA if has_extra(rows) else 'null::map(varchar, varchar)'} as extra")
     joins += ["join judges j on j.name = i.judge", "left join categories c on c.name = i.category"]
     joins += [f"left join texts t_{c} on t_{c}.text = i.{c}" for c in texts]
-    change.execute(
-        f"create temp table fresh as select {', '.join(columns)} from incoming i {' '.join(joins)}"
-    )
+    return f"select {', '.join(columns)} from incoming i {' '.join(joins)}"
 
 
 def _settle(change: Change, layout: Layout, units: int, *, check_stored: bool, replace: bool) -> Counter[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import InvalidOption
+from ..files import Progress, part_of
 from ..schema import ImportResult, Kind, Selection
 from .browse import DatasetInfo, datasets
 from .connection import Database
@@ -25,6 +26,7 @@ class Store(Database):
         dataset: str | None = None,
         on_conflict: Literal["keep", "replace"] = "keep",
         simulated: bool = False,
+        progress: Progress | None = None,
     ) -> LoadReport:
         """Load a reading in one transaction; what is there already is not loaded again (see `LoadReport`).
 
@@ -35,6 +37,7 @@ class Store(Database):
             other content, a score or ranking that of its form (`Form.key`), or a comparison another gold
             label: `keep` what is stored, or `replace` it.
         simulated : mark data sets that this load creates as simulated.
+        progress : hears how far the load is; nothing is kept before its end.
         """
         if on_conflict not in ("keep", "replace"):
             raise InvalidOption(f"on_conflict is {on_conflict!r}; allowed: 'keep', 'replace'")
@@ -42,7 +45,8 @@ class Store(Database):
             _check_name(dataset)
         replace = on_conflict == "replace"
         with self.change() as change:
-            return load(change, reading, dataset=dataset, replace=replace, simulated=simulated)
+            told = part_of(progress, 0, 1)
+            return load(change, reading, told, dataset=dataset, replace=replace, simulated=simulated)
 
     def datasets(self) -> list[DatasetInfo]:
         """The data sets in order of name."""

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import AppellateError, render
+from core.files import part_of
 from core.importers import Inspection, ReadOptions, formats, read, read_back
 from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
@@ -67,7 +68,10 @@ def load(ready: Sequence[Dropped], *, replace: bool = False) -> None:
         report: LoadReport | AppellateError
         try:
             report = cached.changeable_store().load(
-                dropped.outcome.reading, dataset=dropped.dataset, on_conflict="replace" if replace else "keep"
+                dropped.outcome.reading,
+                dataset=dropped.dataset,
+                on_conflict="replace" if replace else "keep",
+                progress=part_of(progress.progress, (done - 1) / len(ready), done / len(ready)),
             )
             opened = opened or next(iter(report.datasets), None)
         except AppellateError as error:
@@ -245,10 +249,14 @@ def _read(
     beside = [] if alone else [other for other in together if other is not file and _is_test_set(other)]
 
     def reading() -> Outcome | AppellateError:
+        shown = st.progress(0.0, "Reading")
+        files = [(each.name, each.getvalue()) for each in (*beside, file)]
         try:
-            return Outcome.of(read([(each.name, each.getvalue()) for each in (*beside, file)], options)[-1])
+            return Outcome.of(read(files, options, progress=shown.progress)[-1])
         except AppellateError as error:
             return error
+        finally:
+            shown.empty()
 
     return cached.kept(file.file_id, "reading", (options, tuple(other.file_id for other in beside)), reading)
 
