@@ -408,12 +408,17 @@ def situations() -> tuple[Situation, ...]:
 
 
 def many_judges(
-    rng: np.random.Generator, *, judges: int = 65, items: int = 419, both_orders: float = 0.88
+    rng: np.random.Generator,
+    *,
+    judges: int = 65,
+    items: int = 419,
+    both_orders: float = 0.88,
+    stated: bool = False,
 ) -> tuple[Table, dict[str, float]]:
     """Judges of one benchmark in the shape of LLMBar, and how often each is right: about 51,000 votes.
 
     Right on .95 down to .30 of pairs; `both_orders` of the judges are shown both orders, the others one; two
-    in a hundred outputs have no verdict.
+    in a hundred outputs have no verdict. If `stated`, every vote has a confidence, too high for two thirds.
     """
     gold = rng.choice([-1, 1], (1, items))
     tables, right = [], {}
@@ -431,7 +436,10 @@ def many_judges(
         anew = _labels(_over(gold, shape), rng.random(shape) < accuracy, 0.0, rng)
         vote = np.where(rng.random(shape) < 0.9, opinion[:, :, None], anew)
         side = np.ones(shape[:2], dtype=np.int64)
-        table = _table(situation, gold, vote, _shown(shape, rng), np.full(shape, np.nan), side, side, "llm")
+        said = np.full(shape, np.nan)
+        if stated:
+            said = np.clip(rng.normal(accuracy, 0.1, shape) + 0.1 * (place % 3), 0.5, 1.0).round(2)
+        table = _table(situation, gold, vote, _shown(shape, rng), said, side, side, "llm")
         name = f"judge-{place:02d}"
         table["judge"] = np.full(vote.size, name, dtype=object)
         failed = rng.random(vote.size) < 0.02 * (place % 5 == 4)

@@ -63,7 +63,6 @@ STYLE = """<style>
 [class*="st-key-word-"] [data-testid="stText"] { font-size: 1.75rem; font-weight: 700; line-height: 1.25; }
 .st-key-found [data-testid="stText"] { font-size: 1.1rem; font-weight: 500; line-height: 1.35; }
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-narrow-"]) { display: none; }
-[data-testid="stBaseButton-tertiary"] { color: var(--st-primary-color, #2f8fc4); }
 @media (max-width: 640px) {
   [class*="st-key-bar"] [data-testid="stPopover"] button, [class*="st-key-bar"] [data-testid="stPopover"] p {
     white-space: normal; text-align: left; height: auto; overflow: visible; }
@@ -76,10 +75,15 @@ STYLE = """<style>
 </style>"""
 
 
-def grade_colours() -> str:
-    """Colours of the verdict's word in the visitor's theme."""
+def theme_colours() -> str:
+    """Colours of the verdict's word, of buttons that are text, and of small print, in the visitor's theme.
+
+    Streamlit's own small print is fainter than small text may be.
+    """
     colours = COLOURS[widgets.current_look()]
-    return "".join(
+    return f"""[data-testid="stBaseButton-tertiary"] {{ color: {colours.accent}; }}
+[data-testid="stCaptionContainer"] {{ color: {colours.unclear}; opacity: 1; }}
+""" + "".join(
         f'.st-key-word-{grade} [data-testid="stText"] * {{ color: {grade_colour(colours, grade)}; }}\n'
         for grade in SIGNS
     )
@@ -230,7 +234,7 @@ def leave_for(target: str) -> None:
 
 # Else the icon of a page becomes the tab's, which Streamlit asks another host for.
 st.set_page_config(page_title="Appellate", page_icon=LOGO, layout="wide", initial_sidebar_state="auto")
-st.html(STYLE.replace("</style>", f"{grade_colours()}</style>"))
+st.html(STYLE.replace("</style>", f"{theme_colours()}</style>"))
 st.logo(LOGO, size="large", link=None)
 started = exists() and type(get_instance()) is Runtime
 if started and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
@@ -243,6 +247,7 @@ if role is None:
     st.button("Sign out", on_click=st.logout)
     st.stop()
 page = st.navigation(navigation(role))
+st.session_state.pop(widgets.MENU, None)
 store = cached.get_store()
 version = store.version
 try:

@@ -23,7 +23,7 @@ from core.confidence.selective import risk_coverage, threshold_for_risk
 from core.confidence.th_scores import SWEEP_EPSILONS, th_score, th_sweep
 from core.interpretation import calibration as sentences
 from core.interpretation import verdicts
-from core.plots.base import rater_styles
+from core.plots.base import COLOURS, rater_styles
 from core.plots.calibration import (
     before_and_after,
     bin_key,
@@ -79,7 +79,8 @@ def test_page_shows_the_numbers_of_core(app: AppTest, rule: CorrectnessRule) -> 
     opened(app, rule={"single": "each vote", "both_orders": "both orders"}[rule])
     expected = demo(rule)
     shown = app.dataframe[0].value.set_index("judge")
-    assert list(shown.index) == list(expected)
+    # Worst first.
+    assert list(shown.index) == sorted(expected, key=lambda judge: -calibration(expected[judge]).ece)
     for judge, known in expected.items():
         one, gap = calibration(known), confidence_gap(known)
         ends, floor = calibration_intervals(known, rng=seeded()), noise_floor(known, rng=seeded())
@@ -336,8 +337,20 @@ def test_long_names_do_not_squeeze_the_figure(judged: OutcomeCounts) -> None:
 
     short, long = drawn(["a", "b"]), drawn([f"{k} with a name of forty characters or more" for k in range(9)])
     assert short == (440, 432)
-    # Nine rows of legend and one for the ideal line; the axis title's room stays as it was.
-    assert long == (440 + 10 * 23, 440 - 56)
+    # Eight rows of legend and one for the ideal line; the axis title's room stays as it was.
+    assert long == (440 + 9 * 23, 440 - 56)
+
+
+def test_of_many_judges_eight_have_a_colour_and_a_name(judged: OutcomeCounts) -> None:
+    names = [f"judge {k}" for k in range(65)]
+    fig = reliability_diagram({name: reliability(judged) for name in names}, styles=rater_styles(names))
+    named = [one.name for one in fig.data if one.showlegend is not False and one.name in names]
+    assert named == names[:8]
+    grey = [one for one in fig.data if one.name in names[8:] and one.visible is not False]
+    assert {one.line.color for one in grey} == {COLOURS["light"].neutral}
+    # Behind those with a colour.
+    order = [one.name in named for one in fig.data if one.name in names]
+    assert order == sorted(order)
 
 
 def of(confidence: float, right: int, wrong: int) -> OutcomeCounts:

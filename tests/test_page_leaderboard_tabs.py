@@ -87,9 +87,12 @@ def test_other_ratings_in_words(spread, judged):
     told = said.other_ratings(spread)
     assert told.startswith("Kendall τ of 7 models with their order by anchored Elo is 1.00 by Bradley–Terry")
     assert (
-        "an SD of 25 (12 to 38) points (7 judges, anchored Elo); Bradley–Terry 22, not shown to differ"
-        in told
+        "Among these judges a model's Elo has an SD of 25 (12 to 38) points (7 judges, anchored Elo); "
+        "Bradley–Terry 22, not shown to differ" in told
     )
+    # The spread of judges round their mean, and not of the difference of two, which is wider by √2.
+    across = np.nanmean(np.nanstd(spread.elo["raee"], axis=0, ddof=1))
+    assert f"{across:.0f} (12 to 38)" in told
     alone = said.other_ratings(rating_spread({"a": judged["sim-person-1"]}, ANCHOR, rng=rng(), orders=2))
     assert "Dispersion needs two judges" in alone
 
@@ -114,7 +117,7 @@ def test_a_rating_under_which_judges_differ_more_is_named():
     clear = row.excess.low > 0 or row.excess.high < 0
     word = "more" if row.excess.value > 0 else "less"
     assert (
-        f"TrueSkill {row.sd.value:.0f}, {f'{word} by more than chance' if clear else 'not shown to differ'}"
+        f"TrueSkill {row.sd.value:.0f}, {f'{word} on other models too' if clear else 'not shown to differ'}"
         in told
     )
 

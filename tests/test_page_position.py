@@ -77,7 +77,10 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
     page = opened(app)
     results = {judge: position_bias(found) for judge, found in positions(demo_store(), DEMO).items()}
     shown = next(frame.value for frame in page.dataframe if "bias decided" in frame.value).set_index("judge")
-    assert list(shown.index) == list(results)
+    rates = [results[judge].flip_rate for judge in shown.index]
+    flipped = [rate.value if rate else 0.0 for rate in rates]
+    assert flipped == sorted(flipped, reverse=True)
+    assert set(shown.index) == set(results)
     for judge, one in results.items():
         row = shown.loc[judge]
         assert (row["first"], row["second"], row["tie"], row["pairs"]) == (

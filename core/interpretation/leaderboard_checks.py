@@ -213,7 +213,7 @@ def other_ratings(found: RatingSpread) -> str:
         parts.append("Dispersion needs two judges that rated the same models.")
         return " ".join(parts)
     parts.append(
-        f"One judge's Elo of a model differs from another's by an SD of {_sd(raee.sd)} points "
+        f"Among these judges a model's Elo has an SD of {_sd(raee.sd)} points "
         f"({raee.n_judges} judges, anchored Elo); " + "; ".join(_excess(row) for row in others) + "."
     )
     return " ".join(parts)
@@ -428,12 +428,13 @@ def order_ends(tau: Estimate) -> str:
 
 
 def _excess(row: MethodSpread) -> str:
+    """The interval is over models: it speaks of these judges on other models, not of other judges."""
     name = METHOD_NAMES[row.method]
     if row.sd is None or row.excess is None:
         return f"{name}: unknown"
     if not row.excess.excludes(0):
         return f"{name} {row.sd.value:.0f}, not shown to differ"
-    return f"{name} {row.sd.value:.0f}, {'more' if row.excess.value > 0 else 'less'} by more than chance"
+    return f"{name} {row.sd.value:.0f}, {'more' if row.excess.value > 0 else 'less'} on other models too"
 
 
 def _sd(sd: Estimate) -> str:

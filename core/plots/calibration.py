@@ -28,6 +28,8 @@ LONG_NAME, MANY_NAMES = 24, 6
 """Longer names, or more of them, need a legend of their own below the figure."""
 LEGEND_WIDTH, LETTER, LEGEND_ROW = 440, 7, 23
 """Pixels: what a legend may take across, a letter, a row."""
+MOST_NAMED = 8
+"""Judges in colour and in the legend."""
 FEW_CUTS = 25
 """A curve through no more cuts than this shows each of them as a mark."""
 
@@ -143,7 +145,7 @@ def reliability_diagram(
             {"x": 0.0, "y": 1.0, "xanchor": "left", "text": "underconfident", **words},
         ],
     )
-    return _legend(fig, results) if len(results) > 1 else fig
+    return _legend(fig, results, theme) if len(results) > 1 else fig
 
 
 def judge_group(results: Mapping[str, object], judge: str) -> str:
@@ -216,7 +218,7 @@ def th_figure(
     )
     at_epsilon = {"color": colours.neutral, "width": 1, "dash": "dot"}
     fig.add_shape(type="line", x0=epsilon, x1=epsilon, y0=0, y1=1, yref="paper", line=at_epsilon)
-    return _legend(fig, sweeps) if len(sweeps) > 1 else fig
+    return _legend(fig, sweeps, theme) if len(sweeps) > 1 else fig
 
 
 def risk_figure(
@@ -308,7 +310,7 @@ def risk_figure(
         x_axis={"range": [0, 1.03], "dtick": 0.2},
         y_axis={"rangemode": "tozero"},
     )
-    return _legend(fig, curves)
+    return _legend(fig, curves, theme)
 
 
 def before_and_after(
@@ -328,8 +330,24 @@ def before_and_after(
     )
 
 
-def _legend(fig: Figure, names: Collection[str]) -> Figure:
-    """Move a legend that would squeeze the figure to below it, and make room there."""
+def _in_grey(fig: Figure, groups: Collection[str], theme: Theme) -> None:
+    """Curves of these legend groups thin and grey, behind the others and without a name, marks and bands."""
+    grey = COLOURS[theme].neutral
+    for one in fig.data:
+        if one.legendgroup in groups:
+            one.update(showlegend=False, opacity=0.35, marker_color=grey, hoverinfo="text")
+            if one.type == "bar" or one.mode in ("none", "markers"):
+                one.visible = False
+            else:
+                one.update(line={"color": grey, "width": 1}, error_y_visible=False, marker_size=3)
+    fig.data = sorted(fig.data, key=lambda one: one.legendgroup not in groups)
+
+
+def _legend(fig: Figure, names: Collection[str], theme: Theme) -> Figure:
+    """Move a legend that would squeeze the figure to below it; after the first eight the curves are grey."""
+    if len(names) > MOST_NAMED:
+        _in_grey(fig, {judge_group(dict.fromkeys(names), name) for name in list(names)[MOST_NAMED:]}, theme)
+        names = list(names)[:MOST_NAMED]
     longest = max((len(label(name)) for name in names), default=0)
     if longest <= LONG_NAME and len(names) <= MANY_NAMES:
         return fig

@@ -21,6 +21,8 @@ NAME_LIMIT = 24
 LEAST_HEIGHT = 190
 ROW_HEIGHT, LINE_HEIGHT = 14, 14
 APART = 0.26
+DENSE, DENSE_ROW = 24, 14
+"""More rows than this are so many pixels high, and their names short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,10 @@ def forest(
     colours = COLOURS[theme]
     rows = list(dict.fromkeys(row for one in series for row in one.rows))
     lines = max([len(series), *(2 for row in rows if len(row) > NAME_LIMIT)])
+    dense = len(rows) > DENSE
     # A lower one pushes the axis title into its ticks.
-    height = max(LEAST_HEIGHT, 92 + len(rows) * (ROW_HEIGHT + LINE_HEIGHT * lines))
+    each = DENSE_ROW if dense else ROW_HEIGHT + LINE_HEIGHT * lines
+    height = max(LEAST_HEIGHT, 92 + len(rows) * each)
     fig = figure(x_title, "", theme=theme, height=height, legend=len(series) > 1)
     if reference is not None:
         fig.add_vline(x=reference, line={"color": colours.neutral, "width": 1, "dash": "dot"})
@@ -126,7 +130,7 @@ def forest(
             marker={
                 "symbol": [_symbol(style, one.look) for style in drawn],
                 "color": [colours.neutral if one.look == "plain" else style.colour for style in drawn],
-                "size": 10,
+                "size": 7 if dense else 10,
                 "line": {
                     "color": [
                         colours.text if ring else style.colour
@@ -159,13 +163,19 @@ def forest(
             fig.add_annotation(xref="paper", x=0.02, y=place, text=missing, **look_missing)
     fig.update_yaxes(
         tickvals=list(range(len(rows))),
-        ticktext=[two_lines(row) for row in rows],
+        ticktext=row_names(rows),
+        tickfont_size=10 if dense else 13,
         range=[len(rows) - 0.5, -0.5],
         showgrid=False,
         ticks="",
     )
     fig.update_xaxes(range=x_range, nticks=7)
     return fig
+
+
+def row_names(rows: Sequence[str]) -> list[str]:
+    """Names beside an axis: on two lines if need be, on one where rows are many and low."""
+    return [label(row, limit=22) for row in rows] if len(rows) > DENSE else [two_lines(row) for row in rows]
 
 
 def two_lines(name: str) -> str:

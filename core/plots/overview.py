@@ -11,7 +11,7 @@ from ..interpretation.format import number
 from ..interpretation.summary import SIGNS
 from ..stats.estimate import Estimate, Estimates
 from .base import COLOURS, Tile, add_tiles, error_bars, figure, hover, label, tint, undimmed
-from .forest import two_lines
+from .forest import DENSE, DENSE_ROW, row_names
 
 if TYPE_CHECKING:
     from ..interpretation.card import Panel
@@ -24,9 +24,7 @@ MOST_ROWS = 12
 ALL_ROWS = 100
 """Judges that a page has room for."""
 NAMED = 5
-ROW, LONG_ROW, DENSE_ROW = 22, 30, 14
-DENSE = 2 * MOST_ROWS
-"""More rows than this are low, and their names short."""
+ROW, LONG_ROW = 22, 30
 ZONE = 0.16
 """How strong the colour of a limit zone is."""
 HEAD, FOOT, GAP = 24, 38, 0.022
@@ -55,7 +53,7 @@ def evidence_strip(
     and signed. A mark's key is the judge. `stacked` puts the panels below each other, for a phone.
     """
     colours = COLOURS[theme]
-    high = LONG_ROW if any("<br>" in two_lines(row) for row in rows) else ROW
+    high = LONG_ROW if any("<br>" in name for name in row_names(rows)) else ROW
     high = DENSE_ROW if len(rows) > DENSE else high
     inner = max(round(high * (len(rows) + NOTES)), 56)
     each = HEAD + inner + FOOT + (10 if stacked else 0)
@@ -90,10 +88,11 @@ def evidence_strip(
 
 def _rows(rows: Sequence[str], chosen: str | None, colours: Colours) -> dict[str, Any]:
     dense = len(rows) > DENSE
-    names = [label(row, limit=22) if dense else two_lines(row) for row in rows]
     return {
         "tickvals": list(range(len(rows))),
-        "ticktext": [f"<b>{n}</b>" if row == chosen else n for n, row in zip(names, rows, strict=True)],
+        "ticktext": [
+            f"<b>{n}</b>" if row == chosen else n for n, row in zip(row_names(rows), rows, strict=True)
+        ],
         "tickfont": {"size": 10 if dense else 13},
         "range": [len(rows) + NOTES - 0.5, -0.5],
         "showgrid": False,

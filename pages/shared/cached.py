@@ -6,10 +6,12 @@ Answers are cached by (version of the store, selection): any change of the store
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
@@ -39,6 +41,8 @@ EXAMPLES = {
 """Small simulated files with a planted fault, to try how a file is read and what is found."""
 DEMO_DELETED = "demo deleted"
 """Flag of the store: the visitor deleted the demo, so it must not come back."""
+PATIENCE = 2.0
+"""Seconds after which one is told how far it is."""
 
 
 def changeable_store() -> Store:
@@ -239,9 +243,17 @@ votes_behind = _asked(queries.votes_behind, _texts)
 telling_errors = _asked(queries.telling_errors, _texts)
 
 
-@st.cache_resource(show_spinner="Computing", max_entries=64)
-def _computed(version: str, name: str, key: str, _compute: Callable[[], object]) -> object:
-    return _compute()
+class _Kept:
+    """Place of one result: whoever comes while it is computed waits for it."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.found: list[object] = []
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _place(version: str, name: str, key: str) -> _Kept:
+    return _Kept()
 
 
 def computed(name: str, key: tuple[Hashable, ...], compute: Callable[[], Result]) -> Result:
@@ -249,14 +261,30 @@ def computed(name: str, key: tuple[Hashable, ...], compute: Callable[[], Result]
 
     key : every input that the result depends on, the selection and the seed included; told apart by `repr`.
     """
-    return cast(Result, _computed(_version(), name, repr(key), compute))
+    place = _place(_version(), name, repr(key))
+    # Not in the cached function itself, which may not show how far it is.
+    with place.lock:
+        if not place.found:
+            with st.spinner("Computing", show_time=True):
+                place.found.append(compute())
+    return cast(Result, place.found[0])
+
+
+def counted(records: Mapping[str, Record]) -> Iterator[tuple[str, Record]]:
+    """The records one by one; what takes more than two seconds shows how many are done."""
+    began, bar = monotonic(), st.empty()
+    for done, (name, record) in enumerate(records.items()):
+        if done and monotonic() - began > PATIENCE:
+            bar.progress(done / len(records), f"{done} of {len(records)}")
+        yield name, record
+    bar.empty()
 
 
 def of_each(
     name: str, key: tuple[Hashable, ...], records: Mapping[str, Record], compute: Callable[[Record], Result]
 ) -> dict[str, Result]:
     """Result of every judge that has a record, `computed` together."""
-    return computed(name, key, lambda: {judge: compute(record) for judge, record in records.items()})
+    return computed(name, key, lambda: {judge: compute(record) for judge, record in counted(records)})
 
 
 def of_each_possible(
@@ -274,7 +302,7 @@ def of_each_possible(
 
     def tried() -> tuple[dict[str, Result], dict[str, str]]:
         found, reasons = {}, {}
-        for judge, record in records.items():
+        for judge, record in counted(records):
             try:
                 found[judge] = compute(record)
             except unless as error:

@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 import core
 from core.agreement.confusion_matrix import Confusion
@@ -64,6 +65,7 @@ IMPORTS = {
 """What *Copy as Python* uses beside the public API."""
 IMPORT_WIDTH = 88
 SIMULATED = "Simulated demo data: these judges and models do not exist"
+MENU = "place of the downloads"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
 ELSEWHERE = {"scores": ("the Leaderboard", "leaderboard.py"), "rankings": ("Listwise", "listwise.py")}
 """Kinds of judgements that few pages are about, and the page that is."""
@@ -147,6 +149,22 @@ def title(name: str, question: str) -> None:
             st.caption(question)
             if simulated():
                 st.badge(SIMULATED, color="orange")
+            download_menu(st.container(width="content"))
+
+
+def download_menu(place: DeltaGenerator) -> None:
+    """Where the page's downloads are: behind one button, which is there as soon as there is a table."""
+    st.session_state[MENU] = [place]
+
+
+def _menu() -> DeltaGenerator:
+    """The menu of this run; on a page without one, the place at hand."""
+    held: list[DeltaGenerator] = st.session_state.get(MENU, [])
+    if not held:
+        return st.container(horizontal=True)
+    if len(held) == 1:
+        held.append(held[0].popover("Download", icon=":material/download:", key="download", type="tertiary"))
+    return held[1].container(horizontal=True, vertical_alignment="center")
 
 
 def answer(sentence: str, kind: Literal["finding", "warning"] = "finding", *, part: str = "") -> None:
@@ -368,8 +386,11 @@ def table(
             form[column] = st.column_config.NumberColumn(format="%.3f")
         elif kind in "iu":
             form[column] = st.column_config.NumberColumn(format="localized")
-    st.dataframe(shown, hide_index=True, column_config=form, column_order=columns, placeholder="–", alt=alt)
-    downloads(frame, name)
+    with st.expander(f"Numbers: {alt}"):
+        st.dataframe(
+            shown, hide_index=True, column_config=form, column_order=columns, placeholder="–", alt=alt
+        )
+    downloads(frame, name, alt)
 
 
 def held_out_table(frame: pd.DataFrame, name: str, *, alt: str, of: str = "comparisons") -> None:
@@ -411,7 +432,7 @@ def results(
     if known_only:
         shown = shown.dropna(axis=1, how="all")
     st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=alt, **options)
-    downloads(download, name)
+    downloads(download, name, alt)
 
 
 def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -425,14 +446,19 @@ def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     return pd.to_numeric(column)
 
 
-def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
-    """Offer a table, or what makes it on demand, as CSV, safe in a spreadsheet, and as Parquet, exact."""
+def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str, about: str = "") -> None:
+    """Offer a table, or what makes it on demand, as CSV, safe in a spreadsheet, and as Parquet, exact.
+
+    about : what the table is; then it is offered in the page's menu.
+    """
     import pyarrow as pa
 
     def made() -> pa.Table:
         return pa.Table.from_pandas(frame() if callable(frame) else frame, preserve_index=False)
 
-    with st.container(horizontal=True):
+    with _menu() if about else st.container(horizontal=True):
+        if about:
+            st.caption(about)
         download_buttons(made, name)
 
 

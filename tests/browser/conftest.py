@@ -46,8 +46,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start_app(store: Path) -> tuple[subprocess.Popen[bytes], str]:
-    """Start `streamlit run app.py` as a user would and wait until it answers.
+def start_app(store: Path, script: Path = REPOSITORY / "app.py") -> tuple[subprocess.Popen[bytes], str]:
+    """Start `streamlit run app.py`, or another script, as a user would and wait until it answers.
 
     Between the look for a free port and the server's own claim another may take it: then another is tried.
     """
@@ -56,7 +56,7 @@ def start_app(store: Path) -> tuple[subprocess.Popen[bytes], str]:
         port = _free_port()
         with log.open("wb") as file:
             server = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+                [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)],
                 cwd=REPOSITORY,
                 env={
                     **os.environ,
@@ -121,6 +121,31 @@ def chromium() -> Iterator[object]:
         browser.close()
 
 
+# Of each figure in view: texts that lie on another, texts that its frame cuts, entries of its legend.
+FIGURES = r"""() => {
+  const seen = (text) => text.getBoundingClientRect().width > 0 && !text.closest('.hoverlayer')
+    && text.textContent.trim();
+  return [...document.querySelectorAll('.js-plotly-plot')]
+    .filter((figure) => figure.getBoundingClientRect().width > 0)
+    .map((figure) => {
+      const frame = figure.getBoundingClientRect();
+      const texts = [...figure.querySelectorAll('svg text')].filter(seen)
+        .map((text) => [text.getBoundingClientRect(), text.textContent]);
+      const overlaps = [];
+      texts.forEach(([one, said], place) => texts.slice(place + 1).forEach(([two, also]) => {
+        const across = Math.min(one.right, two.right) - Math.max(one.left, two.left);
+        const down = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top);
+        // A line's box has room above and below its letters.
+        if (across > 1 && down > 0.3 * Math.min(one.height, two.height)) overlaps.push([said, also]);
+      }));
+      const cut = texts.filter(([box]) => box.left < frame.left - 1 || box.right > frame.right + 1
+        || box.top < frame.top - 1 || box.bottom > frame.bottom + 1).map(([_, said]) => said);
+      const legend = new Set([...figure.querySelectorAll('.legendtext')].map((text) => text.textContent));
+      return {overlaps, cut, legend: legend.size, marks: figure.querySelectorAll('.point').length};
+    });
+}"""
+
+
 @dataclass
 class Watch:
     """What a page asked for and complained about."""
@@ -171,6 +196,24 @@ class Visitor:
             except NotThere:
                 self.page.keyboard.press("Escape")
         raise AssertionError(f"no option {option!r} to click")
+
+    def figures(self) -> list[dict]:
+        """Of each figure: overlapping texts, cut texts, number of entries of the legend, and of marks."""
+        if self.page.locator("[data-testid=stPlotlyChart]").count():
+            self.page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
+            # Figures are drawn, and sized to what they hold, after the script rests.
+            self.page.wait_for_timeout(1500)
+        return self.page.evaluate(FIGURES)
+
+    def height(self) -> int:
+        """Pixels from the top to the end of the page."""
+        return int(self.page.locator("[data-testid=stMain]").evaluate("main => main.scrollHeight"))
+
+    def fits_across(self) -> bool:
+        """Whether nothing is reached by scrolling sideways only."""
+        return bool(
+            self.page.locator("[data-testid=stMain]").evaluate("main => main.scrollWidth <= main.clientWidth")
+        )
 
     def votes_shown(self) -> int:
         """Number of votes in the table behind the chosen mark."""

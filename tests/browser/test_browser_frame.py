@@ -106,6 +106,7 @@ def test_browser_charts_have_the_colour_of_the_page(visitor):
 
 def test_browser_a_table_downloads(visitor):
     visitor.open("/calibration")
+    visitor.page.locator(".st-key-download button").first.click()
     with visitor.page.expect_download() as download:
         visitor.page.get_by_role("button", name="CSV", exact=True).first.click()
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()

@@ -96,6 +96,7 @@ def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path)
         assert "against sim-anchor-two it scores" not in first
 
         # Any table downloads.
+        page.locator(".st-key-download button").first.click()
         with page.expect_download() as download:
             page.get_by_role("button", name="CSV").first.click()
         text = Path(download.value.path()).read_text(encoding="utf-8")

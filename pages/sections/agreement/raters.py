@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from core.agreement.kappa import disagreements
@@ -12,7 +14,7 @@ from core.plots import agreement as plots
 from core.records import IntArray, VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.agreement.controls import Results
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, many, widgets
 
 
 def itself_section(results: Results, mark: float) -> Mark | None:
@@ -22,8 +24,15 @@ def itself_section(results: Results, mark: float) -> Mark | None:
     if not repeated:
         widgets.not_applicable("no comparison was judged twice in the same way (column run).")
         return None
+    steady = {name: one.icc_3_k.value if one.icc_3_k else math.nan for name, one in repeated.items()}
+    order = many.in_order(steady, key="steady")
+    repeated = order.all(repeated)
     fig = plots.repeatability_figure(
-        repeated, mark=mark, styles=results.styles, theme=results.look, chosen=st.session_state.get("repeat")
+        order.few(repeated),
+        mark=mark,
+        styles=results.styles,
+        theme=results.look,
+        chosen=st.session_state.get("repeat"),
     )
     marks = {name: Mark(judge=name) for name in repeated}
     chosen = widgets.figure(fig, "repeat", alt="ICC of each judge", marks=marks)

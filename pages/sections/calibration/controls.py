@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import streamlit as st
@@ -17,7 +17,7 @@ from core.plots.calibration import bin_key
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
 from core.store.vote_queries import Mark
-from pages.shared import cached, widgets
+from pages.shared import cached, many, widgets
 from pages.shared.limits import current_options
 
 Result = TypeVar("Result")
@@ -46,6 +46,7 @@ class PageState(widgets.View):
     judge: str | None
     outcomes: dict[str, OutcomeCounts]
     reasons: dict[str, str]
+    order: many.Shown
 
     @property
     def noun(self) -> str:
@@ -54,8 +55,13 @@ class PageState(widgets.View):
 
     @property
     def shown(self) -> Sequence[str]:
-        """Judges of figures and tables."""
-        return [self.judge] if self.judge else list(self.outcomes)
+        """Judges of tables."""
+        return [self.judge] if self.judge else self.order.names
+
+    @property
+    def drawn(self) -> Sequence[str]:
+        """Judges of figures."""
+        return [self.judge] if self.judge else self.order.drawn
 
 
 def read_controls() -> PageState:
@@ -85,13 +91,13 @@ def read_controls() -> PageState:
         place=slots[1],
         placeholder=f"all {len(outcomes)}, overlaid" if len(outcomes) > 1 else "the only judge",
     )
-    return PageState(
-        rule=rule,
-        bins=slots[2].slider("Bins", 2, 20, 10, key="bins", bind=widgets.URL),
-        judge=judge,
-        outcomes=outcomes,
-        reasons=reasons,
-    )
+    bins: int = slots[2].slider("Bins", 2, 20, 10, key="bins", bind=widgets.URL)
+    everybody = many.Shown(tuple(outcomes), tuple(outcomes))
+    state = PageState(rule=rule, bins=bins, judge=judge, outcomes=outcomes, reasons=reasons, order=everybody)
+    if judge:
+        return state
+    honest = {name: -one.ece for name, one in calibrations(state).items()}
+    return replace(state, order=many.in_order(honest, key="honesty", start="worst first"))
 
 
 def _known(selection: Selection, rule: CorrectnessRule) -> tuple[dict[str, OutcomeCounts], dict[str, str]]:

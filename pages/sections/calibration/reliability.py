@@ -65,7 +65,7 @@ def reliability_tab(state: controls.PageState) -> None:
 
 def _diagram(state: controls.PageState) -> Mark | None:
     every = controls.diagrams(state)
-    shown = {name: every[name] for name in state.shown}
+    shown = {name: every[name] for name in state.drawn}
     marks = {
         key: mark for name, one in shown.items() for key, mark in controls.bin_marks(state, name, one).items()
     }
@@ -77,7 +77,7 @@ def _diagram(state: controls.PageState) -> Mark | None:
 
 def _gaps(state: controls.PageState) -> Mark | None:
     found = controls.gaps(state)
-    shown = {name: found[name] for name in state.shown}
+    shown = {name: found[name] for name in state.drawn}
     drawn = series("stated − right", shown, "gap", f"{{0.n:,}} {state.noun}, {{0.items:,}} items")
     fig = forest(
         [drawn],
@@ -147,7 +147,7 @@ def recalibration_tab(state: controls.PageState, tab: Any) -> None:
     if len(state.shown) > 1 and done:
         st.caption("All judges")
         widgets.table(
-            frame_of(sentences.RECALIBRATIONS, done),
+            frame_of(sentences.RECALIBRATIONS, state.order.all(done)),
             "recalibrations",
             alt="ECE, Brier and NLL of each judge before and after",
         )

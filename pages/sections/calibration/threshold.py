@@ -18,7 +18,7 @@ from core.plots import calibration as plots
 from core.records import NO_GOLD, SingleVotes, VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, subject
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, many, widgets
 
 MADE_BY = {
     "share": "by_share(counts)",
@@ -38,7 +38,7 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
     every = of_each(state, "th score", (scale, epsilon), lambda known: th_score(known, epsilon, scale=scale))
     swept = of_each(state, "th sweep", (scale,), lambda known: th_sweep(known, scale=scale))
     scores = {name: every[name] for name in state.shown}
-    sweeps = {name: swept[name] for name in state.shown}
+    sweeps = {name: swept[name] for name in state.drawn}
     beside.text(sentences.near_certain(judge, every[judge], noun=state.noun))
     marks = _nearly_certain(state, epsilon)
     with drawn:
@@ -120,7 +120,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
     marks = _kept_votes(state, found)
     with drawn:
         fig = plots.risk_figure(
-            {name: curves[name] for name in state.shown},
+            {name: curves[name] for name in state.drawn},
             found,
             styles=state.styles,
             theme=state.look,
@@ -219,22 +219,25 @@ def comparisons_section(
         decisions,
         lambda one: selective.guarantee(one, alpha=alpha, delta=delta, rng=widgets.seeded()),
     )
-    names: Sequence[str] = [judge] if judge else list(found)
+    kept = {name: -1.0 if one.kept is None else one.kept.value for name, one in found.items()}
+    names: Sequence[str] = [judge] if judge else many.sorted_by(kept, "best first")
     if judge not in found and (judge or not found):
         with beside:
             name, reason = (judge, reasons.get(judge or "")) if judge else next(iter(reasons.items()))
             widgets.not_applicable(f"{name} has {reason or 'no vote here'}.")
         return
-    subject = judge or max(found, key=lambda name: -1.0 if (one := found[name].kept) is None else one.value)
+    subject = judge or names[0]
+    with drawn:
+        few = [judge] if judge else many.in_order(kept, key="kept").drawn
     beside.text(sentences.guaranteed(subject, found[subject]))
     for name, reason in reasons.items() if judge is None else ():
         beside.text(f"Left out: {name} has {reason}.")
-    curves = {name: selective.risk_coverage(selective.label_outcomes(decisions[name])) for name in names}
+    curves = {name: selective.risk_coverage(selective.label_outcomes(decisions[name])) for name in few}
     marks = _kept_comparisons(names, decisions, found)
     with drawn:
         fig = plots.guarantee_figure(
             curves,
-            {name: found[name] for name in names},
+            {name: found[name] for name in few},
             styles=widgets.current_styles(),
             theme=widgets.current_look(),
             chosen=st.session_state.get("settled"),

@@ -17,7 +17,7 @@ from core.plots.agreement import accuracies
 from core.records import IntArray, VoteCounts
 from core.schema import Selection
 from core.store.vote_queries import Mark
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, many, widgets
 from pages.shared.limits import current_options
 
 COMPARED = {"votes": "votes", "majority": "majority labels", "BTD": "BTD labels"}
@@ -41,6 +41,7 @@ class PageState(widgets.View):
     labels: dict[str, IntArray | None]
     tables: dict[str, Confusion]
     reasons: dict[str, str]
+    order: many.Shown
 
     @property
     def table(self) -> Confusion:
@@ -67,8 +68,10 @@ def read_controls() -> PageState:
     tables = {judge: table for judge, (_, table) in found.items()}
     if not tables:
         raise NoUsableVotes(f"No judge has labels enough. {next(iter(reasons.values()))}")
-    hardest = min(tables, key=lambda judge: _accuracy(tables[judge]))
-    judge = widgets.select("Judge", tables, start=hardest, key="rater", place=row)
+    right = {judge: _accuracy(table) for judge, table in tables.items()}
+    worst = many.sorted_by(right, "worst first")
+    judge = widgets.select("Judge", worst, start=worst[0], key="rater", place=row)
+    order = many.in_order(right, key="errors", start="worst first", chosen=(judge,))
     return PageState(
         compared=compared,
         ties=ties,
@@ -76,8 +79,9 @@ def read_controls() -> PageState:
         accuracy=_graded(selection, judge),
         counts=counts,
         labels={judge: labels for judge, (labels, _) in found.items()},
-        tables=tables,
+        tables=order.all(tables),
         reasons=reasons,
+        order=order,
     )
 
 
@@ -138,7 +142,10 @@ def _behind(state: PageState, gold: int, label: int) -> Mark:
 def accuracies_section(state: PageState) -> Mark | None:
     """Accuracy of every judge beside the best constant answer; the wrong votes of the chosen one."""
     fig = accuracies(
-        state.tables, styles=state.styles, theme=state.look, chosen=st.session_state.get("wrong")
+        state.order.few(state.tables),
+        styles=state.styles,
+        theme=state.look,
+        chosen=st.session_state.get("wrong"),
     )
     marks = {judge: Mark(judge=judge, correct=False) for judge in state.tables}
     alt = "Share right of each judge"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -11,11 +11,13 @@ from core.errors import InvalidOption
 from core.interpretation import ensembles as sentences
 from core.interpretation import tables
 from core.plots.consensus import accuracies_figure, without_figure
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, many, widgets
 
 # Judges that read other judgements: no members, unless they are chosen.
 DERIVED = ("fuser(", "usc(", "gsa(", "apoc(")
 FUSER = "fuser("
+MOST_MEMBERS = 50
+"""Members that the figure draws, each twice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -80,7 +82,7 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
     drawn, aside = st.columns([3, 2], gap="medium")
     with drawn:
         fig = accuracies_figure(
-            found, styles=state.styles, theme=state.look, chosen=st.session_state.get("departing")
+            _few(found), styles=state.styles, theme=state.look, chosen=st.session_state.get("departing")
         )
         chosen = widgets.figure(
             fig, "departing", alt="Share right of members and rules", marks=by_name, prompt="Departures of"
@@ -104,6 +106,20 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
     widgets.table(frame.dropna(axis=1, how="all"), "ensembles", alt="Members, rules and fusers")
     if chosen and chosen.differs:
         cards.votes_behind(cards.mark_of(chosen.departures), name="departing")
+
+
+def _few(found: ensembles.EnsembleTable) -> ensembles.EnsembleTable:
+    """Rules and fusers, and of the members as they vote and by BTD those that a figure has room for."""
+    of = {key: one.member or key for key, one in found.scores.items() if one.kind.startswith("member")}
+    right = {name: found.scores[name].accuracy.value for name in of.values()}
+    order = many.in_order(right, key="members", most=MOST_MEMBERS)
+    best = {found.best_member, found.best_fitted}
+    members = sorted(
+        (key for key in of if of[key] in order.drawn or key in best),
+        key=lambda key: order.names.index(of[key]),
+    )
+    rules = [key for key in found.scores if key not in of]
+    return replace(found, scores={key: found.scores[key] for key in (*rules, *members)})
 
 
 def without_tab(state: PageState, found: ensembles.EnsembleTable) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import streamlit as st
 
 from core.errors import NoUsableVotes
-from core.experiments.comparison import Comparison, compare
+from core.experiments.comparison import ComparedValue, Comparison, compare
 from core.interpretation.experiments import comparison_answer
 from core.plots.experiments import compared_figure, ties_figure
 from core.records import VoteCounts
 from core.schema import Selection
 from pages.sections.experiments.sweeps import PageState
-from pages.shared import cached, widgets
+from pages.shared import cached, many, widgets
 
 JUDGE = "judge"
 LEFT_OUT = ("gold", "position", "run", "confidence_kind")
@@ -104,9 +107,16 @@ def _values(state: PageState, column: str) -> tuple[dict[str, VoteCounts], str]:
     return values, code
 
 
+def _merit(one: ComparedValue) -> float:
+    """The less error of the first rule the better; unknown where nothing was calibrated."""
+    return -next(iter(one.evaluation.scores.values())).mae if one.evaluation else math.nan
+
+
 def _drawn(found: Comparison, state: PageState, column: str) -> None:
     styles = state.styles if column == JUDGE else {}
     errors, ties = st.columns([3, 2], gap="medium")
+    order = many.sorted_by({name: _merit(one) for name, one in found.values.items()}, "best first")
+    found = replace(found, values={name: found.values[name] for name in order})
     with errors:
         if any(one.evaluation for one in found.values.values()):
             fig = compared_figure(found, styles=styles, theme=state.look)

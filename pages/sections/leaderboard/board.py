@@ -12,8 +12,8 @@ from core.leaderboard.anchors import Triangles
 from core.leaderboard.standings import OtherAnchor, Standings, most_reversing
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
 from core.store.vote_queries import Mark
-from pages.sections.leaderboard.controls import PageState, how_many, judged
-from pages.shared import cards, widgets
+from pages.sections.leaderboard.controls import MOST_MARKED, PageState, how_many, judged
+from pages.shared import cards, many, widgets
 
 FIRST_SHOWN, FIRST_WITH_JUDGES = 15, 10
 TRIANGLES_SHOWN = 200
@@ -23,13 +23,14 @@ def board_tab(state: PageState) -> None:
     """The board as a figure and as a table."""
     found, judges = state.board, judged(state)
     drawn, measured = st.columns([5, 4], gap="medium")
+    marked = many.among(sorted(judges, key=lambda name: -_votes(judges[name])), MOST_MARKED)
     few = FIRST_WITH_JUDGES if judges else FIRST_SHOWN
     shown = how_many(len(found.rows), few, key="all", place=measured)
     marks = _marks(state, judges)
     with drawn:
         fig = board_figure(
             found,
-            judged=judges,
+            judged={name: judges[name] for name in marked},
             styles=state.styles,
             judge=state.judge,
             corrected=state.corrected,
@@ -52,6 +53,8 @@ def board_tab(state: PageState) -> None:
             "known better than either score. Small marks are single judges; choose a judge to see its "
             "own board."
         )
+        if len(judges) > MOST_MARKED:
+            st.caption(f"Small marks: the {MOST_MARKED} of {len(judges)} judges with most prompts.")
     with measured:
         columns = sentences.BOARD_CORRECTED if state.corrected else sentences.BOARD
         # The interval that the figure draws; the downloads have all intervals.
@@ -64,6 +67,10 @@ def board_tab(state: PageState) -> None:
             st.text(f"Without a number, as they never met {found.anchor}: {', '.join(never_met)}")
     cards.votes_behind(chosen, name="model")
     _copy(state)
+
+
+def _votes(one: Board) -> int:
+    return sum(row.n for row in one.rows)
 
 
 def swap_tab(

@@ -178,6 +178,10 @@ def _kappa_factor(selection: Selection, *, pooled: bool) -> float | None:
     return factor if on else None
 
 
+MOST_MARKED = 8
+"""Judges whose own marks are drawn beside the pooled ones."""
+
+
 def judged(state: PageState) -> dict[str, Board]:
     """Board of each judge, where several are pooled."""
     if state.judge is not None or len(state.judges) < 2:

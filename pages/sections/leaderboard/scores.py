@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -18,7 +19,7 @@ from core.leaderboard.scores import DirectStatistics, direct_statistics
 from core.plots.leaderboard import scores_figure
 from core.records import DirectScores
 from core.schema import Selection
-from pages.sections.leaderboard.controls import PageState, how_many
+from pages.sections.leaderboard.controls import MOST_MARKED, PageState, how_many
 from pages.shared import cached, widgets
 
 SHOWN = 10
@@ -135,9 +136,10 @@ def _compared(
 def _board(found: ScoreBoards, votes: Board | None) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     shown = how_many(len(found.mean.rows), SHOWN, key="scores_all", place=measured)
+    few = replace(found, judges=dict(list(found.judges.items())[:MOST_MARKED]))
     with drawn:
         fig = scores_figure(
-            found, styles=widgets.current_styles(), votes=votes, shown=shown, theme=widgets.current_look()
+            few, styles=widgets.current_styles(), votes=votes, shown=shown, theme=widgets.current_look()
         )
         widgets.figure(fig, "scores", alt="Chance of each model's score to beat the anchor's")
         widgets.how_to_read(

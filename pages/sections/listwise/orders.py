@@ -14,7 +14,7 @@ from core.interpretation import listwise as sentences
 from core.interpretation import tables
 from core.plots.consensus import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
 from pages.sections.listwise.controls import LABELS, NO_BEST, PageState
-from pages.shared import cached, widgets
+from pages.shared import cached, many, widgets
 
 DECIMALS = [sentences.CANDIDATES[name] for name in ("consensus", "score", "borda", "top", "uncertainty")]
 
@@ -151,7 +151,9 @@ def judges_tab(
     """Every judge's order sensitivity and accuracy."""
     if sensitive:
         st.text(sentences.judges(sensitive))
-        fig = sensitivities_figure(sensitive, styles=state.styles, theme=state.look)
+        shares = {name: -one.changed.value for name, one in sensitive.items()}
+        order = many.in_order(shares, key="listwise", chosen=(state.judge,))
+        fig = sensitivities_figure(order.few(sensitive), styles=state.styles, theme=state.look)
         widgets.figure(fig, "order-decides", alt="Share of items whose first place depends on the order")
         widgets.how_to_read(
             "A mark is the share of items on which a judge put different candidates first in different "

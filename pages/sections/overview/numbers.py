@@ -53,16 +53,13 @@ def categories(state: Screen, judge: str) -> None:
 
 def table(state: Screen) -> None:
     """All raters in one table, baselines that judge without looking among them, folded."""
-    with st.expander("Numbers of all raters"):
-        of = {judge.judge: judge for judge in state.found.judges}
-        rows = [_judge_row(of[name], state) for name in state.raters]
-        baselines = dummies(cached.vote_counts(state.selection), cached.length_counts(state.selection))
-        rows += [
-            _row(name, "dummy", "baseline", one.n) | {"exact": one.value} for name, one in baselines.items()
-        ]
-        # Of a baseline the items are not known, which would make them fractions.
-        frame = pd.DataFrame(rows).astype({"items": "Int64"})
-        widgets.table(frame, "raters", alt="Raters and their verdicts")
+    of = {judge.judge: judge for judge in state.found.judges}
+    rows = [_judge_row(of[name], state) for name in state.raters]
+    baselines = dummies(cached.vote_counts(state.selection), cached.length_counts(state.selection))
+    rows += [_row(name, "dummy", "baseline", one.n) | {"exact": one.value} for name, one in baselines.items()]
+    # Of a baseline the items are not known, which would make them fractions.
+    frame = pd.DataFrame(rows).astype({"items": "Int64"})
+    widgets.table(frame, "raters", alt="Raters and their verdicts")
 
 
 def _row(name: str, kind: str, verdict: str, votes: int, credit: Estimate | None = None) -> dict[str, object]:

@@ -17,7 +17,7 @@ from core.interpretation.verdicts import GRADES, Verdict
 from core.plots import position as plots
 from core.records import PositionCounts
 from core.store.vote_queries import Mark
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, many, widgets
 from pages.shared.limits import current_options
 
 
@@ -29,6 +29,12 @@ class PageState(widgets.View):
     verdict: Verdict
     positions: dict[str, PositionCounts]
     results: dict[str, PositionBias]
+    order: many.Shown
+
+    @property
+    def drawn(self) -> dict[str, PositionBias]:
+        """Of the judges that figures show."""
+        return self.order.few(self.results)
 
 
 def read_controls() -> PageState:
@@ -50,8 +56,12 @@ def read_controls() -> PageState:
     )
     flipped = {name: one.flip_rate.value if one.flip_rate else 0.0 for name, one in results.items()}
     worst = max(results, key=lambda name: (GRADES.index(graded[name].verdict), flipped[name]))
-    judge = widgets.select("Judge", results, start=worst, key="rater")
-    return PageState(judge=judge, verdict=graded[judge], positions=positions, results=results)
+    steady = {name: -rate for name, rate in flipped.items()}
+    judge = widgets.select("Judge", many.sorted_by(steady, "worst first"), start=worst, key="rater")
+    order = many.in_order(steady, key="flips", start="worst first", chosen=(judge,))
+    return PageState(
+        judge=judge, verdict=graded[judge], positions=positions, results=order.all(results), order=order
+    )
 
 
 def order_section(state: PageState) -> None:
@@ -80,7 +90,7 @@ def _slot_biases(state: PageState) -> Mark | None:
     slots = {name: plots.favoured_slot(one) for name, one in state.results.items()}
     marks = {plots.slot_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()}
     fig = plots.slot_biases(
-        state.results, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean")
+        state.drawn, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean")
     )
     chosen = widgets.figure(fig, "lean", alt="Position bias by judge", marks=marks)
     widgets.how_to_read(
@@ -106,7 +116,7 @@ def _flips(state: PageState) -> Mark | None:
         for name in results
         if results[name].hard_flips
     }
-    fig = plots.flips(results, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip"))
+    fig = plots.flips(state.drawn, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip"))
     alt = "Share of verdicts that change with the order"
     chosen = widgets.figure(fig, "flip", alt=alt, marks=marks)
     widgets.how_to_read(
@@ -143,7 +153,9 @@ def balance_section(state: PageState) -> None:
             "does, comparison by comparison. It is the exact mean over all ways to draw that many votes."
         )
     with listed:
-        widgets.table(sentences.orders(balances), "orders", alt="Error by order of each judge")
+        widgets.table(
+            sentences.orders(state.order.all(balances)), "orders", alt="Error by order of each judge"
+        )
 
 
 CAPTIONS: dict[Literal["category", "margin"], str] = {
@@ -201,7 +213,7 @@ def length_section(state: PageState) -> None:
     st.subheader("Does the longer response win?", anchor=False)
     counts = cached.length_counts(state.selection)
     measured = cached.of_each("verbosity", (state.selection,), counts, verbosity)
-    known = {name: one for name, one in measured.items() if one}
+    known = {name: one for name, one in state.order.all(measured).items() if one}
     if not known:
         widgets.not_applicable("no vote has the lengths or the texts of both responses.")
         return

@@ -1,0 +1,105 @@
+"""For who has no mouse, a small screen, or other eyes: contrast, names, keys, texts that overlap."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from conftest import visiting
+from test_browser_frame import pages_in_navigation
+
+DESK = {"viewport": {"width": 1440, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}}
+LOOKS = [{**size, "color_scheme": scheme} for size in (DESK, PHONE) for scheme in ("light", "dark")]
+OF_STREAMLIT = {
+    # A list of pages with headed sections: Streamlit wraps each section in a <div> between <ul> and <li>.
+    ("list", "stSidebarNavItems"),
+    ("listitem", "stSidebarNavItems"),
+}
+"""Serious faults of every app with a navigation like ours: rule of axe-core, and the element that has it."""
+BARE = """
+import streamlit as st
+
+pages = [st.Page(lambda: st.title(name), title=name, url_path=name) for name in ("One", "Two")]
+st.navigation({"": pages[:1], "More": pages[1:]}).run()
+"""
+FAULTS = """async () => {
+  const found = await axe.run(document, {resultTypes: ['violations']});
+  const holder = (target) => {
+    const found = document.querySelector(target[0])?.closest('[data-testid]');
+    return found ? found.dataset.testid : target.join(' ');
+  };
+  return found.violations
+    .filter((one) => ['serious', 'critical'].includes(one.impact))
+    .flatMap((one) => one.nodes.map((node) => [one.id, holder(node.target), node.html.slice(0, 200)]));
+}"""
+
+
+def axe() -> str:
+    """Source of axe-core, which the package of the test requirements brings."""
+    spec = find_spec("axe_playwright_python")
+    if spec is None or spec.origin is None:
+        pytest.skip("axe-playwright-python is not installed")
+    return (Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+def faults(visitor, source: str) -> dict[tuple[str, str], str]:
+    visitor.page.evaluate(f"{source};null")
+    return {(rule, element): html for rule, element, html in visitor.page.evaluate(FAULTS)}
+
+
+@pytest.fixture(scope="module")
+def bare_url(tmp_path_factory):
+    from conftest import start_app, stop_app
+
+    folder = tmp_path_factory.mktemp("bare")
+    (folder / "bare.py").write_text(BARE, encoding="utf-8")
+    server, address = start_app(folder / "votes.duckdb", folder / "bare.py")
+    yield address
+    stop_app(server)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_browser_nothing_that_we_draw_shuts_anybody_out(chromium, app_url, bare_url, scheme):
+    source = axe()
+    look = {**DESK, "color_scheme": scheme, "bypass_csp": True}
+    with visiting(chromium, bare_url, **look) as visitor:
+        visitor.open("/")
+        bare = faults(visitor, source).keys()
+    with visiting(chromium, app_url, **look) as visitor:
+        for name in pages_in_navigation():
+            visitor.open(f"/{name}" if name != "overview" else "/")
+            visitor.figures()
+            ours = {fault: html for fault, html in faults(visitor, source).items() if fault not in bare}
+            assert ours == {}, name
+    assert bare >= OF_STREAMLIT
+
+
+@pytest.mark.parametrize("visitor", LOOKS, indirect=True)
+def test_browser_no_text_of_a_figure_is_cut_or_lies_on_another(visitor):
+    for name in pages_in_navigation():
+        visitor.open(f"/{name}" if name != "overview" else "/")
+        for figure in visitor.figures():
+            assert (figure["overlaps"], figure["cut"]) == ([], []), name
+        assert visitor.fits_across(), name
+
+
+@pytest.mark.parametrize("visitor", [DESK], indirect=True)
+def test_browser_the_keyboard_alone_reaches_the_evidence(visitor):
+    """From the top of the page to a check's page: Tab to the folded list, Enter, Tab to a link, Enter."""
+    visitor.open("/")
+    focused = "() => document.activeElement.innerText || ''"
+
+    def tab_to(words: str) -> None:
+        for _ in range(120):
+            visitor.page.keyboard.press("Tab")
+            if words in visitor.page.evaluate(focused):
+                return
+        raise AssertionError(f"{words!r} is not reached")
+
+    tab_to("Every check in words")
+    visitor.page.keyboard.press("Enter")
+    visitor.page.get_by_role("button", name="See position").wait_for()
+    tab_to("See position")
+    visitor.page.keyboard.press("Enter")
+    visitor.page.wait_for_url("**/position?**judges=**")
+    visitor.arrive("Position bias")

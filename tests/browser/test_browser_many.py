@@ -1,0 +1,86 @@
+"""Sixty-five judges in the shape of a real benchmark, and more of everything than a page takes."""
+
+import numpy as np
+import pytest
+from conftest import start_app, stop_app, visiting
+from test_browser_frame import pages_in_navigation
+
+from benchmarks.planted_votes import FILES, many_judges
+from core.importers import read
+from core.store import Store
+
+DESK = {"viewport": {"width": 1440, "height": 900}}
+LONGEST = 3_000
+MOST_ENTRIES = 12
+
+
+def served(folder, table):
+    suffix, write = FILES["plain"]
+    file = folder / f"votes{suffix}"
+    file.write_bytes(write(table))
+    path = folder / "votes.duckdb"
+    with Store.open(path) as store:
+        for reading in read([(file.name, file)]):
+            store.load(reading, simulated=True)
+    return start_app(path)
+
+
+@pytest.fixture(scope="module")
+def many_url(tmp_path_factory):
+    table, _ = many_judges(np.random.default_rng(6), stated=True)
+    server, address = served(tmp_path_factory.mktemp("many"), table)
+    yield address
+    stop_app(server)
+
+
+def readable(visitor):
+    assert visitor.page.locator("[data-testid=stException]").count() == 0
+    assert visitor.height() <= LONGEST
+    for figure in visitor.figures():
+        assert figure["legend"] <= MOST_ENTRIES
+        assert (figure["overlaps"], figure["cut"]) == ([], [])
+
+
+@pytest.mark.parametrize("name", pages_in_navigation())
+def test_browser_every_page_reads_with_65_judges(chromium, many_url, name):
+    with visiting(chromium, many_url, **DESK) as visitor:
+        visitor.open(f"/{name}" if name != "overview" else "/")
+        readable(visitor)
+        if name == "overview":
+            assert visitor.page.locator(".st-key-card input").first.input_value() == "judge-00"
+            assert visitor.page.locator(".st-key-wide-strip .ytick text").first.text_content() == "judge-00"
+
+
+@pytest.mark.parametrize("path", ["/", "/position", "/confusion", "/ensembles", "/calibration"])
+def test_browser_all_of_65_judges_on_request(chromium, many_url, path):
+    with visiting(chromium, many_url, **DESK) as visitor:
+        visitor.open(f"{path}?all_judges=true")
+        readable(visitor)
+        # A hidden figure for phones has no marks.
+        assert max(figure["marks"] for figure in visitor.figures()) >= 65
+
+
+def test_browser_judges_stand_in_the_order_of_the_question_or_of_their_names(chromium, many_url):
+    with visiting(chromium, many_url, **DESK) as visitor:
+        rows = ".st-key-wrong-figure .ytick text"
+        visitor.open("/confusion")
+        visitor.page.locator(rows).first.wait_for()
+        assert visitor.page.locator(rows).first.text_content() == "judge-64"
+        visitor.page.get_by_role("radio", name="by name").click()
+        visitor.page.wait_for_url("**sorted_errors=by+name**")
+        visitor.settle()
+        visitor.figures()
+        assert visitor.page.locator(rows).first.text_content() == "judge-00"
+
+
+def test_browser_what_is_too_much_is_a_sentence(chromium, tmp_path):
+    table, _ = many_judges(np.random.default_rng(1), judges=301, items=20)
+    server, address = served(tmp_path, table)
+    try:
+        with visiting(chromium, address, **DESK) as visitor:
+            visitor.open("/")
+            assert "301 judges are selected, and this page audits at most 300" in visitor.text()
+            visitor.open("/agreement")
+            assert visitor.page.locator("[data-testid=stException]").count() == 0
+    finally:
+        stop_app(server)
