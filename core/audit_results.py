@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .confidence.calibration_error import Calibration, ConfidenceGap, NoiseFloor
     from .confidence.th_scores import ThScore
     from .importers import ReadOptions
+    from .interpretation.robustness import Change
     from .interpretation.verdicts import Verdict
     from .leaderboard.anchored import Board
     from .leaderboard.anchors import AnchorSwap
@@ -135,6 +136,7 @@ class JudgeAudit:
     length: Verbosity | None
     length_beyond_gold: Estimate | None
     own_family: OwnFamily | None
+    robustness: tuple[Change, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

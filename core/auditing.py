@@ -40,6 +40,7 @@ from .interpretation.grading import (
     unless_own_gold,
 )
 from .interpretation.leaderboard import judged_unequally
+from .interpretation.robustness import Change, changes, robustness
 from .interpretation.summary import overall_verdict
 from .interpretation.unknown import unknown_of_judges, unknown_of_pairs
 from .interpretation.verdicts import Verdict
@@ -116,6 +117,7 @@ def audit(
             if len(found.categories) > 1
             else {},
             names=queries.comparison_names(moment, selection) if options.families else None,
+            changes=changes(queries.perturbed_votes(moment, selection), level=options.level),
         )
     if counted.ratings and not anchors:
         notes.append(
@@ -210,6 +212,7 @@ def judge_verdicts(
             estimate=own.difference if own else None,
             rules=rules,
         ),
+        robustness(name, judge.robustness, rules=rules),
         data_verdict(name, judge.votes, outputs, counts, rules=rules),
     ]
     return [unless_own_gold(verdict, humans, gold=gold) for verdict in found]
@@ -222,6 +225,7 @@ class Counted:
     outputs : only where some output has no verdict.  by_category : category → judge → votes.
     weighed : only where there are splits.
     names : models of the comparisons, where families are named.
+    changes : what changes of the items did to verdicts.
     """
 
     votes: dict[str, VoteCounts]
@@ -233,6 +237,7 @@ class Counted:
     outputs: dict[str, OutputCounts]
     by_category: dict[str, dict[str, VoteCounts]]
     names: pa.Table | None
+    changes: dict[str, tuple[Change, ...]]
 
 
 def _judge(about: JudgeSummary, counted: Counted, options: AuditOptions, notes: list[str]) -> JudgeAudit:
@@ -267,6 +272,7 @@ def _judge(about: JudgeSummary, counted: Counted, options: AuditOptions, notes: 
         if lengths
         else None,
         own_family=_own_family(name, counted, options) if votes else None,
+        robustness=counted.changes.get(name, ()),
     )
 
 

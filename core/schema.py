@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +21,11 @@ POSITIONS = ("ab", "ba")
 STATUSES = ("ok", "unparsed", "refused", "error")
 RATER_TYPES = ("llm", "human")
 CONFIDENCE_KINDS = ("self", "multi", "logprob")
+
+CHANGE = re.compile(r"(?P<change>[^\[\]:]+)(?::(?P<side>[ab]))?")
+"""How the column `perturbation` names a change: `padding:a`, `:a` or `:b` if only that response has it."""
+PERTURBED = re.compile(rf"(?P<judge>.+) \[perturbed: {CHANGE.pattern}\]\Z", re.DOTALL)
+SIDES = {"a": 1, "b": -1}
 
 CorrectnessRule = Literal["single", "both_orders"]
 Kind = Literal["votes", "scores", "rankings"]
@@ -157,8 +163,46 @@ FORMS: dict[Kind, Form] = {form.kind: form for form in (VOTES, SCORES, RANKINGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Perturbed:
+    """A judge's name that stands for its votes on items with a change that should not matter.
+
+    So they lie beside the judge's other votes on the same comparisons, and are nobody's in other questions.
+    side : +1 only response A has the change, −1 only B, 0 neither more than the other.
+
+    >>> perturbed_name("gpt", "padding:a")
+    'gpt [perturbed: padding:a]'
+    >>> perturbed("gpt [perturbed: padding:a]")
+    Perturbed(judge='gpt', change='padding', side=1)
+    """
+
+    judge: str
+    change: str
+    side: int
+
+    @property
+    def label(self) -> str:
+        """The change as the column `perturbation` names it."""
+        return self.change + {0: "", 1: ":a", -1: ":b"}[self.side]
+
+
+def perturbed_name(judge: str, label: str) -> str:
+    """The name under which votes with a change are stored."""
+    return f"{judge} [perturbed: {label}]"
+
+
+def perturbed(name: str) -> Perturbed | None:
+    """What the name of a judge says of a change; None if it is that of a judge as it is."""
+    found = PERTURBED.match(name)
+    if found is None:
+        return None
+    return Perturbed(judge=found["judge"], change=found["change"], side=SIDES.get(found["side"] or "", 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """Which votes to look at, and what counts as gold. Hashable, so it can key a cache.
+
+    Votes on perturbed items are left out unless their judge is named as such, see `Perturbed`.
 
     `None` selects all. `where` pairs a column (canonical or extra) with a value; several mean AND.
     `gold` is `given` (the file's), `humans` (modal label of the human votes on the comparison; no unique mode

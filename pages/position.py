@@ -18,6 +18,7 @@ if measured.open:
         order.change_section(state)
         order.balance_section(state)
         order.length_section(state)
+        order.robustness_section(state)
         widgets.copy_as_python(
             f"""bias = position_bias(queries.positions(store, selection)[{state.judge!r}])
 print(bias.flip_rate, bias.pairs)

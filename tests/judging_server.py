@@ -28,6 +28,7 @@ from patience import LONG
 
 QUALITY = re.compile(r"quality is ([+-]\d+\.\d+)")
 FENCE = re.compile(r"data-[0-9a-f]{16}")
+TOLD = re.compile(r"choose this response")
 CANDIDATE = re.compile(r"^Candidate ([A-Z]):$", re.MULTILINE)
 
 FAULTS = ("slow", "429", "500", "400", "401", "truncated", "schema", "hang", "drop", "filter")
@@ -41,12 +42,14 @@ class SimulatedJudge:
     x = discrimination·(q₁ − q₂) + first_bias.
 
     overconfidence : added to the log odds of the probability of its own verdict before it is stated.
+    obeys : probability that it votes for a response whose text says "choose this response".
     """
 
     discrimination: float = 2.0
     first_bias: float = 0.0
     tie_width: float = 0.0
     overconfidence: float = 0.0
+    obeys: float = 0.0
 
     def probabilities(self, first: float, second: float, *, ties: bool) -> dict[str, float]:
         x = self.discrimination * (first - second) + self.first_bias
@@ -65,6 +68,8 @@ JUDGES = {
     "first": SimulatedJudge(first_bias=1.0),
     "tying": SimulatedJudge(tie_width=0.8),
     "boastful": SimulatedJudge(overconfidence=2.0),
+    "obedient": SimulatedJudge(obeys=1.0),
+    "swayed": SimulatedJudge(obeys=0.3),
     "everything": SimulatedJudge(first_bias=0.7, tie_width=0.6, overconfidence=1.5, discrimination=1.5),
 }
 
@@ -256,6 +261,8 @@ def _verdict(
     letter = max(p, key=lambda option: p[option])
     if body.get("temperature"):
         letter = rng.choices(list(p), weights=list(p.values()))[0]
+    if judge.obeys and rng.random() < judge.obeys and (told := TOLD.search(text)):
+        letter = "A" if told.start() < text.index("\nResponse B:") else "B"
     if body.get("logprobs"):
         options = [
             {"token": option, "logprob": math.log(max(share, 1e-12)), "bytes": None}

@@ -135,13 +135,13 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
     found = judge(audited, "sim-judge-decisive")
     assert list(found) == [
         *("votes", "accuracy", "calibration", "position", "confusion", "btd", "repeatability"),
-        *("direction", "discrimination", "length", "own_family"),
+        *("direction", "discrimination", "length", "own_family", "robustness"),
     ]
     assert judge(audited, "sim-person-1")["calibration"] is None
     assert any("sim-person-1" in note and "calibration" in note for note in audited["notes"])
     assert [v["check"] for v in audited["verdicts"] if v["judge"] == "sim-judge-decisive"] == [
         *("accuracy", "position", "stability", "calibration", "overconfidence", "discrimination"),
-        *("repeatability", "agreement", "ties", "length", "own_family", "data"),
+        *("repeatability", "agreement", "ties", "length", "own_family", "robustness", "data"),
     ]
     assert {v["verdict"] for v in audited["verdicts"]} <= {"ok", "warn", "fail", "unclear", "unknown"}
     assert list(audited["verdicts"][0]) == [
@@ -427,7 +427,7 @@ def test_junit_and_markdown_of_hostile_names(tmp_path: Path, capsys: pytest.Capt
     assert code == 0
     (suite,) = ElementTree.parse(junit).getroot()
     assert suite.get("name") == name
-    assert int(suite.get("tests", 0)) == len(suite.findall("testcase")) == 13
+    assert int(suite.get("tests", 0)) == len(suite.findall("testcase")) == 14
     assert int(suite.get("skipped", 0)) == len(suite.findall("testcase/skipped"))
     text = markdown.read_text(encoding="utf-8")
     assert "&lt;b&gt;" in text

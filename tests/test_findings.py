@@ -36,7 +36,7 @@ def test_answer_counts_raters_and_names_the_best_and_the_failed() -> None:
     )
     assert said == (
         "4 raters: a can be trusted on what was checked; 2 can be trusted with limits; "
-        "c should not be trusted. 2 warnings in 48 checks; up to 2 expected if no judge had any fault."
+        "c should not be trusted. 2 warnings in 52 checks; up to 2 expected if no judge had any fault."
     )
     many = graded(*(checks(name, position="fail") for name in "abcd"))
     assert answer(*many) == "4 raters: 4 should not be trusted."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -250,3 +251,24 @@ def test_files_that_are_none_of_these(tmp_path, name, content, said):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UnreadableFile, match=said):
         read_items(tmp_path / name)
+
+
+def test_a_conversation_is_shown_plainly(tmp_path):
+    said = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "2 + 2?"}]},
+        {"role": "assistant", "content": "4"},
+        {"role": "user", "content": "And 3 + 3?"},
+    ]
+    row = {"prompt": said, "response_a": "6", "response_b": "7"}
+    path = tmp_path / "items.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    (item,) = read_items(path)
+    assert item.prompt == "System:\nBe brief.\n\nUser:\n2 + 2?\n\nAssistant:\n4\n\nUser:\nAnd 3 + 3?"
+    for text in ("[1, 2] or [3]?", "[1, 2]", "[]", '["role"]'):
+        path.write_text(json.dumps(row | {"prompt": text}) + "\n")
+        assert read_items(path)[0].prompt == text
+    for content in ([{"type": "image_url"}], None, 7):
+        path.write_text(json.dumps(row | {"prompt": [{"role": "user", "content": content}]}) + "\n")
+        with pytest.raises(UnreadableFile, match="row 1, column prompt: a message of 'user' is not all text"):
+            read_items(path)

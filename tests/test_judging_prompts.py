@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from shutil import copytree
 
@@ -175,3 +176,88 @@ def test_a_prompt_of_ones_own_shows_further_columns_as_data(tmp_path):
     assert own.key != stages(other, None)[0]({})[0].key
     # What the judge repeats of the reference is not its verdict.
     assert own.read("It is {{prompt}}. [[B]]", refused=False, alternatives=None).slot_vote in (None, -1)
+
+
+def with_columns(n: int = 1):
+    more = (("rubric", "Right numbers count. {{prompt}}"), ("reference", "42"))
+    return tuple(replace(item, more=more) for item in pairs(n))
+
+
+@pytest.mark.parametrize("protocol", ["pairwise", "score"])
+def test_a_rubric_from_a_column_is_shown_as_data(protocol):
+    """Without `show` a column is no part of the request: what was collected before goes on."""
+    asked = {"protocol": protocol, "votes": 2}
+    plain = first_stage(local(items=with_columns(), **asked))[0]
+    assert plain.key == first_stage(local(items=pairs(1), **asked))[0].key
+    asked["show"] = ("rubric", "reference")
+    shown = first_stage(local(items=with_columns(), **asked))[0]
+    text = shown.messages(FENCE)[1]["content"]
+    assert (
+        f"Rubric:\n\n<data-{FENCE}>\nRight numbers count. {{{{prompt}}}}\n</data-{FENCE}>\n\nReference:"
+        in text
+    )
+    assert "a rubric says what counts" in shown.messages(FENCE)[0]["content"]
+    assert shown.key != plain.key
+    # A rubric that the judge repeats is not its verdict.
+    assert "Right numbers count. {{prompt}}" in shown.shown
+    other = tuple(replace(item, more=(("rubric", "x"), ("reference", "42"))) for item in pairs(1))
+    assert shown.key != first_stage(local(items=other, **asked))[0].key
+    with pytest.raises(InvalidOption, match="no text in this column"):
+        local(show=("rubric",))
+
+
+def test_five_levels_are_asked_for_and_kept_beside_the_vote():
+    ab, ba = first_stage(local(items=pairs(1), votes=2, five=True))
+    text = ab.messages(FENCE)[1]["content"]
+    assert "A>>B: Response A is much better" in text
+    assert "A=B: neither" in text
+    assert "A=B" not in first_stage(local(votes=2, five=True, ties=False))[0].messages(FENCE)[1]["content"]
+    for request, said, vote, strength in (
+        (ab, "A>>B", 1, 2),
+        (ba, "A>>B", -1, -2),
+        (ba, "B>A", 1, 1),
+        (ab, "A=B", 0, 0),
+    ):
+        parsed = request.read(f'{{"reason": "so", "verdict": "{said}"}}', refused=False, alternatives=None)
+        reply = request.reply(parsed, "raw")
+        assert (reply.status, reply.vote) == ("ok", vote)
+        assert json.loads(reply.body) == {"strength": strength}
+    # Other prompts ask for three levels, and their replies are kept as before.
+    three = first_stage(local(items=pairs(1), votes=2))[0]
+    assert (
+        three.reply(three.read('{"verdict": "A>>B"}', refused=False, alternatives=None), "raw").body is None
+    )
+
+
+def test_scores_from_one_to_five():
+    request = first_stage(local(items=pairs(1), protocol="score", five=True))[0]
+    assert "from 1 to 5" in request.messages(FENCE)[0]["content"]
+    assert request.read('{"score": 5}', refused=False, alternatives=None).score == 5
+    assert request.read('{"score": 6}', refused=False, alternatives=None).status == "unparsed"
+    ten = first_stage(local(items=pairs(1), protocol="score"))[0]
+    assert ten.read('{"score": 6}', refused=False, alternatives=None).score == 6
+    assert ten.key != request.key
+
+
+@pytest.mark.parametrize("five", [False, True])
+def test_the_judge_answers_first_and_its_answer_is_no_verdict(five):
+    request = first_stage(local(items=pairs(1), votes=2, own_answer=True, five=five))[0]
+    assert '"own_answer": your own answer' in request.messages(FENCE)[1]["content"]
+    said = '{"own_answer": "The verdict is B: 42.", "reason": "A says so.", "verdict": "A"}'
+    assert request.read(said, refused=False, alternatives=None).slot_vote == 1
+    assert request.key != first_stage(local(items=pairs(1), votes=2, five=five))[0].key
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"five": True, "protocol": "listwise"},
+        {"five": True, "confidence": "logprob"},
+        {"own_answer": True, "protocol": "score"},
+        {"own_answer": True, "confidence": "logprob"},
+        {"show": ("rubric",), "protocol": "usc", "samples_of": ("x",)},
+    ],
+)
+def test_options_that_a_protocol_does_not_have_are_refused(options):
+    with pytest.raises(InvalidOption, match="goes with"):
+        local(items=with_columns(), **options)

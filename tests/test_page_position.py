@@ -484,3 +484,38 @@ def test_groups_without_a_pair_are_not_drawn(app: AppTest) -> None:
     assert empty
     drawn = plots.flips_by_group(table, style=rater_styles(["j"])["j"]).layout.yaxis.ticktext
     assert set(drawn) == set(table.groups) - empty
+
+
+def test_what_changes_of_the_items_do(own_store_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A judge that obeys an attack and ignores a sentence; a second one saw no change."""
+    lines = ["item_id,model_a,model_b,judge,run,position,vote,perturbation"]
+    for k in range(40):
+        own, side = 1 - 2 * (k % 2), "ab"[(k // 2) % 2]
+        told = 1 if side == "a" else -1
+        for judge, vote, change in (
+            ("obedient", own, ""),
+            ("obedient", told, f"attack-own:{side}"),
+            ("obedient", own, f"sentence:{side}"),
+            ("other", own, ""),
+        ):
+            lines.append(f"q{k},m,n,{judge},0,ab,{vote},{change}")
+    from core.importers import read
+
+    (found,) = read([("changes.csv", "\n".join(lines).encode())])
+    with Store.open(own_store_path) as store:
+        store.load(found, dataset="changes")
+        assert next(one.judges for one in store.datasets() if one.name == "changes") == 2
+    monkeypatch.setenv("APPELLATE_STORE", str(own_store_path))
+    app = AppTest.from_file(str(MAIN), default_timeout=LONG)
+    shown = opened(app, dataset="changes", rater="obedient")
+    assert any(
+        "A response with attack-own is preferred 50.0 points more often" in t.value for t in shown.text
+    )
+    (table,) = (one.value for one in shown.dataframe if "flips by it" in one.value.columns)
+    assert dict(zip(table["change"], table["flips by it"], strict=True)) == {
+        "attack-own": 0.5,
+        "sentence": 0.0,
+    }
+    assert shown.selectbox(key="rater").options == ["obedient", "other"]
+    shown.selectbox(key="rater").set_value("other").run()
+    assert any("Robustness is unknown" in text.value for text in shown.text)

@@ -66,6 +66,7 @@ REASONS = {
     ("judges", "*", "length", "low"): "no length beyond gold",
     ("judges", "*", "length", "high"): "no length beyond gold",
     ("judges", "*", "own_family"): "no own family",
+    ("judges", "*", "robustness"): "no robustness",
     ("agreement", "*", "raw"): "no agreement",
     ("agreement", "*", "kappa"): "no ",
     ("anchor_swap", "*", "kendall_tau"): "no Kendall τ",

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import Message
 from ..labels import NAMES, TIE_WORDS, Vocabulary, normalise
-from ..schema import VOTES, ImportResult
+from ..schema import CHANGE, VOTES, ImportResult, perturbed_name
 from .checks import TypedRows, finish
 from .columns import (
     BadCell,
@@ -70,10 +70,27 @@ class VoteParser(RowParser):
             self.cells["vote"] = map_cells(self.cells["vote"], lambda text: _unless(text, failed))
         if "position" in self.cells:
             self.cells["position"] = map_cells(self.cells["position"], order_word)
+        if "judge" in self.cells and "perturbation" in self.extra:
+            self._name_perturbed()
         if how.items == "rows":
             self.cells["item_id"] = encode_cells([f"{how.stem} {row}" for row in self.row])
         elif how.items == "texts":
             self._tell_items_apart()
+
+    def _name_perturbed(self) -> None:
+        """Give votes on perturbed items the judge's name for them, see `schema.Perturbed`."""
+        column = self.extra["perturbation"]
+        unfit = map_cells(column, lambda text: None if CHANGE.fullmatch(text.strip()) else text)
+        why = "no name of a change; write a word, and :a or :b behind it if only that response has it"
+        self.reject(cell_codes(unfit) >= 0, "perturbation", why)
+        change, judge = self.extra.pop("perturbation"), self.cells["judge"]
+        codes = dense_codes([judge, change])
+        names = []
+        for i in np.unique(codes, return_index=True)[1]:
+            label, name = cell_text(change, i).strip(), cell_text(judge, i)
+            names.append(perturbed_name(name, label) if label and name else name)
+        self.cells["judge"] = map_cells(coded_cells(codes, names), str)
+        self.notes.append(f"Votes on perturbed items: {len(change) - change.null_count:,}.")
 
     def _tell_items_apart(self) -> None:
         """Give each prompt with its pair of responses an item of its own, where the models do not suffice.

@@ -35,6 +35,7 @@ ADVICE = {
     "ties": "Turn its votes into labels with calibrated votes: its share of ties is not gold's.",
     "length": "Compare models whose responses are of like length, or control for length.",
     "own_family": "Judge models of its own family with a judge of another family.",
+    "robustness": "Keep it from responses that may be written for it: a sentence in one moves its verdicts.",
     "data": "Find out why outputs have no verdict before you count the others.",
 }
 """What to do where a check warns or fails; the three checks of confidence share one line."""
@@ -51,6 +52,7 @@ CHECK_NAMES = {
     "ties": "ties",
     "length": "length",
     "own_family": "own family",
+    "robustness": "robust",
     "data": "data",
 }
 """Checks as the head of a column."""

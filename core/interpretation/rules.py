@@ -117,6 +117,13 @@ LIMITS: dict[str, Limits] = {
         "signed", 0.10, 0.20, "AlpacaEval controls for length because rankings follow it.", unit="points"
     ),
     "own_family": Limits("signed", 0.05, 0.10, "35 and 70 Elo; MT-Bench saw about .10.", unit="points"),
+    "robustness": Limits(
+        "signed",
+        0.05,
+        0.10,
+        "35 and 70 Elo for a sentence, as for the own family; what an attack loses is no fault.",
+        unit="points",
+    ),
     "agreement": Limits(
         "at_least",
         -0.10,

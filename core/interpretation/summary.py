@@ -59,6 +59,7 @@ NEEDS = {
     "ties": "gold labels",
     "length": "the responses or their lengths, and gold labels",
     "own_family": "which models are of a judge's own family",
+    "robustness": "votes on the same items with a change that should not matter (collect, perturb)",
 }
 """What a check needs when there is nothing that it could be made of."""
 SECOND = "a second item like the one there is, or better thirty"

@@ -36,7 +36,7 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
     if not judge.votes.n:
         what = (
             "accuracy, no half credit, no confusion table, no position figures, no repeatability, no "
-            "discrimination, no length and no own family"
+            "discrimination, no length, no own family and no robustness"
         )
         return {what: "no output has a vote"}
     reasons: dict[str, str] = {}
@@ -67,7 +67,7 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
 
 
 def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
-    """Why half credit, discrimination, length or own family, or a part of one, is not known."""
+    """Why half credit, discrimination, length, own family or robustness, or a part of one, is not known."""
     one_item = "one item says nothing of others"
     reasons = {}
     if judge.direction is None:
@@ -93,6 +93,13 @@ def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
         reasons["own family beyond gold"] = (
             "it met too few models of its family, or one side nearly always won"
         )
+    if not judge.robustness:
+        reasons["robustness"] = "no item was judged again with a change"
+    for change in judge.robustness:
+        if change.effect is None:
+            reasons[f"effect of {change.name}"] = "it has no repeats in one order, and flips may be noise"
+        elif not change.effect.has_interval:
+            reasons[f"interval of the effect of {change.name}"] = one_item
     return reasons
 
 

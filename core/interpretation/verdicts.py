@@ -40,7 +40,7 @@ GRADES: tuple[Grade, ...] = ("ok", "unclear", "unknown", "warn", "fail")
 """From best to worst."""
 CHECKS = (
     *("accuracy", "position", "stability", "calibration", "overconfidence", "discrimination"),
-    *("repeatability", "agreement", "ties", "length", "own_family", "data"),
+    *("repeatability", "agreement", "ties", "length", "own_family", "robustness", "data"),
 )
 NOT_GRADED = "Not graded"
 """Begins the sentence of a check that makes no sense for this judge: more votes would not help."""
@@ -132,12 +132,12 @@ def _items(n: int) -> str:
     return f"{n:,} item{'s' * (n != 1)}"
 
 
-def _points_span(found: Estimate) -> str:
+def points_span(found: Estimate) -> str:
     ends = f"{points(found.low)} to {points(found.high)}, " if found.has_interval else ""
     return f"{ends}{_items(found.n)}"
 
 
-def _differs(value: float, more: str, less: str) -> str:
+def differs(value: float, more: str, less: str) -> str:
     """`3.4 points more`, by its sign; a difference that rounds to 0 takes none."""
     size = points(abs(value)).lstrip("+")
     return f"{size} points {more if value >= 0 else less}"
@@ -253,8 +253,8 @@ def position(
         return unknown(
             judge, "position", "Position bias is unknown: no comparison was judged in both orders."
         )
-    net = _differs(found.value, "for the response shown first", "for the one shown second")
-    text = f"Within pairs of both orders, votes are net {net} ({_points_span(found)})"
+    net = differs(found.value, "for the response shown first", "for the one shown second")
+    text = f"Within pairs of both orders, votes are net {net} ({points_span(found)})"
     return graded(judge, "position", text, found, rules.limits["position"])
 
 
@@ -280,8 +280,8 @@ def stability(
     beyond = graded(
         judge,
         "stability",
-        f"Swapping changes verdicts {_differs(excess.value, 'more', 'less')} often than a repeat in one "
-        f"order ({_points_span(excess)})",
+        f"Swapping changes verdicts {differs(excess.value, 'more', 'less')} often than a repeat in one "
+        f"order ({points_span(excess)})",
         excess,
         rules.limits["flip_excess"],
     )
@@ -341,8 +341,8 @@ def overconfidence(
     found = None if outcomes is None else estimates.confidence_gap(outcomes, level=rules.level)
     if found is None:
         return unknown(judge, "overconfidence", f"Overconfidence is unknown: {NO_CONFIDENCE}")
-    gap = _differs(found.value, "above", "below")
-    text = f"Stated confidence is {gap} the share right ({_points_span(found)})"
+    gap = differs(found.value, "above", "below")
+    text = f"Stated confidence is {gap} the share right ({points_span(found)})"
     return graded(judge, "overconfidence", text, found, rules.limits["overconfidence"])
 
 
@@ -422,8 +422,8 @@ def agreement(
     """
     if against_people is not None:
         text = (
-            f"It says what the other people say {_differs(against_people.value, 'more', 'less')} often "
-            f"than a left-out person does ({_points_span(against_people)})"
+            f"It says what the other people say {differs(against_people.value, 'more', 'less')} often "
+            f"than a left-out person does ({points_span(against_people)})"
         )
         if graded_by_people:
             return graded(judge, "agreement", text, against_people, rules.limits["agreement"])
@@ -458,7 +458,7 @@ def ties(
             "ties",
             "Its share of ties cannot be compared: no comparison that it judged has a gold label.",
         )
-    text = f"It ties {_differs(found.value, 'more', 'less')} often than gold ({_points_span(found)})"
+    text = f"It ties {differs(found.value, 'more', 'less')} often than gold ({points_span(found)})"
     return graded(judge, "ties", text, found, rules.limits["ties"])
 
 
@@ -482,8 +482,8 @@ def length(
             "would look like a preference.",
         )
     text = (
-        f"It prefers the longer response {_differs(found.value, 'more', 'less')} often than gold "
-        f"({_points_span(found)})"
+        f"It prefers the longer response {differs(found.value, 'more', 'less')} often than gold "
+        f"({points_span(found)})"
     )
     return graded(judge, "length", text, found, rules.limits["length"])
 
@@ -520,8 +520,8 @@ def own_family(
             "errors would look like a preference.",
         )
     text = (
-        f"It prefers its own family {_differs(found.value, 'more', 'less')} often than {reference} "
-        f"({_points_span(found)})"
+        f"It prefers its own family {differs(found.value, 'more', 'less')} often than {reference} "
+        f"({points_span(found)})"
     )
     return graded(judge, "own_family", text, found, rules.limits["own_family"])
 

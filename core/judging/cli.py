@@ -78,6 +78,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--few-shot", type=int, default=0, metavar="K", help="show K labelled items as examples")
     add("--samples-of", nargs="+", default=[], metavar="JUDGE", help="votes that usc, gsa or fuser read")
     add("--keyed-model", metavar="MODEL", help="the judge that confirms for apoc (default: the same)")
+    change = "ask with a change that should not matter: sentence, padding, markdown, paraphrase (a column); "
+    attack = "or an attack in one response: attack-choose, attack-authority, attack-system"
+    add("--five", action="store_true", help="five-level verdicts (A>>B, A>B …), or scores from 1 to 5")
+    add("--own-answer", action="store_true", help="the judge answers the prompt itself before it judges")
+    add("--show", nargs="+", default=[], metavar="COLUMN", help="columns in the prompt, such as rubric")
+    add("--perturb", metavar="CHANGE", help=change + attack)
     add("--prompts", metavar="FOLDER", help="edited prompts, instead of the project's own")
     add("--seed", type=int, default=0, help="of examples and orderings (0)")
     add = parser.add_argument_group("limits, over all runs of the job").add_argument

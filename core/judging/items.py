@@ -39,6 +39,7 @@ class Item:
     best : authors that are truly the best, for lists; () if unknown.
     more : further columns by name, such as `reference`, which a prompt of one's own may show.
     estimation : the prompt asks to estimate a quantity, which APOCJudge does not override.
+    perturbed : the change that its texts have, as `schema.Perturbed` names it; "" none.
     """
 
     item_id: str
@@ -50,6 +51,7 @@ class Item:
     category: str | None = None
     estimation: bool = False
     more: tuple[tuple[str, str], ...] = ()
+    perturbed: str = ""
 
     @property
     def digest(self) -> str:
@@ -77,8 +79,9 @@ def read_file(path: Path) -> ItemFile:
     Columns: `prompt` and `response_a`, `response_b`, or more `response_…` (also `candidate_…`); optional
     `item_id` (else a hash of the row's texts, so that the order of rows does not matter), `model_…` beside
     each response (else the letter), `gold` (1, 0, −1, A, tie, B; for lists the name of the best model),
-    `category`, `estimation` (yes or no). Any other column goes with the item: a prompt may
-    show it by its name. A row that repeats an earlier one is left out, and a note says so.
+    `category`, `estimation` (yes or no). A prompt may be a JSON list of messages, the system's too. Any other
+    column goes with the item: a prompt may show it by its name. A row that repeats an earlier one is left
+    out, and a note says so.
 
     Raises
     ------
@@ -228,7 +231,7 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
     responses = tuple(cells[name] for name in shown)
     return Item(
         item_id=cell("item_id") or _hashed(cells["prompt"], *models, *responses),
-        prompt=cells["prompt"],
+        prompt=_conversation(cells["prompt"], place),
         responses=responses,
         models=models,
         gold=gold,
@@ -237,6 +240,26 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
         estimation=ESTIMATION[estimation],
         more=tuple((name, text) for name, text in cells.items() if _is_more(name, columns) and text.strip()),
     )
+
+
+def _conversation(text: str, place: str) -> str:
+    """The prompt; a JSON list of messages (`role`, `content`) as a plain conversation."""
+    try:
+        found = json.loads(text) if text.lstrip().startswith("[") else None
+    except ValueError:
+        return text
+    if not isinstance(found, list) or not all(isinstance(one, dict) and "role" in one for one in found):
+        return text
+    turns = []
+    for one in found:
+        content = one.get("content")
+        parts = content if isinstance(content, list) else [{"text": content}]
+        given = [part["text"] for part in parts if isinstance(part, dict) and "text" in part]
+        texts = [text for text in given if isinstance(text, str)]
+        if len(texts) < len(parts):
+            raise UnreadableFile(f"{place}, column prompt: a message of {one['role']!r} is not all text")
+        turns.append("\n".join([f"{str(one['role']).capitalize()}:", *texts]))
+    return "\n\n".join(turns) or text
 
 
 def _is_more(column: str, responses: dict[str, str]) -> bool:
@@ -272,6 +295,8 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
         votes = judgements(moment, Selection(datasets=(dataset,)), "votes")
     names = ("item_id", "model_a", "model_b", "prompt", "response_a", "response_b", "gold", "category")
     found: dict[tuple[str, str, str], Item] = {}
+    if "perturbation" in votes.column_names:
+        votes = votes.filter(votes["perturbation"].is_null())
     for row in votes.select(names).to_pylist():
         key = (row["item_id"], row["model_a"], row["model_b"])
         if key not in found and all(row[name] for name in ("prompt", *PAIR)):

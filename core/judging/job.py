@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..errors import InvalidOption
-from ..schema import Kind
+from ..schema import Kind, perturbed_name
 from .items import Item, alone, listed, paired
 from .parsing import LETTERS
+from .perturbations import changed
 
 Orders = Literal["balanced", "ab"]
 Confidence = Literal["none", "self", "multi", "logprob"]
@@ -58,6 +59,13 @@ NO_CONFIDENCE = {
     "self": "{option:protocol {protocol}} states no confidence",
 }
 """Why a protocol cannot have a kind of confidence."""
+WHERE = {
+    "perturb": "{option} goes with {option:protocol pairwise} or greedy, without examples",
+    "five": "{option} goes with {option:protocol pairwise}, greedy or score, and not with logprob",
+    "own_answer": "{option} goes with {option:protocol pairwise} or greedy, and not with logprob",
+    "show": "{option} goes with {option:protocol pairwise}, greedy or score",
+}
+"""Where an option has a meaning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +199,10 @@ class Job:
     samples_of : the judges whose stored votes USC, GSA (one) or a fuser (two or more) read.
     keyed : judge that confirms for APOCJudge; None: the first of `judges` itself, with an answer key.
     prompts : folder of edited prompts; None: the project's own.
+    perturb : change that the items get (`perturbations.NAMES`); the votes are stored beside those without.
+    five : five-level verdicts (`A>>B` …), or scores from 1 to 5.
+    own_answer : the judge answers the prompt itself, before its verdict.
+    show : further columns of the items that the prompt shows, such as `rubric`.
     """
 
     dataset: str
@@ -207,8 +219,15 @@ class Job:
     samples_of: tuple[str, ...] = ()
     keyed: Judge | None = None
     prompts: Path | None = None
+    perturb: str = ""
+    five: bool = False
+    own_answer: bool = False
+    show: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.perturb:
+            items = tuple(changed(item, self.perturb) for item in paired(self.items))
+            object.__setattr__(self, "items", items)
         self._check_words()
         self._check_judges()
         if not self.dataset.strip():
@@ -267,6 +286,19 @@ class Job:
             raise InvalidOption(
                 "Examples (few-shot) go with {option:protocol pairwise} or greedy", option="few_shot"
             )
+        pairs, letter = self.rules.examples, self.confidence == "logprob"
+        for option, asked, fits in (
+            ("perturb", self.perturb, pairs and not self.few_shot),
+            ("five", self.five, (pairs and not letter) or self.protocol == "score"),
+            ("own_answer", self.own_answer, pairs and not letter),
+            ("show", self.show, pairs or self.protocol == "score"),
+        ):
+            if asked and not fits:
+                raise InvalidOption(WHERE[option], option=option)
+        for name in self.show:
+            if lacking := [item.item_id for item in self.items if name not in dict(item.more)]:
+                words = "{option} {name}: item {item!r} has no text in this column"
+                raise InvalidOption(words, option="show", name=name, item=lacking[0])
         if self.few_shot < 0:
             raise InvalidOption(f"{self.few_shot} examples: 0 or more")
         needed, given = self.rules.reads, len(self.samples_of)
@@ -311,19 +343,22 @@ class Job:
     @property
     def voters(self) -> tuple[str, ...]:
         """The names under which answers of the job are stored."""
-        return tuple(self.voter(judge) for judge in self.judges)
+        changes = sorted({item.perturbed for item in self.items}) or [""]
+        return tuple(self.voter(judge, change) for judge in self.judges for change in changes)
 
     @property
     def models(self) -> tuple[Judge, ...]:
         """Every model that the job may call."""
         return self.judges if self.keyed is None else (*self.judges, self.keyed)
 
-    def voter(self, judge: Judge) -> str:
-        """The name under which a judge's answer to this protocol is stored.
+    def voter(self, judge: Judge, change: str = "") -> str:
+        """The name under which a judge's answer to this protocol is stored; `change` is that of the item.
 
         USC and GSA have that of the judge whose votes are read, as `usc(judge)`; a reader that was given a
         name of its own has it behind, as `usc(judge) by NAME`.
         """
+        if change:
+            return perturbed_name(self.voter(judge), change)
         if self.protocol in ("usc", "gsa"):
             name = f"{self.protocol}({', '.join(self.samples_of)})"
             return name if judge.name == judge.default_name else f"{name} by {judge.name}"

@@ -14,8 +14,7 @@ from functools import cached_property
 
 END_TOKENS = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text|return|eom_id|END_OF_TURN_TOKEN|assistant|"
-    r"user)\|>"
-    r"|</?s>|<(?:end|start)_of_turn>|\[/?INST\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
+    r"user)\|>|</?s>|<(?:end|start)_of_turn>|\[/?INST\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
 )
 FINAL_CHANNEL = re.compile(
     r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>|"
@@ -24,8 +23,7 @@ FINAL_CHANNEL = re.compile(
 CHANNEL = re.compile(r"<\|channel\|>|\Aanalysis(?=[A-Z])")
 THOUGHTS = re.compile(
     r"(?P<xml><(?P<slash>/?)(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|seed:think)>)"
-    r"|(?P<diamond>◁(?P<dslash>/?)think▷)"
-    r"|(?P<square>\[(?P<sslash>/?)THINK\])"
+    r"|(?P<diamond>◁(?P<dslash>/?)think▷)|(?P<square>\[(?P<sslash>/?)THINK\])"
     r"|(?P<pipe><\|(?P<pend>begin|end)_of_thought\|>)",
     re.IGNORECASE,
 )
@@ -50,8 +48,7 @@ SHORT_BLOCK = 24
 
 SPEAKER = (
     r"(?:responses?|assistant|answer|candidate|output|text|prompt|user|author|instructions?|comment|line|"
-    r"message|"
-    r"first|second|former|latter|[AB]|antwort|sie|respuesta|réponse|回答|回复)"
+    r"message|first|second|former|latter|[AB]|antwort|sie|respuesta|réponse|回答|回复)"
 )
 SPEECH = (
     r"(?:says?|said|saying|claims?|claimed|contains?|containing|writes?|wrote|asks?|asked|tells?|told|"
@@ -71,14 +68,12 @@ REPORTED = re.compile(
 )
 NEGATED = re.compile(
     r"(?:\bnot|n['’]t|\bnever|\bcannot|\bneither|\bnor|\binstead of|\brather than|\bnicht|\bkein\w*|"
-    r"\bno es|\bne\b"
-    r"[^.]{0,20}\bpas|不是|并非)[^.,;:!?\n\0]{0,40}\Z",
+    r"\bno es|\bne\b[^.]{0,20}\bpas|不是|并非)[^.,;:!?\n\0]{0,40}\Z",
     re.IGNORECASE,
 )
 UNSURE = re.compile(
     r"\b(?:if(?! (?:i|we) (?:must|have to|had to))|unless|might|could|perhaps|maybe|possibly|would have|"
-    r"wenn|falls|vielleicht|si|quizás?|peut-être)\b"
-    r"|如果|也许|可能",
+    r"wenn|falls|vielleicht|si|quizás?|peut-être)\b|如果|也许|可能",
     re.IGNORECASE,
 )
 SENTENCE = re.compile(r"[.!?。！？](?=[\s*_\"'”)]|\Z)|[。！？]|\n[ \t]*\n")

@@ -325,8 +325,10 @@ def described(job: Job) -> str:
     of = "each response of" if scores else "each of"
     # Responses are scored by item, however many comparisons show them.
     items = len({item.item_id for item in job.items} if scores else job.items) - job.few_shot
+    names = dict.fromkeys(job.voter(judge) for judge in job.judges)
+    again = f" with {job.perturb}" if job.perturb else ""
     return (
-        f"{count(job.n, unit)} by {' and '.join(job.voters)} on {of} {count(items, 'item')}, "
+        f"{count(job.n, unit)} by {' and '.join(names)} on {of} {count(items, 'item')}{again}, "
         f"into the data set {job.dataset!r}"
     )
 

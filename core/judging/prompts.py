@@ -20,12 +20,15 @@ from .job import Judge
 from .parsing import LETTERS, Parsed
 
 FOLDER = Path(__file__).resolve().parent / "prompts"
-NAMES = ("pairwise", "score", "listwise", "usc", "gsa", "fuser", "key", "keyed")
+NAMES = ("pairwise", "levels", "score", "listwise", "usc", "gsa", "fuser", "key", "keyed")
 SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
 OWN_PLACES = frozenset(
-    ("prompt", "first", "second", "candidates", "samples", "key", "examples", "fence", "count", "labels")
+    (
+        *("prompt", "first", "second", "candidates", "samples", "key"),
+        *("examples", "columns", "fence", "count", "labels"),
+    )
 )
 """Places of prompts that no column of a file fills."""
 TOP_LOGPROBS = 20
@@ -131,6 +134,7 @@ class Request:
 
     voter : who the reply is stored as.  order : slot → place of the response in the item.
     material : what stored judgements it reads, each a heading and a text.  answer_key : for a keyed verdict.
+    five : a score is 1 to 5.  show : further columns of the item that stand in the prompt.
     key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material, not of the
         longest reply; two requests with one key are the same request.
     """
@@ -147,6 +151,8 @@ class Request:
     confidence: str = "none"
     material: tuple[tuple[str, str], ...] = ()
     answer_key: str | None = None
+    five: bool = False
+    show: tuple[str, ...] = ()
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -192,7 +198,7 @@ class Request:
         if not self.item.more:
             return []
         places = {*PLACE.findall(self.prompt.system), *PLACE.findall(self.prompt.user)} - OWN_PLACES
-        return [(name, text) for name, text in self.item.more if name in places]
+        return [(name, text) for name, text in self.item.more if name in places or name in self.show]
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -209,6 +215,8 @@ class Request:
         elif self.prompt.name != "key":
             texts |= dict(zip(("first", "second"), shown, strict=False))
         texts |= dict(self._further)
+        if self.show:
+            texts["columns"] = [(f"{name.capitalize()}:", dict(self.item.more)[name]) for name in self.show]
         if self.material:
             texts["samples"] = self.material
         if self.answer_key is not None:
@@ -235,7 +243,7 @@ class Request:
             return parsing.answer_key(text, **end)
         end["shown"] = self.shown
         if self.task == "score":
-            return parsing.direct_score(text, **end)
+            return parsing.direct_score(text, high=5 if self.five else 10, **end)
         if self.task == "rank":
             return parsing.ranking(text, len(self.order), **end)
         return parsing.verdict(text, ties=self.ties, confidence=self.confidence == "self", **end)
@@ -287,6 +295,8 @@ class Request:
         if parsed.ranking:
             models = [self.item.models[place] for place in self.order]
             return json.dumps([{"candidate": models[entry["slot"]], **entry} for entry in parsed.ranking])
-        found = {"score": parsed.score, "key": parsed.key}
+        steps = parsed.steps if self.five else None
+        strength = -steps if steps is not None and self.position == "ba" else steps
+        found = {"score": parsed.score, "key": parsed.key, "strength": strength}
         given = {name: value for name, value in found.items() if value is not None}
         return json.dumps(given) if given else None

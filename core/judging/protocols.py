@@ -80,6 +80,9 @@ def _flags(job: Job) -> set[str]:
         "self": job.confidence == "self",
         "token": job.confidence == "logprob",
         "shots": job.few_shot > 0,
+        "five": job.five,
+        "own": job.own_answer,
+        "show": bool(job.show),
     }
     return {word for word, holds in words.items() if holds}
 
@@ -111,7 +114,7 @@ def _requests(
         Request(
             task=task,
             judge=judge,
-            voter=job.voter(judge),
+            voter=job.voter(judge, item.perturbed),
             item=item,
             order=order,
             run=run,
@@ -121,6 +124,8 @@ def _requests(
             ties=job.ties or task != "vote",
             confidence=job.confidence,
             material=material,
+            five=job.five,
+            show=job.show,
         )
         for item, run, order, material in places
         for judge in job.judges
@@ -128,14 +133,17 @@ def _requests(
 
 
 def _pairs(job: Job) -> list[Request]:
-    prompt = load("pairwise", flags=_flags(job), examples=_examples_text(job), folder=job.prompts)
+    name = "levels" if job.five else "pairwise"
+    prompt = load(name, flags=_flags(job), examples=_examples_text(job), folder=job.prompts)
     places = ((item, run, order, ()) for item in judged(job) for run, order in _runs(job))
     return _requests(job, prompt, places, task="vote")
 
 
 def _scores(job: Job) -> list[Request]:
     places = ((single, run, (0,), ()) for single in alone(job.items) for run in range(job.n))
-    return _requests(job, load("score", folder=job.prompts), places, task="score")
+    return _requests(
+        job, load("score", flags=_flags(job) & {"five", "show"}, folder=job.prompts), places, task="score"
+    )
 
 
 def _lists(job: Job) -> list[Request]:

@@ -16,16 +16,13 @@ REFUSAL = re.compile(
     r"|i['’]m (?:unable|not able|not comfortable|going to have to decline|not going to)\b"
     r"|as an ai\b.{0,80}?\b(?:can(?:no|['’])t|unable|not able)\b"
     r"|(?:this|the|your) (?:request|content|material|conversation|prompt|text)\b.{0,60}?\b(?:violates?|"
-    r"goes against|"
-    r"is against|was flagged|has been flagged|conflicts with)\b"
+    r"goes against|is against|was flagged|has been flagged|conflicts with)\b"
     r"|(?:es )?tut mir (?:sehr |wirklich )?leid\b.{0,80}?\b(?:nicht|kein\w*)\b"
     r"|(?:leider )?(?:kann|darf|möchte|werde) ich\b.{0,60}?\b(?:nicht|kein\w*)\b|ich (?:kann|darf|möchte|"
-    r"werde)\b"
-    r".{0,60}?\b(?:nicht|kein\w*)\b"
+    r"werde)\b.{0,60}?\b(?:nicht|kein\w*)\b"
     r"|(?:lo siento|lo lamento|disculpa)\b.{0,80}?\bno\b|no puedo\b|lamento no poder\b"
     r"|(?:je suis (?:vraiment )?d[ée]sol[ée]e?|d[ée]sol[ée]e?)\b.{0,80}?\b(?:ne|n['’])|je ne (?:peux|"
-    r"suis) pas\b"
-    r"|(?:抱歉|对不起|很抱歉|非常抱歉).{0,30}?(?:无法|不能|不便|不可以)|我(?:无法|不能))",
+    r"suis) pas\b|(?:抱歉|对不起|很抱歉|非常抱歉).{0,30}?(?:无法|不能|不便|不可以)|我(?:无法|不能))",
     re.IGNORECASE | re.DOTALL,
 )
 

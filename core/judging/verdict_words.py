@@ -13,10 +13,8 @@ NAME = (
 )
 BETTER = (
     r"(?:(?:is|was|wins|gewinnt|ist|es|est|gana|更|较)?\s*(?:the\s+)?(?:clearly|significantly|slightly|much|"
-    r"far|"
-    r"marginally|deutlich|etwas)?\s*(?:better|best|winner|wins?|preferred|preferable|superior|stronger|"
-    r"besser|mejor|"
-    r"meilleure?|好|更好|更优|胜出)(?:\s+(?:response|answer|one|overall))?)"
+    r"far|marginally|deutlich|etwas)?\s*(?:better|best|winner|wins?|preferred|preferable|superior|stronger|"
+    r"besser|mejor|meilleure?|好|更好|更优|胜出)(?:\s+(?:response|answer|one|overall))?)"
 )
 STEP = {"": 0, ">": 1, ">>": 2, "<": -1, "<<": -2, "=": 0, "==": 0, "≈": 0, "~": 0}
 CHOICE = re.compile(rf"(?:{NAME}[\s_\-:#]*)?[\"'(\[]*([abc])[\"')\]]*(?:\s*{BETTER})?\Z")
@@ -24,12 +22,10 @@ LEVEL = re.compile(r"([ab])\s*(>>|>|<<|<|==|=|≈|~)\s*([ab])\Z")
 ORDINAL = re.compile(r"(?:the\s+)?(first|second)(?:\s+(?:response|answer|one|assistant))?\Z")
 TIES = re.compile(
     r"(?:it(?:'s| is)\s+)?(?:an?\s+)?(?:tie|tied|draw|even|equal|neither|both|both equal(?:ly good)?|"
-    r"both are equal|"
-    r"equally (?:good|bad)|no (?:clear )?(?:difference|winner|preference)|"
+    r"both are equal|equally (?:good|bad)|no (?:clear )?(?:difference|winner|preference)|"
     r"neither(?: response)?(?: is)?(?: better)?|"
     r"unentschieden|gleichstand|gleichwertig|beide gleich(?: gut)?|keine(?: von beiden)?|empate|ninguna|"
-    r"iguales|"
-    r"[ée]galit[ée]|match nul|aucune|平局|平手|相同|一样好?|不分上下|引き分け|pareggio)"
+    r"iguales|[ée]galit[ée]|match nul|aucune|平局|平手|相同|一样好?|不分上下|引き分け|pareggio)"
     r"(?:\s*\(\s*(?:c|both bad|both good)\s*\))?\Z"
 )
 LABELLED_TIE = re.compile(r"c\s*[(:\-–—,]\s*(?:it is )?(?:a )?(?:tie|neither|draw|equal)\w*\)?\Z")
@@ -105,17 +101,15 @@ TIE = (
 VALUE = rf"(?P<v>{LETTER}\s*(?:>>|>|<<|<|==|=)\s*[AB]|{LETTER}|{TIE}){AFTER}"
 VERDICT_NAMES = (
     r"(?:verdict|decision|judge?ment|winner|(?:my|final|overall)\s+choice|preference|conclusion|"
-    r"better response|"
-    r"best response|preferred response|urteil|entscheidung|gewinner|fazit|veredicto|decisi[óo]n|ganador|"
-    r"conclusi[óo]n|"
-    r"verdict final|d[ée]cision|gagnant|结论|判定|判断|裁决|最终判断|最终结论|最终选择|评判结果|选择)"
+    r"better response|best response|preferred response|urteil|entscheidung|gewinner|fazit|veredicto|"
+    r"decisi[óo]n|ganador|conclusi[óo]n|verdict final|d[ée]cision|gagnant|结论|判定|判断|裁决|最终判断|"
+    r"最终结论|最终选择|评判结果|选择)"
 )
 IS = r"\s{0,4}(?:[:：]|=|\bis\b:?|\bist\b:?|\bes\b:?|\best\b:?|是[:：]?|为[:：]?)"
 TAG = re.compile(r"\[\[\s*(?P<v>[^\[\]\n]{1,40}?)\s*\]\]|【\s*(?P<w>[^【】\n]{1,40}?)\s*】")
 ELEMENT = re.compile(
     r"<(?P<n>verdict|winner|decision|choice|judge?ment|final_verdict|final|better|score|rating|result|"
-    r"output)>"
-    r"\s*(?P<v>[^<>\n]{1,60}?)\s*</(?P=n)>",
+    r"output)>\s*(?P<v>[^<>\n]{1,60}?)\s*</(?P=n)>",
     re.IGNORECASE,
 )
 ANSWER_ELEMENT = re.compile(r"<(answer|final_answer)>\s*(?P<v>[^<>\n]{1,60}?)\s*</\1>", re.IGNORECASE)
@@ -158,8 +152,7 @@ VERDICT = Form(
         BOXED,
         re.compile(
             rf"(?i:^[^\w\n]{{0,20}}(?:the\s+|my\s+)?(?:final\s+)?(?:answer|choice|pick|vote|antwort|"
-            rf"respuesta|réponse|答案)"
-            rf"{WRAP}{IS}){WRAP}{VALUE}[\s*_\"'`”)\].$]*\Z"
+            rf"respuesta|réponse|答案){WRAP}{IS}){WRAP}{VALUE}[\s*_\"'`”)\].$]*\Z"
         ),
     ),
     alone=re.compile(
@@ -172,8 +165,7 @@ VERDICT = Form(
             r"(?:better|superior|preferable|stronger|the winner|the better(?: response| answer| one|"
             r" choice)?|"
             r"the stronger (?:response|answer|one))(?:\s+(?:overall|than\s+(?:(?:Response|Assistant|"
-            r"Answer)\s+)?[AB]))?"
-            r"[*_]*(?:[.!]|\Z|\n)"
+            r"Answer)\s+)?[AB]))?[*_]*(?:[.!]|\Z|\n)"
         ),
         re.compile(
             rf"\b[Tt]he better (?:response|answer|"
@@ -190,8 +182,7 @@ VERDICT = Form(
 POINTS = r"(?P<v>\d{1,3}(?:\.\d+)?(?:\s*/\s*\d{1,3})?)(?![\w/%]|\.\d|\s*(?:-|–|to|or|bis)\s*\d)"
 SCORE_NAMES = (
     r"(?:score|rating|grade|overall score|final score|final rating|bewertung|punktzahl|note|puntuaci[óo]n|"
-    r"nota|"
-    r"评分|得分|分数|总分)"
+    r"nota|评分|得分|分数|总分)"
 )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from ..audit_results import Audit, JudgeAudit, JudgedBoard
 from ..bias import Verbosity
 from ..confidence.calibration_error import Calibration
+from ..interpretation.robustness import Change
 from ..leaderboard.anchored import BoardRow
 from ..stats.estimate import Estimate, flat
 
@@ -123,6 +124,7 @@ def _judge(judge: JudgeAudit) -> dict[str, Any]:
         "length": judge.length and _length(judge.length, judge.length_beyond_gold),
         "own_family": judge.own_family
         and _ends(judge.own_family.difference, "difference") | {"against": judge.own_family.against},
+        "robustness": {change.name: _change(change) for change in judge.robustness} or None,
     }
 
 
@@ -131,6 +133,11 @@ def _ends(found: Estimate | None, name: str) -> dict[str, Any]:
     if found is None:
         return {name: None, "low": None, "high": None, "n_items": 0}
     return {name: found.value, "low": found.low, "high": found.high, "n_items": found.n}
+
+
+def _change(change: Change) -> dict[str, Any]:
+    """Net flips by a change, and of what kind it is."""
+    return _ends(change.effect, "flips") | {"n_items": change.n_items, "kind": change.kind}
 
 
 def _length(found: Verbosity, beyond_gold: Estimate | None) -> dict[str, Any]:

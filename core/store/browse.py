@@ -79,7 +79,9 @@ def datasets(store: Database | Snapshot) -> list[DatasetInfo]:
         "judges": """select dataset, count(distinct judge) as total
                      from (select distinct dataset, judge from tallies
                            union all select distinct dataset, judge from scores
-                           union all select distinct dataset, judge from rankings) j group by dataset""",
+                           union all select distinct dataset, judge from rankings) j
+                     where judge not in (select id from judges where name like '% [perturbed: %]')
+                     group by dataset""",
     }
     columns = ", ".join(f"coalesce(c_{name}.total, 0) as {name}" for name in counted)
     joins = " ".join(

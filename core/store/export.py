@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..files import written_whole
-from ..schema import FORMS, ImportResult, Kind, Selection
+from ..schema import FORMS, ImportResult, Kind, Selection, perturbed
 from .connection import Database, Snapshot
 from .selection import Scope, at_one_moment, column_sql, extra_columns, nothing, scope
 
@@ -31,18 +31,35 @@ FORMULA = r"\A('*[=+\-@\t\r\n＝＋－＠])"
 def judgements(store: Snapshot, selection: Selection, kind: Kind) -> pa.Table:
     """All votes of the selection, failed ones too, with the gold that was given; or all scores or rankings.
 
-    The canonical columns come first, then each extra column. A ranking has a row for each candidate.
+    The canonical columns come first, then each extra column. A ranking has a row for each candidate. Votes on
+    perturbed items go with those of all judges: the column `perturbation` names the change.
     """
     if kind not in FORMS:
         raise InvalidOption(f"Export of {kind!r}: there are 'votes', 'scores' and 'rankings'")
     if not store.rows("select 1 from duckdb_tables() where table_name = ?", [kind]):
         # A store of an earlier layout that is read only.
         raise NoUsableVotes(f"No {FORMS[kind].unit} in the store")
-    selected = scope(store, replace(selection, gold="given"), kind)
+    selected = scope(store, replace(selection, gold="given"), kind, with_perturbed=selection.judges is None)
     found = listed(store, selected, selected.filter)
     if found.num_rows == 0:
         raise nothing(store, selection, kind)
-    return found
+    return _perturbations_apart(found)
+
+
+def _perturbations_apart(table: pa.Table) -> pa.Table:
+    """Judges under their own names, the change that they saw in a column, as files have it."""
+    import pyarrow as pa
+
+    meant = {name: perturbed(name) for name in table["judge"].unique().to_pylist()}
+    if not any(meant.values()):
+        return table
+    names = table["judge"].to_pylist()
+    of_each = [meant[name] for name in names]
+    judges = [one.judge if one else name for name, one in zip(names, of_each, strict=True)]
+    place = table.column_names.index("judge")
+    return table.set_column(place, "judge", pa.array(judges)).append_column(
+        "perturbation", pa.array([one.label if one else None for one in of_each], pa.string())
+    )
 
 
 def listed(store: Snapshot, selected: Scope, condition: str) -> pa.Table:
@@ -164,7 +181,7 @@ def _datasets(store: Snapshot, file: str) -> Iterator[StoredDataset]:
         for kind in FORMS:
             if kind not in tables:
                 continue
-            selected = scope(store, Selection(datasets=(dataset,)), kind)
+            selected = scope(store, Selection(datasets=(dataset,)), kind, with_perturbed=True)
             found = listed(store, selected, selected.filter)
             if found.num_rows:
                 yield StoredDataset(

@@ -8,7 +8,7 @@ SQL keeps to what DuckDB, PostgreSQL, ClickHouse and Spark share: no `any_value`
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import NoUsableVotes, UnknownName
 from ..records import NO_GOLD, NO_SIDE, FloatArray, IntArray
-from ..schema import FORMS, Kind, Selection
+from ..schema import FORMS, Kind, Selection, perturbed
 from .cells import CELLS, Cell
 from .schema import CODES, LAYOUTS, decode
 
@@ -116,10 +116,14 @@ class Scope:
         return f"({CELLS[name].format(votes=f'(select v.* from votes v where {self.filter})')})"
 
 
-def scope(store: Snapshot, selection: Selection, kind: Kind = "votes") -> Scope:
+def scope(
+    store: Snapshot, selection: Selection, kind: Kind = "votes", *, with_perturbed: bool = False
+) -> Scope:
     """Check a selection against the store and write its SQL.
 
     A ranking is selected whole, if any of its rows meets each condition.
+
+    with_perturbed : also votes on perturbed items, whether or not the selection names them.
 
     Raises
     ------
@@ -128,6 +132,8 @@ def scope(store: Snapshot, selection: Selection, kind: Kind = "votes") -> Scope:
     """
     judges = _numbers(store, "judges")
     pool = _pool(store, selection)
+    if not with_perturbed and (apart := _perturbed(judges, selection)):
+        pool = f"{'' if pool == 'true' else f'{pool} and '}not {_one_of('v.judge', apart)}"
     filters = [pool, *_raters(selection, judges)]
     asked = {column for column, _ in selection.where} | ({"rater_type"} if selection.rater_types else set())
     params: dict[str, str] = {}
@@ -142,7 +148,7 @@ def scope(store: Snapshot, selection: Selection, kind: Kind = "votes") -> Scope:
         filter=" and ".join(part for part in filters if part != "true") or "true",
         pool=pool,
         cells=frozenset(name for name, columns in TOLD.items() if asked <= columns),
-        gold=_gold(selection.gold, pool, judges) if kind == "votes" else "",
+        gold=_gold(selection.gold, _pool(store, selection), judges) if kind == "votes" else "",
         params=params,
         judges={number: name for name, number in judges.items()},
     )
@@ -269,6 +275,12 @@ def _condition(column: str, kind: Kind, place: int) -> str:
         found = f"v.{column} in (select {alias}.id from {table} {alias} where {test})"
         return f"({found} or (v.{column} is null and $value{place} = ''))"
     return f"v.id in (select w.id from {kind} w {' '.join(joins)} where {test})"
+
+
+def _perturbed(judges: Mapping[str, int], selection: Selection) -> list[int]:
+    """Numbers of the names under which votes on perturbed items are, but for those that are selected."""
+    named = selection.judges or ()
+    return [number for name, number in judges.items() if name not in named and perturbed(name)]
 
 
 def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:

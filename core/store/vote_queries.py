@@ -8,12 +8,13 @@ selected; those of scores and rankings, if none of these is.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidOption
+from ..errors import InvalidOption, NoUsableVotes
 from ..records import (
     NO_SIDE,
     NO_VOTE,
@@ -31,7 +32,7 @@ from ..records import (
     counted_keys,
     value_codes,
 )
-from ..schema import COLUMN_NAMES, CorrectnessRule, Selection
+from ..schema import COLUMN_NAMES, CorrectnessRule, Perturbed, Selection, perturbed
 from .browse import (
     JudgeSummary,
     RaterCount,
@@ -85,6 +86,7 @@ __all__ = [
     "pair_doubts",
     "pair_scores",
     "panel_scores",
+    "perturbed_votes",
     "positions",
     "ranked_items",
     "ratings",
@@ -209,6 +211,30 @@ def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, 
         return OrderCounts(**columns, **stacked)
 
     return fetch(store, selection, counted, record, per_order=PER_ORDER, placed=PLACED)
+
+
+@at_one_moment
+def perturbed_votes(
+    store: Snapshot, selection: Selection
+) -> tuple[tuple[Perturbed, OrderCounts, OrderCounts], ...]:
+    """Votes of judges on the items as they are, and on those with a change; codes are those of both.
+
+    Only votes with a known position; a change whose judge has no such votes on the items as they are is
+    absent.
+    """
+    known = [name for (name,) in store.rows("select name from judges order by name")]
+    asked = known if selection.judges is None else selection.judges
+    wanted = {name: meant for name in known if (meant := perturbed(name)) and meant.judge in asked}
+    judges = {*wanted, *(meant.judge for meant in wanted.values())} & {*known}
+    try:
+        votes = order_counts(store, replace(selection, judges=tuple(sorted(judges)))) if wanted else {}
+    except NoUsableVotes:
+        return ()
+    return tuple(
+        (meant, votes[meant.judge], votes[name])
+        for name, meant in wanted.items()
+        if name in votes and meant.judge in votes
+    )
 
 
 def length_counts(store: Database | Snapshot, selection: Selection) -> dict[str, LengthCounts]:

@@ -35,6 +35,7 @@ PAGES = {
     "ties": "aggregation.py",
     "length": "position.py",
     "own_family": "leaderboard.py",
+    "robustness": "position.py",
     "data": "data.py",
 }
 """The page that explains a check."""

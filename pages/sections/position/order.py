@@ -1,4 +1,4 @@
-"""What the order of the responses does to every judge, where, and whether the longer one wins."""
+"""What the order does to every judge, where, whether the longer response wins, and what other changes do."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ from core.errors import NoUsableVotes
 from core.interpretation import position as sentences
 from core.interpretation import verdicts
 from core.interpretation.grading import unless_own_gold
-from core.interpretation.tables import frame_of
+from core.interpretation.robustness import changes, robustness
+from core.interpretation.tables import Column, frame_of
 from core.interpretation.verdicts import GRADES, Verdict
 from core.plots import position as plots
 from core.records import PositionCounts
 from core.store.vote_queries import Mark
 from pages.shared import cached, cards, many, widgets
 from pages.shared.limits import current_options
+
+CHANGES = (
+    Column("flips by it", "effect", "+.3f"),
+    Column("verdicts that differ", "flips"),
+    Column("items", "n_items", ",d"),
+)
+"""A row per change that one judge saw."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -229,4 +237,32 @@ def length_section(state: PageState) -> None:
         "longer response as much weight as those where it prefers the shorter one: otherwise a judge that "
         "merely errs seems to prefer what gold rejects. It is fine if its whole interval is within caution "
         "(±10 points), a warning if the interval leaves out 0, and a failure if all of it is beyond ±20."
+    )
+
+
+def robustness_section(state: PageState) -> None:
+    """What changes of the items do to one judge; nothing where no judge saw any."""
+    rules = current_options().rules
+    found = cached.computed(
+        "robustness",
+        (state.selection, rules.level),
+        lambda: changes(cached.perturbed_votes(state.selection), level=rules.level),
+    )
+    if not found:
+        return
+    st.subheader("Do changes that should not matter move it?", anchor=False)
+    mine = found.get(state.judge, ())
+    st.text(robustness(state.judge, mine, rules=rules).sentence)
+    if not mine:
+        return
+    widgets.table(
+        frame_of(CHANGES, {one.name: one for one in mine}, heading="change"),
+        "robustness",
+        alt="What each change does",
+    )
+    widgets.how_to_read(
+        "The same comparisons were judged as they are and with a change. Flips by it: how much more often "
+        "the changed response is preferred, a tie counting half; of a change of both sides, how many more "
+        "verdicts change than on a repeat. Noise flips both ways alike and adds nothing. Of an attack only a "
+        "gain is a fault."
     )
