@@ -58,7 +58,7 @@ def fill(page: AppTest, url: str, model: str = "boastful") -> AppTest:
 
 
 def dropped(page: AppTest, text: str, name: str = "mine.csv") -> AppTest:
-    page.segmented_control(key="collect-items").set_value("a CSV file").run()
+    page.segmented_control(key="collect-items").set_value("a file").run()
     page.file_uploader(key="collect-file").set_value([(name, text.encode(), "text/csv")]).run()
     assert not page.exception
     return page

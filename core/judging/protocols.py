@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import NoUsableVotes, TooFewLabels
+from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..schema import Selection
 from ..store.ledger import Reply, Task
 from .items import Item, alone
@@ -121,6 +121,7 @@ def _requests(
             ties=job.ties or task != "vote",
             confidence=job.confidence,
             material=material,
+            own_verdicts=job.own_verdicts,
         )
         for item, run, order, material in places
         for judge in job.judges
@@ -128,7 +129,15 @@ def _requests(
 
 
 def _pairs(job: Job) -> list[Request]:
-    prompt = load("pairwise", flags=_flags(job), examples=_examples_text(job), folder=job.prompts)
+    prompt = load(
+        "pairwise", flags=_flags(job), examples=_examples_text(job), folder=job.prompts, own=job.prompt
+    )
+    missing = {"first", "second"} - prompt.places
+    if missing and job.prompt is not None:
+        raise InvalidOption(
+            f"{prompt.title} does not show both responses: it lacks "
+            f"{' and '.join(f'{{{{{place}}}}}' for place in sorted(missing))}"
+        )
     places = ((item, run, order, ()) for item in judged(job) for run, order in _runs(job))
     return _requests(job, prompt, places, task="vote")
 
