@@ -103,7 +103,8 @@ class Settings:
                 raise InvalidOption("{option}: the job file names the judges; change it there", option=option)
         lasting = given.keys() - {*OWN}
         judges = tuple({k: v for k, v in judge.items() if k not in lasting} for judge in self.judges)
-        return Settings(options=self.options | given, judges=judges, keyed=self.keyed)
+        keyed = {"model": given["keyed_model"]} if "keyed_model" in given else self.keyed
+        return Settings(options=self.options | given, judges=judges, keyed=keyed)
 
     def made_judges(self) -> tuple[Judge, ...]:
         """The judges.

@@ -238,7 +238,7 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
         most = 1 if rules.reads == 1 else None
         chosen = st.multiselect("Votes of", known, key="collect-samples", max_selections=most)
         found["samples_of"] = tuple(chosen)
-    with st.popover("More about the protocol", width="stretch"):
+    with st.expander("More about the protocol"):
         return found | _more(name, rules)
 
 

@@ -68,7 +68,9 @@ def read_endpoints(errors: Callable[[], AbstractContextManager[None]]) -> Endpoi
     for place, number in enumerate(numbers, start=1):
         with st.container(border=several, key=f"collect-a-judge-{number}", gap="small"):
             if several:
-                row = st.container(horizontal=True, horizontal_alignment="distribute")
+                row = st.container(
+                    horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+                )
                 row.markdown(f"**Judge {place}**")
                 row.button(
                     "Remove",
@@ -118,7 +120,7 @@ def _judge(number: int) -> tuple[Judge, int] | None:
     hint = "as the server or provider calls it"
     name = st.text_input("Model", key=key_of(number, "model"), placeholder=hint, **bound)
     key_env = _key_of_server(number) if kind == SERVER else None
-    with st.popover("More about the model", width="stretch"):
+    with st.expander("More about the model"):
         more = _more(number)
     calls = more.pop("concurrency")
     if not name.strip():
