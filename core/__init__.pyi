@@ -51,6 +51,7 @@ from .experiments.sweeps import label_sweep, vote_sweep
 from .importers import ReadOptions, read
 from .judging.items import items_of, lists_of, read_items
 from .judging.job import Budget, Job, Judge
+from .judging.own_verdicts import OwnVerdicts
 from .judging.plan import plan as plan_job
 from .judging.registry import start as start_job
 from .leaderboard.anchored import board, subsample_errors
@@ -102,6 +103,7 @@ __all__ += ["direct_statistics", "dispersion", "hide_gold", "judge_pooling", "ju
 __all__ += ["mean_of_judges", "pooled_votes", "rating_spread", "read_outside", "score_boards"]
 __all__ += ["subsample_errors", "triangles"]
 # Collect
-__all__ += ["Budget", "Job", "Judge", "items_of", "lists_of", "plan_job", "read_items", "start_job"]
+__all__ += ["Budget", "Job", "Judge", "OwnVerdicts", "items_of", "lists_of", "plan_job", "read_items"]
+__all__ += ["start_job"]
 
 __version__: str

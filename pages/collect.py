@@ -1,12 +1,14 @@
 """Get the votes: which model judges what, how, and at what price?"""
 
 from pages.sections.collect.controls import read_controls
+from pages.sections.collect.job_files import opened
 from pages.sections.collect.jobs import all_runs, copy, prompt, start
 from pages.shared import people, widgets
 
 people.only_editors()
 widgets.title("Collect", "Which model shall judge what, and what will it take?")
 all_runs()
+opened()
 state = read_controls()
 if state is not None:
     start(state)

@@ -58,7 +58,7 @@ def fill(page: AppTest, url: str, model: str = "boastful") -> AppTest:
 
 
 def dropped(page: AppTest, text: str, name: str = "mine.csv") -> AppTest:
-    page.segmented_control(key="collect-items").set_value("a CSV file").run()
+    page.segmented_control(key="collect-items").set_value("a file").run()
     page.file_uploader(key="collect-file").set_value([(name, text.encode(), "text/csv")]).run()
     assert not page.exception
     return page
@@ -409,3 +409,89 @@ def test_replies_that_were_cut_off_are_asked_for_again_by_a_button(page, store_p
         assert {body["max_tokens"] for body in server.bodies[12:]} == {4 * 4096}
         page.run()
         assert not [each for each in page.button if (each.key or "").startswith("collect-again")]
+
+
+def open_job_file(page: AppTest, text: str) -> AppTest:
+    page.file_uploader(key="collect-job").set_value([("job.toml", text.encode(), "application/toml")]).run()
+    assert not page.exception
+    return page
+
+
+def test_a_job_file_fills_the_fields_and_is_given_back(page, server, store_path):
+    text = f"""items = "mine.csv"
+votes = 2
+ties = false
+max-calls = 30
+prompt = \"\"\"
+{{{{first}}}} or {{{{second}}}}?
+\"\"\"
+verdict-words = {{ A = "[[1]]", B = "[[2]]" }}
+
+[[judge]]
+name = "one"
+model = "openai/fair"
+base-url = "{server.url}"
+concurrency = 5
+price = [1.0, 2.0]
+param = {{ seed = 7 }}
+
+[[judge]]
+model = "openai/first"
+base-url = "{server.url}"
+reply-tokens = 99
+max-tokens = 1000000
+"""
+    open_job_file(page, text)
+    assert any("Add the file of items, mine.csv" in shown for shown in texts(page))
+    dropped(page, CSV)
+    assert any(shown.startswith("24 calls to 127.0.0.1, price unknown") for shown in texts(page))
+    assert page.number_input(key="collect-calls").value == 30
+    page.button(key="collect-start").click().run()
+    with Store.open(store_path) as store:
+        run = runs(store)[-1]
+        assert run.wait(LONG).finished
+        one, other = run.job.judges
+        assert (one.name, one.concurrency, one.price, one.extra) == ("one", 5, (1.0, 2.0), {"seed": 7})
+        assert (other.max_tokens, other.budget) == (99, Budget(tokens=1_000_000))
+        assert run.terms.budget == Budget(calls=30)
+        assert (run.job.ties, run.job.prompt) == (False, "{{first}} or {{second}}?\n")
+        assert dict(run.job.own_verdicts.words) == {"A": "[[1]]", "B": "[[2]]"}
+        # The simulated judges answer in their own form: none of it is read by these words.
+        assert run.progress().statuses == {"unparsed": 24}
+        page.run()
+        assert page.button(key=f"collect-again-unparsed-{run.job_id}").label == (
+            "Ask again for 24 that could not be read"
+        )
+        assert any(shown.startswith("one: 12 of 12 answered, 12 unparsed") for shown in texts(page))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("vots = 2", "job.toml: 'vots' is unknown; did you mean votes?"),
+        ("votes = 3", "3 votes cannot be balanced"),
+        ("prompt = '/etc/passwd'", "takes the text of the prompt, not the name of its file"),
+        ("items-of = 'nothing'", "there is no data set 'nothing' here"),
+        ("key-env = 'OPENAI_API_KEY'", "the key OPENAI_API_KEY is not among those that this page may send"),
+        ("header = { X-Api-Key = '$HOME' }", "$HOME is not among the keys of this server"),
+    ],
+)
+def test_a_job_file_that_cannot_be_changes_nothing(page, text, said, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    top = "model = 'openai/m'\nbase-url = 'http://far.example/v1'\n"
+    open_job_file(page, top + text)
+    assert any(said in shown for shown in texts(page))
+    assert page.text_input(key="collect-model").value == ""
+    assert KEY not in everything(page)
+
+
+def test_judges_are_added_and_removed(page, server):
+    fill(page, server.url)
+    page.button(key="collect-add").click().run()
+    assert page.text[0].value.startswith("Name a model")
+    page.text_input(key="collect-url-2").set_value(server.url)
+    page.text_input(key="collect-model-2").set_value("fair").run()
+    assert "by boastful and fair on" in page.text[0].value
+    page.button(key="collect-remove-1").click().run()
+    assert not page.exception
+    assert "by fair on" in page.text[0].value

@@ -46,9 +46,14 @@ class Caller:
         patience: float,
     ) -> None:
         self.where = planned.destinations
-        shared, each = ConcurrencyLimit(terms.concurrency), max(1, terms.concurrency // len(self.where))
-        self.limits = {judge: AdaptiveLimit(each, shared) for judge in self.where}
+        each = max(1, terms.concurrency // len(self.where))
+        places = {judge: judge.concurrency or each for judge in self.where}
+        alike = all(judge.concurrency is None for judge in self.where)
+        self.places = terms.concurrency if alike else sum(places.values())
+        shared = ConcurrencyLimit(self.places)
+        self.limits = {judge: AdaptiveLimit(most, shared) for judge, most in places.items()}
         self.tracker = BudgetTracker(terms.budget)
+        self.trackers = {judge: BudgetTracker(judge.budget) for judge in self.where}
         self.progress = Progress(cost=None if planned.unpriced else 0.0)
         self.settled = Signal()
         self._spent = spent
@@ -58,6 +63,7 @@ class Caller:
         self._halted = self._out_of_budget = False
         self._give_up = terms.give_up
         self._dead: Counter[Judge] = Counter()
+        self._told: set[tuple[Judge, str]] = set()
         self._without: dict[Judge, set[str]] = defaultdict(set)
         self._recorded = recorded
 
@@ -149,9 +155,10 @@ class Caller:
         """One attempt, if the budget has room for it."""
         where, limit = self.where[request.judge], self.limits[request.judge]
         at_most = most(request, messages, where)
-        await self._reserve(at_most)
+        await self._reserve(request.judge, at_most)
         if self.stopping(request.judge):
             self.tracker.release(at_most)
+            self.trackers[request.judge].release(at_most)
             raise Stopped
         begun = asyncio.get_running_loop().time()
         tokens: int | None = None
@@ -180,29 +187,38 @@ class Caller:
             raise
         finally:
             used = self.tracker.settle(at_most, tokens=tokens, cost=cost)
+            self.trackers[request.judge].settle(at_most, tokens=tokens, cost=cost)
             paid = None if where.price is None else used.cost
             self._spent(Call(key=request.key, tokens=used.tokens, cost=paid))
             self.settled.notify()
 
-    async def _reserve(self, at_most: Spent) -> None:
+    async def _reserve(self, judge: Judge, at_most: Spent) -> None:
         """Set aside what a call may use, once calls in flight have shown what they used."""
+        own = self.trackers[judge]
         while True:
-            if self.stopping():
+            if self.stopping(judge):
                 raise Stopped
-            limit = self.tracker.exceeded(at_most)
-            if limit is None:
+            limit, of_judge = self.tracker.exceeded(at_most), own.exceeded(at_most)
+            if limit is None and of_judge is None:
                 self.tracker.reserve(at_most)
+                own.reserve(at_most)
                 return
-            if self.tracker.idle:
+            if limit is not None and self.tracker.idle:
                 self._out_of_budget = self.progress.over_budget = True
                 self.say(f"Stopped: another call could exceed {limit}")
                 self._wake()
+                raise Stopped
+            if of_judge is not None and own.idle:
+                self.progress.over_budget = True
+                self._stop_judge(judge, f"another call could exceed its own {of_judge.removeprefix('the ')})")
                 raise Stopped
             await self.settled.changed()
 
     def _note(self, judge: Judge, failure: CallFailed) -> None:
         """Count a failed call, show the first of its kind, and stop where others will fare no better."""
-        if not self.progress.failures[failure.kind] and (failure.mends or failure.overlong):
+        told = (judge, failure.kind)
+        if told not in self._told and (failure.mends or failure.overlong):
+            self._told.add(told)
             self.say(f"{judge.name}, first {failure.kind}: {failure}")
         self.progress.failures[failure.kind] += 1
         self._dead[judge] = self._dead[judge] + 1 if failure.dead else 0
@@ -229,6 +245,7 @@ class Caller:
         if not self._halts[judge].is_set():
             self._halts[judge].set()
             self.say(f"{judge.name} stopped ({why}")
+            self.progress.share(judge.name).stopped = True
             self._wake()
 
     def _wake(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import sys
@@ -11,20 +10,19 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from ..errors import InvalidOption
 from ..interpretation.format import one_line
 
 if TYPE_CHECKING:
-    from ..store import Store
-    from .job import Job
+    from .job_file import Options, Settings
     from .plan import Progress
     from .runner import Run
-
-T = TypeVar("T")
 
 DONE, INCOMPLETE, FAILED = 0, 3, 4
 """Exit codes: everything is answered; something is left for another run; the run could not go on."""
@@ -39,63 +37,78 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "items",
         nargs="?",
         metavar="ITEMS",
-        help="CSV, .jsonl or .parquet with prompt, response_a, response_b (or more); item_id, gold …",
+        help="CSV, .jsonl or .parquet with prompt, response_a, response_b (or more); or a job file (.toml)",
     )
     add("--items-of", metavar="DATASET", help="judge the texts of a data set of the store instead")
     add("--max-items", type=int, metavar="N", help="judge the first N items only")
-    add("--store", required=True, metavar="PATH", help="store file, not the one the app has open")
+    add("--store", metavar="PATH", help="store file, not the one the app has open")
     add("--dataset", help="name of the data set (default: the file's stem)")
     add = parser.add_argument_group("the judge").add_argument
-    add("--model", required=True, nargs="+", help="openai/NAME, anthropic/NAME …; several share the job")
+    add("--model", nargs="+", help="openai/NAME, anthropic/NAME …; several share the job")
     add("--base-url", metavar="URL", help=f"a server with the OpenAI format, such as {LOCAL}")
     add("--judge", metavar="NAME", help="who votes (default: the model's name)")
     add("--key-env", metavar="VARIABLE", help="environment variable that holds the key")
     add("--price", nargs=2, type=float, metavar=("PROMPT", "COMPLETION"), help="per million tokens")
     longest = "longest reply, its reasoning included, in tokens (4096)"
     add("--reply-tokens", dest="max_tokens", metavar="REPLY_TOKENS", type=int, help=longest)
-    add("--timeout", type=float, default=120.0, help="timeout of a call, in seconds (120)")
+    add("--timeout", type=float, help="timeout of a call, in seconds (120)")
     add("--reasoning-effort", metavar="EFFORT", help="for models that take it: low, medium, high …")
     add("--top-p", type=float, metavar="P", help="sample from the likeliest tokens of this share")
     further = "a further parameter of each call, its value as JSON, such as seed=7"
-    add("--param", nargs="+", default=[], metavar="NAME=JSON", help=further)
+    add("--param", nargs="+", metavar="NAME=JSON", help=further)
     header = "a further header; $NAME stands for an environment variable"
-    add("--header", nargs="+", default=[], metavar="NAME=VALUE", help=header)
+    add("--header", nargs="+", metavar="NAME=VALUE", help=header)
     moved = "earlier address of this server: what was collected there counts"
     add("--same-server", metavar="URL", help=moved)
-    unknown_host = "send texts to this host, which is not a known one"
-    add("--yes-send-to", nargs="+", default=[], metavar="HOST", help=unknown_host)
     add = parser.add_argument_group("what is asked").add_argument
     add(
         "--protocol",
-        default="pairwise",
         help="pairwise (default), greedy, score, listwise, usc, gsa, apoc, fuser",
     )
     add("--votes", type=int, help="votes per comparison (8), scores per response (1), orderings per list (7)")
-    add("--orders", default="balanced", help="balanced (default) or ab")
-    add("--confidence", default="none", help="none (default), self, multi or logprob")
-    add("--ties", action=argparse.BooleanOptionalAction, default=True, help="allow ties (default)")
+    add("--orders", help="balanced (default) or ab")
+    add("--confidence", help="none (default), self, multi or logprob")
+    add("--ties", action=argparse.BooleanOptionalAction, help="allow ties (default)")
     add("--temperature", type=float, help="default: 1 where several votes are drawn, else 0")
-    add("--few-shot", type=int, default=0, metavar="K", help="show K labelled items as examples")
-    add("--samples-of", nargs="+", default=[], metavar="JUDGE", help="votes that usc, gsa or fuser read")
+    add("--few-shot", type=int, metavar="K", help="show K labelled items as examples")
+    add("--samples-of", nargs="+", metavar="JUDGE", help="votes that usc, gsa or fuser read")
     add("--keyed-model", metavar="MODEL", help="the judge that confirms for apoc (default: the same)")
     change = "ask with a change that should not matter: sentence, padding, markdown, paraphrase (a column); "
     attack = "or an attack in one response: attack-choose, attack-authority, attack-system"
-    add("--five", action="store_true", help="five-level verdicts (A>>B, A>B …), or scores from 1 to 5")
-    add("--own-answer", action="store_true", help="the judge answers the prompt itself before it judges")
-    add("--show", nargs="+", default=[], metavar="COLUMN", help="columns in the prompt, such as rubric")
+    add(
+        "--five",
+        action="store_true",
+        default=None,
+        help="five-level verdicts (A>>B, A>B …), or scores from 1 to 5",
+    )
+    add(
+        "--own-answer",
+        action="store_true",
+        default=None,
+        help="the judge answers the prompt itself before it judges",
+    )
+    add("--show", nargs="+", metavar="COLUMN", help="columns in the prompt, such as rubric")
     add("--perturb", metavar="CHANGE", help=change + attack)
     add("--prompts", metavar="FOLDER", help="edited prompts, instead of the project's own")
-    add("--seed", type=int, default=0, help="of examples and orderings (0)")
+    add("--prompt", metavar="FILE", help="a prompt of your own, with {{prompt}}, {{first}} and {{second}}")
+    pattern = "how replies state it: groups (?P<A>…), (?P<B>…), (?P<tie>…), or (?P<verdict>…)"
+    add("--verdict-pattern", metavar="REGEX", help=pattern)
+    words = "the words that mean A, B and tie in replies"
+    add("--verdict-words", nargs="+", metavar="VERDICT=WORDS", help=words)
+    add("--seed", type=int, help="of examples and orderings (0)")
     add = parser.add_argument_group("limits, over all runs of the job").add_argument
-    add("--concurrency", type=int, default=16, help="concurrent calls, at most 256 (16)")
+    add("--concurrency", type=int, help="concurrent calls, at most 256 (16)")
     add("--max-calls", dest="calls", metavar="MAX_CALLS", type=int)
     add("--max-tokens", dest="tokens", metavar="MAX_TOKENS", type=int)
     currency = "in the currency of the price"
     add("--max-cost", dest="cost", metavar="MAX_COST", type=float, help=currency)
+    unknown_host = "send texts to this host, which is not a known one"
+    add("--yes-send-to", nargs="+", metavar="HOST", help=unknown_host)
     once_more = "ask again where there is only: unparsed, cut_off, refused, error"
-    add("--again", nargs="+", default=[], metavar="STATUS", help=once_more)
+    add("--again", nargs="+", metavar="STATUS", help=once_more)
     add("--reread", action="store_true", help="read stored replies without a verdict again; send nothing")
-    add("--give-up", type=int, default=20, metavar="N", help="failures in a row of a dead server (20)")
+    add("--give-up", type=int, metavar="N", help="failures in a row of a dead server (20)")
+    add("--write-job", metavar="FILE", help="write these options as a job file (.toml) and send nothing")
     add("--dry-run", action="store_true", help="print the estimate and send nothing")
 
 
@@ -113,15 +126,24 @@ def collect(options: argparse.Namespace) -> int:
 
 
 def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
+    from ..files import written_whole
     from ..store import Store
-    from .job import Budget
+    from .job_file import written
     from .plan import plan
     from .registry import start
 
-    budget = _record(Budget, options)
-    with Store.open(options.store) as store:
-        job, notes = _job(options, store)
-        planned = plan(job, store, confirmed=options.yes_send_to, again=options.again)
+    settings = _settings(options)
+    given, terms = settings.options, settings.terms()
+    if "store" not in given:
+        raise InvalidOption("{option}: name the file that the votes go to", option="store")
+    with Store.open(given["store"]) as store:
+        job, notes = settings.job(store)
+        if options.write_job:
+            facts = (given.get("items"), given.get("items_of"), given.get("max_items"))
+            with written_whole(Path(options.write_job)) as part:
+                part.write_text(written(job, terms, known_options(), *facts), encoding="utf-8")
+            return DONE
+        planned = plan(job, store, confirmed=terms.confirmed, again=terms.again)
         read = all(_say(one_line(sentence)) for sentence in (*notes, *planned.sentences))
         if options.dry_run:
             return DONE
@@ -131,15 +153,15 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
         run = start(
             job,
             store,
-            concurrency=options.concurrency,
-            budget=budget,
-            confirmed=options.yes_send_to,
-            again=options.again,
-            reread=options.reread,
-            give_up=options.give_up,
+            concurrency=terms.concurrency,
+            budget=terms.budget,
+            confirmed=terms.confirmed,
+            again=terms.again,
+            reread=terms.reread,
+            give_up=terms.give_up,
         )
         last = _follow(run, interrupts)
-    return _end(last, options.store)
+    return _end(last, given["store"])
 
 
 @dataclass
@@ -174,75 +196,30 @@ def _interrupts() -> Iterator[_Interrupts]:
         signal.signal(signal.SIGINT, before)
 
 
-def _job(options: argparse.Namespace, store: Store) -> tuple[Job, tuple[str, ...]]:
-    """The job, and notes about its items."""
-    from ..errors import InvalidOption
-    from .items import ItemFile, items_of, lists_of, read_file
-    from .job import Job, Judge
+@cache
+def known_options() -> Options:
+    """The options of the command, which are the keys of a job file."""
+    from .job_file import options_of
 
-    if (options.items is None) == (options.items_of is None):
-        raise InvalidOption(
-            "Name a file of items, or a data set of the store with {option}, and not both", option="items_of"
-        )
-    if options.items_of is not None:
-        file, dataset = ItemFile(items=items_of(store, options.items_of)), options.items_of
-        if options.protocol == "listwise":
-            file = ItemFile(items=lists_of(file.items))
-    else:
-        path = Path(options.items)
-        file, dataset = read_file(path), path.name.split(".")[0]
-    if options.max_items is not None and options.max_items < 1:
-        raise InvalidOption("{option} {given}: 1 or more", option="max_items", given=options.max_items)
-    if options.judge and len(options.model) > 1:
+    return options_of(add_arguments)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    """What the command line asks for, with what its job file does."""
+    from .job_file import Settings, read
+
+    fields = {option.field for option in known_options().values()}
+    given = {name: value for name, value in vars(options).items() if name in fields and value is not None}
+    if str(given.get("items", "")).lower().endswith(".toml"):
+        return read(Path(given.pop("items")), known_options()).under(given)
+    if "judge" in given and len(given.get("model", ())) > 1:
         raise InvalidOption(
             "{option} names one judge; with several {option:model} each has its model's name", option="judge"
         )
-    further = {"parameters": _parameters(options), "headers": _named("header", options.header)}
-    keyed = _record(Judge, options, model=options.keyed_model, **further) if options.keyed_model else None
-    job = _record(
-        Job,
-        options,
-        dataset=options.dataset or dataset,
-        items=file.items[: options.max_items],
-        judges=tuple(
-            _record(Judge, options, model=model, name=options.judge or "", **further)
-            for model in options.model
-        ),
-        keyed=keyed,
-        prompts=Path(options.prompts) if options.prompts else None,
+    keyed = {"model": given["keyed_model"], "judge": ""} if "keyed_model" in given else None
+    return Settings(
+        options=given, judges=tuple({"model": model} for model in given.get("model", ())), keyed=keyed
     )
-    return job, file.notes
-
-
-def _parameters(options: argparse.Namespace) -> tuple[tuple[str, str], ...]:
-    """Further parameters of each call, with their values as JSON."""
-    own = {"reasoning_effort": options.reasoning_effort, "top_p": options.top_p}
-    given = dict(_named("param", options.param))
-    return tuple(
-        (given | {name: json.dumps(value) for name, value in own.items() if value is not None}).items()
-    )
-
-
-def _named(option: str, given: list[str]) -> tuple[tuple[str, str], ...]:
-    """Pairs out of `NAME=VALUE`.
-
-    Raises InvalidOption.
-    """
-    from ..errors import InvalidOption
-
-    for text in given:
-        if not text.partition("=")[0] or "=" not in text:
-            raise InvalidOption("{option} {text}: write NAME=VALUE", option=option, text=text)
-    return tuple((name, value) for name, _, value in (text.partition("=") for text in given))
-
-
-def _record(kind: type[T], options: argparse.Namespace, **others: object) -> T:
-    """A dataclass out of the options that bear the names of its fields, but for `others`."""
-    names = [field.name for field in fields(kind) if hasattr(options, field.name)]  # type: ignore[arg-type]
-    # What was not given has the default of the field.
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    return kind(**given | others)
 
 
 def _follow(run: Run, interrupts: _Interrupts) -> Progress:
@@ -269,8 +246,8 @@ def _follow(run: Run, interrupts: _Interrupts) -> Progress:
 
 
 def _end(last: Progress, store: str) -> int:
-    for remedy in last.remedies:
-        _say(one_line(remedy))
+    for line in (*last.by_judge, *last.remedies):
+        _say(one_line(line))
     if last.state == "failed":
         _say("appellate: the run failed; what was answered is in the store, and the same command goes on")
         return FAILED

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from ..errors import InvalidOption
 from ..schema import Kind, perturbed_name
 from .items import Item, alone, listed, paired
+from .own_verdicts import OwnVerdicts
 from .parsing import LETTERS
 from .perturbations import changed
 
@@ -61,11 +62,30 @@ NO_CONFIDENCE = {
 """Why a protocol cannot have a kind of confidence."""
 WHERE = {
     "perturb": "{option} goes with {option:protocol pairwise} or greedy, without examples",
-    "five": "{option} goes with {option:protocol pairwise}, greedy or score, and not with logprob",
-    "own_answer": "{option} goes with {option:protocol pairwise} or greedy, and not with logprob",
-    "show": "{option} goes with {option:protocol pairwise}, greedy or score",
+    "five": "{option} goes with {option:protocol pairwise}, greedy or score, and not with logprob or a "
+    "prompt of your own",
+    "own_answer": "{option} goes with {option:protocol pairwise} or greedy, and not with logprob or a prompt "
+    "of your own",
+    "show": "{option} goes with {option:protocol pairwise}, greedy or score; a prompt of your own names its "
+    "columns itself",
 }
 """Where an option has a meaning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Hard limits over all of a job, or of a judge in it, whichever run of it spent them; None: no limit."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        for of in fields(self):
+            limit = getattr(self, of.name)
+            # No comparison with nan holds, so it would be no limit at all.
+            if limit is not None and not 0 <= limit < math.inf:
+                raise InvalidOption(f"A limit of {limit} {of.name}: a limit is a number, 0 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +100,8 @@ class Judge:
     same_server : earlier address of the same server: what was collected there is not collected again.
     parameters : further ones of each call, such as `reasoning_effort`, with their values as JSON.
     headers : further ones of each call; a value `$NAME` is that of an environment variable.
+    concurrency : calls in flight at most; None: a part of those of the job.
+    budget : hard limits over all of this judge's calls in the job, beside those of the job.
     """
 
     model: str
@@ -92,6 +114,8 @@ class Judge:
     same_server: str | None = None
     parameters: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
+    concurrency: int | None = None
+    budget: Budget = field(default_factory=Budget)
 
     def __post_init__(self) -> None:
         parts = self.model.split("/", 1)
@@ -110,11 +134,12 @@ class Judge:
             raise InvalidOption(f"A judge cannot be named {self.name!r}")
         if self.max_tokens < 1 or not 0 < self.timeout < math.inf:
             raise InvalidOption(f"{self.name}: max_tokens and timeout must be above 0")
+        if self.concurrency is not None and not 1 <= self.concurrency <= MAX_CONCURRENCY:
+            raise InvalidOption(f"{self.name}: {self.concurrency} calls at once: 1 to {MAX_CONCURRENCY}")
         if self.price is not None and not all(0 <= price < math.inf for price in self.price):
             raise InvalidOption(
                 f"{self.name}: a price of {self.price[0]} and {self.price[1]}; it is 0 or more"
             )
-
         for name, value in self.parameters:
             if name in RESERVED:
                 raise InvalidOption(
@@ -143,22 +168,6 @@ class Judge:
     @property
     def provider(self) -> str:
         return self.model.partition("/")[0]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """Hard limits over all of a job, whichever run of it spent them; None: no limit."""
-
-    calls: int | None = None
-    tokens: int | None = None
-    cost: float | None = None
-
-    def __post_init__(self) -> None:
-        for of in fields(self):
-            limit = getattr(self, of.name)
-            # No comparison with nan holds, so it would be no limit at all.
-            if limit is not None and not 0 <= limit < math.inf:
-                raise InvalidOption(f"A limit of {limit} {of.name}: a limit is a number, 0 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +212,8 @@ class Job:
     five : five-level verdicts (`A>>B` …), or scores from 1 to 5.
     own_answer : the judge answers the prompt itself, before its verdict.
     show : further columns of the items that the prompt shows, such as `rubric`.
+    prompt : text of a prompt of one's own, for pairwise and greedy.  own_verdicts : how replies state their
+        verdict; None: as the project's prompts ask for.
     """
 
     dataset: str
@@ -223,6 +234,8 @@ class Job:
     five: bool = False
     own_answer: bool = False
     show: tuple[str, ...] = ()
+    prompt: str | None = None
+    own_verdicts: OwnVerdicts | None = None
 
     def __post_init__(self) -> None:
         if self.perturb:
@@ -287,11 +300,12 @@ class Job:
                 "Examples (few-shot) go with {option:protocol pairwise} or greedy", option="few_shot"
             )
         pairs, letter = self.rules.examples, self.confidence == "logprob"
+        ours, score = self.prompt is None, self.protocol == "score"
         for option, asked, fits in (
             ("perturb", self.perturb, pairs and not self.few_shot),
-            ("five", self.five, (pairs and not letter) or self.protocol == "score"),
-            ("own_answer", self.own_answer, pairs and not letter),
-            ("show", self.show, pairs or self.protocol == "score"),
+            ("five", self.five, (pairs and not letter and ours) or score),
+            ("own_answer", self.own_answer, pairs and not letter and ours),
+            ("show", self.show, (pairs and ours) or score),
         ):
             if asked and not fits:
                 raise InvalidOption(WHERE[option], option=option)
@@ -309,6 +323,21 @@ class Job:
                 protocol=self.protocol,
                 needed=("no judge", "one judge", "two judges or more")[needed],
                 given=given,
+            )
+        own = self.own_verdicts
+        if (self.prompt is not None or own is not None) and not self.rules.examples:
+            raise InvalidOption(
+                "A prompt and verdicts of your own go with {option:protocol pairwise} or greedy",
+                option="prompt",
+            )
+        if self.prompt is not None and self.prompts is not None:
+            raise InvalidOption("Either {option} or {option:prompts}, not both", option="prompt")
+        stated = own is None or (self.confidence == "self" and own.states_confidence)
+        if not stated and self.confidence not in ("none", "multi"):
+            raise InvalidOption(
+                "With {option} a confidence is stated by a group (?P<confidence>…) in it, with "
+                "{option:confidence self}, or not at all",
+                option="verdict_pattern",
             )
         if self.keyed is not None and self.protocol != "apoc":
             raise InvalidOption("A keyed judge confirms for {option:protocol apoc} only", option="keyed")

@@ -164,6 +164,12 @@ class BudgetTracker:
         self.spend(used)
         return used
 
+    def room(self, calls: int) -> int:
+        """How many of so many calls the limit of calls leaves."""
+        return (
+            calls if self.budget.calls is None else max(0, min(calls, self.budget.calls - self.spent.calls))
+        )
+
     @property
     def idle(self) -> bool:
         """No call is in flight."""

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from . import loose_json
 from .loose_json import Found, Pairs
+from .own_verdicts import OwnVerdicts
 from .own_words import BLOCK, STRUCK, Quotations, answer_of, without_quotations
 from .refusals import declined
 from .verdict_words import TAG, VERDICT, Form, score_form, step
@@ -121,6 +122,27 @@ def verdict(text: str, *, ties: bool, confidence: bool = False, shown: Sequence[
     sure = _confidence(stated.entry("confidence")) if confidence else None
     steps = stated.steps()
     return Parsed(status="ok", slot_vote=vote, steps=steps, confidence=sure, reason=stated.reason())
+
+
+@_strict
+def own_verdict(text: str, own: OwnVerdicts, *, ties: bool, shown: Sequence[str] = ()) -> Parsed:
+    """A verdict as a pattern or words of one's own state it: one, wherever the judge says it itself."""
+    answer = answer_of(text, shown)
+    if answer is None:
+        raise _Unreadable
+    quotations, votes, sure = Quotations(answer, shown), set(), None
+    try:
+        for count, (vote, confidence, place) in enumerate(own.stated(answer)):
+            _need(count < MOST_STATEMENTS)
+            if not quotations.reported(*place):
+                votes.add(vote)
+                sure = confidence
+    except TimeoutError:
+        raise _Unreadable from None
+    _need(len(votes) == 1)
+    (found,) = votes
+    _need(found is not None and (found != 0 or ties))
+    return Parsed(status="ok", slot_vote=found, confidence=_confidence(sure), reason=storable(answer))
 
 
 @_strict

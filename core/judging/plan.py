@@ -41,6 +41,7 @@ class Plan:
     cost : at most, in the currency of the price, if no call has to be repeated: a token for each byte that is
         sent, and replies as long as they may be; None if a price is unknown.
     unpriced : models whose price is unknown.  hosts : where texts go.
+    statuses : of the replies that are stored.
     """
 
     job_id: str
@@ -54,6 +55,7 @@ class Plan:
     unpriced: tuple[str, ...]
     hosts: tuple[str, ...]
     destinations: dict[Judge, Destination] = field(repr=False)
+    statuses: Counter[str] = field(default_factory=Counter)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -77,12 +79,14 @@ class Plan:
 
         Raises InvalidOption.
         """
-        if budget.cost is not None and self.unpriced:
+        own = {judge.model for judge in self.destinations if judge.budget.cost is not None}
+        unpriced = self.unpriced if budget.cost is not None else tuple(own.intersection(self.unpriced))
+        if unpriced:
             raise InvalidOption(
                 "{option} cannot be kept: the price of {models} is unknown. Give it with "
                 "{option:two_prices}, or limit {option:max_calls} or {option:max_tokens} instead",
                 option="max_cost",
-                models=self.unpriced,
+                models=unpriced,
             )
 
 
@@ -142,6 +146,7 @@ def plan(
         unpriced=unpriced,
         hosts=tuple(dict.fromkeys(place.host for place in where.values())),
         destinations=where,
+        statuses=Counter(known[request.key].status for request in first if request.key in known),
     )
 
 
@@ -180,6 +185,29 @@ ENOUGH = 20
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
+class Share:
+    """How far one judge of a run is: as the same names of `Progress`. stopped : it is asked no more."""
+
+    planned: int = 0
+    answered: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    cost: float = 0.0
+    stopped: bool = False
+
+    def count(self, reply: Reply, again: Collection[str] = ()) -> None:
+        """Count a stored reply."""
+        self.answered += done(reply, again)
+        self.cost += reply.cost or 0.0
+
+    def sentence(self, *, priced: bool) -> str:
+        """What became of its requests."""
+        parts = [f"{self.answered:,} of {self.planned:,} answered"]
+        parts += [f"{n:,} {status}" for status, n in self.statuses.items() if status != "ok" and n]
+        parts += [f"cost {self.cost:,.4g}"] if priced else []
+        return ", ".join(parts + (["stopped before its end"] if self.stopped else []))
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
 class Progress:
     """How far a run is. Everything counted here is in the store already.
 
@@ -194,6 +222,7 @@ class Progress:
     likely : cost of all of the job, from the replies of this run; None until there are `ENOUGH`.
     longest : longest reply that was asked for, in tokens.  over_budget : a limit ended the run.
     messages : failures in the provider's words, and why judges or the run stopped.
+    judges : how far each judge is, by name.
     """
 
     state: State = "running"
@@ -216,6 +245,19 @@ class Progress:
     longest: int = 0
     over_budget: bool = False
     messages: tuple[str, ...] = ()
+    judges: dict[str, Share] = field(default_factory=dict)
+
+    def share(self, judge: str) -> Share:
+        """How far one judge is."""
+        return self.judges.setdefault(judge, Share())
+
+    @property
+    def by_judge(self) -> tuple[str, ...]:
+        """Of each judge what happened, in words; () if there is only one."""
+        if len(self.judges) < 2:
+            return ()
+        priced = self.cost is not None
+        return tuple(f"{name}: {share.sentence(priced=priced)}" for name, share in self.judges.items())
 
     @property
     def finished(self) -> bool:

@@ -17,10 +17,13 @@ from ..store.ledger import Reply, Task
 from . import parsing
 from .items import Item
 from .job import Judge
+from .own_verdicts import OwnVerdicts
 from .parsing import LETTERS, Parsed
 
 FOLDER = Path(__file__).resolve().parent / "prompts"
 NAMES = ("pairwise", "levels", "score", "listwise", "usc", "gsa", "fuser", "key", "keyed")
+OWN = "own"
+"""Name of a prompt of one's own."""
 SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
@@ -52,14 +55,38 @@ class Prompt:
     hash: str
     examples: str = ""
 
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return "your prompt" if self.name == OWN else f"the prompt {self.name}.md"
 
-def load(name: str, *, flags: Iterable[str] = (), examples: str = "", folder: Path | None = None) -> Prompt:
+    @property
+    def places(self) -> set[str]:
+        """What stands in double braces."""
+        return {*PLACE.findall(self.system), *PLACE.findall(self.user)}
+
+
+def load(
+    name: str,
+    *,
+    flags: Iterable[str] = (),
+    examples: str = "",
+    folder: Path | None = None,
+    own: str | None = None,
+) -> Prompt:
     """Read a prompt and decide its conditional lines.
+
+    own : the text of a prompt of one's own, instead of the file; it may be the user's part alone.
 
     Raises
     ------
     UnreadableFile : the file is missing, no UTF-8, or lacks the line `--- user`.
     """
+    if own is not None:
+        text = _decide(own, frozenset(flags))
+        system, _, user = text.rpartition(SEPARATOR)
+        digest = hashlib.sha256(f"{text}\0{examples}".encode()).hexdigest()
+        return Prompt(name=OWN, system=system.strip(), user=user.strip(), hash=digest, examples=examples)
     path = (folder or FOLDER) / f"{name}.md"
     try:
         text = path.read_text(encoding="utf-8")
@@ -90,13 +117,18 @@ def new_fence() -> str:
 
 
 def messages(
-    prompt: Prompt, texts: Mapping[str, str | Sequence[tuple[str, str]]], words: Mapping[str, str], fence: str
+    prompt: Prompt,
+    texts: Mapping[str, str | Sequence[tuple[str, str]]],
+    words: Mapping[str, str],
+    fence: str,
+    *,
+    about: str = "this item",
 ) -> list[dict[str, str]]:
     """Fill a prompt: chat messages, system first.
 
     texts : place → what to fence, one text or several, each with its heading.
     words : place → our own words, put in as they are.  fence : number of the fence; if a text has it inside,
-    another is drawn.
+    another is drawn.  about : what is asked about, for errors.
     """
     passages = {place: [("", text)] if isinstance(text, str) else text for place, text in texts.items()}
     shown = [prompt.examples, *(body for each in passages.values() for _, body in each)]
@@ -112,15 +144,14 @@ def messages(
         if name not in filled:
             allowed = ", ".join(f"{{{{{place}}}}}" for place in sorted(filled))
             raise InvalidOption(
-                f"the prompt {prompt.name}.md has the unknown place {{{{{name}}}}}; it may have {allowed}"
+                f"{prompt.title} has the place {{{{{name}}}}}, which nothing fills for {about}: it may have "
+                f"{allowed}, and every further column of the items that has a text in each row"
             )
         return filled[name]
 
     # One pass each: a place that a judged text names is not filled.
-    return [
-        {"role": "system", "content": PLACE.sub(fill, prompt.system)},
-        {"role": "user", "content": PLACE.sub(fill, prompt.user)},
-    ]
+    system = [{"role": "system", "content": PLACE.sub(fill, prompt.system)}] if prompt.system else []
+    return [*system, {"role": "user", "content": PLACE.sub(fill, prompt.user)}]
 
 
 def fenced(text: str, fence: str) -> str:
@@ -135,6 +166,7 @@ class Request:
     voter : who the reply is stored as.  order : slot → place of the response in the item.
     material : what stored judgements it reads, each a heading and a text.  answer_key : for a keyed verdict.
     five : a score is 1 to 5.  show : further columns of the item that stand in the prompt.
+    own_verdicts : how replies state it, if not as the project's prompts ask for.
     key : sha256 of model, server, voter, prompt hash, item, order, run, parameters and material, not of the
         longest reply; two requests with one key are the same request.
     """
@@ -153,6 +185,7 @@ class Request:
     answer_key: str | None = None
     five: bool = False
     show: tuple[str, ...] = ()
+    own_verdicts: OwnVerdicts | None = None
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -185,6 +218,8 @@ class Request:
             parts.append(self._further)
         if self.judge.parameters:
             parts.append(sorted(self.judge.parameters))
+        if self.own_verdicts is not None:
+            parts.append(self.own_verdicts.identity)
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
@@ -197,7 +232,7 @@ class Request:
         """Further columns of the item that the prompt shows."""
         if not self.item.more:
             return []
-        places = {*PLACE.findall(self.prompt.system), *PLACE.findall(self.prompt.user)} - OWN_PLACES
+        places = self.prompt.places - OWN_PLACES
         return [(name, text) for name, text in self.item.more if name in places or name in self.show]
 
     @property
@@ -221,7 +256,7 @@ class Request:
             texts["samples"] = self.material
         if self.answer_key is not None:
             texts["key"] = self.answer_key
-        return messages(self.prompt, texts, words, fence)
+        return messages(self.prompt, texts, words, fence, about=f"item {self.item.item_id!r}")
 
     def parameters(self) -> dict[str, Any]:
         """What the call takes beside model and messages."""
@@ -246,6 +281,8 @@ class Request:
             return parsing.direct_score(text, high=5 if self.five else 10, **end)
         if self.task == "rank":
             return parsing.ranking(text, len(self.order), **end)
+        if self.own_verdicts is not None:
+            return parsing.own_verdict(text, self.own_verdicts, ties=self.ties, **end)
         return parsing.verdict(text, ties=self.ties, confidence=self.confidence == "self", **end)
 
     def reply(self, parsed: Parsed, raw: str, **facts: Any) -> Reply:

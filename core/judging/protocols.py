@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import NoUsableVotes, TooFewLabels
+from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..schema import Selection
 from ..store.ledger import Reply, Task
 from .items import Item, alone
@@ -126,6 +126,7 @@ def _requests(
             material=material,
             five=job.five,
             show=job.show,
+            own_verdicts=job.own_verdicts,
         )
         for item, run, order, material in places
         for judge in job.judges
@@ -133,8 +134,19 @@ def _requests(
 
 
 def _pairs(job: Job) -> list[Request]:
-    name = "levels" if job.five else "pairwise"
-    prompt = load(name, flags=_flags(job), examples=_examples_text(job), folder=job.prompts)
+    prompt = load(
+        "levels" if job.five else "pairwise",
+        flags=_flags(job),
+        examples=_examples_text(job),
+        folder=job.prompts,
+        own=job.prompt,
+    )
+    missing = {"first", "second"} - prompt.places
+    if missing and job.prompt is not None:
+        raise InvalidOption(
+            f"{prompt.title} does not show both responses: it lacks "
+            f"{' and '.join(f'{{{{{place}}}}}' for place in sorted(missing))}"
+        )
     places = ((item, run, order, ()) for item in judged(job) for run, order in _runs(job))
     return _requests(job, prompt, places, task="vote")
 

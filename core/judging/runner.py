@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ..errors import AppellateError, InvalidOption
@@ -49,6 +49,7 @@ class Run:
         self._rate = Rate()
         self._known: dict[str, Reply] = {}
         self._spent: dict[str, Spent] = {}
+        self._judge_of: dict[str, str] = {}
         self._in_flight = in_flight(place(store))
         self._claimed: set[str] = set()
         self._finished = threading.Event()
@@ -77,6 +78,9 @@ class Run:
             now,
             statuses=Counter(now.statuses),
             failures=Counter(now.failures),
+            judges={
+                name: replace(share, statuses=Counter(share.statuses)) for name, share in now.judges.items()
+            },
             in_flight=sum(limit.in_flight for limit in self._caller.limits.values()),
             limit=sum(limit.limit for limit in self._caller.limits.values()),
             rate=rate,
@@ -171,9 +175,13 @@ class Run:
         left = {request.key: request for request in requests}
         await self._rename(requests)
         self._progress.planned += len(left)
+        self._judge_of |= {request.key: request.judge.name for request in requests}
+        for request in left.values():
+            self._progress.share(request.judge.name).planned += 1
         self._spent = await asyncio.to_thread(self._ledger.spent, left)
-        for spent in self._spent.values():
+        for key, spent in self._spent.items():
             self._caller.tracker.spend(spent)
+            self._caller.trackers[left[key].judge].spend(spent)
             self._progress.calls += spent.calls
         while left:
             mine = [request for key, request in left.items() if self._in_flight.claim(key)]
@@ -210,7 +218,7 @@ class Run:
         self._report()
         if self.terms.reread or not by_judge:
             return
-        leased = self._leased([request for each in by_judge.values() for request in each])
+        leased = self._leased(by_judge)
         if leased:
             await asyncio.to_thread(self._ledger.lease, leased)
         try:
@@ -220,26 +228,26 @@ class Run:
             if leased:
                 await asyncio.to_thread(self._ledger.release, leased)
 
-    def _leased(self, requests: Sequence[Request]) -> list[Call]:
+    def _leased(self, by_judge: Mapping[Judge, Sequence[Request]]) -> list[Call]:
         """A call, at its most, for each place in flight: they count if this process is killed.
 
         A place is given back once what was called in it is stored, so no more calls can be unknown.
         """
-        budget, spent = self._caller.tracker.budget.calls, self._caller.tracker.spent.calls
-        places = min(self.terms.concurrency, len(requests))
-        places = places if budget is None else max(0, min(places, budget - spent))
-        if not places:
-            return []
-        longest = max(
-            requests, key=lambda request: len(request.item.prompt) + sum(map(len, request.item.responses))
-        )
-        where = self._caller.where
-        bound = most(longest, longest.messages(new_fence()), where[longest.judge])
-        priced = all(place.price is not None for place in where.values())
-        return [
-            Call(key=request.key, tokens=bound.tokens, cost=bound.cost if priced else None)
-            for request in requests[:places]
-        ]
+        calls: list[Call] = []
+        total = self._caller.tracker.room(self._caller.places)
+        for judge, requests in by_judge.items():
+            where = self._caller.where[judge]
+            places = self._caller.trackers[judge].room(min(len(requests), self._caller.limits[judge].limit))
+            longest = max(
+                requests, key=lambda request: len(request.item.prompt) + sum(map(len, request.item.responses))
+            )
+            bound = most(longest, longest.messages(new_fence()), where)
+            cost = None if where.price is None else bound.cost
+            calls += [
+                Call(key=request.key, tokens=bound.tokens, cost=cost)
+                for request in requests[: min(places, total - len(calls))]
+            ]
+        return calls
 
     async def _take_over(self, requests: Sequence[Request]) -> None:
         """Know what the store has of these replies, and give the data set those that it lacks."""
@@ -256,6 +264,7 @@ class Run:
         for request in requests:
             if request.key in found:
                 self._progress.add(self._known[request.key], self.terms.again)
+                self._progress.share(request.judge.name).count(self._known[request.key], self.terms.again)
 
     async def _read_again(self, requests: Sequence[Request]) -> None:
         """Read stored replies without a verdict again; a verdict that is there stays as it is."""
@@ -319,6 +328,9 @@ class Run:
             self._new_cost += reply.cost or 0.0
             self._known[reply.key] = reply
             self._progress.add_new(reply, wants_confidence=wants_confidence)
+            share = self._progress.share(self._judge_of[reply.key])
+            share.count(reply)
+            share.statuses[reply.status] += 1
         self._rate.add(len(replies))
         if lost:
             there = "there are others of another prompt, model or file"

@@ -86,7 +86,7 @@ def test_browser_collect(chromium, place: Place) -> None:
         visitor.settle()
         choose(page, "Key", VARIABLE)
         wait_for(page, f"{VARIABLE}, found")
-        page.get_by_text("a CSV file", exact=True).click()
+        page.get_by_text("a file", exact=True).click()
         page.set_input_files("[data-testid=stFileUploaderDropzoneInput]", str(items_file(place.folder)))
         wait_for(page, "Into data set")
         write(page, "Votes per comparison", "2")

@@ -15,13 +15,14 @@ import streamlit as st
 from core.errors import AppellateError, InvalidOption, render
 from core.judging import protocols
 from core.judging.items import Item, items_from, items_of, lists_of
-from core.judging.job import PROTOCOLS, Budget, Job, Rules, Terms
+from core.judging.job import PROTOCOLS, Job, Rules, Terms
+from core.judging.own_verdicts import VOTES, OwnVerdicts
 from core.judging.plan import Plan, plan, proposed
 from core.judging.prompts import FOLDER, NAMES, Prompt
-from pages.sections.collect.endpoint import Endpoint, read_endpoint, secret_keys
+from pages.sections.collect.endpoint import Endpoints, read_budget, read_endpoints, secret_keys
 from pages.shared import cached, widgets
 
-DATASET, FILE = "a data set", "a CSV file"
+DATASET, FILE = "a data set", "a file"
 LABELS = {
     "pairwise votes": "pairwise",
     "greedy pair": "greedy",
@@ -47,6 +48,13 @@ OPTIONS = {
     "max_calls": "calls",
     "max_tokens": "tokens",
     "protocol": "{}",
+    "param": "“Parameters” under More about the model",
+    "header": "“Headers” under More about the model",
+    "verdict_pattern": "“Pattern of the verdict”",
+    "verdict_words": "“What means A, B, tie”",
+    "prompt": "“Your own prompt”",
+    "prompts": "“Folder of edited prompts”",
+    "confidence": "the confidence {}",
     "orders": "the order {}",
     "samples_of": "Votes of",
 }
@@ -57,7 +65,8 @@ OPTIONS = {
 class ItemSource:
     """The items, what they are called in caches, and the Python that reads them.
 
-    stored : they are comparisons of a data set.  first : how many of them are wanted; None: all.
+    stored : they are comparisons of a data set.  name : of that data set, or of the file.
+    first : how many of them are wanted; None: all.
     notes : what was left out.
     """
 
@@ -65,6 +74,7 @@ class ItemSource:
     cache_key: tuple[str, ...]
     python: str
     dataset: str
+    name: str
     stored: bool = False
     first: int | None = None
     notes: tuple[str, ...] = ()
@@ -81,10 +91,11 @@ class ItemSource:
 class PageState:
     """A job ready to start, what it would take, and the prompt that it would send first.
 
-    python : reads its items.
+    python : reads its items.  source : where they are from.
     """
 
     job: Job
+    source: ItemSource
     terms: Terms
     plan: Plan
     prompt: Prompt
@@ -103,22 +114,27 @@ def read_controls() -> PageState | None:
     """The job that the fields describe, and its estimate in words; None while there is none."""
     answer = st.container()
     slots = st.columns(3, border=True)
-    endpoint, source, options = None, None, None
+    endpoints, source, options = None, None, None
     with slots[0], errors():
-        endpoint = read_endpoint()
+        endpoints = read_endpoints(errors)
     with slots[1], errors():
         source = _items()
     with slots[2], errors():
         options = _protocol(source)
-    budget = _budget()
+    limits = st.columns([3, 1])
+    with limits[0]:
+        budget = read_budget("most", lambda limit: f"collect-{limit}")
+    give_up = limits[1].number_input(
+        "Failures in a row", 1, None, 20, key="collect-give-up", help=GIVE_UP_HELP
+    )
     with answer:
-        if endpoint is None or source is None or options is None:
+        if endpoints is None or source is None or options is None:
             widgets.answer(
                 "Name a model and what it shall judge; nothing is sent before you start.", "warning"
             )
             return None
         try:
-            state = _estimate(endpoint, source, options, budget)
+            state = _estimate(endpoints, source, options, Terms(budget=budget, give_up=give_up))
         except AppellateError as error:
             widgets.answer(in_words(error), "warning")
             return None
@@ -168,6 +184,7 @@ def _of_dataset() -> ItemSource | None:
         items=cached.computed("items to judge", (name,), lambda: items_of(store, name)),
         cache_key=("data set", name),
         python=f"items_of(store, {name!r})",
+        name=name,
         stored=True,
         # Answers of real models do not belong among simulated ones.
         dataset="collected" if here[name].simulated else name,
@@ -176,11 +193,11 @@ def _of_dataset() -> ItemSource | None:
 
 def _of_file() -> ItemSource | None:
     file = st.file_uploader(
-        "Prompts and responses (CSV)",
-        "csv",
+        "Prompts and responses (CSV, JSON Lines or Parquet)",
+        ["csv", "jsonl", "ndjson", "parquet"],
         key="collect-file",
         help="Columns prompt, response_a, response_b (or more candidates); optional item_id, model_a, "
-        "model_b, gold, category, estimation.",
+        "model_b, gold, category, estimation, and others that your own prompt shows.",
     )
     if file is None:
         return None
@@ -190,6 +207,7 @@ def _of_file() -> ItemSource | None:
         notes=read.notes,
         cache_key=("file", file.file_id),
         python=f"read_items(Path({file.name!r}))",
+        name=file.name,
         dataset=Path(file.name).name.split(".")[0] or "collected",
     )
 
@@ -203,7 +221,7 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
     left, right = st.columns(2)
     if not rules.fixed:
         unit = UNITS[rules.kind]
-        found["votes"] = left.number_input(unit, 1, 1000, rules.votes, key=f"collect-votes-{name}")
+        found["votes"] = left.number_input(unit, 1, None, rules.votes, key=f"collect-votes-{name}")
     if len(rules.confidences) > 1:
         found["confidence"] = right.selectbox(
             "Confidence", rules.confidences, key=f"collect-confidence-{name}", help=CONFIDENCE_HELP
@@ -220,10 +238,13 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
         most = 1 if rules.reads == 1 else None
         chosen = st.multiselect("Votes of", known, key="collect-samples", max_selections=most)
         found["samples_of"] = tuple(chosen)
-    with st.popover("More about the protocol", width="stretch"):
+    with st.expander("More about the protocol"):
         return found | _more(name, rules)
 
 
+GIVE_UP_HELP = (
+    "Of a server that is not there or an account that is empty; then its judge stops, and no other."
+)
 CONFIDENCE_HELP = (
     "self: the model states it; multi: share of its votes that say the same; logprob: probability of the "
     "token, from servers that give it; none: not stated."
@@ -244,48 +265,69 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
         )
     if rules.examples:
         found["few_shot"] = st.number_input(
-            "Labelled items shown as examples", 0, 100, 0, key="collect-few-shot"
+            "Labelled items shown as examples", 0, None, 0, key="collect-few-shot"
         )
+        found |= _own_prompt()
     found["seed"] = st.number_input("Seed of examples and orderings", 0, value=0, key="collect-seed")
     folder = st.text_input("Folder of edited prompts", placeholder="the project's own", key="collect-prompts")
     found["prompts"] = Path(folder.strip()) if folder.strip() else None
     return found
 
 
-def _budget() -> Budget:
-    calls, tokens, cost = st.columns(3)
-    limit: Mapping[str, Any] = {"value": None, "placeholder": "no limit"}
-    return Budget(
-        calls=calls.number_input("Most calls", 0, key="collect-calls", **limit),
-        tokens=tokens.number_input("Most tokens", 0, key="collect-tokens", **limit),
-        cost=cost.number_input("Most money", 0.0, key="collect-cost", **limit),
+def _own_prompt() -> dict[str, Any]:
+    """A prompt of one's own, and how replies to it state their verdict."""
+    text = st.text_area(
+        "Your own prompt",
+        key="collect-prompt",
+        placeholder="{{prompt}}\n\nA: {{first}}\n\nB: {{second}}\n\nWhich is better, [[A]] or [[B]]?",
+        help="{{first}} is the response shown first. Columns of the items such as {{reference}} go too.",
     )
+    pattern = st.text_input(
+        "Pattern of the verdict",
+        key="collect-pattern",
+        placeholder="Winner: (?P<verdict>.+)",
+        help="Groups A, B and tie, or verdict; confidence if it is stated. Empty: as judges usually write.",
+    )
+    st.caption("What means A, B, tie")
+    columns = st.columns(3)
+    given = [
+        (
+            name,
+            column.text_input(
+                name, key=f"collect-words-{name}", label_visibility="collapsed", placeholder=name
+            ),
+        )
+        for name, column in zip(VOTES, columns, strict=True)
+    ]
+    words = tuple((name, text.strip()) for name, text in given if text.strip())
+    own = OwnVerdicts(pattern=pattern.strip() or None, words=words) if pattern.strip() or words else None
+    return {"prompt": text if text.strip() else None, "own_verdicts": own}
 
 
 def _estimate(
-    endpoint: Endpoint, source: ItemSource, options: Mapping[str, Any], budget: Budget
+    endpoints: Endpoints, source: ItemSource, options: Mapping[str, Any], terms: Terms
 ) -> PageState:
     """The job and what it would take. Sends nothing.
 
     Raises AppellateError for what the user must change.
     """
     items, python = source.of_protocol(options["protocol"])
-    job = Job(dataset=source.dataset, items=items, judges=(endpoint.judge,), **options)
+    job = Job(dataset=source.dataset, items=items, judges=endpoints.judges, **options)
     store, keys = cached.get_store(), secret_keys()
 
     def look() -> tuple[Plan, Prompt]:
-        found = plan(job, store, confirmed=endpoint.confirmed, keys=keys)
+        found = plan(job, store, confirmed=endpoints.confirmed, keys=keys)
         first = protocols.stages(job, store)[0]({})
         if not first:
             raise InvalidOption("This job has no requests")
         # Keys stay out of caches.
         return replace(found, destinations={}), first[0].prompt
 
-    key = (job, source.cache_key, endpoint.confirmed, prompts_now(job))
+    key = (job, source.cache_key, endpoints.confirmed, prompts_now(job))
     found, prompt = cached.computed("estimate", key, look)
-    found.check_budget(budget)
-    terms = Terms(concurrency=endpoint.concurrency, budget=budget, confirmed=endpoint.confirmed)
-    return PageState(job=job, terms=terms, plan=found, prompt=prompt, python=python)
+    found.check_budget(terms.budget)
+    terms = replace(terms, concurrency=endpoints.concurrency, confirmed=endpoints.confirmed)
+    return PageState(job=job, source=source, terms=terms, plan=found, prompt=prompt, python=python)
 
 
 def prompts_now(job: Job) -> str:

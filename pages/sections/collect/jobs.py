@@ -8,20 +8,30 @@ from typing import Any
 import streamlit as st
 
 from core.installation import INSTALLED, ROOT
-from core.judging.job import Job
-from core.judging.plan import described, outcome, plan, proposed
+from core.judging.job import Job, Terms
+from core.judging.plan import Plan, described, outcome, plan, proposed
 from core.judging.prompts import FOLDER
-from core.judging.registry import Started, begin, complete, forget, resume, runs, started
+from core.judging.registry import begin, complete, forget, resume, runs, started
 from core.judging.runner import Run
 from core.store.ledger import without_verdict
 from pages.sections.collect.controls import PageState, errors, in_words, prompts_now
 from pages.sections.collect.endpoint import secret_keys
+from pages.sections.collect.job_files import saved
 from pages.shared import cached, widgets
 
 LOOK_SECONDS = 1.0
 SEEN = "runs whose end was read"
-AGAIN = {"cut_off": "were cut off", "unparsed": "could not be read", "refused": "were refused"}
-HELP = {"cut_off": "With four times the longest reply. Nothing else is asked or paid again."}
+AGAIN = {
+    "cut_off": "were cut off",
+    "unparsed": "could not be read",
+    "refused": "were refused",
+    "error": "failed",
+}
+HELP = {
+    "again-cut_off": "With four times the longest reply. Nothing else is asked or paid again.",
+    "again-error": "Those that failed alone; Resume asks for all that is left.",
+    "reread": "Sends nothing.",
+}
 """What a button says of the replies that it asks for again."""
 
 
@@ -36,6 +46,7 @@ def start(state: PageState) -> None:
                 st.rerun()
         lines = [in_words(line) for line in plan.sentences]
         st.text("\n".join(f"{line[:1].upper()}{line[1:]}." for line in lines))
+    saved(state)
 
 
 def prompt(state: PageState) -> None:
@@ -47,6 +58,9 @@ def prompt(state: PageState) -> None:
         st.caption("User; judged texts stand in the places in double braces, fenced as data")
         st.code(found.user, language=None, wrap_lines=True)
         folder = state.job.prompts or (FOLDER if INSTALLED else FOLDER.relative_to(ROOT))
+        if state.job.prompt is not None:
+            st.text(f"Your own prompt; its hash, kept with every vote: {found.hash}")
+            return
         st.text(
             f"{found.name}.md; its hash, kept with every vote: {found.hash}\n"
             f"To change it, copy the folder {folder}, edit the copy, and name it under More about the "
@@ -58,13 +72,16 @@ def copy(state: PageState) -> None:
     """The same job in Python."""
     job = state.job
     given = widgets.arguments(job, ("dataset", "items", "judges", "protocol"))
-    judge = widgets.arguments(job.judges[0], ("model",))
+    judges = [
+        f"Judge({', '.join([f'model={judge.model!r}', *widgets.arguments(judge, ('model',))])})"
+        for judge in job.judges
+    ]
     terms = widgets.arguments(state.terms)
     widgets.copy_as_python(
         f"""job = Job(
     dataset={job.dataset!r},
     items={state.python},
-    judges=(Judge(model={job.judges[0].model!r}{", ".join(["", *judge])}),),
+    judges=({", ".join(judges)},),
     protocol={job.protocol!r}{", ".join(["", *given])},
 )
 print(*plan_job(job, store, confirmed={state.terms.confirmed!r}).sentences, sep="\\n")
@@ -103,7 +120,7 @@ def _progress(run: Run) -> None:
         widgets.answer(f"Collecting {described(run.job)}.", part=f"-{run.job_id}")
         st.progress(share)
         st.text(now.sentence)
-        for message in now.messages:
+        for message in (*now.by_judge, *now.messages):
             st.text(message)
         if now.statuses.keys() - {"ok"}:
             _without_verdict(run.job)
@@ -128,10 +145,11 @@ def _ended() -> None:
             continue
         with st.container(key=f"collect-ended-{run.job_id}", border=True, gap="xsmall"):
             widgets.answer(outcome(run.job, run.progress()), part=f"-{run.job_id}")
-            for message in run.progress().messages:
+            for message in (*run.progress().by_judge, *run.progress().messages):
                 st.text(message)
             _without_verdict(run.job)
-            _again(run)
+            with errors():
+                _again(run.job_id, run.job, run.terms, _planned(run.job_id, run.job, run.terms))
             _links(run)
 
 
@@ -143,31 +161,22 @@ def _without_verdict(job: Job) -> None:
             st.dataframe(found, hide_index=True, alt="Failed calls and replies that could not be read")
 
 
-def _again(run: Run) -> None:
-    """Buttons that mend replies of a run without a verdict: asked for again alone, or read again."""
-    statuses = run.progress().statuses
+def _again(job_id: str, job: Job, terms: Terms, found: Plan) -> None:
+    """Buttons that mend stored replies without a verdict: asked for again alone, or read again."""
+
+    def run(text: str, key: str, asked: Job, **how: Any) -> None:
+        if st.button(text, key=f"collect-{key}-{job_id}", help=HELP.get(key)):
+            begin(asked, cached.get_store(), replace(terms, **how), keys=secret_keys())
+            st.rerun()
+
     with st.container(horizontal=True):
         for status, words in AGAIN.items():
-            if not statuses[status]:
-                continue
-            text = f"Ask again for {statuses[status]:,} that {words}"
-            if st.button(text, key=f"collect-again-{status}-{run.job_id}", help=HELP.get(status)):
-                with errors():
-                    begin(
-                        _longer(run.job) if status == "cut_off" else run.job,
-                        cached.get_store(),
-                        replace(run.terms, again=(status,), reread=False),
-                        keys=secret_keys(),
-                    )
-                    st.rerun()
-        if statuses["unparsed"] and st.button(
-            "Read stored replies again", key=f"collect-reread-{run.job_id}", help="Sends nothing."
-        ):
-            with errors():
-                begin(
-                    run.job, cached.get_store(), replace(run.terms, again=(), reread=True), keys=secret_keys()
-                )
-                st.rerun()
+            if n := found.statuses[status]:
+                asked = _longer(job) if status == "cut_off" else job
+                text = f"Ask again for {n:,} that {words}"
+                run(text, f"again-{status}", asked, again=(status,), reread=False)
+        if found.statuses["unparsed"]:
+            run("Read stored replies again", "reread", job, again=(), reread=True)
 
 
 def _longer(job: Job) -> Job:
@@ -219,11 +228,13 @@ def _unfinished(busy: set[str]) -> None:
                 st.text(f"Started {when} and interrupted: {described(job.job)}.")
             else:
                 st.text(outcome(job.job, run.progress()))
-                for message in run.progress().messages:
+                for message in (*run.progress().by_judge, *run.progress().messages):
                     st.text(in_words(message))
             _without_verdict(job.job)
             with errors():
-                st.text(f"To go on: {_left(job)}")
+                found = _planned(job.id, job.job, job.terms)
+                st.text(f"To go on: {proposed(job.job, found)}")
+                _again(job.id, job.job, job.terms, found)
             st.caption("To go on with other limits, start the same job below: no call is repeated.")
             with st.container(horizontal=True):
                 if st.button("Resume", key=f"collect-resume-{job.id}", type="primary"):
@@ -240,9 +251,12 @@ def _unfinished(busy: set[str]) -> None:
                 )
 
 
-def _left(job: Started) -> str:
-    key = (job.id, job.terms.confirmed, prompts_now(job.job))
-    store, confirmed, keys = cached.get_store(), job.terms.confirmed, secret_keys()
-    return cached.computed(
-        "left of a job", key, lambda: proposed(job.job, plan(job.job, store, confirmed=confirmed, keys=keys))
-    )
+def _planned(job_id: str, job: Job, terms: Terms) -> Plan:
+    """What is left of a job."""
+    store, keys = cached.get_store(), secret_keys()
+
+    def look() -> Plan:
+        # Keys stay out of caches.
+        return replace(plan(job, store, confirmed=terms.confirmed, keys=keys), destinations={})
+
+    return cached.computed("left of a job", (job_id, terms.confirmed, prompts_now(job)), look)

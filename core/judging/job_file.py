@@ -1,0 +1,414 @@
+"""A job as settings: what a command line or a TOML file asks for, the job that it makes, and the file again.
+
+The keys of a file are the options of the command line without their dashes. What stands above the first
+`[[judge]]` holds for the job, or for all of its judges; a `[[judge]]` has the options of a judge, `name` for
+`--judge`, and its own concurrency and limits. Paths are relative to the file. No key is ever in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from ..errors import InvalidOption, UnreadableFile
+from ..store import Store
+from .items import ItemFile, items_of, lists_of, read_file
+from .job import Budget, Job, Judge, Terms
+from .own_verdicts import OwnVerdicts
+
+T = TypeVar("T")
+Given = dict[str, Any]
+"""Options by the names of the fields that they fill."""
+
+JUDGE_GROUP = "the judge"
+ONCE = ("dry_run", "again", "reread", "write_job")
+"""Options of one run, which are no part of a job."""
+OWN = ("concurrency", "calls", "tokens", "cost")
+"""What the job has, and a judge may have for itself besides."""
+PATHS = ("items", "store", "prompts", "prompt")
+TYPES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+SECRET = re.compile(r"key|token|auth|secret|cookie|password", re.IGNORECASE)
+VARIABLE = re.compile(r"[A-Za-z_]\w*\Z")
+BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of the command line. of_judge : its group says that it is about a judge."""
+
+    key: str
+    of_judge: bool
+    action: argparse.Action
+
+    @property
+    def field(self) -> str:
+        return self.action.dest
+
+    @property
+    def kind(self) -> type:
+        """Of its value, or of each of several."""
+        if self.action.nargs == 0:
+            return bool
+        return cast(type, self.action.type) or str
+
+    @property
+    def pairs(self) -> bool:
+        """Whether it takes NAME=VALUE."""
+        return "=" in str(self.action.metavar)
+
+
+Options = dict[str, Option]
+
+
+def options_of(add_arguments: Callable[[argparse.ArgumentParser], None]) -> Options:
+    """The options that a function adds to a parser, by their names without dashes."""
+
+    found: Options = {}
+    parser = argparse.ArgumentParser(add_help=False)
+
+    class Recorder:
+        of_judge = False
+
+        def add_argument_group(self, title: str) -> Recorder:
+            self.of_judge = title == JUDGE_GROUP
+            return self
+
+        def add_argument(self, *names: str, **facts: Any) -> None:
+            key = names[0].lstrip("-")
+            found[key] = Option(key, self.of_judge, parser.add_argument(*names, **facts))
+
+    add_arguments(cast(argparse.ArgumentParser, Recorder()))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What is asked for. options : of the job, and of all judges.  judges : of each.  keyed : for apoc."""
+
+    options: Given
+    judges: tuple[Given, ...]
+    keyed: Given | None = None
+
+    def under(self, given: Given) -> Settings:
+        """The settings with options of the command line, which win."""
+        for option in ("model", "judge", "base_url"):
+            if option in given and "model" not in self.options:
+                raise InvalidOption("{option}: the job file names the judges; change it there", option=option)
+        lasting = given.keys() - {*OWN}
+        judges = tuple({k: v for k, v in judge.items() if k not in lasting} for judge in self.judges)
+        keyed = {"model": given["keyed_model"]} if "keyed_model" in given else self.keyed
+        return Settings(options=self.options | given, judges=judges, keyed=keyed)
+
+    def made_judges(self) -> tuple[Judge, ...]:
+        """The judges.
+
+        Raises InvalidOption.
+        """
+        if not self.judges:
+            raise InvalidOption("{option}: name the model that judges, as provider/name", option="model")
+        return tuple(map(self._judge, self.judges))
+
+    def _judge(self, own: Given) -> Judge:
+        given = {name: value for name, value in self.options.items() if name not in OWN} | own
+        effort = {name: given[name] for name in ("reasoning_effort", "top_p") if given.get(name) is not None}
+        parameters = dict(named("param", given.get("param")))
+        parameters |= {name: json.dumps(value) for name, value in effort.items()}
+        if "model" not in given:
+            raise InvalidOption("A judge needs a {option}", option="model")
+        return _record(
+            Judge,
+            given,
+            name=given.get("judge", ""),
+            parameters=tuple(parameters.items()),
+            headers=named("header", given.get("header")),
+            budget=_record(Budget, own),
+        )
+
+    def terms(self) -> Terms:
+        """How the job is run."""
+        confirmed = tuple(self.options.get("yes_send_to", ()))
+        return _record(Terms, self.options, budget=_record(Budget, self.options), confirmed=confirmed)
+
+    def job_options(self) -> Given:
+        """The fields of a job but for its judges and items.
+
+        Raises InvalidOption, UnreadableFile.
+        """
+        given = self.options
+        words = named("verdict_words", given.get("verdict_words"))
+        pattern = given.get("verdict_pattern")
+        own = OwnVerdicts(pattern=pattern, words=words) if words or pattern is not None else None
+        found = _given(Job, given) | {
+            "own_verdicts": own,
+            "prompt": _text_of(given.get("prompt")),
+            "prompts": Path(given["prompts"]) if given.get("prompts") else None,
+            "keyed": self._judge(self.keyed) if self.keyed else None,
+        }
+        return {name: value for name, value in found.items() if name not in ("dataset", "items")}
+
+    def job(self, store: Store) -> tuple[Job, tuple[str, ...]]:
+        """The job, and notes about its items.
+
+        Raises InvalidOption, UnreadableFile, NoUsableVotes.
+        """
+        given, judges, options = self.options, self.made_judges(), self.job_options()
+        if ("items" in given) == ("items_of" in given):
+            raise InvalidOption(
+                "Name a file of items, or a data set of the store with {option}, and not both",
+                option="items_of",
+            )
+        if given.get("max_items", 1) < 1:
+            raise InvalidOption("{option} {given}: 1 or more", option="max_items", given=given["max_items"])
+        if "items_of" in given:
+            file, dataset = ItemFile(items=items_of(store, given["items_of"])), given["items_of"]
+            if given.get("protocol") == "listwise":
+                file = ItemFile(items=lists_of(file.items))
+        else:
+            path = Path(given["items"])
+            file, dataset = read_file(path), path.name.split(".")[0]
+        items = file.items[: given.get("max_items")]
+        named = given.get("dataset") or dataset
+        return Job(dataset=named, items=items, judges=judges, **options), file.notes
+
+
+def _record(kind: type[T], given: Given, **others: object) -> T:
+    return kind(**_given(kind, given) | others)
+
+
+def _given(kind: type, given: Given) -> Given:
+    """What is given of the fields of a dataclass; what is not has the default of the field."""
+    names = [field.name for field in fields(kind) if given.get(field.name) is not None]
+    return {name: tuple(given[name]) if isinstance(given[name], list) else given[name] for name in names}
+
+
+def named(option: str, given: Iterable[str] | None) -> tuple[tuple[str, str], ...]:
+    """Pairs out of `NAME=VALUE`.
+
+    Raises InvalidOption.
+    """
+    pairs = [text.partition("=") for text in given or () if text.strip()]
+    for name, equals, value in pairs:
+        if not name or not equals:
+            raise InvalidOption(
+                "{option} {text}: write NAME=VALUE", option=option, text=name + equals + value
+            )
+    return tuple((name, value) for name, _, value in pairs)
+
+
+def _text_of(prompt: str | None) -> str | None:
+    """The text of a prompt: of a file, or in several lines the text itself."""
+    if prompt is None or "\n" in prompt:
+        return prompt
+    try:
+        return Path(prompt).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"the prompt {prompt} cannot be read ({error})") from error
+
+
+def read(path: Path, known: Options) -> Settings:
+    """Settings of a job file, paths beside it.
+
+    Raises UnreadableFile, InvalidOption.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"{path.name}: cannot be read ({error})") from error
+    found = parse(text, path.name, known)
+    beside = {
+        name: str(path.parent / value) if name in PATHS and "\n" not in value else value
+        for name, value in found.options.items()
+    }
+    return Settings(options=beside, judges=found.judges, keyed=found.keyed)
+
+
+def parse(text: str, name: str, known: Options) -> Settings:
+    """Settings out of the text of a job file.
+
+    Raises UnreadableFile if it is no TOML; InvalidOption with place, value and remedy for what is in it.
+    """
+    try:
+        found = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UnreadableFile(f"{name}: is no TOML ({error})") from error
+    tables = found.pop("judge", [])
+    keyed = found.pop("keyed-judge", None)
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise UnreadableFile(f"{name}, judge: write each judge as a table that begins with [[judge]]")
+    if keyed is not None and not isinstance(keyed, dict):
+        raise UnreadableFile(f"{name}, keyed-judge: write it as a table that begins with [keyed-judge]")
+    options = _table(found, name, known, judge=False)
+    judges = tuple(
+        _table(table, f"{name}, [[judge]] {number}", known, judge=True)
+        for number, table in enumerate(tables, start=1)
+    )
+    if judges and ("model" in options or "keyed_model" in options):
+        raise InvalidOption(f"{name}: name each model in its [[judge]] or [keyed-judge], not above them")
+    table = None if keyed is None else _table(keyed, f"{name}, [keyed-judge]", known, judge=True)
+    if options.get("keyed_model"):
+        table = {"model": options.pop("keyed_model")}
+    judges = judges or tuple({"model": model} for model in options.get("model", ()))
+    return Settings(options=options, judges=judges, keyed=table)
+
+
+def _table(found: Mapping[str, Any], place: str, known: Options, *, judge: bool) -> Given:
+    """Options out of a table, checked."""
+    allowed = {
+        ("name" if judge and key == "judge" else key): option
+        for key, option in known.items()
+        if option.field not in ONCE and (option.of_judge or option.field in OWN if judge else key != "judge")
+    }
+    given: Given = {}
+    for key, value in found.items():
+        option = allowed.get(key.replace("_", "-"))
+        if option is None:
+            raise InvalidOption(_unknown(key, place, allowed, known))
+        given[option.field] = _value(value, option, f"{place}, {key}", judge=judge)
+    return given
+
+
+def _unknown(key: str, place: str, allowed: Iterable[str], known: Options) -> str:
+    plain = key.replace("_", "-")
+    if plain in ("key", "api-key"):
+        return f"{place}: a key does not belong in a file; name its environment variable with key-env"
+    if plain in known and known[plain].field in ONCE:
+        return f"{place}: {plain} is for one run; give it on the command line as --{plain}"
+    if plain in known:
+        return f"{place}: {plain} is of the whole job; write it above the first [[judge]]"
+    near = get_close_matches(plain, list(allowed), 1)
+    remedy = f"did you mean {near[0]}?" if near else f"it may have {', '.join(sorted(allowed))}"
+    return f"{place}: {key!r} is unknown; {remedy}"
+
+
+def _value(value: Any, option: Option, place: str, *, judge: bool) -> Any:
+    """A value of the type of its option, as the command line gives it."""
+    if option.pairs:
+        if not isinstance(value, dict):
+            raise InvalidOption(f"{place}: {value!r} is no table; write {option.key} = {{ NAME = VALUE }}")
+        words = option.field == "verdict_words"
+        texts = {name: each if words and isinstance(each, list) else [each] for name, each in value.items()}
+        return [f"{name}={_pair(name, one, option, place)}" for name, each in texts.items() for one in each]
+    if option.action.nargs == 2 and (not isinstance(value, list) or len(value) != 2):
+        raise InvalidOption(f"{place}: {value!r} is no pair; write {option.key} = [1.0, 2.0]")
+    several = option.action.nargs not in (None, 0, "?") and not (judge and option.field == "model")
+    values = value if several and isinstance(value, list) else [value]
+    for each in values:
+        right = isinstance(each, (int, float) if option.kind is float else option.kind)
+        if not right or (isinstance(each, bool) and option.kind is not bool):
+            raise InvalidOption(f"{place}: {each!r} is not {TYPES[option.kind]}")
+    if option.field == "key_env" and not VARIABLE.match(value):
+        raise InvalidOption(f"{place}: is not the name of an environment variable, such as MY_API_KEY")
+    return [option.kind(each) for each in values] if several else option.kind(value)
+
+
+def _pair(name: str, value: Any, option: Option, place: str) -> str:
+    """A value as it is written behind `NAME=`."""
+    if option.field == "param":
+        return json.dumps(value, default=str)
+    if not isinstance(value, str):
+        raise InvalidOption(f"{place}, {name}: {value!r} is not a text")
+    if option.field == "header" and SECRET.search(name) and not value.startswith("$"):
+        raise InvalidOption(
+            f"{place}, {name}: write $VARIABLE, the name of an environment variable that holds it"
+        )
+    return value
+
+
+def written(
+    job: Job,
+    terms: Terms,
+    known: Options,
+    items: str | None = None,
+    of: str | None = None,
+    first: int | None = None,
+) -> str:
+    """A job as a file that `parse` reads, what is as by default left out, and secrets too.
+
+    items : name of the file of items; of : data set instead; first : how many of them.
+    """
+    own = job.own_verdicts
+    values: Given = {
+        **_changed(job),
+        **_changed(terms),
+        **_changed(terms.budget),
+        "items": items,
+        "items_of": of,
+        "max_items": first,
+        "yes_send_to": terms.confirmed,
+        "verdict_pattern": own and own.pattern,
+        "verdict_words": own and {v: [text for of, text in own.words if of == v] for v, _ in own.words},
+        "prompts": job.prompts and str(job.prompts),
+        "prompt": job.prompt and job.prompt.rstrip("\n") + "\n",
+    }
+    lines = ["# python -m core collect THIS_FILE --store votes.duckdb"]
+    lines += _lines(values, known)
+    for judge in job.judges:
+        lines += ["", "[[judge]]", *_judge_lines(judge, known)]
+    if job.keyed is not None:
+        lines += ["", "[keyed-judge]", *_judge_lines(job.keyed, known)]
+    return "\n".join(lines) + "\n"
+
+
+def _changed(record: Any) -> Given:
+    """Fields that are not as by default."""
+    plain = {field.name: getattr(record, field.name) for field in fields(record)}
+    return {field.name: plain[field.name] for field in fields(record) if plain[field.name] != field.default}
+
+
+def _judge_lines(judge: Judge, known: Options) -> Iterator[str]:
+    kept = {name: value for name, value in judge.headers if value.startswith("$") or not SECRET.search(name)}
+    values = {
+        **_changed(judge),
+        **_changed(judge.budget),
+        "judge": judge.name if judge.name != judge.default_name else None,
+        "param": judge.extra,
+        "header": kept,
+    }
+    yield from _lines(values, known, judge=True)
+    for name in sorted({name for name, _ in judge.headers} - kept.keys()):
+        yield f"# The header {name} is left out: write it as $VARIABLE, from the environment."
+
+
+def _lines(values: Given, known: Options, *, judge: bool = False) -> Iterator[str]:
+    for key, option in known.items():
+        value = values.get(option.field)
+        if value is None or value in ((), {}) or option.field in ONCE or (option.field == "judge") > judge:
+            continue
+        yield f"{'name' if key == 'judge' else key} = {toml(value)}"
+
+
+def toml(value: Any) -> str:
+    """A value in TOML.
+
+    >>> toml({"a": ["x", 1.0, True]})
+    '{ a = ["x", 1.0, true] }'
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        lines = [_escaped(line) for line in value.split("\n")]
+        return f'"{lines[0]}"' if len(lines) == 1 else '"""\n' + "\n".join(lines) + '"""'
+    if isinstance(value, Mapping):
+        # A text of several lines is no name.
+        names = [name if BARE.match(name) else f'"{_escaped(name)}"' for name in value]
+        return (
+            "{ "
+            + ", ".join(f"{n} = {toml(each)}" for n, each in zip(names, value.values(), strict=True))
+            + " }"
+        )
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    if not isinstance(value, int | float):
+        raise InvalidOption(f"{json.dumps(value)} cannot be written into a job file")
+    return repr(value)
+
+
+def _escaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1].replace("\x7f", "\\u007f")
