@@ -90,6 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--again", nargs="+", default=[], metavar="STATUS", help=once_more)
     add("--reread", action="store_true", help="read stored replies without a verdict again; send nothing")
     add("--give-up", type=int, default=20, metavar="N", help="failures in a row of a dead server (20)")
+    add("--batch", action="store_true", help="hand in batches: half the price, results within a day")
+    add("--batch-size", type=int, default=10_000, metavar="N", help="calls in one batch (10,000)")
     add("--dry-run", action="store_true", help="print the estimate and send nothing")
 
 
@@ -115,7 +117,7 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
     budget = _record(Budget, options)
     with Store.open(options.store) as store:
         job, notes = _job(options, store)
-        planned = plan(job, store, confirmed=options.yes_send_to, again=options.again)
+        planned = plan(job, store, confirmed=options.yes_send_to, again=options.again, batch=options.batch)
         read = all(_say(one_line(sentence)) for sentence in (*notes, *planned.sentences))
         if options.dry_run:
             return DONE
@@ -131,6 +133,8 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
             again=options.again,
             reread=options.reread,
             give_up=options.give_up,
+            batch=options.batch,
+            batch_size=options.batch_size,
         )
         last = _follow(run, interrupts)
     return _end(last, options.store)
@@ -244,7 +248,7 @@ def _follow(run: Run, interrupts: _Interrupts) -> Progress:
 
     A reader that has gone (`2>&1 | head`) counts as Ctrl-C: nobody would see what is spent.
     """
-    handled, reported_at, told = 0, 0.0, 0
+    handled, reported_at, told, before = 0, 0.0, 0, ""
     while True:
         progress = run.wait(0.2)
         for message in progress.messages[told:]:
@@ -253,9 +257,11 @@ def _follow(run: Run, interrupts: _Interrupts) -> Progress:
         if progress.finished:
             return progress
         if time.monotonic() - reported_at >= LINE_SECONDS:
-            reported_at = time.monotonic()
-            if not _say(one_line(progress.sentence)):
+            reported_at, sentence = time.monotonic(), progress.sentence
+            # While batches wait there is nothing new for hours.
+            if sentence != before and not _say(one_line(sentence)):
                 interrupts.count = max(interrupts.count, 1)
+            before = sentence
         if interrupts.count > handled:
             handled = interrupts.count
             run.stop(at_once=handled > 1)

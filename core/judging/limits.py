@@ -164,6 +164,11 @@ class BudgetTracker:
         self.spend(used)
         return used
 
+    def reopen(self, most: Spent) -> None:
+        """A call that was counted as over, at its most, is under way again."""
+        self.spent = _sum(self.spent, most, sign=-1)
+        self.reserve(most)
+
     @property
     def idle(self) -> bool:
         """No call is in flight."""
