@@ -74,7 +74,7 @@ def shown_name(name: str | Path) -> str:
     return os.fsencode(name).decode(sys.getfilesystemencoding(), "replace")
 
 
-Progress = Callable[[float, str], None]
+Progress = Callable[[float, str], object]
 """Told how much of a work is done, 0 to 1, and what is done now, in words without a text of the user's."""
 
 

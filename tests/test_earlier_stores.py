@@ -19,9 +19,9 @@ from core.store.connection import UPGRADES
 from core.store.export import write_csv
 
 STORES = Path(__file__).parent / "data" / "stores"
-LAYOUTS = {"3ec2fe8": "3", "d0202f6": "2", "cf7cbe3": "1"}
+LAYOUTS = {"cb3d866": "4", "3ec2fe8": "3", "d0202f6": "2", "cf7cbe3": "1"}
 """Layout of each by the commit that wrote it."""
-WITH_JOBS = pytest.mark.parametrize("name", ["3ec2fe8", "d0202f6"])
+WITH_JOBS = pytest.mark.parametrize("name", ["cb3d866", "3ec2fe8", "d0202f6"])
 """Those with every kind of judgement and jobs half done."""
 COLLECT = ["collect", str(STORES / "items.csv"), "--dataset", "collected", "--model", "openai/fair"]
 COLLECT += ["--votes", "2", "--confidence", "self", "--concurrency", "4"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from ..store.ledger import Call, Reply, Spent
 from . import client
 from .client import Answer, CallFailed
+from .endpoint import Destination
 from .job import Judge, Terms
 from .limits import AdaptiveLimit, BudgetTracker, ConcurrencyLimit, Signal
 from .parsing import LONG_REPLY
@@ -64,7 +65,7 @@ class Caller:
         self._give_up = terms.give_up
         self._dead: Counter[Judge] = Counter()
         self._told: set[tuple[Judge, str]] = set()
-        self._without: dict[Judge, set[str]] = defaultdict(set)
+        self.without: dict[Judge, set[str]] = defaultdict(set)
         self._recorded = recorded
 
     def stop(self) -> None:
@@ -103,9 +104,16 @@ class Caller:
                 break
             except CallFailed as failure:
                 made += retrying.statistics["attempt_number"]
-                if not self._leave_out(request, failure):
-                    return self._failed(request, failure, earlier.calls + made)
+                if not self.leave_out(request, failure):
+                    return self.failed(request, failure, earlier.calls + made)
                 await self._recorded()
+        calls = earlier.calls + made
+        return self.read(request, answer, calls, self.where[request.judge], self.without[request.judge])
+
+    def read(
+        self, request: Request, answer: Answer, calls: int, where: Destination, left_out: Collection[str]
+    ) -> Reply:
+        """The reply that an answer makes; left_out : parameters that its call went without."""
         parsed = request.read(
             answer.text, refused=answer.refused, alternatives=answer.alternatives, cut_off=answer.cut_off
         )
@@ -113,28 +121,28 @@ class Caller:
         reply = request.reply(
             parsed,
             kept[:LONG_REPLY],
-            attempts=earlier.calls + made,
+            attempts=calls,
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
-            cost=self._cost(request, answer),
+            cost=_cost(where, answer),
             seconds=answer.seconds,
         )
         # Votes drawn at a temperature that nobody set are not stored as if at the one that was asked for.
-        return replace(reply, temperature=None) if "temperature" in self._without[request.judge] else reply
+        return replace(reply, temperature=None) if "temperature" in left_out else reply
 
-    def _failed(self, request: Request, failure: CallFailed, calls: int) -> Reply | None:
+    def failed(self, request: Request, failure: CallFailed, calls: int) -> Reply | None:
         """The reply that stands for a failure of one request; None if its judge is not asked any more."""
         if failure.mends or failure.overlong:
             return request.failure(str(failure), attempts=calls)
         if failure.content_policy:
             declined = request.read("", refused=True, alternatives=None)
             return request.reply(declined, str(failure), attempts=calls)
-        self._stop_judge(request.judge, f"HTTP {failure.status}): {failure}")
+        self.stop_judge(request.judge, f"HTTP {failure.status}): {failure}")
         return None
 
-    def _leave_out(self, request: Request, failure: CallFailed) -> bool:
+    def leave_out(self, request: Request, failure: CallFailed) -> bool:
         """Leave out what the model does not take from now on; False if nothing of that was sent."""
-        judge, without = request.judge, self._without[request.judge]
+        judge, without = request.judge, self.without[request.judge]
         sent = set(self.parameters(request)) & set(failure.unsupported)
         late = set(failure.unsupported) & without
         for name in sorted(sent):
@@ -148,17 +156,16 @@ class Caller:
 
     def parameters(self, request: Request) -> dict[str, Any]:
         """What a call takes beside model and messages, but for what its model does not take."""
-        without = self._without[request.judge]
+        without = self.without[request.judge]
         return {name: value for name, value in request.parameters().items() if name not in without}
 
     async def _call(self, request: Request, messages: list[dict[str, str]]) -> Answer:
         """One attempt, if the budget has room for it."""
         where, limit = self.where[request.judge], self.limits[request.judge]
         at_most = most(request, messages, where)
-        await self._reserve(request.judge, at_most)
+        await self.reserve(at_most, request.judge)
         if self.stopping(request.judge):
-            self.tracker.release(at_most)
-            self.trackers[request.judge].release(at_most)
+            self.release(at_most, request.judge)
             raise Stopped
         begun = asyncio.get_running_loop().time()
         tokens: int | None = None
@@ -174,31 +181,33 @@ class Caller:
             )
             if answer.prompt_tokens is not None:
                 tokens = answer.prompt_tokens + (answer.completion_tokens or 0)
-                cost = self._cost(request, answer)
+                cost = _cost(where, answer)
             limit.answered()
             self._dead[request.judge] = 0
             return answer
         except CallFailed as failure:
-            self._note(request.judge, failure)
+            self.note(request.judge, failure)
             if failure.status == 429:
                 limit.rate_limited(begun, failure.wait)
             if not failure.billed:
                 tokens, cost = 0, 0.0
             raise
         finally:
-            used = self.tracker.settle(at_most, tokens=tokens, cost=cost)
-            self.trackers[request.judge].settle(at_most, tokens=tokens, cost=cost)
+            used = self.settle(at_most, request.judge, tokens=tokens, cost=cost)
             paid = None if where.price is None else used.cost
             self._spent(Call(key=request.key, tokens=used.tokens, cost=paid))
             self.settled.notify()
 
-    async def _reserve(self, judge: Judge, at_most: Spent) -> None:
-        """Set aside what a call may use, once calls in flight have shown what they used."""
+    async def reserve(self, at_most: Spent, judge: Judge) -> None:
+        """Set aside what a call may use, once calls in flight have shown what they used.
+
+        Raises Stopped if the budget has no room for it.
+        """
         own = self.trackers[judge]
         while True:
             if self.stopping(judge):
                 raise Stopped
-            limit, of_judge = self.tracker.exceeded(at_most), own.exceeded(at_most)
+            limit, of_judge = self.exceeded(at_most, judge)
             if limit is None and of_judge is None:
                 self.tracker.reserve(at_most)
                 own.reserve(at_most)
@@ -210,11 +219,30 @@ class Caller:
                 raise Stopped
             if of_judge is not None and own.idle:
                 self.progress.over_budget = True
-                self._stop_judge(judge, f"another call could exceed its own {of_judge.removeprefix('the ')})")
+                self.stop_judge(judge, f"another call could exceed its own {of_judge.removeprefix('the ')})")
                 raise Stopped
             await self.settled.changed()
 
-    def _note(self, judge: Judge, failure: CallFailed) -> None:
+    def exceeded(self, at_most: Spent, judge: Judge) -> tuple[str | None, str | None]:
+        """The limit of the job, and of its judge, that a call could exceed."""
+        return self.tracker.exceeded(at_most), self.trackers[judge].exceeded(at_most)
+
+    def release(self, at_most: Spent, judge: Judge) -> None:
+        """The call is not made after all."""
+        for tracker in (self.tracker, self.trackers[judge]):
+            tracker.release(at_most)
+
+    def reopen(self, at_most: Spent, judge: Judge) -> None:
+        """A call that was counted as over, at its most, is under way again."""
+        for tracker in (self.tracker, self.trackers[judge]):
+            tracker.reopen(at_most)
+
+    def settle(self, at_most: Spent, judge: Judge, *, tokens: int | None, cost: float | None) -> Spent:
+        """The call is over; what it used, at its most where that is not known."""
+        self.trackers[judge].settle(at_most, tokens=tokens, cost=cost)
+        return self.tracker.settle(at_most, tokens=tokens, cost=cost)
+
+    def note(self, judge: Judge, failure: CallFailed) -> None:
         """Count a failed call, show the first of its kind, and stop where others will fare no better."""
         told = (judge, failure.kind)
         if told not in self._told and (failure.mends or failure.overlong):
@@ -225,23 +253,31 @@ class Caller:
         if self._dead[judge] >= self._give_up:
             remedy = "pay in" if failure.kind == "empty account" else "start the server"
             often = f"{self._dead[judge]} × {failure.kind} in a row"
-            self._stop_judge(judge, f"{often}): {failure}. To go on, {remedy} and start again")
+            self.stop_judge(judge, f"{often}): {failure}. To go on, {remedy} and start again")
 
     async def _sleep(self, judge: Judge, seconds: float) -> None:
         """Wait before another attempt, and for its turn; a stop ends it."""
         async with self.limits[judge].aside(lambda: self.stopping(judge)):
             await self._recorded()
-            try:
-                await asyncio.wait_for(self._halts[judge].wait(), timeout=seconds * self._patience)
-            except TimeoutError:
-                return
-            raise Stopped
+            await self.pause(judge, seconds)
+
+    async def pause(self, judge: Judge, seconds: float) -> None:
+        """Wait, unless to stop.
+
+        Raises Stopped.
+        """
+        try:
+            await asyncio.wait_for(self._halts[judge].wait(), timeout=seconds * self._patience)
+        except TimeoutError:
+            return
+        raise Stopped
 
     def say(self, message: str) -> None:
         """Tell the user, without keys."""
         self.progress.messages += (client.safe(message, self.where.values()),)
 
-    def _stop_judge(self, judge: Judge, why: str) -> None:
+    def stop_judge(self, judge: Judge, why: str) -> None:
+        """Ask a judge no more; the reason is shown after an opening bracket."""
         if not self._halts[judge].is_set():
             self._halts[judge].set()
             self.say(f"{judge.name} stopped ({why}")
@@ -253,10 +289,11 @@ class Caller:
         for limit in self.limits.values():
             limit.shared.notify()
 
-    def _cost(self, request: Request, answer: Answer) -> float | None:
-        if answer.prompt_tokens is None:
-            return None
-        return self.where[request.judge].cost(answer.prompt_tokens, answer.completion_tokens or 0)
+
+def _cost(where: Destination, answer: Answer) -> float | None:
+    if answer.prompt_tokens is None:
+        return None
+    return where.cost(answer.prompt_tokens, answer.completion_tokens or 0)
 
 
 def _wait(state: Any) -> float:

@@ -109,6 +109,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--reread", action="store_true", help="read stored replies without a verdict again; send nothing")
     add("--give-up", type=int, metavar="N", help="failures in a row of a dead server (20)")
     add("--write-job", metavar="FILE", help="write these options as a job file (.toml) and send nothing")
+    batch = "hand in batches: half the price, results within a day"
+    add("--batch", action="store_true", default=None, help=batch)
+    add("--batch-size", type=int, metavar="N", help="calls in one batch (10,000)")
     add("--dry-run", action="store_true", help="print the estimate and send nothing")
 
 
@@ -143,7 +146,7 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
             with written_whole(Path(options.write_job)) as part:
                 part.write_text(written(job, terms, known_options(), *facts), encoding="utf-8")
             return DONE
-        planned = plan(job, store, confirmed=terms.confirmed, again=terms.again)
+        planned = plan(job, store, confirmed=terms.confirmed, again=terms.again, batch=terms.batch)
         read = all(_say(one_line(sentence)) for sentence in (*notes, *planned.sentences))
         if options.dry_run:
             return DONE
@@ -159,6 +162,8 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
             again=terms.again,
             reread=terms.reread,
             give_up=terms.give_up,
+            batch=terms.batch,
+            batch_size=terms.batch_size,
         )
         last = _follow(run, interrupts)
     return _end(last, given["store"])
@@ -227,7 +232,7 @@ def _follow(run: Run, interrupts: _Interrupts) -> Progress:
 
     A reader that has gone (`2>&1 | head`) counts as Ctrl-C: nobody would see what is spent.
     """
-    handled, reported_at, told = 0, 0.0, 0
+    handled, reported_at, told, before = 0, 0.0, 0, ""
     while True:
         progress = run.wait(0.2)
         for message in progress.messages[told:]:
@@ -236,9 +241,11 @@ def _follow(run: Run, interrupts: _Interrupts) -> Progress:
         if progress.finished:
             return progress
         if time.monotonic() - reported_at >= LINE_SECONDS:
-            reported_at = time.monotonic()
-            if not _say(one_line(progress.sentence)):
+            reported_at, sentence = time.monotonic(), progress.sentence
+            # While batches wait there is nothing new for hours.
+            if sentence != before and not _say(one_line(sentence)):
                 interrupts.count = max(interrupts.count, 1)
+            before = sentence
         if interrupts.count > handled:
             handled = interrupts.count
             run.stop(at_once=handled > 1)

@@ -18,6 +18,7 @@ import time
 import urllib.request
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -55,6 +56,9 @@ TURN = 0.0005
 """Seconds that a thread may keep another waiting."""
 LONGEST_WAIT = 300.0
 """A server that asks to be left alone for longer is taken at this."""
+ANYTHING = [{"role": "user", "content": "."}]
+UNSENT = 60.0
+"""Messages and timeout of a call that is not sent."""
 MOST_TOKENS = 10**9
 """A count of tokens above this is no count: no call has so many."""
 KINDS = {429: "rate limit", 408: "timeout"}
@@ -182,14 +186,19 @@ async def ask(
     *,
     where: Destination,
     timeout: float,
+    instead: Callable[[httpx.Request], httpx.Response] | None = None,
+    named: Mapping[str, Any] | None = None,
 ) -> Answer:
     """One call, one attempt, to the server of `where` only.
+
+    instead : answers in the server's place, and nothing is sent.
+    named : parameters that the server was sent, if not these.
 
     Raises CallFailed.
     """
 
     litellm = library()
-    permit = Permit(origin=origin(where.address), local=where.local)
+    permit = Permit(origin=origin(where.address), local=where.local, instead=instead)
     leave = PERMIT.set(permit)
     begun = time.perf_counter()
     try:
@@ -211,9 +220,73 @@ async def ask(
     except asyncio.CancelledError:
         raise
     except Exception as error:
-        raise _failure(error, where, permit, parameters) from None
+        raise _failure(error, where, permit, parameters if named is None else named) from None
     finally:
         PERMIT.reset(leave)
+
+
+async def prepared(
+    model: str, messages: list[dict[str, str]], parameters: Mapping[str, Any], *, where: Destination
+) -> httpx.Request:
+    """The request that `ask` would send, with address, headers and body; nothing is sent.
+
+    Raises CallFailed if there is none.
+    """
+    taken: list[httpx.Request] = []
+
+    def keep(request: httpx.Request) -> httpx.Response:
+        taken.append(request)
+        return httpx.Response(503)
+
+    try:
+        await ask(model, messages, parameters, where=where, timeout=UNSENT, instead=keep)
+    except CallFailed:
+        if not taken:
+            raise
+    return taken[0]
+
+
+async def recalled(
+    model: str, response: httpx.Response, parameters: Mapping[str, Any], *, where: Destination
+) -> Answer:
+    """Read an answer that the server gave earlier to a call with these parameters, as `ask` reads one.
+
+    Raises CallFailed.
+    """
+    # The parameters may be such as litellm refuses by itself, and the answer is there whatever it says.
+    return await ask(
+        model, ANYTHING, {}, where=where, timeout=UNSENT, instead=lambda _: response, named=parameters
+    )
+
+
+async def send(
+    method: str, url: str, *, where: Destination, timeout: float, **content: Any
+) -> httpx.Response:
+    """A request beside the calls, such as of a batch, to the server of `where` only.
+
+    Raises CallFailed.
+    """
+    permit = Permit(origin=origin(where.address), local=where.local)
+    client: httpx.AsyncClient = library().aclient_session
+    leave = PERMIT.set(permit)
+    try:
+        response = await client.request(method, url, timeout=timeout, **content)
+        if response.is_success:
+            return response
+        raise ValueError(_words(response))
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:
+        raise _failure(error, where, permit, {}) from None
+    finally:
+        PERMIT.reset(leave)
+
+
+def _words(response: httpx.Response) -> str:
+    """What a server says of a request that it does not serve."""
+    with suppress(ValueError, TypeError, KeyError):
+        return str(response.json()["error"]["message"])
+    return response.text or f"HTTP {response.status_code}"
 
 
 def _answer(response: Any, where: Destination, seconds: float) -> Answer:
@@ -359,11 +432,13 @@ class Permit:
     """Permission for one request.
 
     local : to this machine, so never through a proxy.
+    instead : answers in the server's place.
     status, headers : of the server's answer.  refusal : why nothing was sent.
     """
 
     origin: Origin
     local: bool
+    instead: Callable[[httpx.Request], httpx.Response] | None = None
     sent: bool = False
     status: int | None = None
     headers: httpx.Headers | None = None
@@ -409,7 +484,10 @@ class Gate(httpx.AsyncBaseTransport):
             raise permit.error or httpx.ConnectError("a call is sent once", request=request)
         permit.sent = True
         try:
-            response = await self._way(request.url, local=permit.local).handle_async_request(request)
+            if permit.instead is not None:
+                response = permit.instead(request)
+            else:
+                response = await self._way(request.url, local=permit.local).handle_async_request(request)
         except Exception as error:
             permit.error = error
             raise

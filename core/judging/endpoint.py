@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import ipaddress
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from ..errors import InvalidOption
@@ -34,9 +35,22 @@ REDIRECTING = {
     "cohere": ("COHERE",),
     "cohere_chat": ("COHERE",),
     "fireworks_ai": ("FIREWORKS",),
+    "vertex_ai": ("VERTEXAI", "VERTEX"),
 }
 """What else than the provider's name may begin the variables from which its client takes a base URL."""
 
+CLOUDS = {
+    "azure": None,
+    "bedrock": ("boto3", "boto3"),
+    "vertex_ai": ("google.auth", "google-cloud-aiplatform"),
+}
+"""Providers that litellm signs in to by variables of its own → the module and the package that it needs."""
+CLOUD_HOST = re.compile(
+    r"bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com|(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com|"
+    r"[a-z0-9-]+\.(?:openai|cognitiveservices|services\.ai)\.azure\.com"
+)
+BATCHING = ("openai", "anthropic")
+"""Providers whose batches are known here."""
 NO_KEY = "none-needed"
 """Sent to servers that ask for no key: clients of the OpenAI format must send one."""
 NAME = re.compile(r"[0-9a-z._:-]+")
@@ -69,6 +83,11 @@ class Destination:
         """Of the server, as a URL."""
         return self.base_url or f"https://{self.host}"
 
+    @property
+    def halved(self) -> Destination:
+        """The same at half the price, which is that of calls in a batch."""
+        return self if self.price is None else replace(self, price=(self.price[0] / 2, self.price[1] / 2))
+
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """What so many tokens cost; None if the price is unknown."""
         if self.price is None:
@@ -94,6 +113,7 @@ def destination(
     NotConfirmed : another host than this machine and the known providers.
     InvalidOption : no provider known under this name and no base URL, or the key is missing.
     """
+    _check_package(judge)
     host, base = host_of(judge), _base(judge)
     if not trusted(host) and host not in {name.lower() for name in confirmed}:
         raise NotConfirmed(
@@ -105,7 +125,7 @@ def destination(
     price = None
     if judge.price is not None:
         price = judge.price[0] / 1e6, judge.price[1] / 1e6
-    elif HOSTS.get(judge.provider) == host:
+    elif HOSTS.get(judge.provider) == host or CLOUD_HOST.fullmatch(host):
         price = listed_price(judge.model)
     return Destination(
         host=host,
@@ -125,25 +145,35 @@ def host_of(judge: Judge) -> str:
     base, known = _base(judge), HOSTS.get(judge.provider)
     if base is not None:
         return _host(base)
+    if judge.provider == "bedrock":
+        return f"bedrock-runtime.{_environment('AWS_REGION_NAME', 'AWS_REGION') or 'us-west-2'}.amazonaws.com"
+    if judge.provider == "vertex_ai":
+        place = _environment("VERTEXAI_LOCATION", "VERTEX_LOCATION") or "us-central1"
+        return "aiplatform.googleapis.com" if place == "global" else f"{place}-aiplatform.googleapis.com"
+    if judge.provider == "azure":
+        raise InvalidOption(
+            "{model} needs the address of your resource: put it into the environment variable AZURE_API_BASE",
+            model=judge.model,
+        )
     if known is None:
         raise InvalidOption(
             "{model}: {provider!r} is not a known provider ({known}); give the {option:base_url} of a "
             "server that speaks the OpenAI format, with {option:model openai/NAME}",
             model=judge.model,
             provider=judge.provider,
-            known=sorted(HOSTS),
+            known=sorted([*HOSTS, *CLOUDS]),
         )
     return known
 
 
 def trusted(host: str) -> bool:
     """Whether texts go to this host without asking: this machine, or a known provider."""
-    return _is_loopback(host) or host in HOSTS.values()
+    return _is_loopback(host) or host in HOSTS.values() or CLOUD_HOST.fullmatch(host) is not None
 
 
 def key_variable(judge: Judge) -> str | None:
     """Name of the variable that holds the key of a judge; None where none is sent."""
-    if judge.key_env is not None:
+    if judge.key_env is not None or judge.provider in CLOUDS:
         return judge.key_env
     host = host_of(judge)
     owners = [provider for provider, place in HOSTS.items() if place == host]
@@ -161,7 +191,31 @@ def _base(judge: Judge) -> str | None:
     """The judge's base URL, or one that the provider's client would take from the environment by itself."""
     beginnings = (judge.provider.upper(), *REDIRECTING.get(judge.provider, ()))
     names = [f"{begun}_{ending}" for begun in beginnings for ending in ("BASE_URL", "API_BASE")]
-    return next(filter(None, [judge.base_url, *map(os.environ.get, names)]), None)
+    if judge.provider == "bedrock":
+        names.append("AWS_BEDROCK_RUNTIME_ENDPOINT")
+    return judge.base_url or _environment(*names)
+
+
+def _environment(*names: str) -> str | None:
+    """The first of these variables that holds something."""
+    return next(filter(None, map(os.environ.get, names)), None)
+
+
+def _check_package(judge: Judge) -> None:
+    """A cloud's own sign-in may need a package that is not there.
+
+    Raises InvalidOption.
+    """
+    needed = CLOUDS.get(judge.provider)
+    if needed is None:
+        return
+    module, package = needed
+    try:
+        there = importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        there = False
+    if not there:
+        raise InvalidOption(f"{judge.model} needs the package {package}: pip install {package}")
 
 
 def _host(base: str) -> str:
@@ -216,11 +270,11 @@ def _headers(judge: Judge, keys: dict[str, str]) -> dict[str, str]:
     return found
 
 
-def _key(judge: Judge, keys: dict[str, str]) -> str:
-    """The key that is sent. A provider's own key goes to that provider only."""
+def _key(judge: Judge, keys: dict[str, str]) -> str | None:
+    """The key that is sent; None: litellm signs in. A provider's own key goes to that provider only."""
     name = key_variable(judge)
     if name is None:
-        return NO_KEY
+        return keys.get("AZURE_API_KEY") if judge.provider in CLOUDS else NO_KEY
     found = keys.get(name) or os.environ.get(name)
     if not found:
         raise InvalidOption(f"{judge.model} needs a key: put it into the environment variable {name}")

@@ -177,6 +177,7 @@ class Terms:
     again : statuses of replies that are asked for again.  reread : read stored replies again, send nothing.
     give_up : failures in a row of a server that is not there or an account that is empty, after which a
         judge is asked no more.
+    batch : calls are handed in together, at half the price; of at most `batch_size`.
     """
 
     concurrency: int = 16
@@ -185,6 +186,8 @@ class Terms:
     again: tuple[str, ...] = ()
     reread: bool = False
     give_up: int = 20
+    batch: bool = False
+    batch_size: int = 10_000
 
     def __post_init__(self) -> None:
         for status in self.again:
@@ -192,8 +195,9 @@ class Terms:
                 raise InvalidOption(
                     "{option} {status}: one of {allowed}", option="again", status=status, allowed=AGAIN
                 )
-        if self.give_up < 1:
-            raise InvalidOption("{option} {given}: 1 or more", option="give_up", given=self.give_up)
+        for name in ("give_up", "batch_size"):
+            if getattr(self, name) < 1:
+                raise InvalidOption("{option} {given}: 1 or more", option=name, given=getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -309,7 +309,7 @@ class Writer:
                 try:
                     await self._write(left[:1], ())
                 except UNSTORABLE as error:
-                    await self._write([_poison(left[0], error)], ())
+                    await self._write([poison(left[0], error)], ())
                 left.pop(0)
         except Exception as error:
             self._calls = [*calls, *self._calls]
@@ -318,7 +318,7 @@ class Writer:
             self._broken(str(error))
 
 
-def _poison(reply: Reply, error: Exception) -> Reply:
+def poison(reply: Reply, error: Exception) -> Reply:
     """A reply that cannot be stored, as a failed one."""
     why = f"The reply cannot be stored ({type(error).__name__}: {error})".encode("utf-8", "replace").decode()
     nothing: dict[str, Any] = dict.fromkeys(

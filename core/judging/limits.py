@@ -170,6 +170,11 @@ class BudgetTracker:
             calls if self.budget.calls is None else max(0, min(calls, self.budget.calls - self.spent.calls))
         )
 
+    def reopen(self, most: Spent) -> None:
+        """A call that was counted as over, at its most, is under way again."""
+        self.spent = _sum(self.spent, most, sign=-1)
+        self.reserve(most)
+
     @property
     def idle(self) -> bool:
         """No call is in flight."""

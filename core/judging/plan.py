@@ -7,14 +7,16 @@ import time
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Literal
 
 from ..errors import InvalidOption, Message
 from ..interpretation.format import count, duration, upwards
 from ..store import Store
+from ..store.batches import waiting
 from ..store.ledger import Ledger, Reply, Spent
 from . import client
-from .endpoint import Destination, destination
+from .endpoint import BATCHING, Destination, destination
 from .job import Budget, Job, Judge
 from .ledger_rows import check_free, ledger_of
 from .prompts import Request, new_fence
@@ -34,7 +36,8 @@ BYTES_AND_FRAME = 16
 class Plan:
     """What is left to do of a job, before it starts.
 
-    calls : requests without an answer; answered : those with one, which are not sent again.
+    calls : requests without an answer; answered : those with one, which are not sent again; waiting : those
+        in batches that were handed in before.
     further_calls : most calls that replies may lead to (APOCJudge), beside `calls`; the rest counts them in.
     prompt_tokens : about.  completion_tokens : at most.
     likely : cost that is likely, from the lengths of the prompts and replies of `USUAL_REPLY` tokens.
@@ -47,6 +50,7 @@ class Plan:
     job_id: str
     calls: int
     answered: int
+    waiting: int
     further_calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -62,6 +66,8 @@ class Plan:
         """The plan in words."""
         more = f" and up to {self.further_calls:,} more where verdicts contradict each other"
         sentences = [f"{self.calls:,} calls to {', '.join(self.hosts)}{more if self.further_calls else ''}"]
+        if self.waiting:
+            sentences.append(f"{self.waiting:,} requests wait in batches, whose results are fetched")
         if self.answered:
             sentences.append(f"{self.answered:,} requests were answered before and are not sent again")
         sentences.append(
@@ -97,14 +103,16 @@ def plan(
     confirmed: Iterable[str] = (),
     keys: dict[str, str] | None = None,
     again: Collection[str] = (),
+    batch: bool = False,
 ) -> Plan:
     """What is left to do of a job. Sends nothing.
 
-    again : statuses of replies that are asked for again.
+    again : statuses of replies that are asked for again.  batch : calls are handed in as batches.
 
     Raises
     ------
-    InvalidOption : a key or provider is missing, or votes under the same names are stored from elsewhere.
+    InvalidOption : a key or provider is missing, or has no batches; or votes under the same names are stored
+        from elsewhere.
     NotConfirmed : texts would go to a host that nobody confirmed.
     TooFewLabels, NoUsableVotes, UnreadableFile : examples, stored samples or prompts are missing.
     """
@@ -112,15 +120,19 @@ def plan(
         judge: destination(judge, confirmed=confirmed, keys=keys, listed_price=client.listed_price)
         for judge in job.models
     }
+    if batch:
+        _check_batching(job)
     ledger = ledger_of(job, store)
     first = stages(job, store)[0]({})
     known = known_replies(ledger, first)
     check_free(job, store, first, known, ledger)
-    missing = [request for request in first if not done(known.get(request.key), again)]
+    wait = {key for batch in waiting(store, [request.key for request in first]) for key in batch.calls}
+    missing = [r for r in first if r.key not in wait and not done(known.get(r.key), again)]
     later = further(job, known, ledger.answered)
     fence, prompt_tokens, completion_tokens, cost, likely = new_fence(), 0, 0, 0.0, 0.0
     for request in (*missing, *later):
         place, messages = where[request.judge], request.messages(fence)
+        place = place.halved if batch else place
         about, longest = (
             sum(_tokens(message["content"]) for message in messages),
             request.parameters()["max_tokens"],
@@ -137,7 +149,8 @@ def plan(
     return Plan(
         job_id=job_id(job, first),
         calls=len(missing),
-        answered=len(first) - len(missing),
+        answered=len(first) - len(missing) - len(wait),
+        waiting=len(wait),
         further_calls=len(later),
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
@@ -148,6 +161,17 @@ def plan(
         destinations=where,
         statuses=Counter(known[request.key].status for request in first if request.key in known),
     )
+
+
+def _check_batching(job: Job) -> None:
+    for judge in job.models:
+        if judge.provider not in BATCHING:
+            raise InvalidOption(
+                "{option} goes with models of {known}; {model} is none: leave it out",
+                option="batch",
+                known=" and ".join(BATCHING),
+                model=judge.model,
+            )
 
 
 def known_replies(ledger: Ledger, requests: Sequence[Request]) -> dict[str, Reply]:
@@ -221,6 +245,8 @@ class Progress:
     charged : what the limit of cost counts: calls whose use is not known at the most that they may have used.
     likely : cost of all of the job, from the replies of this run; None until there are `ENOUGH`.
     longest : longest reply that was asked for, in tokens.  over_budget : a limit ended the run.
+    waiting : calls in batches whose results are not there yet; due : when they are at the latest, in UTC.
+    halved, halved_cost : calls in batches whose results this run fetched, at half the price.
     messages : failures in the provider's words, and why judges or the run stopped.
     judges : how far each judge is, by name.
     """
@@ -244,6 +270,10 @@ class Progress:
     likely: float | None = None
     longest: int = 0
     over_budget: bool = False
+    waiting: int = 0
+    due: datetime | None = None
+    halved: int = 0
+    halved_cost: float = 0.0
     messages: tuple[str, ...] = ()
     judges: dict[str, Share] = field(default_factory=dict)
 
@@ -275,6 +305,8 @@ class Progress:
         if self.cost is None:
             return "price unknown"
         words = f"cost {self.cost:,.4g}"
+        if self.halved:
+            words += f", {self.halved_cost:,.4g} of it at half the price ({self.halved:,} calls in batches)"
         if self.charged is not None and self.charged > self.cost * 1.000001 + 1e-12:
             words += f" ({self.charged:,.4g} with calls of unknown use at their most, which a limit counts)"
         if self.likely is not None and not self.finished:
@@ -286,25 +318,19 @@ class Progress:
         """What can be done about replies of this run that gave no verdict."""
         found = []
         if cut := self.statuses["cut_off"]:
-            found.append(
-                Message(
-                    "{n} cut off at {longest} tokens: {option:again cut_off} with "
-                    "{option:reply_tokens {more}} asks for those alone",
-                    option="again",
-                    n=f"{cut:,} {'reply was' if cut == 1 else 'replies were'}",
-                    longest=f"{self.longest:,}",
-                    more=4 * self.longest,
-                )
+            words = (
+                "{n} cut off at {longest} tokens: {option:again cut_off} with "
+                "{option:reply_tokens {more}} asks for those alone"
             )
+            n = f"{cut:,} {'reply was' if cut == 1 else 'replies were'}"
+            longest, more = f"{self.longest:,}", 4 * self.longest
+            found.append(Message(words, option="again", n=n, longest=longest, more=more))
         if odd := self.statuses["unparsed"]:
-            found.append(
-                Message(
-                    "{n} could not be read: {option:again unparsed} asks for those alone, {option:reread} "
-                    "reads the stored ones again after an update, without a call",
-                    option="again",
-                    n=f"{odd:,} {'reply' if odd == 1 else 'replies'}",
-                )
+            words = (
+                "{n} could not be read: {option:again unparsed} asks for those alone, {option:reread} "
+                "reads the stored ones again after an update, without a call"
             )
+            found.append(Message(words, option="again", n=f"{odd:,} {'reply' if odd == 1 else 'replies'}"))
         return tuple(found)
 
     @property
@@ -313,6 +339,11 @@ class Progress:
         parts = [f"{self.answered:,} of {self.planned:,} answered", f"{self.rate:.1f}/s"]
         if self.seconds_left is not None and not self.finished:
             parts.append(f"{duration(self.seconds_left)} left")
+        if self.waiting:
+            until = (
+                "" if self.due is None else f" with results by {self.due:%Y-%m-%d %H:%M} UTC at the latest"
+            )
+            parts.append(f"{self.waiting:,} wait in batches{until}")
         parts += [self.price, f"{self.in_flight} of {self.limit} in flight"]
         parts += [f"{n:,} {status}" for status, n in self.statuses.items() if status != "ok" and n]
         parts += [f"{n:,} × {kind}" for kind, n in self.failures.items() if n]

@@ -32,6 +32,8 @@ def start(
     again: Iterable[str] = (),
     reread: bool = False,
     give_up: int = 20,
+    batch: bool = False,
+    batch_size: int = 10_000,
     on_progress: Callable[[Progress], None] | None = None,
     patience: float = 1.0,
 ) -> Run:
@@ -46,6 +48,7 @@ def start(
     again : statuses of replies that are asked for again; each keeps its reply until there is a better one.
     reread : read stored replies without a verdict again, and send nothing.
     give_up : calls in a row to a server that is not there or an empty account, after which a judge stops.
+    batch, batch_size : hand calls in as batches of at most so many, at half the price.
     on_progress : called on the run's own thread after each group of replies is stored.
     patience : factor on waits between attempts.
 
@@ -64,9 +67,11 @@ def start(
         again=tuple(again),
         reread=reread,
         give_up=give_up,
+        batch=batch,
+        batch_size=batch_size,
     )
     with _STARTING:
-        planned = plan(job, store, confirmed=terms.confirmed, keys=keys, again=terms.again)
+        planned = plan(job, store, confirmed=terms.confirmed, keys=keys, again=terms.again, batch=batch)
         planned.check_budget(terms.budget)
         going_on = running(store, planned.job_id)
         if going_on is not None:
@@ -124,6 +129,8 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
         again=terms.again,
         reread=terms.reread,
         give_up=terms.give_up,
+        batch=terms.batch,
+        batch_size=terms.batch_size,
         on_progress=forget_complete,
     )
     _remember(store, run.job_id, job, terms)

@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..errors import AppellateError, InvalidOption
-from ..store import Store
+from ..store import Store, batches
+from ..store.batches import Batch
 from ..store.ledger import Call, Reply, Spent
 from . import client
+from .batch import Batches
 from .caller import Caller, Stopped
 from .job import Budget, Job, Judge, Terms
 from .ledger_rows import Writer, ledger_of, load_rows
@@ -210,23 +212,62 @@ class Run:
     async def _send_all(self, mine: Sequence[Request]) -> None:
         """Send what has no reply yet of requests that no other job has in flight."""
         # Looked up after they were claimed: what another job got until then is there.
-        await self._take_over(mine)
+        waiting = await asyncio.to_thread(batches.waiting, self._store, [request.key for request in mine])
+        wait = {key for batch in waiting for key in batch.calls}
+        await self._take_over(mine, wait)
         by_judge = defaultdict(list)
         for request in mine:
-            if not done(self._known.get(request.key), self.terms.again):
+            if request.key not in wait and not done(self._known.get(request.key), self.terms.again):
                 by_judge[request.judge].append(request)
         self._report()
-        if self.terms.reread or not by_judge:
+        if self.terms.reread:
             return
+        handed_in = self._hand_in(waiting, {request.key: request for request in mine}, by_judge)
         leased = self._leased(by_judge)
         if leased:
             await asyncio.to_thread(self._ledger.lease, leased)
         try:
-            await asyncio.gather(*(self._dispatch(judge, each) for judge, each in by_judge.items()))
+            sent = (self._dispatch(judge, each) for judge, each in by_judge.items())
+            await asyncio.gather(*handed_in, *sent)
         finally:
             await self._writer.recorded()
             if leased:
                 await asyncio.to_thread(self._ledger.release, leased)
+
+    def _hand_in(
+        self, waiting: Sequence[Batch], of: dict[str, Request], by_judge: dict[Judge, list[Request]]
+    ) -> list[Awaitable[None]]:
+        """What fetches the batches that wait, and hands in what is taken out of `by_judge`."""
+        earlier = defaultdict(list)
+        for batch in waiting:
+            earlier[of[next(iter(batch.calls))].judge].append(batch)
+        fresh = {judge: by_judge.pop(judge) for judge in tuple(by_judge)} if self.terms.batch else {}
+        return [
+            self._batched(judge, fresh.get(judge, []), earlier[judge], of) for judge in {**earlier, **fresh}
+        ]
+
+    async def _batched(
+        self, judge: Judge, requests: Sequence[Request], waiting: Sequence[Batch], of: dict[str, Request]
+    ) -> None:
+        made = Batches(
+            self._caller,
+            self._store,
+            self.job.dataset,
+            self.terms,
+            ledger=self._ledger,
+            known=self._known,
+            spent=self._spent,
+            stored=self._stored,
+        )
+        task = asyncio.create_task(made.run(judge, requests, waiting, of))
+        self._tasks.add(task)
+        try:
+            await task
+        except asyncio.CancelledError:
+            pass
+        except BaseException as error:
+            self._fail(f"{type(error).__name__}: {error}")
+            self._end()
 
     def _leased(self, by_judge: Mapping[Judge, Sequence[Request]]) -> list[Call]:
         """A call, at its most, for each place in flight: they count if this process is killed.
@@ -249,8 +290,11 @@ class Run:
             ]
         return calls
 
-    async def _take_over(self, requests: Sequence[Request]) -> None:
-        """Know what the store has of these replies, and give the data set those that it lacks."""
+    async def _take_over(self, requests: Sequence[Request], wait: Collection[str]) -> None:
+        """Know what the store has of these replies, and give the data set those that it lacks.
+
+        wait : keys of those that wait in a batch, for a better reply if there is one.
+        """
         keys = [request.key for request in requests]
         voters = {request.voter for request in requests if request.task == "vote"}
         found = await asyncio.to_thread(self._ledger.answered, keys)
@@ -263,8 +307,10 @@ class Run:
             await self._read_again(requests)
         for request in requests:
             if request.key in found:
-                self._progress.add(self._known[request.key], self.terms.again)
-                self._progress.share(request.judge.name).count(self._known[request.key], self.terms.again)
+                kept = self._known[request.key]
+                again = (kept.status,) if request.key in wait else self.terms.again
+                self._progress.add(kept, again)
+                self._progress.share(request.judge.name).count(kept, again)
 
     async def _read_again(self, requests: Sequence[Request]) -> None:
         """Read stored replies without a verdict again; a verdict that is there stays as it is."""

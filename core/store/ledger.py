@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..schema import CONFIDENCE_KINDS, STATUSES
+from .batches import leave
 from .connection import Change, Database, Snapshot
 from .load import count_anew, fill_comparisons, fill_gold, fill_names, fill_texts, insert_votes
 
@@ -96,11 +97,13 @@ class Call:
     """A call that was made for a request, whatever came of it.
 
     tokens, cost : what it used; where that is unknown, the most that it may have used. cost None: no price.
+    batch : the batch that it is or was in: while it waits `Batch.id`, then its name at the provider.
     """
 
     key: str
     tokens: int
     cost: float | None
+    batch: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,17 +355,27 @@ class Ledger:
                 {"dataset": self._dataset},
             )
 
-    def write(self, replies: Sequence[Reply], *, calls: Sequence[Call] = (), instead: bool = False) -> int:
+    def write(
+        self,
+        replies: Sequence[Reply],
+        *,
+        calls: Sequence[Call] = (),
+        instead: bool = False,
+        batch: str | None = None,
+    ) -> int:
         """Keep replies, their votes and what calls used together, or none of it.
 
         A reply that the data set has is not kept again, nor a vote where there is one; the number of votes
         that found their place taken by another request is returned. A reply takes the place of one without
         a verdict to the same request; `instead`: also of other replies that voted at its place.
+        batch : `Batch.id` of the batch in which these calls were; they wait there no more.
         """
         with self._one_at_a_time:
-            return self._write(replies, calls, instead)
+            return self._write(replies, calls, instead, batch)
 
-    def _write(self, replies: Sequence[Reply], calls: Sequence[Call], instead: bool) -> int:
+    def _write(
+        self, replies: Sequence[Reply], calls: Sequence[Call], instead: bool, batch: str | None
+    ) -> int:
         entered, looked, self._entered, self._looked = self._entered, self._looked, -1, -1
         judges = {reply.judge for reply in replies if reply.task == "vote"}
         with self._store.change() as change:
@@ -377,6 +390,8 @@ class Ledger:
                 gone |= self._others_at(change, replies)
             freed = self._forget(change, gone) if gone else set()
             fresh, votes, lost = self._new(replies, gone, freed)
+            if batch is not None:
+                leave(change, batch, [call.key for call in calls])
             self._insert(change, fresh, votes, calls)
             self._votes.count(change, {*freed, *(vote.place for vote in votes)})
         # `change` raises the version by one; what anybody else changes will show as another number.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..schema import CONFIDENCE_KINDS, FORMS, STATUSES, Kind
 from .cells import TABLES as CELL_TABLES
 
-VERSION = "4"
+VERSION = "5"
 
 # No keys or constraints: a primary key costs 7 times the loading time and 17 times the file. Text lives in
 # dictionaries and in `details`, which has rows only for votes that need one, so counting reads integers only.
@@ -57,10 +57,12 @@ create table if not exists replies (
     confidence_kind varchar, rationale varchar, body varchar, raw varchar, prompt_hash varchar,
     temperature double, attempts integer,
     prompt_tokens bigint, completion_tokens bigint, cost double, seconds double, received_at timestamp);
-create table if not exists calls (key varchar, dataset varchar, tokens bigint, cost double);
+create table if not exists calls (key varchar, dataset varchar, tokens bigint, cost double, batch varchar);
+create table if not exists batches (id varchar, dataset varchar, name varchar, left_out varchar,
+                                    made_at timestamp);
 create table if not exists jobs (id varchar, dataset varchar, job varchar, started_at timestamp);
 """
-NAMED_BY_DATASET = ("replies", "calls", "jobs")
+NAMED_BY_DATASET = ("replies", "calls", "batches", "jobs")
 """Tables whose column `dataset` holds the name of a data set, not its number."""
 
 TABLES = VOTE_TABLES + ROW_TABLES + LEDGER_TABLES + CELL_TABLES
@@ -89,10 +91,13 @@ REFERENCES: dict[str, dict[str, str]] = {
 }
 """Columns that hold the number of a row of another table, and which."""
 
+# Tables of the ledger that are there already lack the columns that came since.
+_LEDGER = LEDGER_TABLES + "alter table calls add column if not exists batch varchar;"
 UPGRADES = {
     "1": ROW_TABLES + LEDGER_TABLES + CELL_TABLES,
-    "2": LEDGER_TABLES + CELL_TABLES,
-    "3": CELL_TABLES,
+    "2": _LEDGER + CELL_TABLES,
+    "3": _LEDGER + CELL_TABLES,
+    "4": _LEDGER,
 }
 """Layout of an older store → what brings it to the present one. Its rows stay as they are."""
 

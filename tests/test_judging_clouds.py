@@ -1,0 +1,118 @@
+"""Azure, Bedrock and Vertex as people set them up: by variables of litellm, and nothing invented is sent."""
+
+from __future__ import annotations
+
+import pytest
+from aiohttp import web
+from judging_jobs import collect, pairs
+from judging_server import Server
+
+from core.errors import InvalidOption
+from core.judging.client import listed_price
+from core.judging.endpoint import NotConfirmed, destination
+from core.judging.job import Job, Judge
+from core.store import Store
+
+SECRET = "planted/secret-0c9f"
+VARIABLES = ("AZURE_API_BASE", "AZURE_API_KEY", "AZURE_AD_TOKEN", "AWS_REGION_NAME", "AWS_REGION")
+VARIABLES += ("AWS_BEDROCK_RUNTIME_ENDPOINT", "AWS_BEARER_TOKEN_BEDROCK", "AWS_PROFILE", "VERTEXAI_LOCATION")
+
+
+class Clouds(Server):
+    """Azure's and Bedrock's addresses in front of the simulated judges."""
+
+    def app(self) -> web.Application:
+        app = super().app()
+        self.headers: list[dict[str, str]] = []
+        app.router.add_post("/openai/deployments/{model}/chat/completions", self._azure)
+        app.router.add_post("/model/{model}/converse", self._bedrock)
+        return app
+
+    async def _azure(self, request: web.Request) -> web.StreamResponse:
+        self.headers.append(dict(request.headers))
+        return await self._chat(request)
+
+    async def _bedrock(self, request: web.Request) -> web.Response:
+        self.headers.append(dict(request.headers))
+        asked = await request.json()
+        parts = [*asked.get("system", ()), *asked["messages"][0]["content"]]
+        text = "\n".join(part["text"] for part in parts if "text" in part)
+        body = {"model": "fair", "messages": [{"role": "user", "content": text}]}
+        said = self.completion(body, None)
+        return web.json_response(
+            {
+                "output": {
+                    "message": {
+                        "role": "assistant",
+                        "content": [{"text": said["choices"][0]["message"]["content"]}],
+                    }
+                },
+                "stopReason": "end_turn",
+                "usage": {"inputTokens": 9, "outputTokens": 4, "totalTokens": 13},
+            }
+        )
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def votes(model: str) -> list[str]:
+    with Store.open(None) as store:
+        last = collect(
+            Job(dataset="d", items=pairs(2), judges=(Judge(model=model, price=(1.0, 1.0)),), votes=2), store
+        )
+        assert (last.state, last.left) == ("done", 0), last.messages
+        return store.export()["status"].to_pylist()
+
+
+def test_azure(monkeypatch):
+    with Clouds() as server:
+        monkeypatch.setenv("AZURE_API_BASE", server.url.removesuffix("/v1"))
+        monkeypatch.setenv("AZURE_API_KEY", SECRET)
+        monkeypatch.setenv("AZURE_API_VERSION", "2024-06-01")
+        assert votes("azure/fair") == ["ok"] * 4
+        assert {headers["api-key"] for headers in server.headers} == {SECRET}
+        assert not any("none-needed" in str(headers) for headers in server.headers)
+
+
+def test_bedrock_signs_its_requests(monkeypatch):
+    pytest.importorskip("boto3")
+    with Clouds() as server:
+        monkeypatch.setenv("AWS_BEDROCK_RUNTIME_ENDPOINT", server.url.removesuffix("/v1"))
+        monkeypatch.setenv("AWS_REGION_NAME", "eu-west-1")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAPLANTED")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+        assert votes("bedrock/meta.llama3-8b-instruct-v1:0") == ["ok"] * 4
+        for headers in server.headers:
+            assert "Credential=AKIAPLANTED/" in headers["Authorization"]
+            assert "/eu-west-1/bedrock/" in headers["Authorization"]
+            assert SECRET not in str(headers)
+            assert "none-needed" not in str(headers)
+
+
+def test_where_calls_go_without_an_address(monkeypatch):
+    pytest.importorskip("boto3")
+    monkeypatch.setenv("AWS_REGION_NAME", "eu-west-1")
+    found = destination(Judge(model="bedrock/x"))
+    assert (found.host, found.base_url, found.key) == ("bedrock-runtime.eu-west-1.amazonaws.com", None, None)
+    monkeypatch.setenv("AZURE_API_BASE", "https://mine.openai.azure.com")
+    found = destination(Judge(model="azure/gpt-4o"), listed_price=listed_price)
+    assert (found.host, found.key) == ("mine.openai.azure.com", None)
+    assert found.price is not None
+    # Anybody can have an address that only looks like it.
+    for host in ("https://bedrock-runtime.eu-west-1.amazonaws.com.example.org", "https://s3.amazonaws.com"):
+        with pytest.raises(NotConfirmed):
+            destination(Judge(model="bedrock/x", base_url=host))
+
+
+def test_what_is_missing_is_named(monkeypatch):
+    with pytest.raises(InvalidOption, match="AZURE_API_BASE"):
+        destination(Judge(model="azure/gpt-4o"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InvalidOption, match="pip install boto3"):
+        destination(Judge(model="bedrock/x"))
+    with pytest.raises(InvalidOption, match="pip install google-cloud-aiplatform"):
+        destination(Judge(model="vertex_ai/gemini-pro"))
