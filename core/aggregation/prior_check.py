@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..records import BoolArray, FloatArray, VoteCells
+from ..records import BoolArray, FloatArray, IntArray, VoteCells
 from . import btd
 from .solver import probabilities
 
@@ -26,13 +26,16 @@ This and the next two were chosen by simulation (benchmarks/shrinkage.py), on ot
 TRANSFER = 0.04
 """Largest MAE that the tasks of a prior lose on average when the others decide them."""
 
-DIRECTION = 0.1
-"""Least mean |p(+1) − p(−1)| that the prior forecasts: judges that tell nothing are no model of one."""
+EVIDENCE = 1.0
+"""Least log likelihood ratio of the decided labels, the prior's forecast of their sides against a coin's: it
+asks that this judge's votes, and the prior's, tell which response is better."""
 
 FEWEST_TASKS = 3
 """Tasks or judges that the transfer is known from."""
 
 _ADDED = 0.25
+_RAREST = 1e-3
+"""Least chance that a forecast may give to a side, so that no single label decides."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -40,14 +43,14 @@ class PriorChecks:
     """What each calibration set says of a prior, (sets,) each.
 
     misfit : T, in standard deviations.  limit : what T must be below.
-    direction : mean |p(+1) − p(−1)| that the prior forecasts for the set.
+    evidence : ln L, the likelihood of the decided labels' sides under the prior over that under a coin.
     transfer : mean loss in MAE of the tasks that the prior is pooled from, each decided by the others; NaN
         where there are fewer than FEWEST_TASKS, or their votes are not given.
     """
 
     misfit: FloatArray
     limit: FloatArray
-    direction: FloatArray
+    evidence: FloatArray
     transfer: FloatArray
 
     @property
@@ -61,14 +64,14 @@ class PriorChecks:
         return np.asarray(self.transfer >= TRANSFER)
 
     @property
-    def without_direction(self) -> BoolArray:
-        """The judges of the prior tell too little."""
-        return np.asarray(self.direction < DIRECTION)
+    def no_better_than_a_coin(self) -> BoolArray:
+        """The prior does not forecast the sides of decided labels."""
+        return np.asarray(self.evidence < EVIDENCE)
 
     @property
     def used(self) -> BoolArray:
         """No check speaks against the prior."""
-        return ~(self.unlike_labels | self.unlike_tasks | self.without_direction)
+        return ~(self.unlike_labels | self.unlike_tasks | self.no_better_than_a_coin)
 
     def reason(self, place: int = 0) -> str:
         """Why a set does not use the prior; empty where it does."""
@@ -83,8 +86,11 @@ class PriorChecks:
                 f"its tasks or judges are not alike (deciding each by the others costs "
                 f"{self.transfer[place]:.3f} of MAE, below {TRANSFER:g} needed)"
             )
-        if self.without_direction[place]:
-            found.append("its judges hardly tell which response is better")
+        if self.no_better_than_a_coin[place]:
+            found.append(
+                f"it does not forecast which response is better (ln L {self.evidence[place]:.1f} against "
+                f"a coin, at least {EVIDENCE:g} needed)"
+            )
         return "; ".join(found)
 
 
@@ -99,6 +105,7 @@ def check_prior(
 
     T = max(z_DRPS, |z_tie|, |z_dir|): ΣDRPS, gold ties and Σ sign(s)·y, each minus its expectation under θ₀
     in its standard deviations, ¼ added to the variances of the last two. The limit is FORECAST·√(m/20).
+    ln L = Σ ln(2·p(y)/(p(−1) + p(+1))) over the labels that are no ties.
     weights : (sets, cells).  theta0 : (3,) or (sets, 3).  transfer : (sets,) or one for all, None: not known.
     Source: ours, docs/methods.md §9.
     """
@@ -120,9 +127,16 @@ def check_prior(
     return PriorChecks(
         misfit=np.maximum(z_drps, np.maximum(np.abs(z_tie), np.abs(z_direction))),
         limit=FORECAST * np.sqrt(size / btd.MINIMUM_LABELS),
-        direction=(weights * np.abs(p[..., 2] - p[..., 0])).sum(axis=1) / size,
+        evidence=(weights * _evidence(p, cells.gold)).sum(axis=1),
         transfer=np.broadcast_to(np.nan if transfer is None else transfer, (n_sets,)),
     )
+
+
+def _evidence(p: FloatArray, gold: IntArray) -> FloatArray:
+    """ln of the forecast chance of a label's side, given that it is decided, over ½; 0 for a tie."""
+    of_label = np.where(gold > 0, p[..., 2], p[..., 0])
+    side = of_label / np.maximum(p[..., 0] + p[..., 2], 1e-12)
+    return np.asarray(np.where(gold == 0, 0.0, np.log(2 * np.maximum(side, _RAREST))))
 
 
 def _z(weights: FloatArray, away: FloatArray, variance: FloatArray) -> FloatArray:

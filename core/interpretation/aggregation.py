@@ -160,7 +160,7 @@ def prior_use(gain: ShrinkageGain) -> str:
     found = (
         (checks.unlike_labels, "the labels do not look as the prior forecasts"),
         (checks.unlike_tasks, "the tasks or judges of the prior do not decide each other well"),
-        (checks.without_direction, "the judges of the prior hardly tell which response is better"),
+        (checks.no_better_than_a_coin, "the prior does not forecast which response is better"),
     )
     against = [f"{why} ({int(hit.sum()):,})" for hit, why in found if hit.any()]
     if against:
