@@ -58,7 +58,7 @@ def texts(app: AppTest) -> str:
 
 
 def look(app: AppTest, url: str, table: str) -> AppTest:
-    app.text_input(key="connect-engine").set_value(url)
+    app.text_input(key="connect-address").set_value(url)
     app.text_input(key="connect-table").set_value(table).run()
     return calm(app.button(key="connect-look").click().run())
 
@@ -135,7 +135,7 @@ def test_where_others_come_in_only_named_engines_are_offered(
     monkeypatch.setenv("APPELLATE_ALLOW_REMOTE", "1")
     app = opened()
     assert "APPELLATE_WAREHOUSES" in texts(app)
-    assert "connect-engine" not in [box.key for box in app.text_input]
+    assert "connect-address" not in [box.key for box in app.text_input]
     monkeypatch.setenv("APPELLATE_WAREHOUSES", f"csv://{folder}")
     app = calm(app.run())
     assert app.selectbox(key="connect-engine").options == [f"csv://{folder}"]

@@ -50,7 +50,7 @@ def decision_figure(
     seen: Mapping[Pattern, int],
     theme: Theme = "light",
     chosen: str | None = None,
-    height: int = 380,
+    height: int = 320,
 ) -> Figure:
     """What n votes become: one square a way to fall, votes for A across, for B up, the rest ties.
 
@@ -228,7 +228,7 @@ def shares_figure(
         "label",
         "share of comparisons",
         theme=theme,
-        height=320,
+        height=250,
         traces=traces,
         y_axis={"rangemode": "tozero", "tickformat": ".0%"},
     )

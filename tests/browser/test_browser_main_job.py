@@ -116,8 +116,12 @@ def click_first_mark(visitor) -> None:
 def maes(visitor) -> dict[str, str]:
     """MAE of each rule from the table that the page offers for download."""
     button = visitor.page.locator(".st-key-rules-csv button")
+    menu = visitor.page.locator(".st-key-download button").first
+    menu.click()
     button.wait_for()
     with visitor.page.expect_download() as download:
         button.click()
+    visitor.page.keyboard.press("Escape")
+    button.wait_for(state="hidden")
     text = Path(download.value.path()).read_text(encoding="utf-8")
     return {row["rule"]: row["MAE"] for row in csv.DictReader(io.StringIO(text))}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conftest import start_app, stop_app, visiting
+from patience import until
 from test_browser_frame import pages_in_navigation
 
 from benchmarks.planted_votes import FILES, many_judges
@@ -33,9 +34,9 @@ def many_url(tmp_path_factory):
     stop_app(server)
 
 
-def readable(visitor):
+def readable(visitor, longest=LONGEST):
     assert visitor.page.locator("[data-testid=stException]").count() == 0
-    assert visitor.height() <= LONGEST
+    assert visitor.height() <= longest
     for figure in visitor.figures():
         assert figure["legend"] <= MOST_ENTRIES
         assert (figure["overlaps"], figure["cut"]) == ([], [])
@@ -55,9 +56,10 @@ def test_browser_every_page_reads_with_65_judges(chromium, many_url, name):
 def test_browser_all_of_65_judges_on_request(chromium, many_url, path):
     with visiting(chromium, many_url, **DESK) as visitor:
         visitor.open(f"{path}?all_judges=true")
-        readable(visitor)
         # A hidden figure for phones has no marks.
-        assert max(figure["marks"] for figure in visitor.figures()) >= 65
+        until(lambda: max((figure["marks"] for figure in visitor.figures()), default=0) >= 65)
+        # Two figures of 65 rows each stand on the Overview.
+        readable(visitor, LONGEST + 500)
 
 
 def test_browser_judges_stand_in_the_order_of_the_question_or_of_their_names(chromium, many_url):
@@ -65,7 +67,10 @@ def test_browser_judges_stand_in_the_order_of_the_question_or_of_their_names(chr
         rows = ".st-key-wrong-figure .ytick text"
         visitor.open("/confusion")
         visitor.page.locator(rows).first.wait_for()
-        assert visitor.page.locator(rows).first.text_content() == "judge-64"
+        # They are drawn better and better; which of the last few is the worst is chance.
+        assert visitor.page.locator(rows).first.text_content() in {
+            f"judge-{place}" for place in range(60, 65)
+        }
         visitor.page.get_by_role("radio", name="by name").click()
         visitor.page.wait_for_url("**sorted_errors=by+name**")
         visitor.settle()

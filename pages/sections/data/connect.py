@@ -32,7 +32,7 @@ def panel() -> None:
     if known:
         url = engine.selectbox("Engine", known, key="connect-engine")
     else:
-        url = engine.text_input("Engine", placeholder=ENGINES, key="connect-engine").strip()
+        url = engine.text_input("Engine", placeholder=ENGINES, key="connect-address").strip()
     table = name.text_input("Table", placeholder="votes or schema.votes", key="connect-table").strip()
     if look.button("Look at it", key="connect-look", disabled=not (url and table)):
         st.session_state[TABLE] = Table(url, table)
