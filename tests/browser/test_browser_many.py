@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from conftest import start_app, stop_app, visiting
-from patience import until
+from judging_jobs import until
 from test_browser_frame import pages_in_navigation
 
 from benchmarks.planted_votes import FILES, many_judges
