@@ -73,10 +73,11 @@ from .schema import Selection
 from .store import Store, default_path
 from .store import vote_queries as queries
 from .store.export import read_store
+from .warehouse import Warehouse
 
 __all__ = ["__version__"]
 # Files in, a store, a part of it, and what is counted there.
-__all__ += ["ReadOptions", "Selection", "Store", "default_path", "queries", "read", "read_store"]
+__all__ += ["ReadOptions", "Selection", "Store", "Warehouse", "default_path", "queries", "read", "read_store"]
 # All judges of a selection at once.
 __all__ += ["AuditOptions", "audit", "report", "to_json", "to_text"]
 # Calibration

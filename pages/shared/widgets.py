@@ -57,7 +57,6 @@ P_VALUE = "p"
 """Column of p-values: to two significant digits, as 0.000 is none."""
 OPEN_STORE = "store = Store.open(default_path())  # one process at a time: stop the app first"
 IMPORTS = {
-    "Warehouse": "from core.warehouse import Warehouse",
     "replace": "from dataclasses import replace",
     "Path": "from pathlib import Path",
     "default_rng": "from numpy.random import default_rng",
