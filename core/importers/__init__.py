@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import InvalidOption, UnreadableFile
-from ..files import Progress, part_of
+from ..files import Progress
 from ..labels import candidates
 from ..schema import ImportResult
 from . import labelled, pandalm
@@ -83,15 +83,16 @@ def read(
     steps = 2 * max(len(files), 1)
     opened: list[NativeFile | _TableFile] = []
     for name, data in files:
-        part_of(progress, len(opened) / steps, 1)(0, "Reading the file")
+        if progress is not None:
+            progress(len(opened) / steps, "Reading the file")
         opened.append(_open(name, data, options))
     native = [file for file in opened if isinstance(file, NativeFile)]
     if native:
         pandalm.give_test_set(native)
     found: list[ImportResult] = []
     for file in opened:
-        done = (len(opened) + len(found)) / steps
-        part_of(progress, done, 1)(0, f"Checking {_rows(file):,} rows")
+        if progress is not None:
+            progress((len(opened) + len(found)) / steps, f"Checking {_rows(file):,} rows")
         found.append(_read(file, options))
     return found
 
