@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import InvalidOption
-from ..files import Progress, part_of
+from ..files import Progress
 from ..schema import ImportResult, Kind, Selection
 from .browse import DatasetInfo, datasets
 from .connection import Database
@@ -45,7 +45,7 @@ class Store(Database):
             _check_name(dataset)
         replace = on_conflict == "replace"
         with self.change() as change:
-            told = part_of(progress, 0, 1)
+            told = progress or (lambda *_: None)
             return load(change, reading, told, dataset=dataset, replace=replace, simulated=simulated)
 
     def datasets(self) -> list[DatasetInfo]:
