@@ -481,7 +481,7 @@ def test_a_terminal_sees_how_far_an_import_is(
     assert shares == sorted(shares)
     assert shares[0] == 0 < shares[-1] < 100
     doing = " ".join(said for _, said in lines)
-    assert re.search(r"Reading.*Checking \d+ rows.*Storing \d+ votes.*Counting", doing)
+    assert re.search(r"Reading.*Checking \d+ rows.*Storing \d+ rows.*Counting", doing)
     # The line is gone afterwards.
     assert re.search(r"\r\x1b\[K(?!\s*\d+%)", screen.getvalue())
 

@@ -250,7 +250,7 @@ def _fill(
     if layout.kind == "votes":
         fill_comparisons(change)
         counts.update(fill_gold(change, replace=replace))
-    told(0.3, f"Storing {counted(units, FORMS[layout.kind].unit)}")
+    told(0.3, f"Storing {units:,} rows")
     incoming, source = _fresh(change, layout, rows), "fresh"
     details = [c for c in present(rows, layout.details) if c != "extra" or has_extra(rows)]
     settled: Counter[str] = Counter()
