@@ -209,7 +209,12 @@ def _zones(
         colour = grade_colour(colours, grade)
         _shade(fig, (low, high), axes, tint(colour, colours.page, ZONE))
         if high - low > 0.1 * (ends[1] - ends[0]):
-            _note(fig, SIGNS[grade], (low + high) / 2, axes, colour)
+            middle = (low + high) / 2
+            # Words that stand up beside the reference line need room.
+            near = panel.reference is not None and abs(middle - panel.scale * panel.reference[0]) < 0.08 * (
+                ends[1] - ends[0]
+            )
+            _note(fig, SIGNS[grade], low + 0.8 * (high - low) if near else middle, axes, colour)
 
 
 def _spans(panel: Panel) -> list[tuple[float, float, Grade]]:
