@@ -328,7 +328,7 @@ class SingleVotes(_Rows):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class WeighedVotes(_Rows):
-    """What rules beyond counts need of `SingleVotes`, one row a comparison.
+    """What rules beyond counts need of `SingleVotes`, one row per comparison.
 
     n : votes.  stated : those of -1, 0, +1 with a confidence, (rows, 3), of which `lowest`, `total` and
     `product` are the smallest, the sum and the product.
