@@ -63,6 +63,9 @@ def evidence_strip(
     if not stacked:
         # Rows are named once, so the first panel alone has ticks.
         fig.update_yaxes(**_rows(rows, chosen, colours))
+        if not panels[0].values:
+            # An axis stands where it has a trace, and names belong at the left.
+            fig.add_trace({"type": "scatter", "x": [None], "y": [None], "hoverinfo": "skip"})
     for place, panel in enumerate(panels):
         axis = "" if not place else str(place + 1)
         if stacked:
@@ -123,7 +126,7 @@ def _panel(
         "range": ends,
         "nticks": 5,
         "fixedrange": True,
-        "showticklabels": bool(found),
+        "visible": bool(found),
         "title": {"text": panel.axis if found else "", "standoff": 4, "font": {"size": 12}},
     }
     said = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "x": across[0]}
