@@ -25,7 +25,7 @@ from core.store import Store
 
 WHAT = "**key press to new figure, Calibration page**"
 GOAL_RATIO = 1.5
-START_SECONDS, SHOWN_MS = 90, 60_000
+START_SECONDS, SHOWN_MS = 240, 60_000
 CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
 BARE = """
@@ -82,8 +82,8 @@ def rows(*, n_votes: int = 1_000_000, repeats: int = 9) -> list[Row | Skipped]:
         with Store.open(store) as votes:
             table = random_votes(n_votes, judges=1, rng=np.random.default_rng(0))
             votes.load(as_reading(table, name="random votes"))
-        ours = stack.enter_context(_served("app.py", REPOSITORY, store))
-        theirs = stack.enter_context(_served(str(bare), Path(folder), store))
+        ours = stack.enter_context(served("app.py", REPOSITORY, store))
+        theirs = stack.enter_context(served(str(bare), Path(folder), store))
         browser = stack.enter_context(sync_playwright()).chromium.launch(
             executable_path=chromium, args=list(CHROMIUM)
         )
@@ -93,7 +93,7 @@ def rows(*, n_votes: int = 1_000_000, repeats: int = 9) -> list[Row | Skipped]:
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             page.goto(address)
             page.wait_for_selector(".js-plotly-plot .scatterlayer .point", timeout=SHOWN_MS)
-            _settle(page)
+            settle(page)
             pages.append(page)
         for page in pages:
             _press(page, "ArrowLeft")
@@ -118,18 +118,20 @@ def _press(page: Any, key: str) -> float:
     page.evaluate(PRESS)
     page.keyboard.press(key)
     taken = float(page.evaluate("() => window.timedPress"))
-    _settle(page)
+    settle(page)
     return taken
 
 
-def _settle(page: Any) -> None:
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=SHOWN_MS)
+def settle(page: Any, patience: float = SHOWN_MS) -> None:
+    """Wait until the script rests and the last figure is drawn; at most `patience` milliseconds."""
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=patience)
     # Streamlit reports that it rests a moment before the last figure is drawn.
     page.wait_for_timeout(500)
 
 
 @contextmanager
-def _served(script: str, folder: Path, store: Path) -> Iterator[str]:
+def served(script: str, folder: Path, store: Path) -> Iterator[str]:
+    """Address of `streamlit run SCRIPT`, from when it answers until the end of the block."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])

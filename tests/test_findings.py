@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from core.aggregation.rules import dummies
-from core.interpretation.rules import Grade, Overall
+from core.interpretation.card import card
+from core.interpretation.rules import LIMITS, Grade, Overall
 from core.interpretation.summary import answer, confidence_line, missing, overall_verdict, worst
 from core.interpretation.verdicts import CHECKS, NOT_GRADED, Verdict
+from core.interpretation.verdicts import graded as by_limits
 from core.records import NO_GOLD, LengthCounts, VoteCounts
+from core.stats.estimate import Estimate
 
 
 def checks(judge: str = "j", **grades: Grade) -> list[Verdict]:
@@ -71,9 +75,24 @@ def test_missing_names_the_need_once_with_its_raters() -> None:
         "Calibration and overconfidence for 2 raters: add a confidence with each vote, and gold labels.",
     )
     assert missing(checks()) == ()
-    one_item = [replace(v, estimate=0.1) if v.check == "calibration" else v for v in verdicts]
-    assert "Calibration for 2 raters: add a second item like the one there is, or better thirty." in missing(
-        one_item
+
+
+def test_missing_asks_for_the_gap_and_not_for_what_is_there() -> None:
+    """28 items with a confidence where 30 are graded lack 2, not 30."""
+    few = by_limits("j", "calibration", "found", Estimate(0.1, 0.0, 0.2, n=28), LIMITS["calibration"])
+    assert (few.verdict, few.more_items) == ("unknown", LIMITS["calibration"].items - 28)
+    one = by_limits("j", "position", "found", Estimate(0.1, math.nan, math.nan, n=1), LIMITS["position"])
+    assert missing([few, one]) == (
+        "Calibration: add 2 more items with a confidence and gold labels.",
+        "Position: add 9 more items asked in both orders.",
+    )
+    unclear = by_limits("j", "accuracy", "found", Estimate(0.8, 0.65, 0.9, n=100), LIMITS["accuracy"])
+    assert unclear.needed_items is not None
+    found = [unclear if v.check == "accuracy" else v for v in checks("j")]
+    said = card("j", Overall(verdict="cannot_say", because=("accuracy",), unchecked=()), found, None).advice
+    assert said == (
+        f"Add about {unclear.needed_items - 100} more items with gold labels, "
+        "to settle whether accuracy is good enough.",
     )
 
 

@@ -14,7 +14,7 @@ from ..stats.estimate import Estimate
 from ..store.browse import Summary
 from .format import number, percent, percent_span, points
 from .rules import CONFIDENCE_CHECKS, Limits, Overall, OverallVerdict, Rules
-from .summary import NEEDS, confidence_line
+from .summary import NEEDS, confidence_line, need_of
 from .verdicts import Verdict
 
 WORDS: dict[OverallVerdict, str] = {
@@ -126,11 +126,13 @@ def _advice(overall: Overall, of: Mapping[str, Verdict]) -> list[str]:
     said = [ADVICE["confidence" if check in CONFIDENCE_CHECKS else check] for check in graded]
     for check in overall.because:
         if of[check].verdict == "unknown" and check in NEEDS:
-            said.append(f"Add {NEEDS[check]}.")
+            said.append(f"Add {need_of(of[check])}.")
         elif of[check].verdict == "unclear":
-            needed = of[check].needed_items
+            lacking = of[check].more_items and check in NEEDS
             more = (
-                f"Label about {needed:,} items" if needed else "It sits at a limit: look at what errors cost"
+                f"Add about {need_of(of[check])}"
+                if lacking
+                else "It sits at a limit: look at what errors cost"
             )
             said.append(f"{more}, to settle whether {check.replace('_', ' ')} is good enough.")
     if overall.verdict == "trust":

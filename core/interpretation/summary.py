@@ -62,8 +62,21 @@ NEEDS = {
     "robustness": "votes on the same items with a change that should not matter (collect, perturb)",
 }
 """What a check needs when there is nothing that it could be made of."""
-SECOND = "a second item like the one there is, or better thirty"
-"""What it needs when it has an estimate from one item, which says nothing of others."""
+ITEMS = {
+    "accuracy": "with gold labels",
+    "position": "asked in both orders",
+    "stability": "asked in both orders",
+    "calibration": "with a confidence and gold labels",
+    "overconfidence": "with a confidence and gold labels",
+    "discrimination": "with a confidence and gold labels",
+    "repeatability": "asked more than once",
+    "agreement": "that people judge too",
+    "ties": "with gold labels",
+    "length": "with responses and gold labels",
+    "own_family": "with models of its own family",
+    "robustness": "with the change",
+}
+"""Which items more of would let a check be graded, or decide it."""
 
 
 def overall_verdict(checks: Sequence[Verdict]) -> Overall:
@@ -90,8 +103,7 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     for verdict in verdicts:
         hopeless = verdict.sentence.startswith(NOT_GRADED)
         if verdict.verdict == "unknown" and verdict.check in NEEDS and not hopeless:
-            need = NEEDS[verdict.check] if verdict.estimate is None else SECOND
-            lacking.setdefault(need, {}).setdefault(verdict.check, set()).add(verdict.judge)
+            lacking.setdefault(need_of(verdict), {}).setdefault(verdict.check, set()).add(verdict.judge)
     sentences = []
     for need, checks in lacking.items():
         raters = len(set.union(*checks.values()))
@@ -99,6 +111,15 @@ def missing(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
         named = " and ".join(check.replace("_", " ") for check in checks).capitalize()
         sentences.append(f"{named}{who}: add {need}.")
     return tuple(sentences)
+
+
+def need_of(verdict: Verdict) -> str:
+    """What a check lacks: all that it is made of, or so many more items beside those that it has."""
+    if verdict.estimate is None:
+        return NEEDS[verdict.check]
+    more = verdict.more_items
+    size = f"{more:,} more item{'s' * (more > 1)}" if more else "more items"
+    return f"{size} {ITEMS[verdict.check]}"
 
 
 def confidence_line(verdicts: Sequence[Verdict]) -> str:

@@ -62,6 +62,7 @@ class Verdict:
     estimate, low, high : what was estimated, with its interval; None where nothing could be.
     caution, failure : the limits; None where the check has none.
     needed_items : of `unclear`, the items that would decide, all told; None if more hardly would.
+    more_items : how many to add to those at hand, to decide it or, of `unknown`, to grade it at all.
     """
 
     judge: str
@@ -74,6 +75,7 @@ class Verdict:
     caution: float | None = None
     failure: float | None = None
     needed_items: int | None = None
+    more_items: int | None = None
 
     @property
     def interval(self) -> Estimate | None:
@@ -114,6 +116,7 @@ def graded(
     given = grade(estimate, limits, floor_high=floor_high)
     sentence = f"{found}{clause(estimate, given, limits)}.{then and f' {then}'}"
     known = estimate.has_interval
+    enough = limits.items if given.grade == "unknown" else given.needed_items
     return Verdict(
         judge,
         check,
@@ -125,6 +128,7 @@ def graded(
         caution=limits.caution,
         failure=limits.failure,
         needed_items=given.needed_items,
+        more_items=None if enough is None or enough <= estimate.n else enough - estimate.n,
     )
 
 
