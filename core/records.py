@@ -79,14 +79,21 @@ def distinct(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     return np.flatnonzero(seen), place[key], count[seen]
 
 
-def counted_keys(key: IntArray, hit: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Distinct values of `key` (no value below 0) in order, rows of each, and hits among them."""
-    if not len(key) or key.max() > 4 * len(key) + 1000:
-        value, key, rows = np.unique(key, return_inverse=True, return_counts=True)
-        return value, rows, np.bincount(key[hit], minlength=len(rows))
-    rows = np.bincount(key)
-    value = np.flatnonzero(rows)
-    return value, rows[value], np.bincount(key[hit], minlength=len(rows))[value]
+def counted_keys(key: IntArray, kinds: int, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
+    """Distinct values of `key // kinds` in order, and how many of each `key % kinds`, (values, kinds).
+
+    key : no value below 0.  rows : how many each counts, 1 without.
+    """
+    if not len(key) or key.max() > 4 * kinds * len(key) + 1000:
+        seen, place = np.unique(key, return_inverse=True)
+        value, row = np.unique(seen // kinds, return_inverse=True)
+        n = np.zeros((len(value), kinds), dtype=np.int64)
+        n[row, seen % kinds] = np.bincount(place, rows, minlength=len(seen))
+        return value, n
+    size = (int(key.max()) // kinds + 1) * kinds
+    n = np.bincount(key, rows, minlength=size).astype(np.int64, copy=False).reshape(-1, kinds)
+    value = np.flatnonzero(n.any(axis=1))
+    return value, n[value]
 
 
 _GRID = 10_000
@@ -112,7 +119,7 @@ def value_codes(parts: Sequence[FloatArray]) -> tuple[list[IntArray], FloatArray
     return [rank[code] for code in found], number[seen]
 
 
-def kept_rows(record: Any, keep: BoolArray | IntArray) -> dict[str, Any]:
+def kept_rows(record: Any, keep: BoolArray | IntArray | slice) -> dict[str, Any]:
     """The arrays of a record, by field, at some of its rows."""
     return {name: values[keep] for name, values in _arrays(record).items()}
 
@@ -305,30 +312,23 @@ class OrderCounts(_Rows):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class SingleVotes(_Rows):
-    """Votes of one judge one by one, ordered by comparison, with what rules beyond counts need.
+class ConfidenceCounts(_Rows):
+    """Votes of one judge by the confidence that they state, one row per comparison, vote and confidence.
 
-    confidence : in [0, 1], NaN where the judge gave none.
-    side : +1 response A is longer, -1 B, 0 equal, `NO_SIDE` where a length is unknown.
-    shown : +1 model_a was shown first, -1 model_b, 0 unknown.  run : number of the repetition.
-        None: not asked for.
+    confidence : in [0, 1], NaN where the judge gave none.  n : votes.
     """
 
     comparison: IntArray
     vote: IntArray
     confidence: FloatArray
-    side: IntArray
-    shown: IntArray | None = None
-    run: IntArray | None = None
+    n: IntArray
 
-    def _check(self) -> None:
-        if (np.diff(self.comparison) < 0).any():
-            raise InvalidCounts("SingleVotes: not ordered by comparison")
+    COUNTS = ("n",)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class WeighedVotes(_Rows):
-    """What rules beyond counts need of `SingleVotes`, one row per comparison.
+    """What rules beyond counts need of votes, one row per comparison.
 
     n : votes.  stated : those of -1, 0, +1 with a confidence, (rows, 3), of which `lowest`, `total` and
     `product` are the smallest, the sum and the product.

@@ -28,7 +28,7 @@ widgets.tabs(
 for key, reason in found.not_applicable.items():
     widgets.not_applicable(f"{RULES[key].name if key in RULES else key}: {reason}")
 widgets.copy_as_python(
-    f"""counts, votes = queries.vote_counts(store, selection), queries.single_votes(store, selection)
+    f"""counts, votes = queries.vote_counts(store, selection), queries.confidence_counts(store, selection)
 jury = ensemble_members({{name: counts[name] for name in {state.jury!r}}}, votes)
 fusers = {{name: fuser_verdicts(jury, counts[name], votes[name]) for name in {state.fusers!r}}}
 costs = queries.costs(store, selection)

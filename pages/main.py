@@ -276,6 +276,7 @@ try:
             page.run()
         else:
             start.first_steps()
+    widgets.download_menu()
 except Exception:
     # Somebody changed the store between two looks at it: the page is drawn anew from what it is now.
     tries = st.session_state.get(TRIES, 0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_by_one import weighed
 
 from benchmarks.random_votes import as_reading, random_votes
 from core.aggregation.btd import BTDOptions
@@ -21,9 +22,8 @@ from core.aggregation.rules import (
     one_hot,
     thresholds,
 )
-from core.errors import InvalidOption
 from core.importers import read
-from core.records import NO_SIDE, SingleVotes, VoteCells, VoteCounts
+from core.records import VoteCells, VoteCounts, WeighedVotes
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
@@ -132,6 +132,11 @@ def test_random_is_uniform():
     )
 
 
+def by_label(row, vote, confidence):
+    votes = weighed(row, vote, confidence=confidence)
+    return {name: getattr(votes, name) for name in ("stated", "lowest", "total", "product")}
+
+
 @pytest.mark.parametrize(
     ("weigh", "expected"),
     [
@@ -145,21 +150,13 @@ def test_confidence_rules_by_hand(weigh, expected):
     row = np.array([0, 0, 0, 1, 1])
     vote = np.array([1, 1, -1, 1, 0])
     confidence = np.array([0.9, 0.2, 0.5, 0.6, 0.6])
-    assert confidence_labels(row, vote, confidence, rows=2, weigh=weigh).tolist() == expected
+    assert confidence_labels(by_label(row, vote, confidence), weigh).tolist() == expected
 
 
 def test_a_label_of_zero_confidence_beats_a_label_without_votes():
     row, vote = np.array([0]), np.array([-1])
     for weigh in ("min", "mean", "product", "sum"):
-        assert confidence_labels(row, vote, np.array([0.0]), rows=1, weigh=weigh).tolist() == [-1]
-
-
-def test_confidence_rules_refuse_gaps_and_unknown_weights():
-    row, vote = np.array([0]), np.array([1])
-    with pytest.raises(InvalidOption, match="without confidence"):
-        confidence_labels(row, vote, np.array([np.nan]), rows=1, weigh="sum")
-    with pytest.raises(InvalidOption, match="median"):
-        confidence_labels(row, vote, np.array([0.5]), rows=1, weigh="median")
+        assert confidence_labels(by_label(row, vote, np.array([0.0])), weigh).tolist() == [-1]
 
 
 def test_rules_without_a_forecast_say_what_they_need():
@@ -178,7 +175,7 @@ def test_a_greedy_pair_is_the_median_rounded_away_from_zero():
 
 def votes_and_counts(
     rows: list[tuple[int, int, int, int]], *, comparisons: int
-) -> tuple[VoteCounts, SingleVotes]:
+) -> tuple[VoteCounts, WeighedVotes]:
     """From (comparison, vote, shown, run)."""
     comparison, vote, shown, run = (np.array(column) for column in zip(*rows, strict=True))
     count = [np.bincount(comparison[vote == label], minlength=comparisons) for label in (1, 0, -1)]
@@ -192,15 +189,7 @@ def votes_and_counts(
         minus=count[2][kept],
         gold=np.zeros(len(codes), dtype=np.int64),
     )
-    votes = SingleVotes(
-        comparison=comparison,
-        vote=vote,
-        confidence=np.full(len(rows), np.nan),
-        side=np.full(len(rows), NO_SIDE),
-        shown=shown,
-        run=run,
-    )
-    return counts, votes
+    return counts, weighed(comparison, vote, shown=shown, run=run)
 
 
 def test_a_greedy_pair_takes_the_first_run_in_each_order():
@@ -242,20 +231,19 @@ def test_usc_and_gsa_are_votes_of_a_judge_named_for_them():
     assert {"usc", "gsa", "greedy_pair"} <= set(result.not_applicable)
 
 
-def test_the_store_tells_orders_and_runs_of_single_votes():
+def test_the_store_tells_first_runs_of_both_orders():
     table = random_votes(600, judges=2, rng=np.random.default_rng(3))
     with Store.open(None) as store:
         store.load(as_reading(table, name="few"))
-        single, orders = (ask(store, Selection()) for ask in (queries.single_votes, queries.order_counts))
+        votes, orders = (ask(store, Selection()) for ask in (queries.weighed_votes, queries.order_counts))
         counts = queries.vote_counts(store, Selection())
     frame = table.to_pandas()
-    for judge, votes in single.items():
+    for judge, own in votes.items():
         of_judge = frame[frame["judge"] == judge]
-        assert (votes.shown == 1).sum() == (of_judge["position"] == "ab").sum() == orders[judge].ab.sum()
-        assert sorted(votes.run.tolist()) == sorted(of_judge["run"].astype(int).tolist())
-        found, reasons = given_labels(counts[judge], votes)
-        assert ("greedy_pair" in found) != ("greedy_pair" in reasons)
+        assert (of_judge["position"] == "ab").sum() == orders[judge].ab.sum()
+        found, reasons = given_labels(counts[judge], own)
         assert "greedy_pair" in found
+        assert "greedy_pair" not in reasons
         firsts = (
             of_judge.sort_values("run").groupby(["item_id", "model_a", "model_b", "position"])["vote"].first()
         )
@@ -265,22 +253,28 @@ def test_the_store_tells_orders_and_runs_of_single_votes():
 
 
 @pytest.mark.parametrize("confident", [True, False])
-def test_votes_weighed_by_the_store_give_the_labels_of_single_ones(confident: bool) -> None:
+def test_votes_weighed_by_the_store_give_the_labels_of_votes_one_by_one(confident: bool) -> None:
     rng = np.random.default_rng(8)
-    lines = ["item_id,model_a,model_b,judge,run,position,vote,confidence,length_a,length_b"]
+    lines, rows = ["item_id,model_a,model_b,judge,run,position,vote,confidence,length_a,length_b"], []
     for item in range(60):
         for run in rng.permutation(np.arange(-2, 4)):
-            for order in ("ab", "ba"):
-                sure = rng.choice([0, 0.3, 0.5, 0.6, 0.9]) if confident else ""
-                lines.append(
-                    f"{item},a,b,j,{run},{order},{rng.integers(-1, 2)},{sure},{rng.integers(1, 3)},2"
-                )
+            for shown, order in ((1, "ab"), (-1, "ba")):
+                sure = rng.choice([0, 0.3, 0.5, 0.6, 0.9]) if confident else np.nan
+                vote, length = rng.integers(-1, 2), rng.integers(1, 3)
+                stated = sure if confident else ""
+                lines.append(f"{item},a,b,j,{run},{order},{vote},{stated},{length},2")
+                rows.append((item, vote, sure, np.sign(length - 2), shown, run))
     with Store.open(None) as store:
         store.load(read([("votes.csv", "\n".join(lines).encode())])[0])
-        counts, single, collapsed = (
-            ask(store, Selection())["j"]
-            for ask in (queries.vote_counts, queries.single_votes, queries.weighed_votes)
+        counts, names = (
+            queries.vote_counts(store, Selection())["j"],
+            queries.comparison_names(store, Selection()),
         )
+        collapsed = queries.weighed_votes(store, Selection())["j"]
+    place = {name: code for code, name in enumerate(names["item_id"].to_pylist())}
+    item, vote, sure, side, shown, run = (np.array(column) for column in zip(*rows, strict=True))
+    code = np.array([place[str(name)] for name in item])
+    single = weighed(code, vote, confidence=sure, side=side, shown=shown, run=run)
     wanted, reasons = given_labels(counts, single)
     found, said = given_labels(counts, collapsed)
     assert len(collapsed) == len(counts)

@@ -15,10 +15,10 @@ from core.aggregation.confidence_weights import (
     learn_weighings,
 )
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
-from core.records import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
+from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 
 
-def records(vote, confidence, gold, *, per_item: int = 1) -> tuple[VoteCounts, SingleVotes]:
+def records(vote, confidence, gold, *, per_item: int = 1) -> tuple[VoteCounts, ConfidenceCounts]:
     """Votes and confidences (comparisons, n) as the two records of one judge."""
     rows, n = vote.shape
     counts = VoteCounts(
@@ -29,11 +29,11 @@ def records(vote, confidence, gold, *, per_item: int = 1) -> tuple[VoteCounts, S
         minus=(vote == -1).sum(axis=1),
         gold=gold,
     )
-    votes = SingleVotes(
+    votes = ConfidenceCounts(
         comparison=np.repeat(np.arange(rows), n),
         vote=vote.ravel(),
         confidence=confidence.ravel(),
-        side=np.full(rows * n, NO_SIDE),
+        n=np.ones(rows * n, dtype=np.int64),
     )
     return counts, votes
 
@@ -60,11 +60,11 @@ def judged(seed: int, rows: int, n: int, *, informative: float, same: bool = Fal
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 6), stated=st.sampled_from([0.0, 0.3, 0.9, 1.0]))
 def test_equal_confidences_are_plain_btd(seed, n, stated):
     counts, votes = judged(seed, 60, n, informative=1)
-    flat = SingleVotes(
+    flat = ConfidenceCounts(
         comparison=votes.comparison,
         vote=votes.vote,
         confidence=np.full(len(votes), stated),
-        side=votes.side,
+        n=votes.n,
     )
     found = confidence_weighted(counts, flat, rng=np.random.default_rng(0), n_splits=5)
     assert (found.weight == 1).all()
@@ -94,7 +94,9 @@ def test_weights_are_those_of_scipy_on_the_same_likelihood():
     confidence = rng.uniform(0, 1, 400).round(2)
     comparison = np.arange(400) // 4
     right = (rng.random(400) < expit(0.8 * confidence - 0.1)).astype(float)
-    (found,) = learn_weighings(confidence, right, comparison, [np.arange(100)])
+    (found,) = learn_weighings(
+        confidence, right, comparison, [np.arange(100)], n_votes=np.ones(400, np.int64)
+    )
     clipped = np.clip(confidence, CLIP, 1 - CLIP)
     x = np.log(clipped / (1 - clipped))
     x -= x.mean()
@@ -145,7 +147,12 @@ def test_a_confidence_that_says_nothing_passes_one_time_in_twenty():
         comparison = np.repeat(np.arange(60), 8)
         confidence = np.repeat(rng.uniform(0.4, 1, 60), 8)
         right = np.repeat((rng.random(60) < 0.6).astype(float), 8)
-        passed += learn_weighings(confidence, right, comparison, [np.arange(60)])[0].slope > 0
+        passed += (
+            learn_weighings(confidence, right, comparison, [np.arange(60)], n_votes=np.ones_like(comparison))[
+                0
+            ].slope
+            > 0
+        )
     assert passed / 800 == pytest.approx(0.05, abs=0.024)
 
 
@@ -206,9 +213,7 @@ def test_votes_without_confidence_are_left_out_for_every_rule():
     counts, votes = judged(7, 200, 4, informative=0.5)
     confidence = votes.confidence.copy()
     confidence[::4] = np.nan
-    partial = SingleVotes(
-        comparison=votes.comparison, vote=votes.vote, confidence=confidence, side=votes.side
-    )
+    partial = ConfidenceCounts(comparison=votes.comparison, vote=votes.vote, confidence=confidence, n=votes.n)
     found = confidence_weighted(counts, partial, rng=np.random.default_rng(0), n_splits=5)
     kept = records(votes.vote.reshape(-1, 4)[:, 1:], votes.confidence.reshape(-1, 4)[:, 1:], counts.gold)
     same = confidence_weighted(*kept, rng=np.random.default_rng(0), n_splits=5)
@@ -219,8 +224,8 @@ def test_votes_without_confidence_are_left_out_for_every_rule():
 def test_what_cannot_be_done_is_said():
     counts, votes = judged(8, 60, 2, informative=0.5)
     rng = np.random.default_rng(0)
-    silent = SingleVotes(
-        comparison=votes.comparison, vote=votes.vote, confidence=np.full(len(votes), np.nan), side=votes.side
+    silent = ConfidenceCounts(
+        comparison=votes.comparison, vote=votes.vote, confidence=np.full(len(votes), np.nan), n=votes.n
     )
     with pytest.raises(NoUsableVotes, match="none was given"):
         confidence_weighted(counts, silent, rng=rng)

@@ -26,7 +26,7 @@ from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.importers import read
 from core.interpretation.ensembles import answer, widened, without
 from core.interpretation.format import points
-from core.records import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
+from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.schema import Selection
 from core.store import Store
 from core.store import vote_queries as queries
@@ -45,8 +45,8 @@ def judge(labels, confidence=None, gold=None, comparison=None):
         minus=(labels == -1).astype(np.int64),
         gold=np.full(len(labels), NO_GOLD) if gold is None else np.asarray(gold),
     )
-    side = np.full(len(labels), NO_SIDE)
-    return counts, SingleVotes(comparison=comparison, vote=labels, confidence=stated, side=side)
+    n = np.ones(len(labels), dtype=np.int64)
+    return counts, ConfidenceCounts(comparison=comparison, vote=labels, confidence=stated, n=n)
 
 
 def on_items(members: Members, item: np.ndarray) -> Members:
@@ -110,24 +110,24 @@ def test_several_votes_make_one_verdict():
         minus=np.array([1]),
         gold=np.array([1]),
     )
-    votes = SingleVotes(
+    votes = ConfidenceCounts(
         comparison=np.zeros(4, dtype=np.int64),
         vote=np.array([1, 1, 1, -1]),
         confidence=np.array([0.8, 0.9, 1.0, 0.2]),
-        side=np.full(4, NO_SIDE),
+        n=np.ones(4, dtype=np.int64),
     )
     found = members({"a": counts, "b": counts}, {"a": votes, "b": votes})
     np.testing.assert_allclose(found.confidence, 0.9 * 0.75)
-    one_speaks = SingleVotes(
+    one_speaks = ConfidenceCounts(
         comparison=votes.comparison,
         vote=votes.vote,
         confidence=np.array([np.nan, 0.7, np.nan, 0.2]),
-        side=votes.side,
+        n=votes.n,
     )
     spoken = members({"a": counts, "b": counts}, {"a": votes, "b": one_speaks})
     np.testing.assert_allclose(spoken.confidence[1], 0.7 * 0.75)
-    silent = SingleVotes(
-        comparison=votes.comparison, vote=votes.vote, confidence=np.full(4, np.nan), side=votes.side
+    silent = ConfidenceCounts(
+        comparison=votes.comparison, vote=votes.vote, confidence=np.full(4, np.nan), n=votes.n
     )
     shares = members({"a": counts, "b": counts}, {"a": votes, "b": silent})
     np.testing.assert_allclose(shares.confidence, 0.75)
@@ -307,7 +307,9 @@ def check_judges_of_judgeconf(shared_data):
     with Store.open(None) as store:
         for reading in read([(path.name, path)]):
             store.load(reading)
-        found = members(queries.vote_counts(store, Selection()), queries.single_votes(store, Selection()))
+        found = members(
+            queries.vote_counts(store, Selection()), queries.confidence_counts(store, Selection())
+        )
     table = compare(found, rng=np.random.default_rng(0))
     raw["key"] = raw.item_id + raw.model_a.fillna("") + raw.model_b.fillna("")
     wide = raw.pivot_table(index="key", columns="judge", values="vote", aggfunc="first").dropna()
@@ -353,9 +355,9 @@ def too_sure(rng, *, rows=400):
         judges[f"judge {place}"] = VoteCounts(
             comparison=np.arange(rows), item=np.arange(rows), plus=up, tie=0 * up, minus=4 - up, gold=gold
         )
-    silent = SingleVotes(
+    silent = ConfidenceCounts(
         comparison=np.zeros(0, np.int64), vote=np.zeros(0, np.int64), confidence=np.zeros(0),
-        side=np.zeros(0, np.int64),
+        n=np.zeros(0, np.int64),
     )  # fmt: skip
     return members(judges, dict.fromkeys(judges, silent))
 
@@ -416,7 +418,8 @@ def check_gains_of_rewardbench2_by_the_fit(shared_data):
             store.load(reading)
         counts = queries.vote_counts(store, Selection())
         found = members(
-            {name: counts[name] for name in likely_jury(counts)}, queries.single_votes(store, Selection())
+            {name: counts[name] for name in likely_jury(counts)},
+            queries.confidence_counts(store, Selection()),
         )
     table = compare(found, rng=np.random.default_rng(0))
     claude = next(name for name in found.names if name.startswith("claude"))

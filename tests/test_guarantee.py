@@ -21,7 +21,7 @@ from core.confidence.selective import (
 )
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
 from core.interpretation.calibration import guaranteed
-from core.records import NO_GOLD, OutcomeCounts, SingleVotes, VoteCounts
+from core.records import NO_GOLD, ConfidenceCounts, OutcomeCounts, VoteCounts
 
 ALPHA, DELTA = 0.12, 0.1
 
@@ -57,11 +57,11 @@ def test_sureness_of_votes() -> None:
     assert found.label.tolist() == [1, 0, 0, 0]
     # Without a unique mode the label 0 has only its own votes behind it.
     assert found.confidence.tolist() == [0.75, 0.625, 0, 0.5]
-    votes = SingleVotes(
+    votes = ConfidenceCounts(
         comparison=np.array([0, 0, 0, 1, 1, 9]),
         vote=np.array([1, 1, -1, 0, 1, 1]),
         confidence=np.array([0.9, 0.7, 0.2, np.nan, 0.8, 0.1]),
-        side=np.zeros(6, dtype=np.int64),
+        n=np.ones(6, dtype=np.int64),
     )
     stated = by_stated_confidence(counts, votes)
     np.testing.assert_allclose(stated.confidence, [0.8, np.nan, np.nan, np.nan])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from one_by_one import weighed
 from patience import LONG
 from readings import reading
 from streamlit.testing.v1 import AppTest
@@ -24,13 +25,13 @@ from core.plots.aggregation import (
     share_key,
     shares_figure,
 )
-from core.records import NO_GOLD, NO_SIDE, SingleVotes, VoteCounts
+from core.records import NO_GOLD, NO_SIDE, VoteCounts, WeighedVotes
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.stats.intervals import clustered_proportion
 from core.stats.splits import splits
 from core.store import Store
-from core.store.vote_queries import comparison_names, single_votes, vote_counts
+from core.store.vote_queries import comparison_names, vote_counts, weighed_votes
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 JUDGE = "sim-judge-decisive"
@@ -58,7 +59,7 @@ DEMO = Selection(datasets=(DEMO_DATASET,))
 
 def demo_labelled(judge: str = JUDGE) -> tuple[VoteCounts, dict[str, np.ndarray]]:
     labelled = vote_counts(demo_store(), DEMO)[judge].labelled()
-    return labelled, given_labels(labelled, single_votes(demo_store(), DEMO)[judge])[0]
+    return labelled, given_labels(labelled, weighed_votes(demo_store(), DEMO)[judge])[0]
 
 
 def tables(page: AppTest) -> dict[str, object]:
@@ -246,14 +247,14 @@ def test_rule_labels_are_those_of_the_rules() -> None:
         rule_labels("nothing", counts, fitted)
 
 
-def votes_of(counts: VoteCounts, confidence: float, side: int = 1) -> SingleVotes:
+def votes_of(counts: VoteCounts, confidence: float, side: int = 1, without: int = 0) -> WeighedVotes:
+    """All votes state one confidence, but for the first few."""
     numbers = np.stack([counts.minus, counts.tie, counts.plus], axis=1)
     comparison = np.repeat(counts.comparison, numbers.sum(axis=1))
     vote = np.concatenate([np.repeat([-1, 0, 1], row) for row in numbers])
-    n = len(vote)
-    return SingleVotes(
-        comparison=comparison, vote=vote, confidence=np.full(n, confidence), side=np.full(n, side)
-    )
+    stated = np.full(len(vote), confidence)
+    stated[:without] = np.nan
+    return weighed(comparison, vote, confidence=stated, side=np.full(len(vote), side))
 
 
 def test_equal_confidences_make_ci_sc_majority() -> None:
@@ -266,8 +267,7 @@ def test_equal_confidences_make_ci_sc_majority() -> None:
 
 def test_rules_without_their_input_say_what_is_missing() -> None:
     counts = random_counts(3, 40)
-    votes = votes_of(counts, 0.5, side=NO_SIDE)
-    votes.confidence[:3] = np.nan
+    votes = votes_of(counts, 0.5, side=NO_SIDE, without=3)
     labels, reasons = given_labels(counts, votes)
     assert labels == {}
     assert reasons["ci_sc"] == "needs the confidence of each vote; 3 votes have none"

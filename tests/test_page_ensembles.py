@@ -27,7 +27,7 @@ def page(app: AppTest) -> AppTest:
 def test_the_page_says_what_core_says(page, store_path):
     with Store.open(store_path) as store:
         selection = Selection(datasets=(page.selectbox(key="dataset").value,))
-        counts, votes = queries.vote_counts(store, selection), queries.single_votes(store, selection)
+        counts, votes = queries.vote_counts(store, selection), queries.confidence_counts(store, selection)
         chosen = page.multiselect(key="jury").value
         jury = members({name: counts[name] for name in chosen}, votes)
         found = compare(jury, rng=np.random.default_rng(0), costs=queries.costs(store, selection))

@@ -126,7 +126,7 @@ def test_threshold_over_comparisons_is_cores(app: AppTest, sureness: str) -> Non
     counts = demo()[0][JUDGE]
     made = {
         "share": lambda: by_share(counts),
-        "stated": lambda: by_stated_confidence(counts, queries.single_votes(get_store(), DEMO)[JUDGE]),
+        "stated": lambda: by_stated_confidence(counts, queries.confidence_counts(get_store(), DEMO)[JUDGE]),
         "btd": lambda: by_btd(counts, rng=seeded()),
     }[sureness]()
     found = guarantee(made, alpha=0.2, delta=0.1, rng=seeded())

@@ -26,7 +26,7 @@ from core.simulate.votes import DEMO_DATASET
 from core.stats.estimate import Estimate, Estimates
 from core.stats.splits import HeldOutScores
 from core.store import Store
-from core.store.vote_queries import direct_scores, order_counts, positions, single_votes, vote_counts
+from core.store.vote_queries import confidence_counts, direct_scores, order_counts, positions, vote_counts
 
 MAIN = Path(__file__).resolve().parent.parent / "pages" / "main.py"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -120,7 +120,7 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
 def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
     page = opened(app, "aggregation.py", "Votes to labels", aggregation="Confidence weights", rater=judge)
-    counts, votes = vote_counts(demo_store(), DEMO), single_votes(demo_store(), DEMO)
+    counts, votes = vote_counts(demo_store(), DEMO), confidence_counts(demo_store(), DEMO)
     found = confidence_weighted(counts[judge], votes[judge], rng=np.random.default_rng(0))
     assert weighed_words(judge, found) in texts(page)
     assert SIMULATED_CONFIDENCE in texts(page)

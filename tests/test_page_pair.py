@@ -15,7 +15,7 @@ from core.interpretation.agreement import compared
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store import Store
-from core.store.vote_queries import single_votes, vote_counts
+from core.store.vote_queries import confidence_counts, positions, vote_counts
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 DEMO = Selection(datasets=(DEMO_DATASET,))
@@ -38,8 +38,8 @@ def texts(page: AppTest) -> str:
 
 def sides(path: Path, *names: str) -> list[JudgeVotes]:
     with Store.open(path) as store:
-        counts, single = vote_counts(store, DEMO), single_votes(store, DEMO)
-    return [JudgeVotes(counts=counts[name], single=single[name]) for name in names]
+        counts, stated, placed = (ask(store, DEMO) for ask in (vote_counts, confidence_counts, positions))
+    return [JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name)) for name in names]
 
 
 def test_a_link_shows_the_differences_of_core(app: AppTest, store_path: Path) -> None:

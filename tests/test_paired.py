@@ -6,10 +6,10 @@ import pytest
 from readings import reading
 
 from core.agreement.paired import JudgeVotes, compare_judges, pool_raters, share_codes
-from core.records import SingleVotes, VoteCounts
+from core.records import ConfidenceCounts, PositionCounts, VoteCounts
 from core.schema import Selection
 from core.store import Store
-from core.store.vote_queries import comparison_names, single_votes, vote_counts
+from core.store.vote_queries import comparison_names, confidence_counts, positions, vote_counts
 
 
 def rows(rng: np.random.Generator, judges: dict[str, float], items: int, *, each: int = 2) -> pd.DataFrame:
@@ -33,8 +33,14 @@ def of_store(frame: pd.DataFrame, *, gold: str = "given") -> dict[str, JudgeVote
     with Store.open(None) as store:
         store.load(reading(frame))
         asked = Selection(gold=gold)
-        counts, single = vote_counts(store, asked), single_votes(store, asked)
-    return {name: JudgeVotes(counts=counts[name], single=single[name]) for name in counts}
+        return judge_votes(store, asked)
+
+
+def judge_votes(store: Store, asked: Selection) -> dict[str, JudgeVotes]:
+    counts, stated, placed = (ask(store, asked) for ask in (vote_counts, confidence_counts, positions))
+    return {
+        name: JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name)) for name in counts
+    }
 
 
 def test_differences_are_those_of_pandas() -> None:
@@ -114,7 +120,7 @@ def test_people_are_one_rater_with_all_their_votes() -> None:
     totals = frame.groupby(["item_id", "model_a"]).vote.agg(lambda v: (v == 1).sum())
     assert people.counts.plus.sum() == totals.sum() == (frame.vote == 1).sum()
     assert len(people.counts) == len(totals)
-    assert len(people.single.vote) == len(frame)
+    assert people.stated.n.sum() == len(frame)
     # Pairs of orders are each person's own.
     found = {one.measure: one for one in compare_judges(people, votes["p1"]).measures}
     pairs = frame.pivot_table(index=["item_id", "model_a", "run", "judge"], columns="position", values="vote")
@@ -137,10 +143,7 @@ def test_two_data_sets_meet_by_the_names_of_their_comparisons() -> None:
         shuffled = after.drop(columns="gold").sample(frac=1, random_state=0)
         store.load(reading(shuffled.assign(dataset="new"), name="new.csv"))
         sets = [Selection(datasets=(name,)) for name in ("old", "new")]
-        sides = [
-            JudgeVotes(counts=vote_counts(store, asked)["judge"], single=single_votes(store, asked)["judge"])
-            for asked in sets
-        ]
+        sides = [judge_votes(store, asked)["judge"] for asked in sets]
         names = [comparison_names(store, asked) for asked in sets]
     moved = share_codes(sides[1], names[1], sides[0], names[0])
     found = compare_judges(sides[0], moved)
@@ -166,15 +169,31 @@ def judge(rng: np.random.Generator, skill: np.ndarray, gold: np.ndarray, each: i
         minus=(vote == -1).sum(axis=1),
         gold=gold,
     )
-    single = SingleVotes(
+    stated = ConfidenceCounts(
         comparison=np.repeat(np.arange(comparisons), 2),
         vote=vote.reshape(-1),
         confidence=np.repeat(sure, 2),
-        side=np.zeros(2 * comparisons, dtype=np.int64),
-        shown=np.tile([1, -1], comparisons),
-        run=np.zeros(2 * comparisons, dtype=np.int64),
+        n=np.ones(2 * comparisons, dtype=np.int64),
     )
-    return JudgeVotes(counts=counts, single=single)
+    none, one = np.zeros(comparisons, dtype=np.int64), np.ones(comparisons, dtype=np.int64)
+    flips = (vote[:, 0] != vote[:, 1]).astype(np.int64)
+    placed = PositionCounts(
+        comparison=counts.comparison,
+        item=item,
+        category=none,
+        categories=("",),
+        first=one,
+        second=one,
+        tie=none,
+        pairs=one,
+        flips=flips,
+        hard_flips=flips,
+        slot_sum=none,
+        same_order_pairs=none,
+        same_order_disagreements=none,
+        margin=np.full(comparisons, np.nan),
+    )
+    return JudgeVotes(counts=counts, stated=stated, placed=placed)
 
 
 @pytest.mark.slow

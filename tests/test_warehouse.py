@@ -205,7 +205,7 @@ def questions(source: Any, selection: Selection) -> Iterator[tuple[str, object]]
     yield "names", browse.comparison_names(source, selection).to_pylist()
     yield "models", browse.values(source, selection, "model_a", limit=5)
     yield "columns", browse.filter_columns(source, selection.datasets)
-    for ask in (queries.order_counts, queries.single_votes, queries.pair_doubts, queries.outputs):
+    for ask in (queries.order_counts, queries.confidence_counts, queries.pair_doubts, queries.outputs):
         yield ask.__name__, ask(source, selection)
     for column in ("category", "run", "judge"):
         yield column, queries.vote_counts_by(source, selection, column)
@@ -254,7 +254,7 @@ def test_pages_get_the_answers_of_a_store(
         found = dict(questions(warehouse, selection))
     assert found.keys() == wanted.keys()
     for what, answer in found.items():
-        if what not in ("columns", "single_votes"):
+        if what != "columns":
             assert same(answer, wanted[what]), what
 
 
@@ -288,14 +288,19 @@ def test_what_cannot_be_read_is_counted_as_in_a_file(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("table", ["demo", REAL[0]])
 @pytest.mark.parametrize("name", SERVERS)
 @pytest.mark.filterwarnings("ignore")
 def test_only_counts_cross_the_network(
-    name: str, engines: dict[str, Running], files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    name: str,
+    table: str,
+    engines: dict[str, Running],
+    files: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if name == "spark" or REAL[0] not in files:
+    """Of every question at most 1.2 rows per judge and comparison, however many confidences were stated."""
+    if name == "spark" or table not in files:
         return
-    table = REAL[0]
     with opened(engines[name], table) as warehouse:
         seen: list[pa.Table] = []
         run = warehouse._engine.run
@@ -306,9 +311,10 @@ def test_only_counts_cross_the_network(
 
         monkeypatch.setattr(warehouse._engine, "run", noted)
         audit(warehouse, Selection(), OPTIONS)
+        queries.confidence_counts(warehouse, Selection())
     votes = as_text(files[table])
     pairs = votes.group_by(["item_id", "model_a", "model_b", "judge"]).aggregate([]).num_rows
-    assert pairs * 5 < votes.num_rows
+    assert pairs * 2 < votes.num_rows
     assert max(one.num_rows for one in seen) <= 1.2 * pairs
 
 

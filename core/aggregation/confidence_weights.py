@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
-from ..records import BoolArray, FloatArray, IntArray, SingleVotes, VoteCounts
+from ..records import BoolArray, ConfidenceCounts, FloatArray, IntArray, VoteCounts
 from ..stats.estimate import DataFrame
 from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
 from .btd import DEFAULTS, MINIMUM_LABELS, Bounds, BTDOptions, boxes, decide, drps, fit_many, not_identified
@@ -50,7 +50,12 @@ class Weighing:
 
 
 def learn_weighings(
-    confidence: FloatArray, right: FloatArray, comparison: IntArray, sets: Sequence[IntArray]
+    confidence: FloatArray,
+    right: FloatArray,
+    comparison: IntArray,
+    sets: Sequence[IntArray],
+    *,
+    n_votes: IntArray,
 ) -> list[Weighing]:
     """Learn w from the votes of each set of comparisons.
 
@@ -59,8 +64,8 @@ def learn_weighings(
     (right − share right) over the votes of one: a confidence that says nothing must not decide between equal
     votes.
 
-    confidence, right, comparison : (votes,), `right` 1 or 0 and `comparison` from 0 up without gaps; only
-    its set's own votes are learned from, the others' confidences enter the scale.
+    confidence, right, comparison, n_votes : (rows,), `right` 1 or 0 and `comparison` from 0 up without gaps;
+    only its set's own votes are learned from, the others' confidences enter the scale.
     """
     value, code = np.unique(confidence, return_inverse=True)
     logit = _logit(value)
@@ -71,17 +76,19 @@ def learn_weighings(
         inside = np.zeros(comparisons, dtype=bool)
         inside[rows] = True
         votes = np.flatnonzero(inside[comparison])
-        own, hits = code[votes], right[votes]
-        n[i] = np.bincount(own, minlength=len(value))
-        k[i] = np.bincount(own, weights=hits, minlength=len(value))
-        centre[i] = n[i] @ logit / len(votes)
-        g = np.bincount(comparison[votes], weights=(logit[own] - centre[i]) * (hits - hits.mean()))
+        own, hits, many = code[votes], right[votes], n_votes[votes]
+        n[i] = np.bincount(own, weights=many, minlength=len(value))
+        k[i] = np.bincount(own, weights=many * hits, minlength=len(value))
+        total = many.sum()
+        centre[i] = n[i] @ logit / total
+        missed = hits - many @ hits / total
+        g = np.bincount(comparison[votes], weights=many * (logit[own] - centre[i]) * missed)
         spread = np.sqrt((g * g).sum())
         z[i] = g.sum() / spread if spread > 0 else 0.0
     sizes = np.array([len(rows) for rows in sets], dtype=np.float64)
     slope, intercept = _logistic(logit - centre[:, None], n, k, sizes, z >= CUT).T
     log_odds = slope[:, None] * (logit - centre[:, None]) + intercept[:, None]
-    scale = _evidence(log_odds) @ np.bincount(code) / len(code)
+    scale = _evidence(log_odds) @ np.bincount(code, n_votes) / n_votes.sum()
     return [
         Weighing(slope=a, intercept=b, centre=c, scale=d if a else 0.0, z=e)
         for a, b, c, d, e in np.column_stack([slope, intercept, centre, scale, z]).tolist()
@@ -178,25 +185,26 @@ class ConfidenceWeighted:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Rows:
-    """Labelled comparisons and their votes with a confidence; `row` is the comparison of each vote."""
+    """Labelled comparisons, and their votes with a confidence: `n` of each vote and confidence on a `row`."""
 
     item: IntArray
     gold: IntArray
     row: IntArray
     vote: IntArray
     confidence: FloatArray
+    n: IntArray
     without: int
 
     def counted(self, weight: FloatArray) -> FloatArray:
         """Sum of weights of the votes -1, 0, +1 on each comparison, (3, rows)."""
         place = (self.vote + 1) * len(self.gold) + self.row
-        summed = np.bincount(place, weights=weight, minlength=3 * len(self.gold))
+        summed = np.bincount(place, weights=weight * self.n, minlength=3 * len(self.gold))
         return np.asarray(summed.reshape(3, -1), dtype=np.float64)
 
 
 def confidence_weighted(
     counts: VoteCounts,
-    votes: SingleVotes,
+    votes: ConfidenceCounts,
     options: BTDOptions = DEFAULTS,
     *,
     rng: np.random.Generator,
@@ -232,7 +240,8 @@ def confidence_weighted(
     weights = np.stack([np.bincount(cell[part], minlength=len(cells)) for part in chosen]).astype(np.float64)
     base = fit_many(cells, weights, options)
     s, t = _features(rows.counted(ones), options)
-    by_confidence = confidence_labels(rows.row, rows.vote, rows.confidence, rows=len(rows.gold), weigh="sum")
+    sums = {"stated": rows.counted(ones).T, "total": rows.counted(rows.confidence).T}
+    by_confidence = confidence_labels(sums, "sum")
     labels = (by_confidence, unweighted.label)
     fixed = [np.abs(label - rows.gold) for label in labels]
     unknown = [np.full(len(rows.gold), np.nan)] * len(labels)
@@ -261,12 +270,12 @@ def confidence_weighted(
         weight=weighing(grid),
         weighing=weighing,
         without=rows.without,
-        votes_per_comparison=len(rows.vote) / len(rows.gold),
+        votes_per_comparison=int(rows.n.sum()) / len(rows.gold),
         unanimous=_unanimous(unweighted),
     )
 
 
-def _rows(counts: VoteCounts, votes: SingleVotes) -> _Rows:
+def _rows(counts: VoteCounts, votes: ConfidenceCounts) -> _Rows:
     known = counts.labelled()
     if not len(known):
         raise NoUsableVotes("No comparison has a gold label, so the confidence cannot be compared with it.")
@@ -284,7 +293,8 @@ def _rows(counts: VoteCounts, votes: SingleVotes) -> _Rows:
         row=row,
         vote=votes.vote[stated],
         confidence=votes.confidence[stated],
-        without=int((labelled & ~stated).sum()),
+        n=votes.n[stated],
+        without=int(votes.n[labelled & ~stated].sum()),
     )
 
 
@@ -301,7 +311,7 @@ def _learn(
 ) -> tuple[list[Weighing], FloatArray]:
     """Weights and (β, η₀, γ) from the comparisons of each set; those of `base` where weights are equal."""
     right = (rows.vote == rows.gold[rows.row]).astype(np.float64)
-    weighings = learn_weighings(rows.confidence, right, rows.row, chosen)
+    weighings = learn_weighings(rows.confidence, right, rows.row, chosen, n_votes=rows.n)
     theta = base.copy()
     unequal = [i for i, one in enumerate(weighings) if one.scale]
     if unequal:

@@ -21,7 +21,6 @@ from ..records import (
     FloatArray,
     IntArray,
     LengthCounts,
-    SingleVotes,
     VoteCells,
     VoteCounts,
     WeighedVotes,
@@ -44,8 +43,6 @@ REASONS: dict[str, str] = {
 
 Forecast = Callable[[VoteCells, FloatArray, BTDOptions], FloatArray]
 """(cells, calibration weights (sets, cells), options) → p(-1), p(0), p(+1), (sets or 1, cells, 3)."""
-
-VOTE_WEIGHTS = ("min", "mean", "product", "sum")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,48 +146,21 @@ def derived_name(rule: str, judge: str) -> str:
     return f"{rule}({judge})"
 
 
-def confidence_labels(
-    row: IntArray, vote: IntArray, confidence: FloatArray, *, rows: int, weigh: str
-) -> IntArray:
+def confidence_labels(votes: Mapping[str, NDArray[Any]], weigh: str) -> IntArray:
     """Label of each comparison by the confidences of its votes: the largest of three scores wins.
 
     The score of a label is the `min`, `mean` or `product` (Soft-SC) or the `sum` (CI-SC) of the confidences
     of its votes; a label without a vote has none. Equal largest scores: 0 (ours).
-    row : comparison of each vote, 0 … rows − 1; every comparison needs a vote.
-    confidence : in [0, 1], no gaps.
+    votes : `stated`, `lowest`, `total` and `product` as in WeighedVotes, (rows, 3); `sum` and `mean` need the
+    first and the third alone.
     Source: [BTD] §5.
     """
-    if weigh not in VOTE_WEIGHTS:
-        raise InvalidOption(f"weigh {weigh!r}: choose from {', '.join(VOTE_WEIGHTS)}.")
-    if np.isnan(confidence).any():
-        raise InvalidOption("A vote without confidence cannot be weighed; leave such comparisons out.")
-    return _largest(_by_label(row, vote, confidence, rows), weigh)
-
-
-def _by_label(row: IntArray, vote: IntArray, confidence: FloatArray, rows: int) -> dict[str, NDArray[Any]]:
-    """Number of votes -1, 0, +1 of each comparison, and lowest, sum and product of their confidences."""
-    place = (row, vote + 1)
-    found: dict[str, NDArray[Any]] = {
-        "stated": np.zeros((rows, 3), np.int64),
-        "lowest": np.full((rows, 3), np.inf),
-        "total": np.zeros((rows, 3)),
-        "product": np.ones((rows, 3)),
-    }
-    np.add.at(found["stated"], place, 1)
-    np.minimum.at(found["lowest"], place, confidence)
-    np.add.at(found["total"], place, confidence)
-    np.multiply.at(found["product"], place, confidence)
-    return found
-
-
-def _largest(votes: Mapping[str, NDArray[Any]], weigh: str) -> IntArray:
     stated, total = votes["stated"], votes["total"]
-    score = {
-        "min": votes["lowest"],
-        "product": votes["product"],
-        "sum": total,
-        "mean": total / np.maximum(stated, 1),
-    }[weigh]
+    score = total
+    if weigh == "mean":
+        score = total / np.maximum(stated, 1)
+    elif weigh != "sum":
+        score = votes[{"min": "lowest", "product": "product"}[weigh]]
     score = np.where(stated > 0, score, -1.0)
     best = score >= score.max(axis=1, keepdims=True) - 1e-12
     return np.where(best.sum(axis=1) == 1, best.argmax(axis=1) - 1, 0).astype(np.int64)
@@ -312,7 +282,7 @@ WEIGHINGS = {"soft_sc_min": "min", "soft_sc_mean": "mean", "soft_sc_product": "p
 
 def given_labels(
     counts: VoteCounts,
-    votes: SingleVotes | WeighedVotes,
+    votes: WeighedVotes,
     *,
     judge: str | None = None,
     judges: Mapping[str, VoteCounts] | None = None,
@@ -324,8 +294,6 @@ def given_labels(
     judge, judges : its name and the votes of all judges, among whom USC and GSA are sought as `usc(judge)`
     and `gsa(judge)`.
     """
-    if isinstance(votes, SingleVotes):
-        votes = weighed(votes)
     own = np.isin(votes.comparison, counts.comparison)
     if own.sum() != len(counts):
         raise InvalidOption("A comparison has no vote here; take counts and votes of one selection.")
@@ -335,7 +303,9 @@ def given_labels(
     without = _lacking(n - stated, n, "none of its votes has one", "votes have none")
     by_label = {name: getattr(votes, name) for name in ("stated", "lowest", "total", "product")}
     for key, weigh in WEIGHINGS.items():
-        found[key] = f"needs the confidence of each vote; {without}" if without else _largest(by_label, weigh)
+        found[key] = (
+            f"needs the confidence of each vote; {without}" if without else confidence_labels(by_label, weigh)
+        )
     if votes.first is not None:
         found["greedy_pair"] = _by_orders(votes.first)
     if judge is not None and judges is not None:
@@ -345,28 +315,6 @@ def given_labels(
     found["longest"] = f"needs the lengths of both answers; {missing}" if missing else votes.side
     labels = {key: value for key, value in found.items() if not isinstance(value, str)}
     return labels, {key: value for key, value in found.items() if isinstance(value, str)}
-
-
-def weighed(votes: SingleVotes) -> WeighedVotes:
-    """Single votes of a judge, collapsed to a row for each comparison."""
-    comparison, row, n = np.unique(votes.comparison, return_inverse=True, return_counts=True)
-    rows = len(comparison)
-    stated = ~np.isnan(votes.confidence)
-    first = None
-    if votes.shown is not None and votes.run is not None:
-        first = np.full((rows, 2), NO_VOTE)
-        for place, order in enumerate((1, -1)):
-            shown = np.flatnonzero(votes.shown == order)
-            # Equal runs of one order: the vote stored first.
-            shown = shown[np.lexsort([shown, votes.run[shown], row[shown]])]
-            seen, start = np.unique(row[shown], return_index=True)
-            first[seen, place] = votes.vote[shown[start]]
-    side = np.full(rows, NO_SIDE)
-    known = votes.side != NO_SIDE
-    # The first vote with known lengths decides for the comparison: later writes win, so in reverse.
-    side[row[known][::-1]] = votes.side[known][::-1]
-    by_label = _by_label(row[stated], votes.vote[stated], votes.confidence[stated], rows)
-    return WeighedVotes(comparison=comparison, n=n, side=side, first=first, **by_label)
 
 
 def _lacking(missing: int, total: int, all_of_them: str, some: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..records import NO_GOLD, FloatArray, IntArray, SingleVotes, VoteCounts, kept_rows
+from ..records import NO_GOLD, ConfidenceCounts, FloatArray, IntArray, PositionCounts, VoteCounts, kept_rows
 from ..schema import VOTE_LABELS
 from ..stats.estimate import DataFrame, Estimate, data_frame, rows_frame
 from ..stats.intervals import check_level, common_places, mean_interval
@@ -61,10 +61,14 @@ class PairedJudges:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JudgeVotes:
-    """A judge's votes, counted and one by one, with one code for each comparison."""
+    """A judge's votes, counted, with one code for each comparison.
+
+    placed : None where it has no vote with a known position.
+    """
 
     counts: VoteCounts
-    single: SingleVotes
+    stated: ConfidenceCounts
+    placed: PositionCounts | None = None
 
 
 def compare_judges(one: JudgeVotes, two: JudgeVotes, *, level: float = 0.95) -> PairedJudges:
@@ -96,25 +100,23 @@ def compare_judges(one: JudgeVotes, two: JudgeVotes, *, level: float = 0.95) -> 
 
 
 def pool_raters(votes: Sequence[JudgeVotes]) -> JudgeVotes:
-    """Several raters as one who gave all their votes, such as all people; runs of two raters stay apart."""
-    runs = 1 + max(int(np.asarray(each.single.run).max(initial=0)) for each in votes)
-    runs_apart = [np.asarray(each.single.run) + k * runs for k, each in enumerate(votes)]
-    single = _joined([replace(each.single, run=run) for each, run in zip(votes, runs_apart, strict=True)])
+    """Several raters as one who gave all their votes, such as all people; each has own pairs of orders."""
     every = _joined([each.counts for each in votes])
     code, first, place = np.unique(every["comparison"], return_index=True, return_inverse=True)
     totals = {name: np.bincount(place, every[name]).astype(np.int64) for name in ("plus", "tie", "minus")}
     about = {name: every[name][first] for name in ("item", "gold")}
-    order = np.argsort(single["comparison"], kind="stable")
+    placed = [each.placed for each in votes if each.placed is not None]
     return JudgeVotes(
         counts=VoteCounts(comparison=code, **about, **totals),
-        single=SingleVotes(**{name: column[order] for name, column in single.items()}),
+        stated=ConfidenceCounts(**_joined([each.stated for each in votes])),
+        placed=replace(placed[0], **_joined(placed)) if placed else None,
     )
 
 
-def _joined(records: Sequence[VoteCounts | SingleVotes]) -> dict[str, Any]:
-    """The columns of several records, one below the other."""
-    names = [each.name for each in fields(records[0])]
-    return {name: np.concatenate([getattr(each, name) for each in records]) for name in names}
+def _joined(records: Sequence[VoteCounts | ConfidenceCounts | PositionCounts]) -> dict[str, Any]:
+    """The arrays of several records, one below the other."""
+    arrays = [kept_rows(each, slice(None)) for each in records]
+    return {name: np.concatenate([each[name] for each in arrays]) for name in arrays[0]}
 
 
 def share_codes(votes: JudgeVotes, names: pa.Table, of: JudgeVotes, of_names: pa.Table) -> JudgeVotes:
@@ -134,19 +136,31 @@ def share_codes(votes: JudgeVotes, names: pa.Table, of: JudgeVotes, of_names: pa
     counts = replace(
         counts, item=item[counts.comparison], gold=np.where(own == NO_GOLD, counts.gold, own)
     ).rows(np.argsort(counts.comparison, kind="stable"))
-    moved = to[votes.single.comparison]
-    order = np.argsort(moved, kind="stable")[int((moved < 0).sum()) :]
     return JudgeVotes(
         counts=counts,
-        single=SingleVotes(**(kept_rows(votes.single, order) | {"comparison": moved[order]})),
+        stated=_moved(votes.stated, to),
+        placed=votes.placed and _moved(votes.placed, to),
     )
 
 
+C = TypeVar("C", VoteCounts, ConfidenceCounts, PositionCounts)
+
+
+def _moved(record: C, to: IntArray) -> C:
+    """A record with other codes of comparisons; without those whose code is below 0."""
+    code = to[record.comparison]
+    kept = np.flatnonzero(code >= 0)
+    return replace(record, **(kept_rows(record, kept) | {"comparison": code[kept]}))
+
+
 def _common(votes: JudgeVotes, codes: IntArray) -> JudgeVotes:
-    kept = np.isin(votes.single.comparison, codes)
+    def kept(record: C) -> C:
+        return replace(record, **kept_rows(record, np.isin(record.comparison, codes)))
+
     return JudgeVotes(
-        counts=votes.counts.rows(np.isin(votes.counts.comparison, codes)),
-        single=SingleVotes(**kept_rows(votes.single, kept)),
+        counts=kept(votes.counts),
+        stated=kept(votes.stated),
+        placed=votes.placed and kept(votes.placed),
     )
 
 
@@ -161,24 +175,21 @@ def _right(votes: JudgeVotes) -> Values:
 
 
 def _flips(votes: JudgeVotes) -> Values:
-    single, shown = votes.single, np.asarray(votes.single.shown)
-    placed = shown != 0
-    comparison, run, vote = single.comparison[placed], np.asarray(single.run)[placed], single.vote[placed]
-    # Within a run a judge has one vote on each order, so two rows are a pair.
-    order = np.lexsort((run, comparison))
-    comparison, run, vote = comparison[order], run[order], vote[order]
-    pair = np.flatnonzero((np.diff(comparison) == 0) & (np.diff(run) == 0))
-    flipped = (vote[pair] != vote[pair + 1]).astype(np.float64)
-    return _item_of(votes, comparison[pair]), flipped, np.ones(len(pair))
+    if votes.placed is None:
+        nothing = np.zeros(0, dtype=np.int64)
+        return nothing, nothing.astype(np.float64), nothing.astype(np.float64)
+    item = _item_of(votes, votes.placed.comparison)
+    return item, votes.placed.flips.astype(np.float64), votes.placed.pairs.astype(np.float64)
 
 
 def _stated(votes: JudgeVotes, power: int) -> Values:
     """Confidence minus exactly right, to a power, of votes with confidence and gold."""
-    single, counts = votes.single, votes.counts
-    gold = counts.gold[np.searchsorted(counts.comparison, single.comparison)]
-    known = ~np.isnan(single.confidence) & (gold != NO_GOLD)
-    missed = single.confidence[known] - (single.vote[known] == gold[known])
-    return _item_of(votes, single.comparison[known]), missed**power, np.ones(len(missed))
+    stated, counts = votes.stated, votes.counts
+    gold = counts.gold[np.searchsorted(counts.comparison, stated.comparison)]
+    known = ~np.isnan(stated.confidence) & (gold != NO_GOLD)
+    missed = stated.confidence[known] - (stated.vote[known] == gold[known])
+    n = stated.n[known].astype(np.float64)
+    return _item_of(votes, stated.comparison[known]), n * missed**power, n
 
 
 def _item_of(votes: JudgeVotes, comparison: IntArray) -> IntArray:

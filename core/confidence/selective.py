@@ -15,7 +15,7 @@ import numpy as np
 
 from ..aggregation.btd import CHANCES, apply, fit
 from ..errors import InvalidOption, NoUsableVotes
-from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
+from ..records import NO_GOLD, BoolArray, ConfidenceCounts, FloatArray, IntArray, OutcomeCounts, VoteCounts
 from ..stats import intervals
 from ..stats.binning import EDGE_TOLERANCE, rank_values, usable
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
@@ -268,19 +268,19 @@ def share_behind(counts: VoteCounts) -> FloatArray:
     return np.asarray(behind / (counts.plus + counts.tie + counts.minus))
 
 
-def stated_behind(counts: VoteCounts, votes: SingleVotes) -> tuple[FloatArray, IntArray]:
-    """Mean stated confidence of the votes behind each majority (NaN where none does), and their number."""
+def stated_behind(counts: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
+    """Mean stated confidence of the votes behind each majority, NaN where none states any."""
     rows = len(counts)
     if not rows:
-        return np.zeros(0), np.zeros(0, dtype=np.int64)
+        return np.zeros(0)
     order = np.argsort(counts.comparison, kind="stable")
     row = order[np.minimum(np.searchsorted(counts.comparison, votes.comparison, sorter=order), rows - 1)]
     behind = (counts.comparison[row] == votes.comparison) & (votes.vote == counts.label[row])
     stating = behind & ~np.isnan(votes.confidence)
-    n = np.bincount(row[stating], minlength=rows)
-    total = np.bincount(row[stating], weights=votes.confidence[stating], minlength=rows)
-    mean = np.divide(total, n, out=np.full(rows, np.nan), where=n > 0)
-    return mean, np.bincount(row[behind], minlength=rows)
+    row, sums = row[stating], votes.n[stating] * votes.confidence[stating]
+    n = np.bincount(row, votes.n[stating], minlength=rows)
+    total = np.bincount(row, sums, minlength=rows)
+    return np.asarray(np.divide(total, n, out=np.full(rows, np.nan), where=n > 0))
 
 
 def by_share(counts: VoteCounts) -> Decisions:
@@ -291,13 +291,13 @@ def by_share(counts: VoteCounts) -> Decisions:
     return _decisions(counts, counts.label, share_behind(counts), "share")
 
 
-def by_stated_confidence(counts: VoteCounts, votes: SingleVotes) -> Decisions:
+def by_stated_confidence(counts: VoteCounts, votes: ConfidenceCounts) -> Decisions:
     """Majority label of each comparison, as sure as the votes for it state on average.
 
     NaN where no vote for the label states a confidence; such a comparison can be neither kept nor tested.
     votes : of the same judge and selection; votes on other comparisons are left out.
     """
-    return _decisions(counts, counts.label, stated_behind(counts, votes)[0], "stated")
+    return _decisions(counts, counts.label, stated_behind(counts, votes), "stated")
 
 
 def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:

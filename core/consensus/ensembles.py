@@ -18,7 +18,7 @@ from ..confidence.calibration_error import Calibration, calibration
 from ..confidence.selective import share_behind, stated_behind
 from ..confidence.th_scores import ThScore, th_score
 from ..errors import AppellateError, InvalidOption, NoUsableVotes, UnknownName
-from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OutcomeCounts, SingleVotes, VoteCounts
+from ..records import NO_GOLD, BoolArray, ConfidenceCounts, FloatArray, IntArray, OutcomeCounts, VoteCounts
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat
 from ..stats.intervals import clustered_share, common_places, mean_interval
 
@@ -140,7 +140,7 @@ RULES: dict[str, Rule] = {
 """Voting rules by key, in the order of tables."""
 
 
-def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, SingleVotes]) -> Members:
+def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, ConfidenceCounts]) -> Members:
     """One verdict per comparison of each judge, on the comparisons that all of them judged.
 
     The label is the majority label of the judge's votes (no unique mode: 0). Its confidence is the mean
@@ -248,7 +248,7 @@ def btd_verdicts(jury: Members, *, rng: np.random.Generator, member: str | None 
     return Verdicts(label=label, confidence=np.take_along_axis(p, label[:, None] + 1, axis=1)[:, 0])
 
 
-def fuser_verdicts(jury: Members, counts: VoteCounts, votes: SingleVotes) -> tuple[Verdicts, IntArray]:
+def fuser_verdicts(jury: Members, counts: VoteCounts, votes: ConfidenceCounts) -> tuple[Verdicts, IntArray]:
     """Verdicts of a judge that read the members' verdicts, and the rows of `jury` that it judged.
 
     Its confidence is as in `members`, NaN on rows where it states none. Source: [TH] §5.
@@ -258,10 +258,9 @@ def fuser_verdicts(jury: Members, counts: VoteCounts, votes: SingleVotes) -> tup
     return Verdicts(label=one.label, confidence=_stated(one, votes) * share_behind(one)), rows
 
 
-def _stated(one: VoteCounts, votes: SingleVotes) -> FloatArray:
+def _stated(one: VoteCounts, votes: ConfidenceCounts) -> FloatArray:
     """Mean stated confidence behind each label; 1 where no vote is behind it, NaN where none states any."""
-    mean, behind = stated_behind(one, votes)
-    return np.where(behind > 0, mean, 1.0)
+    return np.where(share_behind(one) > 0, stated_behind(one, votes), 1.0)
 
 
 EPSILON = 0.05

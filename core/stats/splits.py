@@ -263,14 +263,18 @@ def sign_flip_p_value(
     alike = np.bincount(kind, weights=items).astype(np.int64)
     alike, size = alike[size > 0], size[size > 0]
     flipped = np.empty(resamples)
-    many, one = alike > 1, alike == 1
-    chunk = max(1, 4_000_000 // max(len(size), 1))
+    # A coin is a bit: of each kind whole bytes, the last of which keeps as many bits as there are items left.
+    many = -(-alike // 8)
+    ends = np.cumsum(many)
+    keep = np.full(ends[-1] if len(ends) else 0, 255, dtype=np.uint8)
+    keep[ends - 1] = 255 >> (8 * many - alike)
+    worth = np.repeat(size, many)
+    words = -(-len(keep) // 8)
+    chunk = max(1, 4_000_000 // max(len(keep), 1))
     for start in range(0, resamples, chunk):
         rows = min(chunk, resamples - start)
-        heads = rng.binomial(alike[many], 0.5, size=(rows, np.count_nonzero(many)))
-        bits = np.frombuffer(rng.bytes(rows * (len(size) // 8 + 1)), dtype=np.uint8).reshape(rows, -1)
-        coins = np.unpackbits(bits, axis=1, count=np.count_nonzero(one)).astype(np.float64)
-        flipped[start : start + rows] = heads @ size[many] + coins @ size[one]
+        coins = rng.integers(0, 2**64, (rows, words), dtype=np.uint64).view(np.uint8)[:, : len(keep)]
+        flipped[start : start + rows] = np.bitwise_count(coins & keep).astype(np.float64) @ worth
     flipped = np.abs(2 * flipped - alike @ size)
     # Resamples that equal the observation but for rounding count as reaching it.
     reached = np.count_nonzero(flipped >= observed - 1e-9)

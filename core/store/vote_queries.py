@@ -18,7 +18,9 @@ from ..errors import InvalidOption, NoUsableVotes
 from ..records import (
     NO_SIDE,
     NO_VOTE,
+    ConfidenceCounts,
     DirectScores,
+    FloatArray,
     IntArray,
     LengthCounts,
     ListRankings,
@@ -26,7 +28,6 @@ from ..records import (
     OutcomeCounts,
     OutputCounts,
     PositionCounts,
-    SingleVotes,
     VoteCounts,
     WeighedVotes,
     counted_keys,
@@ -49,7 +50,6 @@ from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
     BOTH_ORDERS,
     TOLD,
-    Codes,
     at_one_moment,
     by_judge,
     check_column,
@@ -74,6 +74,7 @@ __all__ = [
     "RaterCount",
     "Summary",
     "comparison_names",
+    "confidence_counts",
     "costs",
     "count_behind",
     "direct_scores",
@@ -90,7 +91,6 @@ __all__ = [
     "positions",
     "ranked_items",
     "ratings",
-    "single_votes",
     "summary",
     "telling_errors",
     "values",
@@ -255,15 +255,6 @@ def length_counts(store: Database | Snapshot, selection: Selection) -> dict[str,
     return fetch(store, selection, counted, LengthCounts)
 
 
-def single_votes(store: Database | Snapshot, selection: Selection) -> dict[str, SingleVotes]:
-    """Votes of each judge one by one, with confidence, order, run and longer side (as in `length_counts`)."""
-    listed = """
-        select v.judge, v.comparison, v.vote, v.confidence, v.position as shown, v.run,
-               coalesce(d.side, {NO_SIDE})::bigint as side_
-        from {usable} v left join {sides} d using (id) order by v.judge, v.comparison, v.id"""
-    return fetch(store, selection, listed, SingleVotes)
-
-
 def weighed_votes(store: Database | Snapshot, selection: Selection) -> dict[str, WeighedVotes]:
     """What rules beyond counts need of the votes of each judge, per comparison."""
     # Votes of one run and order are one; four numbers above its run tell its vote.
@@ -316,52 +307,106 @@ def outcomes(
     if rule not in verdicts:
         raise InvalidOption(f"correctness rule {rule!r}: allowed are 'single' and 'both_orders'")
     told = f"{verdicts[rule]} x join {{gold}} g using (comparison) where g.gold is not null"
+    # A vote of a comparison without a majority among people has no verdict.
+    right = "case when x.verdict = g.gold then 1 else 0 end"
+    found = _by_confidence(store, selection, told, about="item", kinds=right, most=2)
+    return {
+        judge: OutcomeCounts(item=item, confidence=confidence, n=n.sum(axis=1), correct=n[:, 1])
+        for judge, (item, confidence, n) in found.items()
+    }
+
+
+def confidence_counts(store: Database | Snapshot, selection: Selection) -> dict[str, ConfidenceCounts]:
+    """Votes of each judge per comparison, vote and stated confidence. Raises as `vote_counts` does."""
+    told = "(select v.judge, v.comparison, v.vote, v.confidence as stated from {usable} v) x"
+    counted = _by_confidence(store, selection, told, about="comparison", kinds="x.vote + 1", most=len(LABELS))
+    found = {}
+    for judge, (comparison, confidence, n) in counted.items():
+        row, vote = np.nonzero(n)
+        found[judge] = ConfidenceCounts(
+            comparison=comparison[row], vote=vote - 1, confidence=confidence[row], n=n[row, vote]
+        )
+    return found
+
+
+def _by_confidence(
+    store: Database | Snapshot, selection: Selection, told: str, *, about: str, kinds: str, most: int
+) -> dict[str, tuple[IntArray, FloatArray, IntArray]]:
+    """What each judge said, counted by what it is about and by stated confidence.
+
+    told : rows `x` with judge, stated and what it is about.  about : `item` or `comparison`.
+    kinds : SQL of the kind of a row, 0 to most − 1.
+    Returns per judge the code of what it is about, the confidence (NaN last), and how many of each kind,
+    (rows, most), in the order of the first two.
+    """
     with store.snapshot() as moment:
-        if moment.others is not None:
-            # Another engine counts; here that would cost ten times what reading does.
-            counted = f"""
-                select x.judge, g.item, x.stated as confidence, count(*)::bigint as n,
-                       count_if(x.verdict = g.gold)::bigint as correct
-                from {told} group by x.judge, g.item, x.stated order by x.judge, g.item, x.stated"""
-            return fetch(moment, selection, counted, OutcomeCounts)
         selected = scope(moment, selection)
         codes = dense_codes(moment, selected, selection)
-        listed = (
-            f"select x.judge, g.item, x.stated, coalesce(x.verdict = g.gold, false) as correct from {told}"
-        )
-        table = moment.query(selected.sql(listed), selected.params)
-    return _counted_outcomes(table, codes, selected.judges)
-
-
-def _counted_outcomes(table: pa.Table, codes: Codes, judges: dict[int, str]) -> dict[str, OutcomeCounts]:
-    """Verdicts of a table, one by one in any order, counted by judge, item and confidence."""
+        listed = f"select x.judge, {about} as about, x.stated, {kinds} as kind from {told}"
+        if moment.others is None:
+            table = moment.query(selected.sql(listed), selected.params)
+        else:
+            # Another engine counts, one row per judge and item; here that costs ten times what reading does.
+            each = ", ".join(f"count_if(y.kind = {kind})::bigint as n{kind}" for kind in range(most))
+            cell = " || ' ' || ".join(
+                ["coalesce(z.stated::varchar, '')", *(f"z.n{kind}::varchar" for kind in range(most))]
+            )
+            packed = f"""
+                select z.judge, z.about, string_agg({cell}, ';') as cells from (
+                    select y.judge, y.about, y.stated, {each} from ({listed}) y
+                    group by y.judge, y.about, y.stated) z
+                group by z.judge, z.about order by z.judge, z.about"""
+            table = _unpacked(moment.query(selected.sql(packed), selected.params), most)
     # Batches keep to memory that is there already: fresh pages for ten million rows cost more than the work.
     batches = table.to_batches()
     stated, value = value_codes([batch["stated"].to_numpy(zero_copy_only=False) for batch in batches])
-    number = sorted(judges)
-    place = np.zeros(number[-1] + 1, dtype=np.int64)
-    place[number] = np.arange(len(number))
-    items, key = int(codes.item.max()) + 1, np.empty(table.num_rows, np.int64)
-    right, start = np.empty(table.num_rows, np.bool_), 0
+    place, number = getattr(codes, about), sorted(selected.judges)
+    rank = np.zeros(number[-1] + 1, dtype=np.int64)
+    rank[number] = np.arange(len(number))
+    places, key = int(place.max()) + 1, np.empty(table.num_rows, np.int64)
+    rows, start = np.ones(table.num_rows, np.int64) if "rows" in table.column_names else None, 0
     for batch, code in zip(batches, stated, strict=True):
-        rows = slice(start, start := start + len(code))
-        one = place[batch["judge"].to_numpy()] * items + codes.item[batch["item"].to_numpy()]
-        key[rows] = one * len(value) + code
-        right[rows] = batch["correct"].to_numpy(zero_copy_only=False)
-    cells, n, correct = counted_keys(key, right)
-    item, code = np.divmod(cells, len(value))
-    bounds = np.searchsorted(item, np.arange(len(number) + 1) * items).tolist()
+        part = slice(start, start := start + len(code))
+        one = rank[batch["judge"].to_numpy()] * places + place[batch["about"].to_numpy()]
+        key[part] = (one * len(value) + code) * most + batch["kind"].to_numpy()
+        if rows is not None:
+            rows[part] = batch["rows"].to_numpy()
+    cells, n = counted_keys(key, most, rows)
+    at, code = np.divmod(cells, len(value))
+    bounds = np.searchsorted(at, np.arange(len(number) + 1) * places).tolist()
     found = {
-        judges[judge]: OutcomeCounts(
-            item=item[start:end] - k * items,
-            confidence=value[code[start:end]],
-            n=n[start:end],
-            correct=correct[start:end],
-        )
+        selected.judges[judge]: (at[start:end] - k * places, value[code[start:end]], n[start:end])
         for k, (judge, (start, end)) in enumerate(zip(number, pairwise(bounds), strict=True))
         if end > start
     }
     return dict(sorted(found.items()))
+
+
+def _unpacked(table: pa.Table, most: int) -> pa.Table:
+    """Rows of judge, about, stated, kind and their number, from texts `confidence n₀ n₁ …; …` of cells."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = pc.split_pattern(table["cells"].combine_chunks(), ";")
+    group = pc.list_parent_indices(cells)
+    word = pc.list_flatten(pc.split_pattern(pc.list_flatten(cells), " "))
+    word = word.to_numpy(zero_copy_only=False).reshape(-1, 1 + most)
+    stated = pa.array(np.where(word[:, 0] == "", None, word[:, 0]), pa.string()).cast(pa.float64())
+    columns = {
+        "judge": table["judge"].combine_chunks().take(group),
+        "about": table["about"].combine_chunks().take(group),
+        "stated": stated,
+    }
+    return pa.concat_tables(
+        pa.table(
+            columns
+            | {
+                "kind": pa.array(np.full(len(word), kind)),
+                "rows": pa.array(word[:, 1 + kind]).cast(pa.int64()),
+            }
+        )
+        for kind in range(most)
+    )
 
 
 def positions(store: Database | Snapshot, selection: Selection) -> dict[str, PositionCounts]:

@@ -64,7 +64,7 @@ IMPORTS = {
 """What *Copy as Python* uses beside the public API."""
 IMPORT_WIDTH = 88
 SIMULATED = "Simulated demo data: these judges and models do not exist"
-MENU = "place of the downloads"
+MENU = "downloads of the page"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
 ELSEWHERE = {"scores": ("the Leaderboard", "leaderboard.py"), "rankings": ("Listwise", "listwise.py")}
 """Kinds of judgements that few pages are about, and the page that is."""
@@ -148,22 +148,45 @@ def title(name: str, question: str) -> None:
             st.caption(question)
             if simulated():
                 st.badge(SIMULATED, color="orange")
-            download_menu(st.container(width="content"))
+            downloads_in(st.container(width="content"))
 
 
-def download_menu(place: DeltaGenerator) -> None:
-    """Where the page's downloads are: behind one button, which is there as soon as there is a table."""
-    st.session_state[MENU] = [place]
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Downloads:
+    """What a page offers for download, by name: what it is, and what makes it; `place` is that of its button."""
+
+    place: DeltaGenerator
+    tables: dict[str, tuple[str, Callable[[], pa.Table]]] = field(default_factory=dict)
 
 
-def _menu() -> DeltaGenerator:
-    """The menu of this run; on a page without one, the place at hand."""
-    held: list[DeltaGenerator] = st.session_state.get(MENU, [])
-    if not held:
-        return st.container(horizontal=True)
-    if len(held) == 1:
-        held.append(held[0].popover("Download", icon=":material/download:", key="download", type="tertiary"))
-    return held[1].container(horizontal=True, vertical_alignment="center")
+def downloads_in(place: DeltaGenerator) -> None:
+    """Where the button of the page's downloads will be."""
+    st.session_state[MENU] = Downloads(place=place)
+
+
+def download_menu() -> None:
+    """Behind one button whatever the page has offered, if anything; called when the page is drawn.
+
+    The menu is filled when it opens: a fragment that draws its tables again must not write to it, as what a
+    fragment writes elsewhere moves down with each of its runs until the browser has no place for it.
+    """
+    held: Downloads | None = st.session_state.get(MENU)
+    if held is not None and held.tables:
+        with held.place:
+            _menu(held)
+
+
+@st.fragment
+def _menu(held: Downloads) -> None:
+    menu = st.popover(
+        "Download", icon=":material/download:", key="download", type="tertiary", on_change="rerun"
+    )
+    if not menu.open:
+        return
+    for name, (about, make) in held.tables.items():
+        with menu.container(horizontal=True, vertical_alignment="center"):
+            st.caption(about)
+            download_buttons(make, name)
 
 
 def answer(sentence: str, kind: Literal["finding", "warning"] = "finding", *, part: str = "") -> None:
@@ -455,9 +478,11 @@ def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str, about
     def made() -> pa.Table:
         return pa.Table.from_pandas(frame() if callable(frame) else frame, preserve_index=False)
 
-    with _menu() if about else st.container(horizontal=True):
-        if about:
-            st.caption(about)
+    held: Downloads | None = st.session_state.get(MENU)
+    if about and held is not None:
+        held.tables[name] = (about, made)
+        return
+    with st.container(horizontal=True):
         download_buttons(made, name)
 
 

@@ -76,8 +76,9 @@ def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path)
         before = maes(visitor)
         slider = page.locator("[data-testid=stSlider]").filter(has_text="Calibration share").locator("input")
         slider.focus()
-        for _ in range(4):
+        for share in ("6 %", "7 %", "8 %", "9 %"):
             page.keyboard.press("ArrowRight")
+            page.locator("[data-testid=stSlider]").filter(has_text=share).wait_for()
         # Its lines to copy come last.
         page.locator("code").filter(has_text="share=0.09").first.wait_for(state="attached")
         visitor.settle()

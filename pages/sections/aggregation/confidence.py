@@ -28,7 +28,7 @@ JUDGES = (
 def confidence_tab(state: PageState) -> None:
     """One judge in words, every judge drawn, the weights and rules of one."""
     share = widgets.share_slider(state.controls, "weights_share")
-    votes = cached.single_votes(state.selection)
+    votes = cached.confidence_counts(state.selection)
     found, failed = cached.of_each_possible(
         "confidence weighted",
         (state.selection, state.options, share),
@@ -55,7 +55,7 @@ def confidence_tab(state: PageState) -> None:
     if one is not None:
         widgets.copy_as_python(
             f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
-votes = queries.single_votes(store, selection)[{state.judge!r}]
+votes = queries.confidence_counts(store, selection)[{state.judge!r}]
 options = {state.options!r}
 found = confidence_weighted(
     counts, votes, options, rng=default_rng(0), n_splits={SPLITS}, share={share}

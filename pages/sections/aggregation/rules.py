@@ -54,7 +54,7 @@ def _given(state: PageState) -> tuple[dict[str, IntArray], dict[str, str]]:
         (state.selection, state.judge),
         lambda: given_labels(
             state.labelled,
-            cached.single_votes(state.selection)[state.judge],
+            cached.weighed_votes(state.selection)[state.judge],
             judge=state.judge,
             judges=state.of_judge,
         ),
@@ -104,7 +104,7 @@ def _rules(state: PageState) -> None:
         widgets.copy_as_python(
             f"""judges = queries.vote_counts(store, selection)
 labelled = judges[{state.judge!r}].labelled()
-votes = queries.single_votes(store, selection)[{state.judge!r}]
+votes = queries.weighed_votes(store, selection)[{state.judge!r}]
 given, reasons = given_labels(labelled, votes, judge={state.judge!r}, judges=judges)
 options = {state.options!r}
 print(fit_btd(labelled.cells()[0], options).to_frame())

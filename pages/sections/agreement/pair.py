@@ -34,8 +34,14 @@ class _Side:
 
     def votes(self, selection: Selection) -> JudgeVotes:
         """Its votes with the codes of a selection that holds them."""
-        counts, single = cached.vote_counts(selection), cached.single_votes(selection)
-        return pool_raters([JudgeVotes(counts=counts[name], single=single[name]) for name in self.raters])
+        counts, stated = cached.vote_counts(selection), cached.confidence_counts(selection)
+        placed = cached.positions(selection)
+        return pool_raters(
+            [
+                JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name))
+                for name in self.raters
+            ]
+        )
 
 
 def pair_section() -> None:
@@ -134,8 +140,12 @@ def _code(one: _Side, two: _Side, asked: list[Selection], *, apart: bool) -> str
         parts += [
             f"asked_{name} = Selection({given})",
             f"counts = queries.vote_counts(store, asked_{name})",
-            f"single = queries.single_votes(store, asked_{name})",
-            f"votes = [JudgeVotes(counts=counts[name], single=single[name]) for name in {side.raters!r}]",
+            f"stated = queries.confidence_counts(store, asked_{name})",
+            f"placed = queries.positions(store, asked_{name})",
+            "votes = [",
+            "    JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name))",
+            f"    for name in {side.raters!r}",
+            "]",
             f"{name} = pool_raters(votes)",
         ]
     if apart:

@@ -15,14 +15,14 @@ from core.errors import NoUsableVotes, TooFewLabels
 from core.interpretation import calibration as sentences
 from core.interpretation.tables import frame_of
 from core.plots import calibration as plots
-from core.records import NO_GOLD, SingleVotes, VoteCounts
+from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, subject
 from pages.shared import cached, cards, many, widgets
 
 MADE_BY = {
     "share": "by_share(counts)",
-    "stated": "by_stated_confidence(counts, queries.single_votes(store, selection)[judge])",
+    "stated": "by_stated_confidence(counts, queries.confidence_counts(store, selection)[judge])",
     "btd": "by_btd(counts, rng=default_rng(0))",
 }
 
@@ -205,7 +205,7 @@ def comparisons_section(
 ) -> None:
     """The guarantee in words, the curve with its cuts, its table; `judge` None shows all."""
     selection = widgets.current_selection()
-    votes = cached.single_votes(selection) if sureness == "stated" else {}
+    votes = cached.confidence_counts(selection) if sureness == "stated" else {}
     decisions, reasons = cached.of_each_possible(
         "decisions",
         (selection, sureness),
@@ -267,7 +267,7 @@ print(found.to_frame().T)"""
 
 
 def _decided(
-    counts: VoteCounts, votes: SingleVotes | None, sureness: selective.Sureness
+    counts: VoteCounts, votes: ConfidenceCounts | None, sureness: selective.Sureness
 ) -> selective.Decisions:
     """A judge's labels. Raises NoUsableVotes, with what it has, if there are none to test."""
     try:

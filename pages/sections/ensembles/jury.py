@@ -68,7 +68,7 @@ def read_controls() -> PageState:
 
 def judged(state: PageState) -> tuple[ensembles.Members, ensembles.EnsembleTable]:
     """The jury's verdicts, and everybody's scores."""
-    counts, votes = cached.vote_counts(state.selection), cached.single_votes(state.selection)
+    counts, votes = cached.vote_counts(state.selection), cached.confidence_counts(state.selection)
     found = ensembles.members({name: counts[name] for name in state.jury}, votes)
     fused = {name: ensembles.fuser_verdicts(found, counts[name], votes[name]) for name in state.fusers}
     costs = cached.costs(state.selection)

@@ -90,7 +90,7 @@ def bar() -> Screen:
     found = cached.computed("audit", (selection, options), lambda: audit(*cached.where(selection), options))
     with buttons:
         _report(selection, options)
-        widgets.download_menu(st.container(width="content"))
+        widgets.downloads_in(st.container(width="content"))
     with chip:
         _holdings(found)
     people = tuple(judge.judge for judge in found.judges if judge.rater_type == "human")
