@@ -86,7 +86,7 @@ def test_missing_asks_for_the_gap_and_not_for_what_is_there() -> None:
         "Calibration: add 2 more items with a confidence and gold labels.",
         "Position: add 9 more items asked in both orders.",
     )
-    unclear = by_limits("j", "accuracy", "found", Estimate(0.75, 0.65, 0.85, n=100), LIMITS["accuracy"])
+    unclear = by_limits("j", "accuracy", "found", Estimate(0.8, 0.65, 0.9, n=100), LIMITS["accuracy"])
     assert unclear.needed_items is not None
     found = [unclear if v.check == "accuracy" else v for v in checks("j")]
     said = card("j", Overall(verdict="cannot_say", because=("accuracy",), unchecked=()), found, None).advice

@@ -11,7 +11,7 @@ from ..interpretation.format import number
 from ..interpretation.summary import SIGNS
 from ..stats.estimate import Estimate, Estimates
 from .base import COLOURS, Tile, add_tiles, error_bars, figure, hover, label, tint, undimmed
-from .forest import DENSE, DENSE_ROW, row_names
+from .forest import DENSE, row_names
 
 if TYPE_CHECKING:
     from ..interpretation.card import Panel
@@ -25,6 +25,8 @@ ALL_ROWS = 100
 """Judges that a page has room for."""
 NAMED = 5
 ROW, LONG_ROW = 22, 30
+LOW_ROW = 11
+"""Height of a row where all judges are asked for: strip and matrix have one each and share a page."""
 ZONE = 0.16
 """How strong the colour of a limit zone is."""
 HEAD, FOOT, GAP = 24, 38, 0.022
@@ -54,7 +56,7 @@ def evidence_strip(
     """
     colours = COLOURS[theme]
     high = LONG_ROW if any("<br>" in name for name in row_names(rows)) else ROW
-    high = DENSE_ROW if len(rows) > DENSE else high
+    high = LOW_ROW if len(rows) > DENSE else high
     inner = max(round(high * (len(rows) + NOTES)), 56)
     each = HEAD + inner + FOOT + (10 if stacked else 0)
     height = each * (len(panels) if stacked else 1)
@@ -63,9 +65,6 @@ def evidence_strip(
     if not stacked:
         # Rows are named once, so the first panel alone has ticks.
         fig.update_yaxes(**_rows(rows, chosen, colours))
-        if not panels[0].values:
-            # An axis stands where it has a trace, and names belong at the left.
-            fig.add_trace({"type": "scatter", "x": [None], "y": [None], "hoverinfo": "skip"})
     for place, panel in enumerate(panels):
         axis = "" if not place else str(place + 1)
         if stacked:
@@ -96,7 +95,7 @@ def _rows(rows: Sequence[str], chosen: str | None, colours: Colours) -> dict[str
         "ticktext": [
             f"<b>{n}</b>" if row == chosen else n for n, row in zip(row_names(rows), rows, strict=True)
         ],
-        "tickfont": {"size": 10 if dense else 13},
+        "tickfont": {"size": 9 if dense else 13},
         "range": [len(rows) + NOTES - 0.5, -0.5],
         "showgrid": False,
         "showline": False,
@@ -132,6 +131,10 @@ def _panel(
     said = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "x": across[0]}
     fig.add_annotation(**said, text=f"<b>{panel.title}</b>", y=down[1], yanchor="bottom", font={"size": 13})
     if not found:
+        # Names of rows stand beside the first panel only if something is drawn in it.
+        fig.add_trace(
+            {"type": "scatter", "x": [None], "y": [None], "xaxis": x, "yaxis": y, "hoverinfo": "skip"}
+        )
         middle = said | {"x": sum(across) / 2, "xanchor": "center"}
         fig.add_annotation(
             **middle, text=_wrapped(panel.empty), y=sum(down) / 2, font={"color": colours.neutral, "size": 12}
@@ -356,7 +359,7 @@ def check_matrix(
     of = {(v.judge, v.check): v for v in verdicts}
     across, down = (rows, checks) if turned else (checks, rows)
     dense = len(down) > DENSE
-    height = 28 + (DENSE_ROW if dense else 24) * len(down)
+    height = 28 + (LOW_ROW if dense else 24) * len(down)
     fig = figure("", "", theme=theme, height=height, legend=False)
     fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 4})
     tiles = []
@@ -377,13 +380,13 @@ def check_matrix(
                     f"{_wrapped(label(verdict.sentence, limit=400), 60)}",
                 )
             )
-    add_tiles(fig, tiles, size=12 if dense else 22, text_size=11 if dense else 14, theme=theme, chosen=None)
+    add_tiles(fig, tiles, size=10 if dense else 22, text_size=10 if dense else 14, theme=theme, chosen=None)
     heads = [label(name, limit=18) if turned else CHECK_NAMES[name] for name in across]
     sides = [
         CHECK_NAMES[name] if turned else f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in down
     ]
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
-    left = bare | {"tickfont": {"size": 10 if dense else 13}}
+    left = bare | {"tickfont": {"size": 9 if dense else 13}}
     top = {"side": "top", "tickangle": 0, "tickfont": {"size": 12}}
     fig.update_xaxes(
         tickvals=list(range(len(across))), ticktext=heads, range=[-0.5, len(across) - 0.5], **top, **bare
