@@ -115,7 +115,7 @@ def _order(flips: Estimate | None) -> str:
 
 def _stated(calibration: Verdict) -> str:
     if calibration.estimate is None:
-        return "no confidence to check"
+        return "no confidence with gold to check"
     if calibration.low is not None and calibration.low <= 0:
         return "stated confidence is not shown to be off"
     return f"stated confidence is off by {number(100 * calibration.estimate, '.1f')} points"

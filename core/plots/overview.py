@@ -25,7 +25,7 @@ ALL_ROWS = 100
 """Judges that a page has room for."""
 NAMED = 5
 ROW, LONG_ROW = 22, 30
-LOW_ROW = 11
+LOW_ROW = 10
 """Height of a row where all judges are asked for: strip and matrix have one each and share a page."""
 ZONE = 0.16
 """How strong the colour of a limit zone is."""
@@ -125,7 +125,7 @@ def _panel(
         "range": ends,
         "nticks": 5,
         "fixedrange": True,
-        "showticklabels": bool(found),
+        "visible": bool(found),
         "title": {"text": panel.axis if found else "", "standoff": 4, "font": {"size": 12}},
     }
     said = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "x": across[0]}
