@@ -65,6 +65,9 @@ def evidence_strip(
     if not stacked:
         # Rows are named once, so the first panel alone has ticks.
         fig.update_yaxes(**_rows(rows, chosen, colours))
+        if not panels[0].values:
+            # An axis stands where it has a trace, and names belong at the left.
+            fig.add_trace({"type": "scatter", "x": [None], "y": [None], "hoverinfo": "skip"})
     for place, panel in enumerate(panels):
         axis = "" if not place else str(place + 1)
         if stacked:
@@ -131,10 +134,6 @@ def _panel(
     said = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "x": across[0]}
     fig.add_annotation(**said, text=f"<b>{panel.title}</b>", y=down[1], yanchor="bottom", font={"size": 13})
     if not found:
-        # Names of rows stand beside the first panel only if something is drawn in it.
-        fig.add_trace(
-            {"type": "scatter", "x": [None], "y": [None], "xaxis": x, "yaxis": y, "hoverinfo": "skip"}
-        )
         middle = said | {"x": sum(across) / 2, "xanchor": "center"}
         fig.add_annotation(
             **middle, text=_wrapped(panel.empty), y=sum(down) / 2, font={"color": colours.neutral, "size": 12}

@@ -62,7 +62,10 @@ def to_document(audit: Audit) -> dict[str, Any]:
             }
             for row in (audit.anchor_swap.rows if audit.anchor_swap else ())
         ],
-        "verdicts": [asdict(verdict) for verdict in audit.verdicts],
+        "verdicts": [
+            {name: value for name, value in asdict(verdict).items() if name != "more_items"}
+            for verdict in audit.verdicts
+        ],
         "overall": {judge: asdict(found) for judge, found in audit.overall.items()},
         "notes": list(audit.notes),
     }

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from .connection import Snapshot
 
 
-POOLED = 0
-"""Stands for all judges together; judges are numbered from 1."""
-
-
 @at_one_moment
 def pair_scores(
     store: Snapshot, selection: Selection, *, pooled: bool = False
@@ -35,16 +31,14 @@ def pair_scores(
     """
     selected = scope(store, selection)
     codes = dense_codes(store, selected, selection)
-    table = _sums_by_order(store, selected, pooled=pooled)
+    table = _sums_by_order(store, selected)
     names, code = _model_codes(store, table)
-    in_pool = int((ints(table, "judge") == POOLED).sum())
-    per_judge = table.slice(in_pool)
     found: dict[str | None, PairScores] = {
-        judge: _pair_scores(per_judge.slice(rows.start, rows.stop - rows.start), codes, names, code)
-        for judge, rows in by_judge(per_judge, selected.judges).items()
+        judge: _pair_scores(table.slice(rows.start, rows.stop - rows.start), codes, names, code)
+        for judge, rows in by_judge(table, selected.judges).items()
     }
     if pooled:
-        found[None] = _pair_scores(table.slice(0, in_pool), codes, names, code)
+        found[None] = _pair_scores(_together(table), codes, names, code)
     return found
 
 
@@ -58,24 +52,28 @@ def panel_scores(store: Snapshot, selection: Selection, panels: Sequence[Panel])
 
     selected = scope(store, selection)
     codes = dense_codes(store, selected, selection)
-    table = _sums_by_order(store, selected, pooled=False)
+    table = _sums_by_order(store, selected)
     names, code = _model_codes(store, table)
     number = {name: judge for judge, name in selected.judges.items()}
     judge, low, high = ints(table, "judge"), code[ints(table, "low")], code[ints(table, "high")]
-    added = [(f"{what}{k}_", "sum") for what in "snt" for k in range(3)]
     found = []
     for panel in panels:
         anchor, *models = (names.index(name) for name in (panel.anchor, *panel.models))
         other = np.where(low == anchor, high, np.where(high == anchor, low, -1))
         rows = np.isin(other, models) & np.isin(judge, [number[name] for name in panel.judges])
-        summed = table.filter(pa.array(rows)).group_by(["low", "high", "item"]).aggregate(added)
-        columns = [name.removesuffix("_sum") for name in summed.column_names]
-        found.append(_pair_scores(summed.rename_columns(columns), codes, names, code))
+        found.append(_pair_scores(_together(table.filter(pa.array(rows))), codes, names, code))
     return found
 
 
-def _sums_by_order(store: Snapshot, selected: Scope, *, pooled: bool) -> pa.Table:
-    """Sum s, number n and ties t of the votes of each judge (or `POOLED`), pair and item, by order."""
+def _together(table: pa.Table) -> pa.Table:
+    """Sums by order of all judges of a table."""
+    added = [(f"{what}{k}_", "sum") for what in "snt" for k in range(3)]
+    summed = table.group_by(["low", "high", "item"]).aggregate(added)
+    return summed.rename_columns([name.removesuffix("_sum") for name in summed.column_names])
+
+
+def _sums_by_order(store: Snapshot, selected: Scope) -> pa.Table:
+    """Sum s, number n and ties t of the votes of each judge, pair and item, by order."""
     # What was shown first is the smaller model (0), the larger (1) or unknown (2).
     shown = {0: ("ab", "ba"), 1: ("ba", "ab")}
     oriented = ", ".join(
@@ -95,16 +93,13 @@ def _sums_by_order(store: Snapshot, selected: Scope, *, pooled: bool) -> pa.Tabl
                   from {tallies} u join c on c.comparison = u.comparison where u.n > 0),
             x as (select v.judge, v.item, v.low, v.high, {oriented},
                          v.side * ({total} - ({total_ab}) - ({total_ba})) as s2,
-                         v.n - ({n_ab}) - ({n_ba}) as n2, v.tie - v.ab_tie - v.ba_tie as t2 from v),
-            s as (select x.judge as rater, x.item, x.low, x.high, {sums} from x
-                  group by grouping sets ((x.judge, x.item, x.low, x.high){together}))
-            select coalesce(s.rater, {pooled}) as judge, s.* from s order by 1, s.low, s.high, s.item""",
+                         v.n - ({n_ab}) - ({n_ba}) as n2, v.tie - v.ab_tie - v.ba_tie as t2 from v)
+            select x.judge, x.item, x.low, x.high, {sums} from x
+            group by x.judge, x.item, x.low, x.high order by x.judge, x.low, x.high, x.item""",
             oriented=oriented,
             total=_of("", "total"),
             **{f"{what}_{order}": _of(order, what) for what in ("total", "n") for order in ORDERS},
             sums=sums,
-            together=", (x.item, x.low, x.high)" if pooled else "",
-            pooled=str(POOLED),
         ),
         selected.params,
     )

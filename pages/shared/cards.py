@@ -37,7 +37,7 @@ SAID = {1: "A is better", 0: "it is a tie", -1: "B is better"}
 LONG, HEIGHT = (1200, 260), (320, 160)
 """Characters from which a text scrolls, in a card of the page's width and in a small one; and its pixels."""
 TELLING: dict[Telling, tuple[str, str]] = {
-    "surest": ("Wrong where it was surest", "No vote with a confidence is against gold."),
+    "surest": ("Wrong where it was surest", "No vote with a confidence and a gold label is wrong."),
     "flipped": ("Changed when the responses swapped places", "No pair of votes in both orders differs."),
     "against people": ("Against all people", "It contradicts no two people who agree."),
 }

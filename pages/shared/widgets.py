@@ -153,7 +153,7 @@ def title(name: str, question: str) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Downloads:
-    """What a page offers for download, by name: what it is, and what makes it; `place` is that of its button."""
+    """What a page offers for download, by name: what it is and what makes it; `place` is for its button."""
 
     place: DeltaGenerator
     tables: dict[str, tuple[str, Callable[[], pa.Table]]] = field(default_factory=dict)
