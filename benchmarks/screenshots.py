@@ -38,6 +38,7 @@ def demo(store: Store, folder: Path) -> None:
 def many(store: Store, folder: Path) -> None:
     """65 simulated judges in the shape of LLMBar."""
     table, _ = many_judges(np.random.default_rng(6), stated=True)
+    table["dataset"] = np.full(table["judge"].size, "65 judges", dtype=object)
     suffix, write = FILES["plain"]
     file = folder / f"65-judges{suffix}"
     file.write_bytes(write(table))
@@ -50,7 +51,7 @@ def no_gold(store: Store, folder: Path) -> None:
     import pandas as pd
 
     votes = pd.read_csv(DEMO[0])
-    votes = votes[votes["rater_type"] == "llm"].drop(columns="gold")
+    votes = votes[votes["rater_type"] == "llm"].drop(columns="gold").assign(dataset="without gold")
     file = folder / "without-gold.csv"
     votes.to_csv(file, index=False)
     for reading in read([(file.name, file)]):

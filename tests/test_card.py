@@ -30,7 +30,7 @@ def test_the_card_says_what_was_found_and_what_to_do():
     assert said.word == "Trust with limits"
     assert said.sentence == (
         "Right on 87 % (84 % to 90 %), ties counting half, 37 points above guessing; 8 % of verdicts change "
-        "when the responses swap places; no confidence to check."
+        "when the responses swap places; no confidence with gold to check."
     )
     assert said.advice == ("Ask in both orders and take the majority.",)
 
@@ -98,7 +98,8 @@ def test_the_strip_draws_the_estimates_of_the_checks(stacked):
     fig = evidence_strip(panels, rows, chosen=rows[1], stacked=stacked)
     drawn = {}
     for trace in fig.data:
-        for at, x, key in zip(trace.y, trace.x, trace.customdata, strict=True):
+        # What keeps an empty panel's place has no marks.
+        for at, x, key in zip(trace.y, trace.x, trace.customdata or (), strict=trace.customdata is not None):
             assert rows[at] == key[0]
             drawn[trace.xaxis, key[0]] = x
     of = {v.judge: v.estimate for v in verdicts if v.check == "accuracy"}
@@ -151,3 +152,11 @@ def test_a_hundred_judges_stay_low_enough_to_read():
     matrix = check_matrix(verdicts, rows, CHECKS, signs=dict.fromkeys(rows, "ok"))
     assert strip.layout.height + matrix.layout.height < 2000
     assert evidence_strip(first.panels(verdicts, BY_DEFAULT), rows[:MOST_ROWS]).layout.height < 360
+
+
+def test_rows_are_named_beside_an_empty_first_panel():
+    """Plotly moves the names to the first panel in which anything is drawn."""
+    drawn = evidence_strip(first.panels(checks_of("j", position=("ok", 0.0, -0.05, 0.05)), BY_DEFAULT), ["j"])
+    beside = [trace for trace in drawn.data if trace.xaxis in (None, "x")]
+    assert len(beside) == 1
+    assert drawn.layout.xaxis.visible is False

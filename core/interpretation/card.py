@@ -115,7 +115,7 @@ def _order(flips: Estimate | None) -> str:
 
 def _stated(calibration: Verdict) -> str:
     if calibration.estimate is None:
-        return "no confidence to check"
+        return "no confidence with gold to check"
     if calibration.low is not None and calibration.low <= 0:
         return "stated confidence is not shown to be off"
     return f"stated confidence is off by {number(100 * calibration.estimate, '.1f')} points"
@@ -129,11 +129,9 @@ def _advice(overall: Overall, of: Mapping[str, Verdict]) -> list[str]:
             said.append(f"Add {need_of(of[check])}.")
         elif of[check].verdict == "unclear":
             lacking = of[check].more_items and check in NEEDS
-            more = (
-                f"Add about {need_of(of[check])}"
-                if lacking
-                else "It sits at a limit: look at what errors cost"
-            )
+            more = "It sits at a limit: look at what errors cost"
+            if lacking:
+                more = f"Add about {need_of(of[check])}"
             said.append(f"{more}, to settle whether {check.replace('_', ' ')} is good enough.")
     if overall.verdict == "trust":
         said.append("Use it, and repeat the audit when judge, prompt or models change.")

@@ -25,7 +25,7 @@ ALL_ROWS = 100
 """Judges that a page has room for."""
 NAMED = 5
 ROW, LONG_ROW = 22, 30
-LOW_ROW = 11
+LOW_ROW = 10
 """Height of a row where all judges are asked for: strip and matrix have one each and share a page."""
 ZONE = 0.16
 """How strong the colour of a limit zone is."""
@@ -131,10 +131,6 @@ def _panel(
     said = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "x": across[0]}
     fig.add_annotation(**said, text=f"<b>{panel.title}</b>", y=down[1], yanchor="bottom", font={"size": 13})
     if not found:
-        # Names of rows stand beside the first panel only if something is drawn in it.
-        fig.add_trace(
-            {"type": "scatter", "x": [None], "y": [None], "xaxis": x, "yaxis": y, "hoverinfo": "skip"}
-        )
         middle = said | {"x": sum(across) / 2, "xanchor": "center"}
         fig.add_annotation(
             **middle, text=_wrapped(panel.empty), y=sum(down) / 2, font={"color": colours.neutral, "size": 12}

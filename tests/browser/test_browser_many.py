@@ -58,8 +58,7 @@ def test_browser_all_of_65_judges_on_request(chromium, many_url, path):
         visitor.open(f"{path}?all_judges=true")
         # A hidden figure for phones has no marks.
         until(lambda: max((figure["marks"] for figure in visitor.figures()), default=0) >= 65)
-        # Two figures of 65 rows each stand on the Overview.
-        readable(visitor, LONGEST + 500)
+        readable(visitor)
 
 
 def test_browser_judges_stand_in_the_order_of_the_question_or_of_their_names(chromium, many_url):

@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import LONG_MILLISECONDS
 
+from benchmarks.planted_votes import FILES, many_judges
 from core.__main__ import main
 
 DEMO = Path(__file__).resolve().parents[2] / "data" / "demo_votes.csv.gz"
@@ -66,6 +68,32 @@ def test_report_draws_itself_without_asking_any_host(
     assert page.pdf().startswith(b"%PDF")
     assert asked == [demo_report.as_uri()]
     assert complaints == []
+    page.context.close()
+
+
+def pages(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+@pytest.mark.parametrize("judges", [None, 12])
+def test_report_prints_on_four_pages_a_judge_and_sums_up_on_one(
+    chromium: Any, demo_report: Path, tmp_path: Path, judges: int | None
+) -> None:
+    out, raters = demo_report, 7
+    if judges:
+        raters, out, votes = judges, tmp_path / "report.html", tmp_path / "votes.csv"
+        table, _ = many_judges(np.random.default_rng(6), judges=judges, items=60, stated=True)
+        votes.write_bytes(FILES["plain"][1](table))
+        assert main(["report", str(votes), "--splits", "3", "--html", str(out)]) == 0
+    page, *_ = opened(chromium, out)
+    page.locator(".plot").last.locator(".main-svg").first.wait_for()
+    margin = dict.fromkeys(("top", "bottom", "left", "right"), "15mm")
+    assert pages(page.pdf(format="A4", margin=margin)) <= 4 * raters
+    page.add_style_tag(
+        content="section:not(#first) { display: none; } #first { break-after: auto !important; }"
+    )
+    assert pages(page.pdf(format="A4", margin=margin)) == 1
+    assert page.locator("#first tbody tr").count() == raters
     page.context.close()
 
 
