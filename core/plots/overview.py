@@ -65,6 +65,9 @@ def evidence_strip(
     if not stacked:
         # Rows are named once, so the first panel alone has ticks.
         fig.update_yaxes(**_rows(rows, chosen, colours))
+        if not panels[0].values:
+            # An axis stands where it has a trace, and names belong at the left.
+            fig.add_trace({"type": "scatter", "x": [None], "y": [None], "hoverinfo": "skip"})
     for place, panel in enumerate(panels):
         axis = "" if not place else str(place + 1)
         if stacked:
