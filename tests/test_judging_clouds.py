@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from aiohttp import web
 from judging_jobs import collect, pairs
@@ -24,13 +26,35 @@ class Clouds(Server):
     def app(self) -> web.Application:
         app = super().app()
         self.headers: list[dict[str, str]] = []
+        self.asked: list[dict[str, Any]] = []
         app.router.add_post("/openai/deployments/{model}/chat/completions", self._azure)
         app.router.add_post("/model/{model}/converse", self._bedrock)
+        app.router.add_post("/v1/messages", self._anthropic)
         return app
 
     async def _azure(self, request: web.Request) -> web.StreamResponse:
         self.headers.append(dict(request.headers))
         return await self._chat(request)
+
+    async def _anthropic(self, request: web.Request) -> web.Response:
+        """1,000 prompt tokens, of which 800 were read from the cache and 100 written to it."""
+        self.asked.append(await request.json())
+        asked = [*self.asked[-1]["system"], *self.asked[-1]["messages"][0]["content"]]
+        text = "\n".join(part["text"] for part in asked)
+        body = {"model": "fair", "messages": [{"role": "user", "content": text}]}
+        said = self.completion(body, None)
+        used = {"input_tokens": 100, "cache_read_input_tokens": 800, "cache_creation_input_tokens": 100}
+        return web.json_response(
+            {
+                "id": "msg_1",
+                "type": "message",
+                "role": "assistant",
+                "model": CACHED.partition("/")[2],
+                "content": [{"type": "text", "text": said["choices"][0]["message"]["content"]}],
+                "stop_reason": "end_turn",
+                "usage": used | {"output_tokens": 4},
+            }
+        )
 
     async def _bedrock(self, request: web.Request) -> web.Response:
         self.headers.append(dict(request.headers))
@@ -66,6 +90,25 @@ def votes(model: str) -> list[str]:
         )
         assert (last.state, last.left) == ("done", 0), last.messages
         return store.export()["status"].to_pylist()
+
+
+CACHED = "anthropic/claude-haiku-4-5"
+
+
+def test_what_a_provider_caches_is_marked_and_paid_at_its_own_price(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    with Clouds() as server, Store.open(None) as store:
+        judge = Judge(model=CACHED, base_url=server.url.removesuffix("/v1"), price=(1.0, 5.0))
+        last = collect(Job(dataset="d", items=pairs(2), judges=(judge,), votes=2), store)
+    assert (last.state, last.left) == ("done", 0), last.messages
+    assert len(server.asked) == 4
+    for asked in server.asked:
+        (system,) = asked["system"]
+        assert system["cache_control"] == {"type": "ephemeral"}
+        assert "cache_control" not in str(asked["messages"])
+    # Reading costs a tenth of the price and writing a quarter more: 100 + 80 + 125 tokens.
+    assert last.cost == pytest.approx(4 * (305 * 1.0 + 4 * 5.0) / 1e6)
+    assert listed_price(CACHED) == pytest.approx((1e-6, 5e-6))
 
 
 def test_azure(monkeypatch):

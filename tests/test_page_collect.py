@@ -465,9 +465,42 @@ max-tokens = 1000000
         assert any(shown.startswith("one: 12 of 12 answered, 12 unparsed") for shown in texts(page))
 
 
+def test_ways_of_asking_are_fields_and_come_from_a_job_file(page, server, store_path):
+    """Five levels, its own answer, a rubric and a change: from a file into fields and into the job."""
+    text = f"""items = "mine.csv"
+votes = 2
+five = true
+own-answer = true
+show = ["rubric"]
+perturb = "sentence"
+
+[[judge]]
+model = "openai/fair"
+base-url = "{server.url}"
+"""
+    open_job_file(page, text)
+    head, *lines = CSV.splitlines()
+    dropped(page, "\n".join([f"{head},rubric", *(f"{line},be brief" for line in lines)]))
+    assert page.toggle(key="collect-five").value
+    assert page.toggle(key="collect-own-answer").value
+    assert page.text_input(key="collect-show").value == "rubric"
+    assert page.selectbox(key="collect-perturb").value == "sentence"
+    assert any(shown.startswith("12 calls to 127.0.0.1") for shown in texts(page))
+    page.text_input(key="collect-show").set_value("reference").run()
+    assert any("“Columns in the prompt” reference: item" in shown for shown in texts(page))
+    page.text_input(key="collect-show").set_value("rubric").run()
+    page.button(key="collect-start").click().run()
+    with Store.open(store_path) as store:
+        run = runs(store)[-1]
+        assert run.wait(LONG).finished
+        job = run.job
+    assert (job.five, job.own_answer, job.show, job.perturb) == (True, True, ("rubric",), "sentence")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("batch = true", "batches are for the command line"),
         ("vots = 2", "job.toml: 'vots' is unknown; did you mean votes?"),
         ("votes = 3", "3 votes cannot be balanced"),
         ("prompt = '/etc/passwd'", "takes the text of the prompt, not the name of its file"),

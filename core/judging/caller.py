@@ -291,9 +291,9 @@ class Caller:
 
 
 def _cost(where: Destination, answer: Answer) -> float | None:
-    if answer.prompt_tokens is None:
+    if answer.paid_tokens is None:
         return None
-    return where.cost(answer.prompt_tokens, answer.completion_tokens or 0)
+    return where.cost(answer.paid_tokens, answer.completion_tokens or 0)
 
 
 def _wait(state: Any) -> float:

@@ -75,6 +75,7 @@ class Answer:
 
     refused : the provider says that the model declined.  cut_off : at the limit of tokens.
     reasoning : what the server gives apart from the reply; "" if nothing.
+    paid_tokens : prompt tokens, those from a cache or for one at their share of the price; None: not counted.
     alternatives : tokens in place of the first one → natural-log probability; None if not given.
     """
 
@@ -86,6 +87,7 @@ class Answer:
     seconds: float
     cut_off: bool = False
     reasoning: str = ""
+    paid_tokens: float | None = None
 
 
 @dataclass(eq=False)
@@ -173,10 +175,27 @@ def library() -> Any:
 
 def listed_price(model: str) -> tuple[float, float] | None:
     """Price of one prompt and one completion token in US dollars, from litellm's local list."""
-    listed = library().model_cost
-    facts = listed.get(model) or listed.get(model.partition("/")[2])
-    prompt, completion = ((facts or {}).get(f"{kind}_cost_per_token") for kind in ("input", "output"))
+    facts = _listed(model)
+    prompt, completion = (facts.get(f"{kind}_cost_per_token") for kind in ("input", "output"))
     return None if prompt is None or completion is None else (float(prompt), float(completion))
+
+
+def _listed(model: str) -> dict[str, Any]:
+    listed = library().model_cost
+    return listed.get(model) or listed.get(model.partition("/")[2]) or {}
+
+
+def _cacheable(model: str, messages: list[dict[str, str]]) -> list[dict[str, Any]]:
+    """The messages, with the instructions that all calls share marked where a provider caches what is marked.
+
+    Others cache equal beginnings by themselves. A prompt below the provider's least length is not cached, and
+    costs what it costs without the mark.
+    """
+    provider = model.partition("/")[0]
+    if provider != "anthropic" or messages[0]["role"] != "system":
+        return [*messages]
+    block = {"type": "text", "text": messages[0]["content"], "cache_control": {"type": "ephemeral"}}
+    return [{"role": "system", "content": [block]}, *messages[1:]]
 
 
 async def ask(
@@ -204,7 +223,7 @@ async def ask(
     try:
         response = await litellm.acompletion(
             model=model,
-            messages=messages,
+            messages=_cacheable(model, messages),
             api_base=where.base_url,
             api_key=where.key,
             timeout=timeout,
@@ -214,7 +233,7 @@ async def ask(
             **parameters,
         )
         if permit.sent:
-            return _answer(response, where, time.perf_counter() - begun)
+            return _answer(response, where, model, time.perf_counter() - begun)
         permit.refusal = f"{model} has a client that cannot be kept to {where.host}"
         raise ConnectionError
     except asyncio.CancelledError:
@@ -289,7 +308,7 @@ def _words(response: httpx.Response) -> str:
     return response.text or f"HTTP {response.status_code}"
 
 
-def _answer(response: Any, where: Destination, seconds: float) -> Answer:
+def _answer(response: Any, where: Destination, model: str, seconds: float) -> Answer:
     if not response.choices:
         raise ValueError("the reply holds no choice")
     choice = response.choices[0]
@@ -298,7 +317,8 @@ def _answer(response: Any, where: Destination, seconds: float) -> Answer:
     reasoning = getattr(choice.message, "reasoning_content", None)
     if not isinstance(text, str):
         raise ValueError("the reply holds no text")
-    prompt_tokens, completion_tokens = _counts(getattr(response, "usage", None), text)
+    usage = getattr(response, "usage", None)
+    prompt_tokens, completion_tokens = _counts(usage, text)
     return Answer(
         text=scrub_key(storable(text), where.key),
         refused=bool(declined) or choice.finish_reason == "content_filter",
@@ -308,6 +328,7 @@ def _answer(response: Any, where: Destination, seconds: float) -> Answer:
         seconds=seconds,
         cut_off=choice.finish_reason == "length",
         reasoning=scrub_key(storable(reasoning), where.key) if isinstance(reasoning, str) else "",
+        paid_tokens=None if prompt_tokens is None else _paid(prompt_tokens, usage, _listed(model)),
     )
 
 
@@ -321,6 +342,22 @@ def _counts(usage: Any, text: str) -> tuple[int | None, int | None]:
         if not isinstance(count, int) or not least <= count <= MOST_TOKENS:
             return None, None
     return prompt, completion
+
+
+def _paid(prompt_tokens: float, usage: Any, listed: Mapping[str, Any]) -> float:
+    """Prompt tokens, each at its share of the listed price: read from a cache, written to one, or neither.
+
+    What is not listed, or makes no sense, counts in full.
+    """
+    price = listed.get("input_cost_per_token") or 0.0
+    read = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None) or 0
+    written = getattr(usage, "cache_creation_input_tokens", None) or 0
+    if not price or not 0 <= read + written <= prompt_tokens or min(read, written) < 0:
+        return float(prompt_tokens)
+    for kind, tokens in (("read", read), ("creation", written)):
+        share = listed.get(f"cache_{kind}_input_token_cost")
+        prompt_tokens += 0 if share is None else tokens * (share / price - 1)
+    return float(prompt_tokens)
 
 
 def _alternatives(choice: Any) -> dict[str, float] | None:

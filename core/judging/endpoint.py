@@ -88,7 +88,7 @@ class Destination:
         """The same at half the price, which is that of calls in a batch."""
         return self if self.price is None else replace(self, price=(self.price[0] / 2, self.price[1] / 2))
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+    def cost(self, prompt_tokens: float, completion_tokens: int) -> float | None:
         """What so many tokens cost; None if the price is unknown."""
         if self.price is None:
             return None

@@ -17,6 +17,7 @@ from core.judging import protocols
 from core.judging.items import Item, items_from, items_of, lists_of
 from core.judging.job import PROTOCOLS, Job, Rules, Terms
 from core.judging.own_verdicts import VOTES, OwnVerdicts
+from core.judging.perturbations import NAMES as CHANGES
 from core.judging.plan import Plan, plan, proposed
 from core.judging.prompts import FOLDER, NAMES, Prompt
 from pages.sections.collect.endpoint import Endpoints, read_budget, read_endpoints, secret_keys
@@ -57,6 +58,10 @@ OPTIONS = {
     "confidence": "the confidence {}",
     "orders": "the order {}",
     "samples_of": "Votes of",
+    "five": "“Five levels”",
+    "own_answer": "“The judge answers first”",
+    "show": "“Columns in the prompt”",
+    "perturb": "“Ask with a change”",
 }
 """What this page calls the options that messages of core name."""
 
@@ -249,6 +254,13 @@ CONFIDENCE_HELP = (
     "self: the model states it; multi: share of its votes that say the same; logprob: probability of the "
     "token, from servers that give it; none: not stated."
 )
+OWN_HELP = "Its own answer to the prompt comes before its verdict, and stays out of it."
+CHANGE_HELP = (
+    "Every item with a change that should not matter, or with an attack in one response: the votes are "
+    "stored beside those without, and the check robustness compares the two."
+)
+FIVE_HELP = "Votes: A is much better, better, a tie, and so on. Scores: 1 to 5 in place of 1 to 10."
+SHOW_HELP = "Further columns of the items that the judge reads, separated by commas."
 ORDERS_HELP = "balanced: half of the votes with the responses exchanged; ab: the first response first always."
 
 
@@ -268,6 +280,17 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
             "Labelled items shown as examples", 0, None, 0, key="collect-few-shot"
         )
         found |= _own_prompt()
+        found["own_answer"] = st.toggle("The judge answers first", key="collect-own-answer", help=OWN_HELP)
+        change = st.selectbox(
+            "Ask with a change", CHANGES, None, key="collect-perturb", placeholder="none", help=CHANGE_HELP
+        )
+        found["perturb"] = change or ""
+    if rules.examples or name == "score":
+        found["five"] = st.toggle("Five levels", key="collect-five", help=FIVE_HELP)
+        columns = st.text_input(
+            "Columns in the prompt", key="collect-show", placeholder="rubric, reference", help=SHOW_HELP
+        )
+        found["show"] = tuple(part.strip() for part in columns.split(",") if part.strip())
     found["seed"] = st.number_input("Seed of examples and orderings", 0, value=0, key="collect-seed")
     folder = st.text_input("Folder of edited prompts", placeholder="the project's own", key="collect-prompts")
     found["prompts"] = Path(folder.strip()) if folder.strip() else None

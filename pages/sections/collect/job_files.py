@@ -14,6 +14,7 @@ from core.judging.items import Item
 from core.judging.job import PROTOCOLS, Job, Judge
 from core.judging.job_file import parse, written
 from core.judging.own_verdicts import VOTES
+from core.judging.perturbations import COLUMN
 from pages.sections.collect.controls import DATASET, FILE, LABELS, PageState, in_words
 from pages.sections.collect.endpoint import (
     JUDGES,
@@ -96,7 +97,11 @@ def _fields(text: str, name: str) -> Fields:
         raise InvalidOption(
             f"{name}: a judge that confirms is for the command line: python -m core collect {name}"
         )
-    pair = Item(item_id="q", prompt="p", responses=("a", "b"), models=("A", "B"), gold=1)
+    if terms.batch:
+        raise InvalidOption(f"{name}: batches are for the command line: python -m core collect {name}")
+    # Whether the items have the columns that are shown is known when they are there.
+    more = tuple((column, "text") for column in {*options.get("show", ()), COLUMN})
+    pair = Item(item_id="q", prompt="p", responses=("a", "b"), models=("A", "B"), gold=1, more=more)
     job = Job(dataset="any", items=(pair, pair), judges=judges, **options)
     yield JUDGES, list(range(1, len(judges) + 1))
     for number, judge in enumerate(judges, start=1):
@@ -183,6 +188,10 @@ def _of_protocol(job: Job, into: str, file: str) -> Fields:
     yield "collect-samples", list(job.samples_of)
     yield "collect-temperature", job.temperature
     yield "collect-few-shot", job.few_shot
+    yield "collect-own-answer", job.own_answer
+    yield "collect-perturb", job.perturb or None
+    yield "collect-five", job.five
+    yield "collect-show", ", ".join(job.show)
     yield "collect-seed", job.seed
     yield "collect-prompts", str(job.prompts or "")
     yield "collect-prompt", job.prompt or ""
