@@ -64,6 +64,9 @@ MOST_TOKENS = 10**9
 KINDS = {429: "rate limit", 408: "timeout"}
 REFUSED = "refused by the provider"
 REMOVED = "[key]"
+PROXY_SETTINGS = tuple(
+    name for kind in ("http", "https", "all", "no") for name in (f"{kind}_proxy", f"{kind}_proxy".upper())
+)
 SHORT = 6
 """Characters below which a secret may be part of other words."""
 SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_SECRET_KEY", "_ACCESS_KEY", "_PASSWORD", "_CREDENTIALS")
@@ -547,8 +550,14 @@ class Gate(httpx.AsyncBaseTransport):
 
 def environment_proxy(url: httpx.URL) -> str | None:
     """Proxy that the environment names for this address."""
-    if urllib.request.proxy_bypass(url.host):
+    # The environment is read for every request; what follows from it is worked out once.
+    return _proxy(url.scheme, url.host, tuple(os.environ.get(name) for name in PROXY_SETTINGS))
+
+
+@cache
+def _proxy(scheme: str, host: str, settings: tuple[str | None, ...]) -> str | None:
+    if urllib.request.proxy_bypass(host):
         return None
     named = urllib.request.getproxies()
-    proxy = named.get(url.scheme) or named.get("all")
+    proxy = named.get(scheme) or named.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"

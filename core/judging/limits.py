@@ -186,7 +186,11 @@ class BudgetTracker:
 
 
 def _sum(first: Spent, second: Spent, *, sign: int = 1) -> Spent:
-    return Spent(**{name: getattr(first, name) + sign * getattr(second, name) for name in LIMITS})
+    return Spent(
+        calls=first.calls + sign * second.calls,
+        tokens=first.tokens + sign * second.tokens,
+        cost=first.cost + sign * second.cost,
+    )
 
 
 class InFlight(Signal):

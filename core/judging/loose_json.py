@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 DEPTH = 12
@@ -31,7 +32,7 @@ class Damaged(Exception):
     """The text cannot be mended."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Found:
     """An object and where it stands.
 
@@ -45,7 +46,14 @@ class Found:
 
     def values(self, key: str) -> list[Any]:
         """All values under a key, in any case of its letters."""
-        return [value for name, value in self.pairs if name.strip().lower() == key]
+        return self._by_key.get(key, [])
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[Any]]:
+        found: dict[str, list[Any]] = {}
+        for name, value in self.pairs:
+            found.setdefault(name.strip().lower(), []).append(value)
+        return found
 
 
 class Pairs(list[tuple[str, Any]]):

@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, Literal
 
 from . import loose_json
@@ -240,7 +240,7 @@ class _Stated:
         firm = {value for each in self.objects for value in self._of_object(each)}
         unsure: set[int] = set()
         lines = self._outer_lines()
-        for words, begin, end in self._inline():
+        for words, begin, end in self._inline:
             self._add(words, begin, end, firm, unsure)
         lone = {self.form.read(found["v"]) for line in lines if (found := self.form.alone.fullmatch(line))}
         firm |= {value for value in lone if value is not None}
@@ -258,7 +258,7 @@ class _Stated:
     def steps(self) -> int | None:
         """How far apart a five-level verdict puts the two."""
         texts = [value for each in self.objects for key in self.form.keys for value in each.values(key)]
-        texts += [words for words, *_ in self._inline()]
+        texts += [words for words, *_ in self._inline]
         found = {step(text) for text in texts if isinstance(text, str)} - {None}
         return found.pop() if len(found) == 1 else None
 
@@ -279,19 +279,20 @@ class _Stated:
             return
         (unsure if self.quotations.unsure(begin, end) else firm).add(value)
 
-    def _inline(self) -> Iterator[tuple[str, int, int]]:
+    @cached_property
+    def _inline(self) -> list[tuple[str, int, int]]:
         """Statements in the text, with their places."""
-        count = 0
+        stated: list[tuple[str, int, int]] = []
         for pattern in self.form.inline:
             for found in pattern.finditer(self.rest):
-                count += 1
-                _need(count <= MOST_STATEMENTS)
+                _need(len(stated) < MOST_STATEMENTS)
                 words = next(
                     given for name in ("v", "w") if (given := found.groupdict().get(name)) is not None
                 )
                 # A letter that is none of those asked for may be the verdict that was meant.
                 _need(pattern is not TAG or len(words) > 1 or self.form.read(words) is not None)
-                yield words, *found.span()
+                stated.append((words, *found.span()))
+        return stated
 
     def _outer_lines(self) -> list[str]:
         """The first and the last line of the text."""
