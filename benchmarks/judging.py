@@ -94,7 +94,8 @@ def _in_turns(url: str, calls: int, repeats: int, in_flight: int) -> tuple[list[
     numbers = itertools.count()
     with tempfile.TemporaryDirectory() as folder:
         # The first turn warms both up: imports, connections.
-        mine, other = [], []
+        mine: list[Spent] = []
+        other: list[Spent] = []
         for _ in range(repeats + 1):
             job = _job(url, calls, next(numbers))
             for times, (waited, worked) in (
