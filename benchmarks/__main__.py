@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import browser, engines, files, judging, questions, rivals
+from benchmarks import browser, engines, files, judging, questions, rivals, screenshots
 from benchmarks.timing import Row, Skipped, busy, load_now, machine, table
 
-PARTS = ("step", "file", "import", "browser", "judging", "rivals", "engines")
+PARTS = ("step", "file", "import", "browser", "pages", "scale", "judging", "rivals", "engines")
+FEW = 9_984
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -49,6 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             found.append(files.importing(repeats=options.repeats))
         elif part == "judging":
             found += judging.rows(repeats=options.repeats)
+        elif part == "pages":
+            with tempfile.TemporaryDirectory() as folder:
+                store = screenshots.made(screenshots.many, Path(folder))
+                found += browser.first_pictures(store, what="65 judges", repeats=min(options.repeats, 3))
+        elif part == "scale":
+            with tempfile.TemporaryDirectory() as folder:
+                large, small = (browser.random_store(Path(folder), n, judges=4) for n in (options.large, FEW))
+                found += browser.pages_at_scale(large, small, repeats=min(options.repeats, 3))
         elif part == "rivals":
             beside = rivals.run(options.large)
         elif part == "engines":

@@ -1,7 +1,12 @@
-"""From the press of a key on a slider to the new figure in Chromium: the app beside a bare one-chart app."""
+"""What a visitor waits for in Chromium, beside a bare one-chart app in the same run.
+
+`rows`: from the press of a key on a slider to the new figure. `first_pictures`: from the address of a page to
+its first picture; `pages_at_scale`: the same with many votes beside the page itself with few.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import socket
@@ -25,6 +30,20 @@ from core.store import Store
 
 WHAT = "**key press to new figure, Calibration page**"
 GOAL_RATIO = 1.5
+COLD_RATIO = 2.0
+PAGES = {
+    "Overview": "",
+    "Calibration": "calibration",
+    "Errors": "confusion",
+    "Position bias": "position",
+    "Agreement": "agreement",
+    "Votes to labels": "aggregation",
+    "Juries": "ensembles",
+    "Planning": "experiments",
+    "Leaderboard": "leaderboard",
+}
+OTHER_PAGE = "collect"
+PAIRED = "many votes beside few"
 START_SECONDS, SHOWN_MS = 240, 60_000
 CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
@@ -36,6 +55,12 @@ import streamlit as st
 bins = st.slider("Bins", 2, 20, 10)
 x = (np.arange(bins) + 0.5) / bins
 st.plotly_chart(go.Figure(go.Scatter(x=x, y=x**2, mode="lines+markers")))
+"""
+
+# A figure stands when its first mark is drawn.
+DRAWN = """
+() => [...document.querySelectorAll('.js-plotly-plot')].some((plot) => plot.querySelector(
+  '.scatterlayer .point, .scatterlayer .js-line, .barlayer .point, .heatmaplayer image, .shapelayer path'))
 """
 
 # The figure is mounted anew on each change: while it is gone nothing counts, and what comes back must differ.
@@ -68,26 +93,13 @@ PRESS = """
 
 def rows(*, n_votes: int = 1_000_000, repeats: int = 9) -> list[Row | Skipped]:
     """Time both apps in turns in one browser."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        return [Skipped(what=WHAT, reason="no chromium on the PATH")]
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        return [Skipped(what=WHAT, reason="Playwright is not installed")]
+    if (missing := _missing()) is not None:
+        return [Skipped(what=WHAT, reason=missing)]
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        bare = Path(folder) / "bare.py"
-        bare.write_text(BARE, encoding="utf-8")
-        store = Path(folder) / "votes.duckdb"
-        with Store.open(store) as votes:
-            table = random_votes(n_votes, judges=1, rng=np.random.default_rng(0))
-            votes.load(as_reading(table, name="random votes"))
+        store = random_store(Path(folder), n_votes)
         ours = stack.enter_context(served("app.py", REPOSITORY, store))
-        theirs = stack.enter_context(served(str(bare), Path(folder), store))
-        browser = stack.enter_context(sync_playwright()).chromium.launch(
-            executable_path=chromium, args=list(CHROMIUM)
-        )
-        stack.callback(browser.close)
+        theirs = stack.enter_context(bare_app(Path(folder), store))
+        browser = stack.enter_context(chromium())
         pages = []
         for address in (f"{ours}/calibration", theirs):
             page = browser.new_page(viewport={"width": 1280, "height": 800})
@@ -111,6 +123,131 @@ def rows(*, n_votes: int = 1_000_000, repeats: int = 9) -> list[Row | Skipped]:
             goal_ratio=GOAL_RATIO,
         )
     ]
+
+
+def first_pictures(store: Path, *, what: str, repeats: int = 3) -> list[Row | Skipped]:
+    """From a page's address to its first picture, on a store.
+
+    cold : the first visit on a server that has only served another page.  warm : later visits to the same.
+    """
+    if (missing := _missing()) is not None:
+        return [Skipped(what=f"first pictures, {what}", reason=missing)]
+    found: list[Row | Skipped] = []
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        theirs = stack.enter_context(bare_app(Path(folder), store))
+        browser = stack.enter_context(chromium())
+        _first_picture(browser, theirs)
+        for name, path in PAGES.items():
+            times: dict[str, list[float]] = {"cold": [], "warm": [], "bare": []}
+            try:
+                for _ in range(repeats):
+                    with served("app.py", REPOSITORY, store) as ours:
+                        _visit(browser, f"{ours}/{OTHER_PAGE}")
+                        for when in ("cold", "warm"):
+                            times["bare"].append(_first_picture(browser, theirs))
+                            times[when].append(_first_picture(browser, f"{ours}/{path}"))
+            except TimeoutError as error:
+                found.append(Skipped(what=f"first picture of {name}, {what}", reason=str(error)))
+                continue
+            for when, goal in (("cold", COLD_RATIO), ("warm", GOAL_RATIO)):
+                found.append(
+                    Row(
+                        what=f"first picture of {name}, {what}, {when}",
+                        ours=Timing(runs=tuple(times[when])),
+                        instead="bare Streamlit app with one chart",
+                        theirs=Timing(runs=tuple(times["bare"])),
+                        goal_ratio=goal,
+                    )
+                )
+    return found
+
+
+def pages_at_scale(large: Path, small: Path, *, repeats: int = 3) -> list[Row | Skipped]:
+    """From a page's address to its first picture on its first visit: a large store beside a small one."""
+    sides = [
+        {row.what: row for row in first_pictures(store, what=PAIRED, repeats=repeats)}
+        for store in (large, small)
+    ]
+    found: list[Row | Skipped] = []
+    for what, mine in sides[0].items():
+        other = sides[1].get(what)
+        if isinstance(mine, Skipped):
+            found.append(mine)
+        elif isinstance(other, Row) and what.endswith("cold"):
+            found.append(
+                Row(
+                    what=what,
+                    ours=mine.ours,
+                    instead="the same page with few votes",
+                    theirs=other.ours,
+                    goal_ratio=COLD_RATIO,
+                )
+            )
+    return found
+
+
+def random_store(folder: Path, n_votes: int, *, judges: int = 1) -> Path:
+    """A store of simulated votes."""
+    store = folder / f"{n_votes}.duckdb"
+    with Store.open(store) as votes:
+        table = random_votes(n_votes, judges=judges, rng=np.random.default_rng(0))
+        votes.load(as_reading(table, name="random votes"))
+    return store
+
+
+def _missing() -> str | None:
+    """What is not here of what a browser needs."""
+    if shutil.which("chromium") is None:
+        return "no chromium on the PATH"
+    return None if importlib.util.find_spec("playwright") else "Playwright is not installed"
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=list(CHROMIUM))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def bare_app(folder: Path, store: Path) -> Iterator[str]:
+    """Address of an app that draws one chart and does nothing else."""
+    script = folder / "bare.py"
+    script.write_text(BARE, encoding="utf-8")
+    with served(str(script), folder, store) as address:
+        yield address
+
+
+def _visit(browser: Any, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(address)
+    settle(page)
+    page.close()
+
+
+def _first_picture(browser: Any, address: str) -> float:
+    """Milliseconds until the first mark of a figure is drawn; the visit then goes on to its end.
+
+    Raises TimeoutError if there is none.
+    """
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    try:
+        begun = time.perf_counter()
+        page.goto(address, wait_until="commit")
+        try:
+            page.wait_for_function(DRAWN, polling="raf", timeout=SHOWN_MS)
+        except Exception as error:
+            raise TimeoutError(f"no picture within {SHOWN_MS / 1000:g} s: {type(error).__name__}") from error
+        taken = (time.perf_counter() - begun) * 1000
+        settle(page, patience=5 * SHOWN_MS)
+        return taken
+    finally:
+        page.close()
 
 
 def _press(page: Any, key: str) -> float:

@@ -71,6 +71,14 @@ PICTURES: dict[str, Callable[[Store, Path], None]] = {
 }
 
 
+def made(fill: Callable[[Store, Path], None], folder: Path) -> Path:
+    """A store filled by one of them, in a folder."""
+    path = folder / "votes.duckdb"
+    with Store.open(path) as store:
+        fill(store, folder)
+    return path
+
+
 def take(out: Path, names: Sequence[str] = tuple(PICTURES)) -> list[Path]:
     """Write overview-NAME.png for each name into the folder; gives the files."""
     from playwright.sync_api import sync_playwright
@@ -84,10 +92,7 @@ def take(out: Path, names: Sequence[str] = tuple(PICTURES)) -> list[Path]:
         for name in names:
             folder = Path(scratch) / name
             folder.mkdir()
-            path = folder / "votes.duckdb"
-            with Store.open(path) as store:
-                PICTURES[name](store, folder)
-            with served("app.py", REPOSITORY, path) as address:
+            with served("app.py", REPOSITORY, made(PICTURES[name], folder)) as address:
                 page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
                 page.set_default_timeout(PATIENCE_MS)
                 page.goto(address)

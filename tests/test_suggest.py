@@ -113,3 +113,46 @@ def test_the_command_line_takes_the_meanings(tmp_path, capsys) -> None:
     command = ["import", str(tmp_path / "t.csv"), "--store", str(tmp_path / "s.duckdb")]
     assert main([*command, "--label-map", "good one=A", "bad one=B"]) == 0
     assert "2 votes loaded" in capsys.readouterr().out
+
+
+BOTS = (
+    "Ticket,Topic,Grader,Grader verdict,Certainty,Support lead says,First shown\n"
+    "T-1,login,g1,new bot,80%,new bot,new bot\nT-1,login,g1,same,90%,new bot,old bot\n"
+    "T-2,login,g1,old bot,80%,old bot,new bot\nT-2,login,g1,New Bot,70%,old bot,old bot\n"
+    "T-3,login,g1,old bot,80%,old bot,new bot\nT-3,login,g1,old bot,70%,old bot,old bot\n"
+)
+
+
+def test_labels_that_also_say_what_was_shown_first_are_names_of_the_models() -> None:
+    looks = inspect(BOTS.replace("New Bot", "new bot").encode(), "bots.csv")
+    assert looks.suggested == {
+        "item_id": "Ticket",
+        "judge": "Grader",
+        "vote": "Grader verdict",
+        "model_a": "=new bot",
+        "model_b": "=old bot",
+        "gold": "Support lead says",
+    }
+    mapping = tuple((looks.mapping | looks.suggested).items())
+    (found,) = read([("bots.csv", BOTS.encode())], ReadOptions(mapping=mapping))
+    assert found.votes["vote"].to_pylist() == [1, 0, -1, 1, -1, -1]
+    assert found.votes["position"].to_pylist() == ["ab", "ba"] * 3
+    assert found.votes["gold"].to_pylist() == [1, 1, -1, -1, -1, -1]
+    assert set(found.votes["model_a"].to_pylist()) == {"new bot"}
+
+
+def test_two_words_without_a_sign_of_models_are_not_taken_for_names() -> None:
+    looks = inspect(b"id,judge,outcome,truth\n1,j,pass,pass\n2,j,fail,pass\n3,j,pass,fail\n", "t.csv")
+    assert not {"model_a", "model_b"} & looks.suggested.keys()
+
+
+def test_models_named_in_the_headers_are_the_labels_meaning() -> None:
+    looks = inspect(b"id,judge,winner,Alpha answer,Beta answer\n1,j,Alpha,x,y\n2,j,Beta,z,w\n", "t.csv")
+    assert (looks.suggested["model_a"], looks.suggested["model_b"]) == ("=Alpha", "=Beta")
+
+
+def test_explained_labels_say_what_was_shown_first_too() -> None:
+    text = b"item_id,judge,vote,position\n1,j,new,new\n2,j,new,old\n3,j,old,old\n"
+    (found,) = read([("t.csv", text)], ReadOptions(label_map=(("new", "A"), ("old", "B"))))
+    assert found.votes["vote"].to_pylist() == [1, 1, -1]
+    assert found.votes["position"].to_pylist() == ["ab", "ba", "ba"]

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Message
+from ..labels import normalise
 from ..schema import CONFIDENCE_KINDS, POSITIONS, RATER_TYPES, REJECT_SCHEMA_NAMES, STATUSES
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
@@ -91,10 +92,13 @@ _ORDERS = {
 }
 
 
-def order_word(text: str) -> str:
-    """`ab` or `ba` for a cell that names the one shown first (A, model_a, left first), or the text itself."""
+def order_word(text: str, names: Mapping[str, str] | None = None) -> str:
+    """`ab` or `ba` for a cell that names the one shown first (A, model_a, left first), or the text itself.
+
+    names : what the two are called in every row, as `normalise` returns it, → `ab` or `ba`.
+    """
     word = text.strip().casefold().replace("_first", " first")
-    return _ORDERS.get(word, word if word in POSITIONS else text)
+    return (names or {}).get(normalise(text)) or _ORDERS.get(word, word if word in POSITIONS else text)
 
 
 CHOICES = {

@@ -121,7 +121,8 @@ class Inspection:
     vocabularies : names of the vocabularies that hold all of them.
     vocabulary : name of the one that votes (of a gold file: gold) will be read in; None if that is open.
     judges : the judge columns of a wide file.
-    suggested : canonical column → the file's column that may be it; `read` takes none of them unasked.
+    suggested : canonical column → the file's column that may be it, or `=TEXT` for every row; `read` takes
+        none of them unasked.
     questions : what `read` would refuse to guess, and the judge where no column names one and `read` takes
         the file's name. Empty: the file can be read as it is.
     """

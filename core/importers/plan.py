@@ -272,6 +272,7 @@ class Plan:
     """How a table will be read. `problems` are what stops `read`; each has a question for the browser.
 
     items : what names the items: a column, prompt and responses, or nothing, and each row is one.
+    first : names of the two that every row compares → the order in which the one named is shown first.
     slots, gold_slots : labels of votes, and of gold, name the first and second shown.
     """
 
@@ -287,6 +288,7 @@ class Plan:
     slots: bool = False
     gold_slots: bool = False
     items: Literal["column", "texts", "rows"] = "column"
+    first: dict[str, str] = field(default_factory=dict)
     stem: str = ""
     unguard: bool = False
     gold_only: bool = False
@@ -347,6 +349,7 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
         return how
     exported = tuple(table.columns)[: len(COLUMN_NAMES)] == COLUMN_NAMES
     _plan_labels(how, table, options, exported=exported)
+    how.first = _names_of_two(how, options)
     _plan_slots(how, table, options)
     in_slots = how.gold_vocabulary is not None and how.gold_vocabulary.names == "slot"
     how.gold_slots = in_slots and "position" in mapping and options.label_refers != "model"
@@ -483,6 +486,14 @@ def _choose(how: Plan, labels: _Labels, chosen: str | None) -> Vocabulary | None
         return None
 
 
+def _names_of_two(how: Plan, options: ReadOptions) -> dict[str, str]:
+    """Names that mean A or B in every row: models named once for all rows, and labels that were explained."""
+    orders = {"model_a": "ab", "model_b": "ba", "A": "ab", "B": "ba"}
+    models = ((how.constants[side], orders[side]) for side in SIDES[:2] if side in how.constants)
+    labels = ((label, orders[meaning]) for label, meaning in options.label_map if meaning in orders)
+    return {normalise(name): order for name, order in (*models, *labels)}
+
+
 def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
     """Labels such as A and B can name the models or the slots; that matters once a row was shown as `ba`."""
     vocabulary = how.vocabulary
@@ -501,7 +512,10 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
     open_ = vocabulary.names == "either" or by_side
     if not open_ or options.label_refers is not None or "position" not in how.mapping:
         return
-    if all(order_word(text) != "ba" for text in _cells(how, table, "position").dictionary.to_pylist()):
+    orders = _cells(how, table, "position").dictionary.to_pylist()
+    # Labels that also say which was shown first are names of the two, whatever was shown first.
+    how.slots &= not (named_first := any(normalise(text) in how.first for text in orders))
+    if named_first or all(order_word(text) != "ba" for text in orders):
         return
     column = how.mapping.get("vote", " and ".join(how.judges))
     how.problems.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from ..labels import candidates, normalise
+from ..labels import TIE_WORDS, candidates, normalise
 from .columns import BadCell, Cells, order_word, parse_float
 from .tables import TextTable
 
@@ -29,6 +29,8 @@ WORDS: dict[str, tuple[set[str], ...]] = {
             "task",
             "query",
             "row",
+            "ticket",
+            "conversation",
         },
         {"id", "no", "num", "number", "nr", "idx", "index", "key", "uid", "name"},
     ),
@@ -70,7 +72,9 @@ def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
     """Canonical columns that are not mapped yet → columns that may be them, each once.
 
     A column must have the name's words and values of the kind; a column of verdicts may have any name, if it
-    is the only one with words such as A, left and tie. Columns named best come first. Source: ours.
+    is the only one with words such as A, left and tie. Columns named best come first. Labels that are names
+    of two models, see `_two_models`, make them `=NAME`, one text for every row, and the only other column
+    that has them gold. Source: ours.
     """
     free = {name: cells for name, cells in table.columns.items() if name not in mapping.values()}
     kinds = {name: _kinds(cells) for name, cells in free.items()}
@@ -88,11 +92,44 @@ def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
     verdicts = [name for name in free if "words" in kinds[name] and name not in found.values()]
     if "vote" not in found and "vote" not in mapping and len(verdicts) == 1:
         found["vote"] = verdicts[0]
-    return found
+    return found | _two_models(table, {**mapping, **found})
+
+
+def _two_models(table: TextTable, known: Mapping[str, str]) -> dict[str, str]:
+    """Models whose names are the labels, where the file shows it: by what was shown first, or in headers."""
+    two = _two_names(table.columns.get(known.get("vote", "")))
+    if two is None or {"model_a", "model_b"} & known.keys():
+        return {}
+    free = [name for name in table.columns if name not in known.values()]
+    alike = [
+        name for name in (*free, known.get("position", "")) if _two_names(table.columns.get(name)) == two
+    ]
+    first = [
+        name for name in alike if name == known.get("position") or _hits(words_of(name), WORDS["position"])
+    ]
+    headed = all(any(side.casefold() in name.casefold() for name in free) for side in two)
+    if len(first) != 1 and not headed:
+        return {}
+    found = {side: f"={name}" for side, name in zip(("model_a", "model_b"), two, strict=True)}
+    found |= {"position": first[0]} if len(first) == 1 and "position" not in known else {}
+    rest = [name for name in alike if name not in first]
+    return found | ({"gold": rest[0]} if "gold" not in known and len(rest) == 1 else {})
+
+
+def _two_names(cells: Cells | None) -> tuple[str, str] | None:
+    """The two labels beside ties that a column has, if no vocabulary reads them."""
+    texts = [text.strip() for text in ([] if cells is None else cells.dictionary.to_pylist()) if text.strip()]
+    names = sorted(text for text in texts if normalise(text) not in TIE_WORDS)
+    numbers = any(_is_number(text.removesuffix("%")) for text in names)
+    if numbers or len({normalise(name) for name in names}) != 2 or len(names) != 2:
+        return None
+    return None if candidates(dict.fromkeys(texts, 1)) else (names[0], names[1])
 
 
 def _hits(words: set[str], wanted: tuple[set[str], ...]) -> set[str]:
-    """Words of a name that are wanted, if there is one of each set."""
+    """Words of a name that are wanted, if there is one of each set; an item's may be of the first alone."""
+    if wanted is WORDS["item_id"] and words <= wanted[0]:
+        return words
     parts = [words & group for group in wanted]
     return set.union(*parts) if all(parts) else set()
 

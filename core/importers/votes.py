@@ -69,7 +69,9 @@ class VoteParser(RowParser):
         if failed and "vote" in self.cells:
             self.cells["vote"] = map_cells(self.cells["vote"], lambda text: _unless(text, failed))
         if "position" in self.cells:
-            self.cells["position"] = map_cells(self.cells["position"], order_word)
+            self.cells["position"] = map_cells(
+                self.cells["position"], lambda text: order_word(text, how.first)
+            )
         if "judge" in self.cells and "perturbation" in self.extra:
             self._name_perturbed()
         if how.items == "rows":

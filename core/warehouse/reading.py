@@ -282,7 +282,8 @@ class _Statement:
         )
 
         def number(text: str) -> int:
-            return numbers[parse_choice(order_word(text) if name == "position" else text, CHOICES[name])]
+            text = order_word(text, self.how.first) if name == "position" else text
+            return numbers[parse_choice(text, CHOICES[name])]
 
         found = self.coded(name, number)
         reason = f"not allowed here; use {', '.join(CHOICES[name])}, or leave the cell empty"

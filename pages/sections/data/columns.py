@@ -57,6 +57,8 @@ MAIN = {
 TYPED = ("judge", "model", "model_a", "model_b", "category")
 """Columns that may be one text for every row."""
 
+CHOSEN = {"": "not in this file", FIRST_IS_A: "always A first"}
+
 REFERS = {"model": "the models, whichever was shown first", "slot": "the first and the second shown"}
 EXAMPLE = (
     "Say the answer of model B was shown first and the judge wrote A: did model A win, or did B, "
@@ -145,14 +147,16 @@ def table_options(
         options = _columns(looks, options, key)
         confirmed = _confirmed(looks, key)
     looked = _complete(file, options) if confirmed else None
-    return _labels(looked, options, key, models) if looked else None
+    return _labels(file, looked, options, models) if looked else None
 
 
 def _confirmed(looks: Inspection, key: str) -> bool:
     """Whether the visitor has said that the suggested columns are right; nothing is taken unasked."""
     if not looks.suggested:
         return True
-    said = ", ".join(f"{TITLES.get(name, name)}: {column}" for name, column in looks.suggested.items())
+    said = ", ".join(
+        f"{TITLES.get(name, name)}: {column.removeprefix('=')}" for name, column in looks.suggested.items()
+    )
     st.text(f"Suggested from names and values, to be checked against the first rows: {said}.")
     return bool(st.checkbox("These columns are right", key=f"{key}-confirmed"))
 
@@ -244,12 +248,14 @@ def _column_boxes(names: Sequence[str], looks: Inspection, key: str) -> dict[str
 def _column_box(name: str, looks: Inspection, place: Any, key: str) -> str:
     """Which of the file's columns is this one, as `ReadOptions.mapping` takes it."""
     found = looks.mapping.get(name) or looks.suggested.get(name, "")
-    choices = ["", *([FIRST_IS_A] if name == "position" else []), *looks.columns]
+    # A text for every row that is suggested is one more choice, chosen.
+    text = [found] if name in TYPED and found.startswith("=") and found not in looks.columns else []
+    choices = ["", *([FIRST_IS_A] if name == "position" else []), *text, *looks.columns]
     chosen = place.selectbox(
         TITLES.get(name, name),
         choices,
         choices.index(found) if found in choices else 0,
-        format_func=lambda value: {"": "not in this file", FIRST_IS_A: "always A first"}.get(value, value),
+        format_func=lambda value: CHOSEN.get(value, value.removeprefix("=") if value in text else value),
         help=MEANINGS[name] + (". Choose a column, or type a text for every row" if name in TYPED else ""),
         accept_new_options=name in TYPED,
         key=f"{key}-{looks.layout}-{name}",
@@ -258,29 +264,35 @@ def _column_box(name: str, looks: Inspection, place: Any, key: str) -> str:
 
 
 def _labels(
+    file: UploadedFile | Table,
     looks: Inspection,
     options: ReadOptions,
-    key: str,
     models: Callable[[ReadOptions], frozenset[str]] | None,
 ) -> ReadOptions | None:
     """What the labels mean and name. Whatever the file leaves open must be chosen: nothing is guessed."""
-    columns = st.columns(4)
+    columns, key = st.columns(4), file.file_id
     gold_only = not {"vote", "judge", *SCORE_COLUMNS} & looks.mapping.keys() and looks.layout == "long"
     if gold_only:
         st.text(
             "Read as gold labels without votes. If these are votes, choose the columns of judge and verdict."
         )
     open_options = {question.option: [name for name, _ in question.choices] for question in looks.questions}
-    chosen = _vocabularies(looks, open_options, columns, key, gold=not gold_only)
+    chosen = _vocabulary_of_votes(looks, open_options, columns[0], key)
     options = _scales(looks, options, columns, key)
     vocabulary = VOCABULARIES.get(chosen.get("labels") or "")
     if looks.kind == "votes" and not gold_only and chosen.get("labels") != NAMES:
         meant = _meanings(looks, vocabulary, key)
         options = replace(options, label_map=tuple(meant.items()))
         if not vocabulary and meant and len(meant) == len(looks.labels):
-            # Every label is explained: there is no vocabulary to choose.
+            # Every label is explained: there is no vocabulary to choose, and gold may have the same labels.
             chosen.pop("labels")
-    explained = options.label_map and not vocabulary
+            again = look_at(file, options)
+            if not isinstance(again, AppellateError):
+                open_options = {q.option: [name for name, _ in q.choices] for q in again.questions}
+    if "gold" in looks.mapping and not gold_only:
+        chosen["gold_labels"] = _vocabulary_of_gold(open_options, columns[1], key)
+    # Where the file says what was shown first, a second look has found whether that leaves a question.
+    explained = options.label_map and not vocabulary and "position" not in looks.mapping
     either = (explained or (vocabulary and vocabulary.names == "either")) and not gold_only
     refers = "label_refers" in open_options
     if (either or refers) and _order_matters(looks, refers, vocabulary.name if vocabulary else ""):
@@ -312,34 +324,37 @@ def _labels(
     return options
 
 
-def _vocabularies(
-    looks: Inspection, open_options: Mapping[str, list[str]], columns: Sequence[Any], key: str, *, gold: bool
+def _vocabulary_of_votes(
+    looks: Inspection, open_options: Mapping[str, list[str]], place: Any, key: str
 ) -> dict[str, Any]:
-    """Vocabularies of the votes and of gold by option; None where the file leaves them open."""
-    chosen: dict[str, Any] = {}
-    if looks.labels:
-        offered = open_options.get("labels", list(VOCABULARIES))
-        chosen["labels"] = columns[0].selectbox(
-            "Labels are written as",
-            offered,
-            offered.index(looks.vocabulary) if looks.vocabulary else None,
-            format_func=_vocabulary_line,
-            placeholder="choose",
-            # Named anew when other columns settle the question, as a box keeps the answer that it has.
-            key=f"{key}-labels-{looks.vocabulary}",
-        )
-    if "gold" in looks.mapping and gold:
-        must = "gold_labels" in open_options
-        given = columns[1].selectbox(
-            "Gold is written as",
-            open_options.get("gold_labels", ["", *VOCABULARIES]),
-            None if must else 0,
-            format_func=lambda name: _vocabulary_line(name) if name else "as found",
-            placeholder="choose",
-            key=f"{key}-gold-labels-{must}",
-        )
-        chosen["gold_labels"] = given or (None if must else "")
-    return chosen
+    """Vocabulary of the votes by its option; None where the file leaves it open."""
+    if not looks.labels:
+        return {}
+    offered = open_options.get("labels", list(VOCABULARIES))
+    chosen = place.selectbox(
+        "Labels are written as",
+        offered,
+        offered.index(looks.vocabulary) if looks.vocabulary else None,
+        format_func=_vocabulary_line,
+        placeholder="choose",
+        # Named anew when other columns settle the question, as a box keeps the answer that it has.
+        key=f"{key}-labels-{looks.vocabulary}",
+    )
+    return {"labels": chosen}
+
+
+def _vocabulary_of_gold(open_options: Mapping[str, list[str]], place: Any, key: str) -> str | None:
+    """Vocabulary of gold, "" as found; None where the file leaves it open."""
+    must = "gold_labels" in open_options
+    given = place.selectbox(
+        "Gold is written as",
+        open_options.get("gold_labels", ["", *VOCABULARIES]),
+        None if must else 0,
+        format_func=lambda name: _vocabulary_line(name) if name else "as found",
+        placeholder="choose",
+        key=f"{key}-gold-labels-{must}",
+    )
+    return given or (None if must else "")
 
 
 def _scales(looks: Inspection, options: ReadOptions, columns: Sequence[Any], key: str) -> ReadOptions:
