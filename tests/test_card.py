@@ -160,3 +160,13 @@ def test_rows_are_named_beside_an_empty_first_panel():
     beside = [trace for trace in drawn.data if trace.xaxis in (None, "x")]
     assert len(beside) == 1
     assert drawn.layout.xaxis.visible is False
+
+
+def test_people_whom_nobody_else_measures_are_told_apart_from_judges_without_gold():
+    checks = checks_of("crowd", accuracy=("unknown", None, None, None))
+    overall = Overall(verdict="cannot_say", because=("accuracy",), unchecked=())
+    said = first.card("crowd", overall, checks, None, person=True)
+    assert said.sentence.startswith("These are people's own votes, and nobody else labelled what they did;")
+    assert said.advice == (first.ADD_JUDGES,)
+    measured = checks_of("crowd", **GOOD)
+    assert first.card("crowd", overall, measured, None, person=True).sentence.startswith("Right on 87 %")

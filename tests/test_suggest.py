@@ -156,3 +156,13 @@ def test_explained_labels_say_what_was_shown_first_too() -> None:
     (found,) = read([("t.csv", text)], ReadOptions(label_map=(("new", "A"), ("old", "B"))))
     assert found.votes["vote"].to_pylist() == [1, 1, -1]
     assert found.votes["position"].to_pylist() == ["ab", "ba", "ba"]
+
+
+def test_a_column_per_judge_has_what_people_say_as_gold() -> None:
+    text = b"id,gpt,claude,human\n1,A,B,A\n2,B,B,B\n3,tie,A,A\n"
+    looks = inspect(text, "wide.csv")
+    assert looks.suggested == {"gold": "human"}
+    options = ReadOptions(mapping=(("item_id", "id"), ("gold", "human")), judges=("gpt", "claude"))
+    (found,) = read([("wide.csv", text)], options)
+    assert found.votes["gold"].to_pylist() == [1, 1, -1, -1, 1, 1]
+    assert inspect(b"id,human_1,human_2\n1,A,B\n2,B,B\n", "people.csv").suggested == {}

@@ -22,7 +22,7 @@ from .plan import SYNONYMS, Plan, merge_one_hot, plain, plan
 from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
-from .suggest import suggest
+from .suggest import suggest, suggest_gold
 from .tables import (
     MAX_NAME,
     Record,
@@ -126,10 +126,14 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     return replace(
         planned(looks, how),
         format=shape.format if shape else CANONICAL,
-        suggested={} if shape or how.judges else suggest(table, how.mapping),
+        suggested=_suggested(table, how) if shape is None else {},
         notes=(*table.notes, *how.notes),
         kind=shape.form.kind if shape else "votes",
     )
+
+
+def _suggested(table: TextTable, how: Plan) -> dict[str, str]:
+    return suggest_gold(how.judges, how.mapping) if how.judges else suggest(table, how.mapping)
 
 
 def planned(looks: Inspection, how: Plan) -> Inspection:

@@ -57,6 +57,8 @@ WORDS: dict[str, tuple[set[str], ...]] = {
 }
 """Canonical column → words of its name, one of each set."""
 
+REFERENCE = {"human", "humans", "people", "gold", "truth", "expert", "experts"}
+"""Words in the name of a column of labels that others are measured by."""
 SIDED = {"left", "right"}
 """Words in the name of a model's column that say which labels may name it."""
 FEW = 12
@@ -93,6 +95,12 @@ def suggest(table: TextTable, mapping: Mapping[str, str]) -> dict[str, str]:
     if "vote" not in found and "vote" not in mapping and len(verdicts) == 1:
         found["vote"] = verdicts[0]
     return found | _two_models(table, {**mapping, **found})
+
+
+def suggest_gold(judges: tuple[str, ...], mapping: Mapping[str, str]) -> dict[str, str]:
+    """The one column of labels beside those of judges whose name says that it holds what people say."""
+    said = [name for name in judges if words_of(name) & REFERENCE]
+    return {"gold": said[0]} if len(said) == 1 < len(judges) and "gold" not in mapping else {}
 
 
 def _two_models(table: TextTable, known: Mapping[str, str]) -> dict[str, str]:

@@ -58,6 +58,10 @@ CHECK_NAMES = {
 """Checks as the head of a column."""
 
 
+PEOPLE = "these are people's own votes, and nobody else labelled what they did"
+ADD_JUDGES = "Load the votes of judges on the same comparisons, or look at the Leaderboard that people make."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """What is said of one judge first: the verdict in a word, what was found, and what to do."""
@@ -69,19 +73,23 @@ class Card:
     advice: tuple[str, ...]
 
 
-def card(judge: str, overall: Overall, checks: Sequence[Verdict], flips: Estimate | None) -> Card:
+def card(
+    judge: str, overall: Overall, checks: Sequence[Verdict], flips: Estimate | None, *, person: bool = False
+) -> Card:
     """The card of one judge.
 
     checks : its verdicts, one per check.  flips : share of verdicts that change when the order is swapped.
+    person : the votes are people's, by whom judges are measured where there is no gold.
     """
     of = {verdict.check: verdict for verdict in checks}
-    found = "; ".join([_merit(of), _order(flips), _stated(of["calibration"])])
+    alone = person and of["accuracy"].interval is None and of["agreement"].interval is None
+    found = "; ".join([PEOPLE if alone else _merit(of), _order(flips), _stated(of["calibration"])])
     return Card(
         judge=judge,
         verdict=overall.verdict,
         word=WORDS[overall.verdict],
         sentence=f"{found[0].upper()}{found[1:]}.",
-        advice=tuple(dict.fromkeys(_advice(overall, of))),
+        advice=(ADD_JUDGES,) if alone else tuple(dict.fromkeys(_advice(overall, of))),
     )
 
 

@@ -204,7 +204,8 @@ def _first(audit: Audit) -> Iterator[Part]:
     for name in order:
         position = of[name].position
         own = [verdict for verdict in audit.verdicts if verdict.judge == name]
-        cards.append(card(name, audit.overall[name], own, position.flip_rate if position else None))
+        flips = position.flip_rate if position else None
+        cards.append(card(name, audit.overall[name], own, flips, person=name in people))
     best = cards[0]
     grade = GRADE_OF[best.verdict]
     yield "words", "p", f"{SIGNS[grade]} {best.word}: {best.judge}", f"card grade-{grade}"

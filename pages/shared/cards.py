@@ -37,9 +37,12 @@ SAID = {1: "A is better", 0: "it is a tie", -1: "B is better"}
 LONG, HEIGHT = (1200, 260), (320, 160)
 """Characters from which a text scrolls, in a card of the page's width and in a small one; and its pixels."""
 TELLING: dict[Telling, tuple[str, str]] = {
-    "surest": ("Wrong where it was surest", "No vote with a confidence and a gold label is wrong."),
-    "flipped": ("Changed when the responses swapped places", "No pair of votes in both orders differs."),
-    "against people": ("Against all people", "It contradicts no two people who agree."),
+    "surest": ("Wrong where it was surest", "Nothing to show: no wrong vote has a confidence."),
+    "flipped": (
+        "Changed when the responses swapped places",
+        "Nothing to show: no votes in both orders differ.",
+    ),
+    "against people": ("Against all people", "Nothing to show: no two people agree on another verdict."),
 }
 """Heading of each telling error, and what its place says without one."""
 

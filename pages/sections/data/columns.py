@@ -215,8 +215,9 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
     mapping = ({} if "vote" in main else {"vote": ""}) | _column_boxes(main, looks, key)
     judges: tuple[str, ...] = ()
     if options.layout == "wide":
+        judging = [name for name in looks.judges if name not in looks.suggested.values()]
         chosen = st.multiselect(
-            "Columns that are judges", looks.columns, default=list(looks.judges), key=f"{key}-judges"
+            "Columns that are judges", looks.columns, default=judging, key=f"{key}-judges"
         )
         judges = tuple(name for name in chosen if name not in mapping.values())
     with st.popover("More columns"):

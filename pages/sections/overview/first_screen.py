@@ -154,7 +154,13 @@ def decision_card(state: Screen) -> str:
             width=340,
         )
     )
-    shown = card(judge, state.found.overall[judge], state.checks(judge), state.flips[judge])
+    shown = card(
+        judge,
+        state.found.overall[judge],
+        state.checks(judge),
+        state.flips[judge],
+        person=judge in state.people,
+    )
     grade = state.grade(judge)
     with word.container(key=f"word-{grade}"):
         st.text(f"{SIGNS[grade]} {shown.word}")
