@@ -5,7 +5,7 @@ import streamlit as st
 from core.interpretation.agreement import ACCURACY, confusion
 from core.interpretation.tables import frame_of
 from pages.sections.confusion.tables import COMPARED, accuracies_section, matrix_section, read_controls
-from pages.shared import cards, widgets
+from pages.shared import cards, numbers, widgets
 
 widgets.title("Errors", "Where is it wrong?")
 answer = st.container()
@@ -20,7 +20,7 @@ with others:
     wrong = accuracies_section(state)
 cards.votes_behind(cell, name="cell")
 cards.votes_behind(wrong, name="wrong")
-widgets.table(frame_of(ACCURACY, state.tables), "confusion", alt="Share right by gold")
+numbers.table(frame_of(ACCURACY, state.tables), "confusion", alt="Share right by gold")
 st.caption("*right: A better* is the share right where gold says that A is better, and so on.")
 for name, reason in state.reasons.items():
     widgets.not_applicable(f"{name}: {reason}")

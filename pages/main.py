@@ -12,7 +12,7 @@ from core.plots.base import COLOURS
 from core.plots.overview import grade_colour
 from core.schema import Selection
 from core.store import DatasetInfo
-from pages.shared import cached, people, start, widgets
+from pages.shared import cached, numbers, people, start, widgets
 
 SECTIONS = {
     "": ("overview.py", "data.py", "collect.py"),
@@ -247,7 +247,7 @@ if role is None:
     st.button("Sign out", on_click=st.logout)
     st.stop()
 page = st.navigation(navigation(role))
-st.session_state.pop(widgets.MENU, None)
+st.session_state.pop(numbers.MENU, None)
 store = cached.get_store()
 version = store.version
 try:
@@ -276,7 +276,7 @@ try:
             page.run()
         else:
             start.first_steps()
-    widgets.download_menu()
+    numbers.download_menu()
 except Exception:
     # Somebody changed the store between two looks at it: the page is drawn anew from what it is now.
     tries = st.session_state.get(TRIES, 0)

@@ -134,7 +134,7 @@ def test_columns_that_may_be_left_out_and_ends_that_come_last():
 def test_numbers_beside_none_keep_their_digits():
     import pandas as pd
 
-    from pages.shared.widgets import _as_numbers
+    from pages.shared.numbers import _as_numbers
 
     mixed = _as_numbers(pd.Series([None, 0.0031, 0.273], dtype=object))
     assert (mixed.dtype.kind, mixed.tolist()[1:]) == ("f", [0.0031, 0.273])
@@ -149,11 +149,11 @@ def test_a_shown_table_and_its_downloads_bear_one_name():
         import pandas as pd
 
         from core.interpretation.tables import Column
-        from pages.shared import widgets
+        from pages.shared import numbers
 
         frame = pd.DataFrame({"model": ["x"], "elo": [12.3]})
         columns = (Column("model", "model", ""), Column("Elo", "elo", "+.0f"))
-        widgets.results(columns, frame.itertuples(), "board", frame, alt="Board")
+        numbers.show(columns, frame.itertuples(), "board", frame, alt="Board")
 
     app = AppTest.from_function(page).run()
     assert not app.exception

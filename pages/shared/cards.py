@@ -18,7 +18,7 @@ from core.records import IntArray, VoteCounts
 from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries
 from core.store.marks import Telling
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,7 +222,7 @@ def _table(stack: _Stack, key: str, start: int) -> None:
             alt=f"One row per {stack.unit}; select one to read it",
         )
         st.caption(f"The files have all {stack.total:,}.")
-        widgets.downloads(stack.whole, f"{stack.name}-votes")
+        numbers.downloads(stack.whole, f"{stack.name}-votes")
 
 
 def _card(votes: pd.DataFrame, *, small: bool = False) -> None:

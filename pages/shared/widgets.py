@@ -7,40 +7,33 @@ options of select boxes, which show them as they are, never through Markdown, a 
 from __future__ import annotations
 
 import ast
-import io
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 import core
 from core.agreement.confusion_matrix import Confusion
 from core.errors import AppellateError, NoUsableVotes
 from core.installation import API
-from core.interpretation import tables
 from core.interpretation.agreement import cell_key
-from core.interpretation.tables import Column
 from core.interpretation.verdicts import Verdict
 from core.plots.agreement import confusion_matrix
 from core.plots.base import Style, Theme
 from core.records import VoteCells
 from core.schema import VOTE_LABELS, Selection
 from core.store import vote_queries as queries
-from core.store.export import write_csv, write_parquet
-from pages.shared import cached
+from pages.shared import cached, numbers
 
 if TYPE_CHECKING:
-    import pandas as pd
     import plotly.graph_objects as go
-    import pyarrow as pa
 
 Chosen = TypeVar("Chosen")
 
@@ -51,10 +44,6 @@ GOING = "going to"
 OPENED = "values to set"
 SIDEBAR = ("dataset", "raters", "judges", "category", "gold")
 URL: Literal["query-params"] = "query-params"
-WIDTHS = {"model": 130, "verdict": 140, "triangle": 470}
-"""Long names are cut, so that numbers stay in view beside a figure; the figure and the download have them."""
-P_VALUE = "p"
-"""Column of p-values: to two significant digits, as 0.000 is none."""
 OPEN_STORE = "store = Store.open(default_path())  # one process at a time: stop the app first"
 IMPORTS = {
     "replace": "from dataclasses import replace",
@@ -64,27 +53,9 @@ IMPORTS = {
 """What *Copy as Python* uses beside the public API."""
 IMPORT_WIDTH = 88
 SIMULATED = "Simulated demo data: these judges and models do not exist"
-MENU = "downloads of the page"
 PLOTLY_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"], "responsive": True}
 ELSEWHERE = {"scores": ("the Leaderboard", "leaderboard.py"), "rankings": ("Listwise", "listwise.py")}
 """Kinds of judgements that few pages are about, and the page that is."""
-HELD_OUT = {
-    "rule": "rule",
-    "n": "n",
-    "mae": "MAE",
-    "mae_low": "low",
-    "mae_high": "high",
-    "mae_change": "ΔMAE",
-    "mae_change_low": "ΔMAE low",
-    "mae_change_high": "ΔMAE high",
-    "drps": "DRPS",
-    "drps_change": "ΔDRPS",
-    "drps_change_low": "ΔDRPS low",
-    "drps_change_high": "ΔDRPS high",
-}
-"""Columns of a table of rules judged on held-out items; Δ: first minus this."""
-FILES = (("CSV", write_csv, "text/csv"), ("Parquet", write_parquet, "application/vnd.apache.parquet"))
-"""Kinds of downloads: a CSV file is safe in a spreadsheet, a Parquet file exact."""
 
 
 def current_selection() -> Selection:
@@ -148,45 +119,7 @@ def title(name: str, question: str) -> None:
             st.caption(question)
             if simulated():
                 st.badge(SIMULATED, color="orange")
-            downloads_in(st.container(width="content"))
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Downloads:
-    """What a page offers for download, by name: what it is and what makes it; `place` is for its button."""
-
-    place: DeltaGenerator
-    tables: dict[str, tuple[str, Callable[[], pa.Table]]] = field(default_factory=dict)
-
-
-def downloads_in(place: DeltaGenerator) -> None:
-    """Where the button of the page's downloads will be."""
-    st.session_state[MENU] = Downloads(place=place)
-
-
-def download_menu() -> None:
-    """Behind one button whatever the page has offered, if anything; called when the page is drawn.
-
-    The menu is filled when it opens: a fragment that draws its tables again must not write to it, as what a
-    fragment writes elsewhere moves down with each of its runs until the browser has no place for it.
-    """
-    held: Downloads | None = st.session_state.get(MENU)
-    if held is not None and held.tables:
-        with held.place:
-            _menu(held)
-
-
-@st.fragment
-def _menu(held: Downloads) -> None:
-    menu = st.popover(
-        "Download", icon=":material/download:", key="download", type="tertiary", on_change="rerun"
-    )
-    if not menu.open:
-        return
-    for name, (about, make) in held.tables.items():
-        with menu.container(horizontal=True, vertical_alignment="center"):
-            st.caption(about)
-            download_buttons(make, name)
+            numbers.downloads_in(st.container(width="content"))
 
 
 def answer(sentence: str, kind: Literal["finding", "warning"] = "finding", *, part: str = "") -> None:
@@ -376,128 +309,6 @@ def _choose_clicked(key: str, marks: tuple[str, ...], into: str) -> None:
         if mark in marks:
             st.session_state[into] = mark
             return
-
-
-def table(
-    frame: pd.DataFrame,
-    name: str,
-    *,
-    alt: str,
-    heads: Mapping[str, str] | None = None,
-    columns: Sequence[str] | None = None,
-    significant: Sequence[str] = (),
-) -> None:
-    """Show a table of numbers, digits cut for reading, with downloads that hold them all.
-
-    heads : the columns that the table has, where `frame` has them, in this order, with their headings.
-    columns : shown, in this order; the others are in the downloads only.
-    significant : columns of several units, with three significant digits in place of three decimals.
-    """
-    if heads:
-        frame = frame[[name for name in heads if name in frame]].rename(columns=heads)
-    shown = frame.assign(**{column: _as_numbers(frame[column]) for column in frame.columns})
-    form = {}
-    for column in shown.columns:
-        kind = shown[column].dtype.kind
-        if kind == "f" and (column in significant or column == P_VALUE):
-            form[column] = st.column_config.NumberColumn(format="%.2g" if column == P_VALUE else "%.3g")
-        elif kind == "f":
-            # Three digits of -0.0004 would read -0.000.
-            unsigned = (shown[column] > 0) | (shown[column].round(3) != 0)
-            shown[column] = shown[column].where(unsigned | shown[column].isna(), 0.0)
-            form[column] = st.column_config.NumberColumn(format="%.3f")
-        elif kind in "iu":
-            form[column] = st.column_config.NumberColumn(format="localized")
-    with st.expander(f"Numbers: {alt}"):
-        st.dataframe(
-            shown, hide_index=True, column_config=form, column_order=columns, placeholder="–", alt=alt
-        )
-    downloads(frame, name, alt)
-
-
-def held_out_table(frame: pd.DataFrame, name: str, *, alt: str, of: str = "comparisons") -> None:
-    """Show the errors of rules on the same held-out comparisons."""
-    st.caption(
-        f"Rules on the same held-out {of}; Δ is the first rule minus this one, below 0 the first is better"
-    )
-    table(frame, name, alt=alt, heads=HELD_OUT)
-
-
-def results(
-    columns: Sequence[Column],
-    rows: Iterable[object],
-    name: str,
-    download: pd.DataFrame | Callable[[], pd.DataFrame],
-    *,
-    alt: str,
-    known_only: bool = False,
-    **options: Any,
-) -> None:
-    """Show results in the digits that their intervals earn, with downloads that hold all numbers.
-
-    known_only : leave out columns in which nothing is known.  options : of `st.dataframe`.
-    """
-    shown = tables.frame(columns, rows)
-    config: dict[str, Any] = {}
-    for column in columns:
-        low, high = column.interval_names()
-        for head, about in ((column.name, column.help), (low, column.ends_help), (high, column.ends_help)):
-            if head not in shown or head in config:
-                continue
-            if not column.form:
-                config[head] = st.column_config.Column(help=about or None, width=WIDTHS.get(head))
-                continue
-            config[head] = st.column_config.NumberColumn(format=f"%{column.form}", help=about or None)
-            if column.form == "+.0f":
-                # No minus before a rounded 0.
-                shown[head] = shown[head].astype(float).round() + 0.0
-    if known_only:
-        shown = shown.dropna(axis=1, how="all")
-    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=alt, **options)
-    downloads(download, name, alt)
-
-
-def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column of numbers and None as numbers; pandas keeps one that starts with None as objects."""
-    import pandas as pd
-
-    if column.dtype != object or not all(
-        value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in column
-    ):
-        return column
-    return pd.to_numeric(column)
-
-
-def downloads(frame: pd.DataFrame | Callable[[], pd.DataFrame], name: str, about: str = "") -> None:
-    """Offer a table, or what makes it on demand, as CSV, safe in a spreadsheet, and as Parquet, exact.
-
-    about : what the table is; then it is offered in the page's menu.
-    """
-    import pyarrow as pa
-
-    def made() -> pa.Table:
-        return pa.Table.from_pandas(frame() if callable(frame) else frame, preserve_index=False)
-
-    held: Downloads | None = st.session_state.get(MENU)
-    if about and held is not None:
-        held.tables[name] = (about, made)
-        return
-    with st.container(horizontal=True):
-        download_buttons(made, name)
-
-
-def download_buttons(make: Callable[[], pa.Table], name: str, *, text: str = "") -> None:
-    """One button per kind of file, which makes the table only when it is clicked."""
-
-    def written(write: Callable[[pa.Table, BinaryIO], None]) -> bytes:
-        buffer = io.BytesIO()
-        write(make(), buffer)
-        return buffer.getvalue()
-
-    for kind, write, mime in FILES:
-        file, key = f"{name}.{kind.lower()}", f"{text}{name}-{kind.lower()}"
-        make_file = partial(written, write)
-        st.download_button(f"{text}{kind}", make_file, file, mime, key=key, on_click="ignore")
 
 
 def arguments(record: Any, without: Collection[str] = ()) -> list[str]:

@@ -10,7 +10,7 @@ from core.interpretation.aggregation import confidence_weighted as weighed
 from core.interpretation.tables import Column, frame_of
 from core.plots.aggregation import changes_figure, weights_figure
 from pages.sections.aggregation.controls import PageState
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 SPLITS = 100
 JUDGES = (
@@ -47,9 +47,9 @@ def confidence_tab(state: PageState) -> None:
                 st.text(SIMULATED_CONFIDENCE)
     if found:
         _drawn(state, found, one)
-        widgets.table(frame_of(JUDGES, found), "weighed-judges", alt="Effect of weighing by judge")
+        numbers.table(frame_of(JUDGES, found), "weighed-judges", alt="Effect of weighing by judge")
     if one is not None:
-        widgets.held_out_table(one.to_frame(), "weighed-rules", alt="Held-out errors")
+        numbers.held_out_table(one.to_frame(), "weighed-rules", alt="Held-out errors")
     # The chosen judge has its reason above.
     widgets.without_result({name: why for name, why in failed.items() if name != state.judge})
     if one is not None:

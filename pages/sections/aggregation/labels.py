@@ -14,7 +14,7 @@ from core.records import NO_GOLD, IntArray, VoteCounts
 from core.schema import VOTE_LABELS, Selection
 from core.store.vote_queries import Mark
 from pages.sections.aggregation.controls import PageState
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, numbers, widgets
 
 
 def decisions_section(state: PageState) -> None:
@@ -67,7 +67,7 @@ def labels_sections(state: PageState) -> None:
         f"{state.judge} judged, {len(counts) - state.fitted.n_items:,} of them without gold; both rules that "
         "learn use every label."
     )
-    widgets.downloads(lambda: _download(state), "calibrated-labels")
+    numbers.downloads(lambda: _download(state), "calibrated-labels")
 
 
 def _become(state: PageState) -> None:

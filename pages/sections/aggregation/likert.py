@@ -10,7 +10,7 @@ from core.errors import NoUsableVotes
 from core.interpretation.aggregation import ordinal as ordinal_answer
 from core.plots.aggregation import levels_figure, rules_figure
 from core.records import DirectScores
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 SPLITS = 100
 
@@ -63,7 +63,7 @@ def likert_tab() -> None:
     )
     for note in found.fit.notes:
         st.text(note)
-    widgets.held_out_table(found.to_frame(), "likert-rules", alt="Held-out error of each rule", of="answers")
+    numbers.held_out_table(found.to_frame(), "likert-rules", alt="Held-out error of each rule", of="answers")
     _thresholds(found.fit)
     widgets.copy_as_python(
         f"""scores = queries.direct_scores(store, selection)
@@ -83,7 +83,7 @@ def _thresholds(fit: OrdinalFit) -> None:
     frame = pd.DataFrame(
         {"level": [f"up to {x:g}" for x in fit.scale[:-1]], "threshold": fit.location + fit.cuts}
     )
-    widgets.table(frame.assign(n=fit.n_items), "likert-fit", alt="Thresholds between the levels")
+    numbers.table(frame.assign(n=fit.n_items), "likert-fit", alt="Thresholds between the levels")
 
 
 def _controls(scores: dict[str, DirectScores]) -> tuple[str, str, float]:

@@ -15,7 +15,7 @@ from core.plots.aggregation import errors_figure
 from core.records import IntArray
 from pages.sections.aggregation.controls import GREEK, PageState
 from pages.sections.aggregation.labels import decisions_section, labels_sections
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, numbers, widgets
 
 SPLITS = 100
 # Seconds without a new slider step after which the resampling starts.
@@ -129,7 +129,7 @@ def _table(state: PageState, found: Evaluation, *, done: bool) -> None:
         return
     with measured:
         _parameters(state, found)
-    widgets.table(rules_frame(found), "rules", alt="Error of each rule", heads=COLUMNS)
+    numbers.table(rules_frame(found), "rules", alt="Error of each rule", heads=COLUMNS)
     if wrong:
         given = _given(state)[0]
         labels = given[wrong] if wrong in given else rule_labels(wrong, state.labelled, state.fitted)
@@ -176,7 +176,7 @@ def _parameters(state: PageState, found: Evaluation) -> None:
     parameters["on its bound"] = ["yes" if name in fitted.at_bounds else "no" for name in GREEK]
     names = {"mean": "mean of splits", "q1": "Q1", "q3": "Q3"}
     st.text(f"BTD's correction towards ties: {found.parameters.regime if found.parameters else ''}")
-    widgets.table(parameters.rename(columns=names), "parameters", alt="Parameters of BTD")
+    numbers.table(parameters.rename(columns=names), "parameters", alt="Parameters of BTD")
     reasons = _given(state)[1]
     for key, reason in found.not_applicable.items():
         st.text(f"{RULES[key].name}: not applicable, {reasons.get(key, reason)}.")

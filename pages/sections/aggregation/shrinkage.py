@@ -20,7 +20,7 @@ from core.schema import Selection
 from pages.sections.aggregation.controls import GREEK, PageState
 from pages.sections.aggregation.labels import named_labels
 from pages.sections.aggregation.rules import COLUMNS, SPLITS, rules_frame
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 CHANGES = {
     "key": "rule",
@@ -234,7 +234,7 @@ def shrinkage_tab(state: PageState) -> None:
         f"Labels of all {len(counts):,} comparisons that {state.judge} judged in this task, by majority and "
         f"by BTD shrunk towards {prior.name}, which uses all {shrunken.n_items:,} labels."
     )
-    widgets.downloads(lambda: labels_frame(counts, shrunken, task.selection), "shrunken-labels")
+    numbers.downloads(lambda: labels_frame(counts, shrunken, task.selection), "shrunken-labels")
     widgets.copy_as_python(code_of(task, prior))
     # The slowest comes last, when all about the chosen prior is there to read.
     with compared:
@@ -263,14 +263,14 @@ def _numbers(gain: ShrinkageGain, few: ShrinkageGain | None) -> None:
     ]
     heads = {"name": "rule", "calibration": "to calibrate on"} | COLUMNS
     shown = pd.concat(rules, ignore_index=True)
-    widgets.table(shown, "shrinkage-rules", alt="Error of four rules", heads=heads)
+    numbers.table(shown, "shrinkage-rules", alt="Error of four rules", heads=heads)
     names = {score.key: score.name for score in gain.evaluation.scores.values()}
     changes = pd.concat([one.to_frame() for one in both], ignore_index=True)
     changes = changes.replace({"key": names, "beside": names})
     changes["calibration"] = changes["calibration"].round().astype(int)
     st.caption("Paired differences, with intervals by item")
     alt = "What shrinking changes beside other rules"
-    widgets.table(changes, "shrinkage-changes", alt=alt, heads=CHANGES)
+    numbers.table(changes, "shrinkage-changes", alt=alt, heads=CHANGES)
 
 
 def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | None, shrunken: BTDFit) -> None:
@@ -280,7 +280,7 @@ def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | No
     assert whole is not None  # only available priors are used
     donors = f", the mean of {len(prior.donors)} fits ({some(prior.donors)})" if prior.donors else ""
     st.text(f"The prior: {prior.name}{donors}.")
-    widgets.table(_theta(gain, fits, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit")
+    numbers.table(_theta(gain, fits, own, whole, shrunken), "shrinkage-theta", alt="Parameters of each fit")
     for note in shrunken.notes[1:]:
         st.text(f"On all {shrunken.n_items:,} labels: {note}")
     st.text(prior_use(gain))
@@ -299,7 +299,7 @@ def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | No
                     "calibration sets": len(fits.weight),
                 }
             )
-            widgets.table(frame, "shrinkage-weighed", alt="Weight and held-out error of each λ")
+            numbers.table(frame, "shrinkage-weighed", alt="Weight and held-out error of each λ")
     widgets.how_to_read(
         "β weighs the margin of the votes, ν pulls towards ties, γ weighs the share of tie votes. *Few "
         "labels*: medians over the random calibration sets of the chosen share; *all labels*: one fit on "

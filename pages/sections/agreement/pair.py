@@ -13,7 +13,7 @@ from core.interpretation.agreement import DIFFERENCES, MEASURES, compared
 from core.plots.forest import forest, series
 from core.schema import Selection
 from core.store import vote_queries as queries
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, numbers, widgets
 
 PEOPLE = "pool of people"
 HERE = "this data set"
@@ -118,7 +118,7 @@ def _figure(found: PairedJudges) -> None:
         "(stated confidence minus the share right): nearer to 0 is better. Where an interval leaves out 0, "
         "the two are shown to differ."
     )
-    widgets.results(DIFFERENCES, found.measures, "differences", found.to_frame, alt="Differences of the two")
+    numbers.show(DIFFERENCES, found.measures, "differences", found.to_frame, alt="Differences of the two")
 
 
 def _votes_on(row: Mapping[str, str], sides: list[tuple[_Side, Selection]]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from core.plots import agreement as plots
 from core.records import IntArray, VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.agreement.controls import Results
-from pages.shared import cached, cards, many, widgets
+from pages.shared import cached, cards, many, numbers, widgets
 
 
 def itself_section(results: Results, mark: float) -> Mark | None:
@@ -88,12 +88,12 @@ def others_section(results: Results) -> tuple[IntArray, dict[str, VoteCounts]] |
 def pair_tables(results: Results, mark: float) -> None:
     """Every ICC and every κ with its intervals; gold made of a rater's own votes is left out."""
     if results.repeated:
-        widgets.table(
+        numbers.table(
             sentences.repeatabilities(results.repeated, mark), "repeatability", alt="ICC of each judge"
         )
     matrix = results.matrix
     with_gold = [pair for pair in matrix.gold if pair.judge_1 not in results.own_gold]
-    widgets.table(sentences.pair_table([*matrix.pairs, *with_gold]), "pairs", alt="Agreement of each pair")
+    numbers.table(sentences.pair_table([*matrix.pairs, *with_gold]), "pairs", alt="Agreement of each pair")
 
 
 def all_section(results: Results) -> None:
@@ -130,7 +130,7 @@ def all_section(results: Results) -> None:
     if group:
         raters = {name: counts[name] for name in group.raters}
         cards.comparisons(split_comparisons(raters), raters, name="group")
-    widgets.table(
+    numbers.table(
         frame_of(sentences.GROUPS, groups, heading="group"), "concord", alt="Agreement of all raters"
     )
 
@@ -153,9 +153,9 @@ def people_section(results: Results, rater: str) -> None:
         "With three people the mode is that of two, and two that differ make a tie."
     )
     found = results.beside_people
-    widgets.table(frame(sentences.PEOPLE, found.humans), "people", alt="Each person against the others")
+    numbers.table(frame(sentences.PEOPLE, found.humans), "people", alt="Each person against the others")
     if found.judges:
-        widgets.table(
+        numbers.table(
             frame(sentences.JUDGES_BESIDE_PEOPLE, found.judges),
             "contests",
             alt="Each judge beside each person",

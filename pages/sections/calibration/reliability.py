@@ -15,7 +15,7 @@ from core.plots.forest import forest, series
 from core.records import OutcomeCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration import controls
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, numbers, widgets
 
 
 def reliability_tab(state: controls.PageState) -> None:
@@ -115,7 +115,7 @@ def _measures(state: controls.PageState) -> None:
         )
         for name in state.shown
     }
-    widgets.table(
+    numbers.table(
         frame_of(sentences.CALIBRATIONS, shown), "calibration", alt="Calibration measures of each judge"
     )
     if clipped := sum(one.found.nll_clipped for one in shown.values()):
@@ -146,7 +146,7 @@ def recalibration_tab(state: controls.PageState, tab: Any) -> None:
             widgets.not_applicable(f"{name}: {reasons[name]}")
     if len(state.shown) > 1 and done:
         st.caption("All judges")
-        widgets.table(
+        numbers.table(
             frame_of(sentences.RECALIBRATIONS, state.order.all(done)),
             "recalibrations",
             alt="ECE, Brier and NLL of each judge before and after",
@@ -183,7 +183,7 @@ def _one(
         alt = "Reliability before and after recalibration"
         chosen = widgets.figure(fig, "stated", alt=alt, marks=marks)
     with beside:
-        widgets.table(sentences.before_and_after(result), "recalibration", alt="Measures before and after")
+        numbers.table(sentences.before_and_after(result), "recalibration", alt="Measures before and after")
         widgets.how_to_read(
             "Hollow: confidence as stated; filled: after the map. Items are dealt into five folds, and "
             "each fold is mapped by a fit on the other four, so nothing is judged on what it was fitted "

@@ -18,7 +18,7 @@ from core.plots import calibration as plots
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.store.vote_queries import Mark
 from pages.sections.calibration.controls import JUST_BELOW, PageState, of_each, subject
-from pages.shared import cached, cards, many, widgets
+from pages.shared import cached, cards, many, numbers, widgets
 
 MADE_BY = {
     "share": "by_share(counts)",
@@ -64,7 +64,7 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
             "*published* halves it, to compare with those tables."
         )
     cards.votes_behind(chosen, name="sure")
-    widgets.table(
+    numbers.table(
         frame_of(sentences.NEAR_CERTAIN, scores), "th-score", alt="TH-Score of each judge at the chosen ε"
     )
     widgets.copy_as_python(
@@ -142,7 +142,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
     if chosen:
         wrong = st.toggle("Only the wrong ones", key="kept_wrong", bind=widgets.URL)
         cards.votes_behind(replace(chosen, correct=False) if wrong else chosen, name="kept")
-    widgets.table(
+    numbers.table(
         frame_of(sentences.THRESHOLDS, {name: (one, curves[name]) for name, one in found.items()}),
         "thresholds",
         alt="Threshold of each judge and what it costs",
@@ -256,7 +256,7 @@ def comparisons_section(
     cards.votes_behind(picked, name="settled")
     frame = pd.concat([found[name].to_frame().assign(judge=name) for name in names], ignore_index=True)
     columns = ["judge", *(column for column in frame if column != "judge")]
-    widgets.table(frame[columns], "guarantees", alt="Threshold of each judge and what it settles")
+    numbers.table(frame[columns], "guarantees", alt="Threshold of each judge and what it settles")
     widgets.copy_as_python(
         f"""judge = {subject!r}
 counts = queries.vote_counts(store, selection)[judge]

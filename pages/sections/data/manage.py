@@ -12,7 +12,7 @@ from core.schema import FORMS, Kind, Selection
 from core.store import DatasetInfo
 from core.store.browse import stored
 from core.store.vote_queries import Mark
-from pages.shared import cached, cards, people, start, widgets
+from pages.shared import cached, cards, numbers, people, start, widgets
 
 HEADERS = {"name": "data set", "votes": "votes, failed too", "judges": "raters", "loaded_at": "loaded"}
 OF_ALL = {"items": "items of all kinds", "judges": "raters of all kinds"}
@@ -80,7 +80,7 @@ def datasets() -> None:
         if len(kinds) > 1:
             kind = st.selectbox("What to export", kinds, key=f"export-{'-'.join(kinds)}", width=160)
         wanted = Selection(datasets=(name,))
-        widgets.download_buttons(lambda: cached.get_store().export(wanted, kind=kind), file, text="Export ")
+        numbers.download_buttons(lambda: cached.get_store().export(wanted, kind=kind), file, text="Export ")
     shown = next((each for each in found if each.name == current), None)
     if shown and shown.votes and st.toggle("Show the first votes that the sidebar selects", key="show-votes"):
         cards.votes_behind(Mark(), name="stored")

@@ -16,7 +16,7 @@ from core.schema import FORMS, ImportResult
 from core.store.browse import SAID, describe_import, reject_reasons, without_result
 from core.store.load import LoadReport
 from pages.sections.data.columns import OPTIONS, TABLE, Table, look_at, row_options, table_options
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -232,7 +232,7 @@ def _rejects(outcome: Outcome, key: str, *, expanded: bool = False) -> None:
         st.caption("Row 1 is the first one below the header: row 2 of a spreadsheet.")
         if rejects.num_rows > REJECTS_SHOWN:
             st.caption(f"The first {REJECTS_SHOWN:,} rows; the files hold all of them.")
-        widgets.downloads(rejects.to_pandas(), f"rejects-{key}")
+        numbers.downloads(rejects.to_pandas(), f"rejects-{key}")
 
 
 def _worded(rejects: pd.DataFrame, reading: ImportResult) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from core.errors import InvalidOption
 from core.interpretation import ensembles as sentences
 from core.interpretation import tables
 from core.plots.consensus import accuracies_figure, without_figure
-from pages.shared import cached, cards, many, widgets
+from pages.shared import cached, cards, many, numbers, widgets
 
 # Judges that read other judgements: no members, unless they are chosen.
 DERIVED = ("fuser(", "usc(", "gsa(", "apoc(")
@@ -103,7 +103,7 @@ def rules_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
             "it departs from the majority."
         )
     frame = tables.frame(sentences.score_columns(found), found.scores.values())
-    widgets.table(frame.dropna(axis=1, how="all"), "ensembles", alt="Members, rules and fusers")
+    numbers.table(frame.dropna(axis=1, how="all"), "ensembles", alt="Members, rules and fusers")
     if chosen and chosen.differs:
         cards.votes_behind(cards.mark_of(chosen.departures), name="departing")
 
@@ -138,4 +138,4 @@ def without_tab(state: PageState, found: ensembles.EnsembleTable) -> None:
         "more than the worst of that many judges shows by chance."
     )
     frame = tables.frame(sentences.WITHOUT, sentences.without_rows(found, rule).items())
-    widgets.table(frame, "without", alt="Change of accuracy without each member")
+    numbers.table(frame, "without", alt="Change of accuracy without each member")

@@ -10,7 +10,7 @@ from core.interpretation.experiments import budget_answer, outlook
 from core.interpretation.format import SAYS
 from core.plots.experiments import budget_figure
 from pages.sections.experiments.sweeps import PageState
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 CURVE = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02)
 TRIAL = {
@@ -106,6 +106,6 @@ def _drawn(state: PageState, found: BudgetTrial, budget: BudgetPlan, tolerance: 
         st.caption("When to stop, and the label then")
         frame = budget.to_frame().assign(label=pd.Series(budget.decision).map(SAYS))
         stops = frame[budget.stop & (budget.reached > 1e-9)].sort_values("reached", ascending=False)
-        widgets.table(stops, "stops", alt="Votes after which to stop", heads=STOPS)
+        numbers.table(stops, "stops", alt="Votes after which to stop", heads=STOPS)
     rules = found.to_frame().astype({"expected_votes": float, "expected_mae": float}).assign(n=found.n)
-    widgets.table(rules, "budget", alt="Votes and error of each rule", heads=TRIAL)
+    numbers.table(rules, "budget", alt="Votes and error of each rule", heads=TRIAL)

@@ -14,7 +14,7 @@ from core.plots.experiments import compared_figure, ties_figure
 from core.records import VoteCounts
 from core.schema import Selection
 from pages.sections.experiments.sweeps import PageState
-from pages.shared import cached, many, widgets
+from pages.shared import cached, many, numbers, widgets
 
 JUDGE = "judge"
 LEFT_OUT = ("gold", "position", "run", "confidence_kind")
@@ -74,7 +74,7 @@ def compared_tab(state: PageState) -> None:
     )
     # The values are headed by the column that they are of, unless the table has such a head already.
     heads = COLUMNS | ({} if column in COLUMNS.values() else {"value": column})
-    widgets.table(found.to_frame(), "compared", alt="Error and ties of each value", heads=heads)
+    numbers.table(found.to_frame(), "compared", alt="Error and ties of each value", heads=heads)
     reasons = {name: one.reason for name, one in found.values.items() if one.reason}
     reasons |= {one.candidate: one.reason for one in found.differences if one.reason}
     widgets.left_out(reasons)

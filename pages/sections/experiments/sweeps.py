@@ -13,7 +13,7 @@ from core.interpretation.experiments import labels_answer, votes_answer
 from core.plots.base import Style
 from core.plots.experiments import sweep_figure
 from core.records import NO_GOLD, VoteCounts
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 COLUMNS = {
     "votes": "votes",
@@ -113,7 +113,7 @@ def votes_tab(state: PageState) -> None:
         "that at the largest number of votes, on the same items. Where the most votes are the votes there "
         "are, more might pay further: the curve says how steeply."
     )
-    widgets.table(found.to_frame(), "votes-sweep", alt="Error of each rule at each size", heads=COLUMNS)
+    numbers.table(found.to_frame(), "votes-sweep", alt="Error of each rule at each size", heads=COLUMNS)
     source = "order_counts" if found.balanced else "vote_counts"
     widgets.copy_as_python(
         f"""counts = queries.{source}(store, selection)[{state.judge!r}]
@@ -139,7 +139,7 @@ def labels_tab(state: PageState) -> None:
         f"{MARKS}random calibration sets; those overlap, so that is split variability, not sampling error. "
         "The labels of one item are drawn together."
     )
-    widgets.table(found.to_frame(), "labels-sweep", alt="Error of each rule at each size", heads=COLUMNS)
+    numbers.table(found.to_frame(), "labels-sweep", alt="Error of each rule at each size", heads=COLUMNS)
     widgets.copy_as_python(
         f"""counts = queries.vote_counts(store, selection)[{state.judge!r}]
 print(label_sweep(counts, rng=default_rng(0)).to_frame().to_string())"""

@@ -17,7 +17,7 @@ from core.plots import experiments as plots
 from core.plots.aggregation import MOST_VOTES
 from core.records import VoteCounts
 from pages.sections.experiments.sweeps import PageState
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 SHOWN = 10
 """Up to so many groups fit beside each other; of more the chosen judge's are drawn."""
@@ -95,7 +95,7 @@ def parameters_tab(state: PageState) -> None:
         if np.allclose(whole, frame["calibration"]):
             frame["calibration"] = whole.astype(int)
         alt = "BTD parameters of every category and judge"
-        widgets.table(frame, "parameters-grid", alt=alt, heads=GRID)
+        numbers.table(frame, "parameters-grid", alt=alt, heads=GRID)
     widgets.left_out(
         {
             f"{category}, {judge}" if category else judge: reason
@@ -132,7 +132,7 @@ def transfer_tab(state: PageState) -> None:
         pair = widgets.figure(fig, "pair", alt="Transfer matrix", marks=marks, prompt="Compare the two fits")
     with measured:
         alt = "Error on each task with the labels of each"
-        widgets.table(found.to_frame(), "transfer", alt=alt, heads=COLUMNS)
+        numbers.table(found.to_frame(), "transfer", alt=alt, heads=COLUMNS)
     widgets.left_out(found.not_possible)
     widgets.how_to_read(
         "BTD is fitted on labels of the row and used on the column: the number is the rise in error (MAE) "
@@ -210,10 +210,10 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], 
                         "n": int(found.n[place]),
                     }
                 )
-        widgets.table(pd.DataFrame(parameters), "pair-parameters", alt="Parameters of both fits")
+        numbers.table(pd.DataFrame(parameters), "pair-parameters", alt="Parameters of both fits")
         frame = found.to_frame()
         both = frame[frame["fitted_on"].isin((one, other)) & frame["evaluated_on"].isin((one, other))]
-        widgets.table(both, "pair-errors", alt="Error of both fits on both tasks", heads=COLUMNS)
+        numbers.table(both, "pair-errors", alt="Error of both fits on both tasks", heads=COLUMNS)
     with right:
         cells = tasks[other].cells()[0]
         sizes = np.bincount(cells.n, weights=cells.weight)[: MOST_VOTES + 1]
@@ -259,7 +259,7 @@ def _prediction(
             widgets.figure(fig, "distance", alt="Loss against distance", marks=marks, into="pair")
         with measured:
             alt = "What predicts the loss"
-            widgets.table(tried.to_frame(), "transfer-prediction", alt=alt, heads=PREDICTED)
+            numbers.table(tried.to_frame(), "transfer-prediction", alt=alt, heads=PREDICTED)
         widgets.how_to_read(
             "A mark is one pair of tasks. The distance compares how votes fall, and gold with them, whatever "
             "the names of the models; it is 0 for tasks alike. The loss is that of fits on all labels, in "

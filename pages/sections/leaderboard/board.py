@@ -13,7 +13,7 @@ from core.leaderboard.standings import OtherAnchor, Standings, most_reversing
 from core.plots.leaderboard import board_figure, judge_key, swap_figure, swap_key
 from core.store.vote_queries import Mark
 from pages.sections.leaderboard.controls import MOST_MARKED, PageState, how_many, judged
-from pages.shared import cards, many, widgets
+from pages.shared import cards, many, numbers, widgets
 
 FIRST_SHOWN, FIRST_WITH_JUDGES = 15, 10
 TRIANGLES_SHOWN = 200
@@ -58,7 +58,7 @@ def board_tab(state: PageState) -> None:
     with measured:
         columns = sentences.BOARD_CORRECTED if state.corrected else sentences.BOARD
         # The interval that the figure draws; the downloads have all intervals.
-        widgets.results(columns, found.rows, "leaderboard", found.to_frame(), alt="Board")
+        numbers.show(columns, found.rows, "leaderboard", found.to_frame(), alt="Board")
         for sentence in (sentences.mid_region(found), *found.notes):
             st.text(sentence)
         elsewhere = {model for panel in state.panels for model in panel.models}
@@ -113,7 +113,7 @@ def _swapped(state: PageState, found: Standings) -> None:
         )
     with measured:
         alt = "Other anchors"
-        widgets.results(sentences.OTHER_ANCHORS, found.others, "other-anchors", found.to_frame(), alt=alt)
+        numbers.show(sentences.OTHER_ANCHORS, found.others, "other-anchors", found.to_frame(), alt=alt)
     cards.votes_behind(behind, name="swapped")
 
 
@@ -159,7 +159,7 @@ def _triangles(state: PageState, known: Triangles, summaries: Sequence[sentences
         for row in st.session_state["triangles"]["selection"]["rows"]:
             st.session_state["triangle"] = words[row]
 
-    widgets.results(
+    numbers.show(
         sentences.TRIANGLES,
         shown.itertuples(),
         "triangles",

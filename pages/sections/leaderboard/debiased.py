@@ -12,7 +12,7 @@ from core.leaderboard import debiased
 from core.plots.base import COLOURS, Style
 from core.plots.leaderboard_checks import debiased_figure
 from pages.sections.leaderboard.controls import PageState, all_pooled
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, numbers, widgets
 
 SHOWN = 12
 
@@ -75,7 +75,7 @@ def debiased_tab(state: PageState) -> None:
         )
     # With ties there is no Rogan–Gladen rate of any model; the sentence above says so.
     frame, alt = found.to_frame(), "Debiased win rates"
-    widgets.results(DEBIASED, found.rows, "debiased", frame, alt=alt, known_only=True)
+    numbers.show(DEBIASED, found.rows, "debiased", frame, alt=alt, known_only=True)
     if len(by_name) > SHOWN:
         st.caption(f"Drawn: the first {SHOWN} of {len(by_name):,} models; the table has all.")
     if found.reasons:

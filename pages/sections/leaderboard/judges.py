@@ -12,7 +12,7 @@ from core.leaderboard.anchored import board
 from core.leaderboard.judges import CUTS, PooledBoard, Pooling, mean_of_judges, pooling, screening
 from core.plots.leaderboard_checks import pooling_figure, screening_figure
 from pages.sections.leaderboard.controls import PageState
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 
 def judges_tab(state: PageState) -> None:
@@ -80,7 +80,7 @@ def _variance(state: PageState, found: Pooling) -> None:
         "a model's Elo moves when other judges of this data set are taken."
     )
     alt = "Standard error by number of judges"
-    widgets.results(sentences.JURY_SIZES, found.sizes, "pooling", found.to_frame(), alt=alt)
+    numbers.show(sentences.JURY_SIZES, found.sizes, "pooling", found.to_frame(), alt=alt)
 
 
 def _means(state: PageState, pooled: PooledBoard) -> None:
@@ -89,7 +89,7 @@ def _means(state: PageState, pooled: PooledBoard) -> None:
     elo = {row.model: row.elo.value for row in votes.rows}
     frame = frame.assign(pooled=frame["model"].map(elo))
     alt = "Mean of judges beside pooled votes"
-    widgets.results(sentences.pooled_columns(votes), pooled.rows, "mean-of-judges", frame, alt=alt)
+    numbers.show(sentences.pooled_columns(votes), pooled.rows, "mean-of-judges", frame, alt=alt)
     st.caption(
         "Mean of judges: every judge weighs alike. Pooled votes: every vote weighs alike within a prompt, so "
         "a judge that voted more often counts more, and a judge's extreme scores are tempered by the others."
@@ -126,6 +126,6 @@ def _screening(state: PageState, repeats: dict[str, Repeatability]) -> None:
             for row, last in zip(found.rows, (None, *found.rows), strict=False)
             if last is None or row.judges != last.judges or row.cut == cut
         ]
-        widgets.results(sentences.CUTS, changed, "screening", found.to_frame(), alt="Screening")
+        numbers.show(sentences.CUTS, changed, "screening", found.to_frame(), alt="Screening")
         if found.unknown:
             st.text(f"Left out throughout, as they never voted twice alike: {', '.join(found.unknown)}")

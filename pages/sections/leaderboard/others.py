@@ -11,7 +11,7 @@ from core.leaderboard.judge_dispersion import RatingSpread, rating_spread
 from core.leaderboard.standings import SCALES, OutsideComparison, compare_outside, read_outside
 from core.plots.leaderboard import outside_figure, ratings_figure
 from pages.sections.leaderboard.controls import PageState, all_pooled, how_many
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, numbers, widgets
 
 SHOWN = 8
 
@@ -44,7 +44,7 @@ def ratings_tab(state: PageState) -> None:
         )
     with measured:
         frame, alt = found.to_frame(), "Ratings side by side"
-        widgets.results(sentences.METHODS, found.methods, "rating-methods", frame, alt=alt, known_only=True)
+        numbers.show(sentences.METHODS, found.methods, "rating-methods", frame, alt=alt, known_only=True)
         _all_numbers(state, found)
     cards.votes_behind(chosen, name="rated")
     names = state.judges if state.judge is None else [state.judge]
@@ -62,7 +62,7 @@ def _all_numbers(state: PageState, found: RatingSpread) -> None:
     rows = state.board.rows
     frame = pd.concat([rated.to_frame() for rated in found.pooled.values()], ignore_index=True)
     columns = sentences.rating_columns(found.pooled)
-    widgets.results(columns, rows, "ratings", frame, alt="Every rating of every model")
+    numbers.show(columns, rows, "ratings", frame, alt="Every rating of every model")
     on_board = {row.model for row in rows}
     for method, rated in found.pooled.items():
         for model, reason in zip(rated.models, rated.reason, strict=True):
@@ -146,12 +146,12 @@ def _show(state: PageState, found: OutsideComparison, name: str) -> None:
             )
     with measured:
         agreement = tables.frame(sentences.AGREEMENT, sentences.outside_agreement(found))
-        widgets.table(agreement, "outside-measures", alt="Agreement of the two boards")
+        numbers.table(agreement, "outside-measures", alt="Agreement of the two boards")
         if found.jaccard is None:
             st.caption(f"The top {found.top} are compared once more than {found.top} models match.")
         frame = found.to_frame()
         alt = "Both boards side by side"
-        widgets.results(sentences.OUTSIDE, frame.itertuples(), "outside", frame, alt=alt)
+        numbers.show(sentences.OUTSIDE, frame.itertuples(), "outside", frame, alt=alt)
         for title, names in (("Only here", found.only_here), ("Only there", found.only_outside)):
             if names:
                 st.text(f"{title} ({len(names)}): {', '.join(names)}")

@@ -22,7 +22,7 @@ from core.leaderboard.robustness import (
 from core.plots import leaderboard_checks as plots
 from core.plots.leaderboard import task_key, tasks_figure
 from pages.sections.leaderboard.controls import PageState, all_pooled, how_many
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, numbers, widgets
 
 SHOWN = 12
 MOST_CATEGORIES, TASK_MODELS = 30, 10
@@ -90,7 +90,7 @@ def _abstention(state: PageState) -> None:
         fig = plots.abstention_figure(found, threshold=threshold, theme=state.look)
         widgets.figure(fig, "abstention", alt="Change of Elo and its standard error by share of prompts kept")
         alt = "Abstention by threshold"
-        widgets.results(sentences.ABSTENTION, found.rows, "abstention", found.to_frame(), alt=alt)
+        numbers.show(sentences.ABSTENTION, found.rows, "abstention", found.to_frame(), alt=alt)
         if found.n_unknown:
             st.caption(
                 f"{found.n_unknown:,} judged prompts without "
@@ -130,7 +130,7 @@ def _subsamples(state: PageState) -> None:
     with measured:
         frame = found.to_frame()
         alt = "Standard errors by formula and on subsamples"
-        widgets.results(sentences.SUBSAMPLES, frame.itertuples(), "subsamples", frame, alt=alt)
+        numbers.show(sentences.SUBSAMPLES, frame.itertuples(), "subsamples", frame, alt=alt)
         st.caption(f"{found.draws:,} subsamples of each size")
     widgets.copy_as_python(
         f"""pairs = queries.pair_scores(store, selection, pooled=True)[{state.judge!r}]
@@ -183,7 +183,7 @@ def tasks_tab(state: PageState) -> None:
         frame = found.to_frame()
         frame = frame.assign(differs=frame["model"].isin(differ))
         alt = "Variance between categories"
-        widgets.results(sentences.task_columns(found), found.rows, "between-categories", frame, alt=alt)
+        numbers.show(sentences.task_columns(found), found.rows, "between-categories", frame, alt=alt)
         if len(known) > MOST_CATEGORIES:
             st.text(f"The first {MOST_CATEGORIES} categories by name; filter the votes to see others.")
         if found.left_out:

@@ -20,7 +20,7 @@ from core.plots.leaderboard import scores_figure
 from core.records import DirectScores
 from core.schema import Selection
 from pages.sections.leaderboard.controls import MOST_MARKED, PageState, how_many
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 SHOWN = 10
 
@@ -157,7 +157,7 @@ def _board(found: ScoreBoards, votes: Board | None) -> None:
         )
     with measured:
         alt = "Models by direct scores"
-        widgets.results(sentences.BOARD, found.mean.rows, "direct-scores-board", found.to_frame, alt=alt)
+        numbers.show(sentences.BOARD, found.mean.rows, "direct-scores-board", found.to_frame, alt=alt)
         st.text(f"The anchor, {found.mean.anchor}, has a mean score of {found.mean.anchor_mean:.2f}.")
 
 
@@ -178,14 +178,14 @@ def _dispersion_table(found: Dispersion) -> None:
         # Elo points stand in the same columns as shares.
         several_units = [name for name in map(str, frame) if name != "SD / spread of models"]
         alt = "Dispersion across judges by measure"
-        widgets.table(frame, "dispersion", alt=alt, significant=several_units)
+        numbers.table(frame, "dispersion", alt=alt, significant=several_units)
         for reason in dict.fromkeys(row.reason for row in found.measures if row.reason):
             missing = ", ".join(row.measure for row in found.measures if row.reason == reason)
             st.text(f"{missing}: {reason}")
     with by_model:
         frame = tables.frame(sentences.BY_MODEL, found.rows)
         alt = "Dispersion across judges by model"
-        widgets.table(frame, "dispersion-by-model", alt=alt, significant=[str(name) for name in frame])
+        numbers.table(frame, "dispersion-by-model", alt=alt, significant=[str(name) for name in frame])
     st.caption(
         "SD, SE = SD/√judges and CV = SD/mean across judges. Elo has no CV: its 0 is the anchor, not "
         "nothing. CVs of scores and of p are on different scales: compare the SDs of p, or the SD by the "
@@ -200,11 +200,11 @@ def _statistics(judged: dict[str, DirectScores]) -> DirectStatistics:
 
 def _statistics_tables(found: DirectStatistics) -> None:
     st.subheader("Scores as given", anchor=False)
-    widgets.table(tables.frame(sentences.STATISTICS, found.rows), "direct-scores", alt="Score statistics")
+    numbers.table(tables.frame(sentences.STATISTICS, found.rows), "direct-scores", alt="Score statistics")
     if found.pairs:
         st.subheader("Agreement of judges", anchor=False)
         frame = tables.frame(sentences.PAIRS, found.pairs)
-        widgets.table(frame, "direct-scores-pairs", alt="Agreement of every two judges")
+        numbers.table(frame, "direct-scores-pairs", alt="Agreement of every two judges")
         st.caption(
             "Pearson and Kendall τ_b on mean scores of the same responses; Cohen κ on those rounded to whole "
             "scores, plain and with quadratic weights. Intervals are clustered by item."

@@ -14,7 +14,7 @@ from core.interpretation import listwise as sentences
 from core.interpretation import tables
 from core.plots.consensus import improvements_figure, sensitivities_figure, slots_figure, sweep_figure
 from pages.sections.listwise.controls import LABELS, NO_BEST, PageState
-from pages.shared import cached, many, widgets
+from pages.shared import cached, many, numbers, widgets
 
 DECIMALS = [sentences.CANDIDATES[name] for name in ("consensus", "score", "borda", "top", "uncertainty")]
 
@@ -43,7 +43,7 @@ def consensus_tab(state: PageState, found: dict[str, Improvements]) -> None:
         if state.judge in found:
             accuracy = (*found[state.judge].by_category, found[state.judge].overall)
             shown = tables.frame(sentences.ACCURACY, accuracy)
-            widgets.table(shown, "listwise-accuracy", alt="Accuracy by category")
+            numbers.table(shown, "listwise-accuracy", alt="Accuracy by category")
             st.text(sentences.macro(found[state.judge]))
         if pooled.missing:
             lacking = ", ".join(LABELS[name] for name in pooled.missing)
@@ -74,7 +74,7 @@ def _candidates(state: PageState, pooled: Consensus) -> None:
         selection_mode="single-row",
         alt="Consensus score of each candidate",
     )
-    widgets.downloads(table, "consensus")
+    numbers.downloads(table, "consensus")
     for row in chosen["selection"]["rows"]:
         behind = replace(
             state.selection,
@@ -83,7 +83,7 @@ def _candidates(state: PageState, pooled: Consensus) -> None:
         )
         runs = cached.get_store().export(behind, kind="rankings").to_pandas()
         st.dataframe(runs.dropna(axis=1, how="all"), hide_index=True, alt="Judgements of the chosen item")
-        widgets.downloads(runs, "consensus-item")
+        numbers.downloads(runs, "consensus-item")
 
 
 def orders_tab(state: PageState) -> None:
@@ -116,7 +116,7 @@ def orders_tab(state: PageState) -> None:
         )
     with measured:
         frame = tables.frame(sentences.ORDERS, found.rows)
-        widgets.table(frame, "listwise-orders", alt="Accuracy by number of orders")
+        numbers.table(frame, "listwise-orders", alt="Accuracy by number of orders")
         if found.left_out:
             st.caption(f"{found.left_out:,} items with fewer than {len(found.rows)} orders are left out.")
 
@@ -142,7 +142,7 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
         )
     with measured:
         frame = tables.frame(sentences.SLOTS, found.slots)
-        widgets.table(frame, "listwise-slots", alt="First places by slot")
+        numbers.table(frame, "listwise-slots", alt="First places by slot")
 
 
 def judges_tab(
@@ -165,4 +165,4 @@ def judges_tab(
     else:
         widgets.not_applicable("no item was judged in two orders.")
     columns = sentences.judge_columns(found, sensitive)
-    widgets.table(tables.frame(columns, state.rankings), "listwise-judges", alt="All judges")
+    numbers.table(tables.frame(columns, state.rankings), "listwise-judges", alt="All judges")

@@ -18,7 +18,7 @@ from core.plots.overview import ALL_ROWS, MOST_ROWS, check_matrix, evidence_stri
 from core.reporting.html import report
 from core.schema import Selection
 from core.stats.estimate import Estimate
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 from pages.shared.limits import current_options
 
 MOST_JUDGES = 300
@@ -90,7 +90,7 @@ def bar() -> Screen:
     found = cached.computed("audit", (selection, options), lambda: audit(*cached.where(selection), options))
     with buttons:
         _report(selection, options)
-        widgets.downloads_in(st.container(width="content"))
+        numbers.downloads_in(st.container(width="content"))
     with chip:
         _holdings(found)
     people = tuple(judge.judge for judge in found.judges if judge.rater_type == "human")

@@ -13,7 +13,7 @@ from core.plots.forest import forest, series
 from core.stats.estimate import Estimate
 from core.store.vote_queries import Mark
 from pages.sections.overview.first_screen import PAGES, Screen
-from pages.shared import cached, cards, widgets
+from pages.shared import cached, cards, numbers, widgets
 
 MOST_CATEGORIES = 12
 
@@ -59,7 +59,7 @@ def table(state: Screen) -> None:
     rows += [_row(name, "dummy", "baseline", one.n) | {"exact": one.value} for name, one in baselines.items()]
     # Of a baseline the items are not known, which would make them fractions.
     frame = pd.DataFrame(rows).astype({"items": "Int64"})
-    widgets.table(frame, "raters", alt="Raters and their verdicts")
+    numbers.table(frame, "raters", alt="Raters and their verdicts")
 
 
 def _row(name: str, kind: str, verdict: str, votes: int, credit: Estimate | None = None) -> dict[str, object]:

@@ -11,7 +11,7 @@ from core.interpretation.tables import Column, frame_of
 from core.plots.aggregation import changes_figure
 from core.records import OrderCounts
 from pages.sections.position.order import PageState
-from pages.shared import cached, widgets
+from pages.shared import cached, numbers, widgets
 
 SPLITS = 100
 ALL, ONE = "as they are", "one order each"
@@ -66,9 +66,9 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
             "δ below 0 corrects a bias towards the response shown first. With balanced orders there is "
             "nothing to correct: try one order each to see what asking once would have cost."
         )
-    widgets.table(frame_of(JUDGES, found), "corrected-judges", alt="Parameter of the order by judge")
+    numbers.table(frame_of(JUDGES, found), "corrected-judges", alt="Parameter of the order by judge")
     frame = found[state.judge].to_frame()
-    widgets.held_out_table(frame, "corrected-rules", alt="Held-out error of each rule")
+    numbers.held_out_table(frame, "corrected-rules", alt="Held-out error of each rule")
     widgets.without_result(failed)
     thinned = "" if votes == ALL else "counts = one_order(counts, rng=default_rng(0))\n"
     widgets.copy_as_python(

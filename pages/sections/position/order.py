@@ -18,7 +18,7 @@ from core.interpretation.verdicts import GRADES, Verdict
 from core.plots import position as plots
 from core.records import PositionCounts
 from core.store.vote_queries import Mark
-from pages.shared import cached, cards, many, widgets
+from pages.shared import cached, cards, many, numbers, widgets
 from pages.shared.limits import current_options
 
 CHANGES = (
@@ -85,7 +85,7 @@ def order_section(state: PageState) -> None:
     cards.votes_behind(flip, name="flip")
     if warning := sentences.unbalanced(state.results):
         st.text(warning)
-    widgets.table(
+    numbers.table(
         frame_of(sentences.POSITIONS, state.results),
         "position",
         alt="Position figures of each judge",
@@ -161,7 +161,7 @@ def balance_section(state: PageState) -> None:
             "does, comparison by comparison. It is the exact mean over all ways to draw that many votes."
         )
     with listed:
-        widgets.table(
+        numbers.table(
             sentences.orders(state.order.all(balances)), "orders", alt="Error by order of each judge"
         )
 
@@ -229,7 +229,7 @@ def length_section(state: PageState) -> None:
     rules = current_options().rules
     verdict = verdicts.length(state.judge, counts.get(state.judge), rules=rules)
     st.text(unless_own_gold(verdict, widgets.current_people(), gold=state.selection.gold).sentence)
-    widgets.table(frame_of(sentences.LENGTHS, known), "verbosity", alt="Preference for the longer response")
+    numbers.table(frame_of(sentences.LENGTHS, known), "verbosity", alt="Preference for the longer response")
     widgets.how_to_read(
         "Prefers longer: share of decided votes that went to the longer response. Longer responses are often "
         "better, so it is compared with how often gold prefers the longer one on the same comparisons. The "
@@ -255,7 +255,7 @@ def robustness_section(state: PageState) -> None:
     st.text(robustness(state.judge, mine, rules=rules).sentence)
     if not mine:
         return
-    widgets.table(
+    numbers.table(
         frame_of(CHANGES, {one.name: one for one in mine}, heading="change"),
         "robustness",
         alt="What each change does",
