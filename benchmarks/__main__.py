@@ -58,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         elif part == "scale":
             with tempfile.TemporaryDirectory() as folder:
                 large, small = (browser.random_store(Path(folder), n, judges=4) for n in (options.large, FEW))
+                found += browser.key_presses(
+                    large, what=f", {options.large:,} votes", repeats=options.repeats
+                )
                 found += browser.pages_at_scale(large, small, repeats=min(options.repeats, 3))
         elif part == "rivals":
             beside = rivals.run(options.large)

@@ -28,7 +28,9 @@ from benchmarks.random_votes import as_reading, random_votes
 from benchmarks.timing import Row, Skipped, Timing
 from core.store import Store
 
-WHAT = "**key press to new figure, Calibration page**"
+WHAT = "**key press to new figure, {} page**"
+SLIDERS = {"Calibration": ("calibration", "Bins"), "Votes to labels": ("aggregation", "Calibration share")}
+"""Page → its path, and a slider that changes its figures."""
 GOAL_RATIO = 1.5
 COLD_RATIO = 2.0
 PAGES = {
@@ -63,24 +65,24 @@ DRAWN = """
   '.scatterlayer .point, .scatterlayer .js-line, .barlayer .point, .heatmaplayer image, .shapelayer path'))
 """
 
-# The figure is mounted anew on each change: while it is gone nothing counts, and what comes back must differ.
+# Figures are mounted anew on each change: while one is gone nothing counts, and what comes back must differ.
 PRESS = """
-() => {
+(label) => {
   const drawn = () => {
-    const layer = document.querySelector('.js-plotly-plot .scatterlayer');
-    const marks = layer ? [...layer.querySelectorAll('.point')] : [];
-    return marks.map((mark) => mark.getAttribute('transform')).join();
+    const marks = [...document.querySelectorAll('.js-plotly-plot .scatterlayer .point')];
+    return [document.querySelectorAll('.js-plotly-plot .main-svg').length,
+            marks.map((mark) => mark.getAttribute('transform')).join()];
   };
   const sliders = [...document.querySelectorAll('[data-testid=stSlider]')];
-  const slider = sliders.find((one) => one.innerText.includes('Bins')).querySelector('input');
+  const slider = sliders.find((one) => one.innerText.includes(label)).querySelector('input');
   slider.focus();
-  const old = drawn();
+  const [layers, old] = drawn();
   window.timedPress = new Promise((done, fail) => {
     slider.addEventListener('keydown', () => {
       const start = performance.now();
       const look = () => {
-        const now = drawn();
-        if (now && now !== old) done(performance.now() - start);
+        const [there, now] = drawn();
+        if (there >= layers && now && now !== old) done(performance.now() - start);
         else if (performance.now() - start > 60000) fail(new Error('no new figure within a minute'));
         else requestAnimationFrame(look);
       };
@@ -92,37 +94,50 @@ PRESS = """
 
 
 def rows(*, n_votes: int = 1_000_000, repeats: int = 9) -> list[Row | Skipped]:
-    """Time both apps in turns in one browser."""
+    """Key presses on the sliders of both pages, on simulated votes of one judge."""
+    with tempfile.TemporaryDirectory() as folder:
+        return key_presses(random_store(Path(folder), n_votes), repeats=repeats)
+
+
+def key_presses(store: Path, *, what: str = "", repeats: int = 9) -> list[Row | Skipped]:
+    """From the press of a key on a slider to the new figure, both apps in turns in one browser."""
     if (missing := _missing()) is not None:
-        return [Skipped(what=WHAT, reason=missing)]
+        return [Skipped(what=WHAT.format(name) + what, reason=missing) for name in SLIDERS]
+    found: list[Row | Skipped] = []
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        store = random_store(Path(folder), n_votes)
         ours = stack.enter_context(served("app.py", REPOSITORY, store))
         theirs = stack.enter_context(bare_app(Path(folder), store))
         browser = stack.enter_context(chromium())
-        pages = []
-        for address in (f"{ours}/calibration", theirs):
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
-            page.goto(address)
-            page.wait_for_selector(".js-plotly-plot .scatterlayer .point", timeout=SHOWN_MS)
-            settle(page)
-            pages.append(page)
-        for page in pages:
-            _press(page, "ArrowLeft")
-        mine, other = [], []
-        for turn in range(repeats):
-            key = "ArrowRight" if turn % 2 else "ArrowLeft"
-            mine.append(_press(pages[0], key))
-            other.append(_press(pages[1], key))
-    return [
-        Row(
-            what=WHAT,
-            ours=Timing(runs=tuple(mine)),
-            instead="bare Streamlit app with one chart",
-            theirs=Timing(runs=tuple(other)),
-            goal_ratio=GOAL_RATIO,
-        )
-    ]
+        bare = _opened(browser, theirs)
+        _press(bare, "ArrowLeft", "Bins")
+        for name, (path, slider) in SLIDERS.items():
+            page = _opened(browser, f"{ours}/{path}")
+            _press(page, "ArrowRight", slider)
+            mine, other = [], []
+            for turn in range(repeats):
+                key = "ArrowRight" if turn % 2 else "ArrowLeft"
+                mine.append(_press(page, key, slider))
+                other.append(_press(bare, key, "Bins"))
+            page.close()
+            found.append(
+                Row(
+                    what=WHAT.format(name) + what,
+                    ours=Timing(runs=tuple(mine)),
+                    instead="bare Streamlit app with one chart",
+                    theirs=Timing(runs=tuple(other)),
+                    goal_ratio=GOAL_RATIO,
+                )
+            )
+    return found
+
+
+def _opened(browser: Any, address: str) -> Any:
+    """A page that has drawn its figures."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(address)
+    page.wait_for_selector(".js-plotly-plot .scatterlayer .point", timeout=SHOWN_MS)
+    settle(page)
+    return page
 
 
 def first_pictures(store: Path, *, what: str, repeats: int = 3) -> list[Row | Skipped]:
@@ -250,9 +265,9 @@ def _first_picture(browser: Any, address: str) -> float:
         page.close()
 
 
-def _press(page: Any, key: str) -> float:
+def _press(page: Any, key: str, slider: str) -> float:
     page.bring_to_front()
-    page.evaluate(PRESS)
+    page.evaluate(PRESS, slider)
     page.keyboard.press(key)
     taken = float(page.evaluate("() => window.timedPress"))
     settle(page)

@@ -20,7 +20,7 @@ from core.judging.plan import described, outcome, plan, proposed
 from core.judging.prompts import FOLDER
 from core.judging.registry import begin, complete, resume, runs, started
 from core.store import Store
-from core.store.ledger import without_verdict
+from core.store.browse import without_verdict
 
 DEMO = "demo (simulated)"
 KEY = "sk-planted-4f1d8a77c2e94b06"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -470,3 +471,16 @@ def _share(part: int, n: int) -> str:
     if 0 < 100 * part < n:
         return "under 1 %"
     return f"{100 * part // n} %" if n else "none"
+
+
+def without_verdict(store: Database, dataset: str, judges: Sequence[str], *, limit: int = 100) -> pa.Table:
+    """Replies of these judges that gave nothing usable: `status`, `n`, and the words, the commonest first.
+
+    A failed call (`error`) has the provider's words, any other reply its own.
+    """
+    return store.query(
+        """select status, count(*)::bigint as n, raw as words from replies
+           where dataset = $dataset and judge in (select unnest($judges::varchar[])) and status <> 'ok'
+           group by status, raw order by n desc, status, words limit $limit""",
+        {"dataset": dataset, "judges": list(judges), "limit": limit},
+    )

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -340,19 +341,30 @@ class Ledger:
 
     def lease(self, calls: Sequence[Call]) -> None:
         """Count calls that are about to be made, so that they count whatever becomes of this process."""
-        with self._one_at_a_time, self._store.change() as change:
+        with self._change_of_calls() as change:
             rows = [asdict(call) | {"dataset": self._dataset} for call in calls]
             change.insert(_table(rows, CALL_TYPES), "calls")
 
     def release(self, calls: Sequence[Call]) -> None:
         """Count leased calls no more: those that were made are counted themselves."""
-        with self._one_at_a_time, self._store.change() as change:
+        with self._change_of_calls() as change:
             change.register("leased", _table([asdict(call) for call in calls], CALL_TYPES))
             change.execute(
                 """delete from calls where rowid in (
                      select min(c.rowid) from calls c join leased l on l.key = c.key and l.tokens = c.tokens
                      where c.cost is not distinct from l.cost and c.dataset = $dataset group by c.key)""",
                 {"dataset": self._dataset},
+            )
+
+    @contextmanager
+    def _change_of_calls(self) -> Iterator[Change]:
+        """A change of calls alone: what is known of replies and votes holds at the next version too."""
+        with self._one_at_a_time:
+            with self._store.change() as change:
+                version = _version(change)
+                yield change
+            self._entered, self._looked = (
+                version + 1 if known == version else -1 for known in (self._entered, self._looked)
             )
 
     def write(
@@ -511,19 +523,6 @@ class Ledger:
         if calls:
             rows = [asdict(call) | {"dataset": self._dataset} for call in calls]
             change.insert(_table(rows, CALL_TYPES), "calls")
-
-
-def without_verdict(store: Database, dataset: str, judges: Sequence[str], *, limit: int = 100) -> pa.Table:
-    """Replies of these judges that gave nothing usable: `status`, `n`, and the words, the commonest first.
-
-    A failed call (`error`) has the provider's words, any other reply its own.
-    """
-    return store.query(
-        """select status, count(*)::bigint as n, raw as words from replies
-           where dataset = $dataset and judge in (select unnest($judges::varchar[])) and status <> 'ok'
-           group by status, raw order by n desc, status, words limit $limit""",
-        {"dataset": dataset, "judges": list(judges), "limit": limit},
-    )
 
 
 def _version(store: Snapshot) -> int:

@@ -13,7 +13,7 @@ from core.judging.plan import Plan, described, outcome, plan, proposed
 from core.judging.prompts import FOLDER
 from core.judging.registry import begin, complete, forget, resume, runs, started
 from core.judging.runner import Run
-from core.store.ledger import without_verdict
+from core.store.browse import without_verdict
 from pages.sections.collect.controls import PageState, errors, in_words, prompts_now
 from pages.sections.collect.endpoint import secret_keys
 from pages.sections.collect.job_files import saved
