@@ -45,7 +45,7 @@ Spent = tuple[float, float]
 """Milliseconds of waiting and of processor time."""
 
 
-def rows(*, calls: int = 320, repeats: int = 7) -> list[Row | Skipped]:
+def rows(*, calls: int = 640, repeats: int = 7) -> list[Row | Skipped]:
     """Milliseconds per call of the runner and of bare litellm; where the server is absent, say so."""
     what = f"collect votes, {IN_FLIGHT} in flight"
     if not SERVER.is_file():
@@ -53,7 +53,7 @@ def rows(*, calls: int = 320, repeats: int = 7) -> list[Row | Skipped]:
     with _server(0.0) as url:
         ours, bare = _in_turns(url, calls, repeats, IN_FLIGHT)
     with _server(DELAY) as url:
-        many, bare_many = _in_turns(url, 4 * calls, max(repeats // 2, 1), MANY)
+        many, bare_many = _in_turns(url, 2 * calls, max(repeats // 2, 1), MANY)
     extra = [_column(ours, column, less=bare) for column in (0, 1)]
     slow = f"collect votes, {MANY} in flight on a server of {DELAY * 1000:g} ms"
     return [

@@ -193,7 +193,9 @@ def _reading(kind: Kind, rows: list[dict[str, Any]], name: str) -> ImportResult:
     )
 
 
-LONGEST_GATHERING = 0.02
+GATHERING = 3
+"""Times as long as a transaction took that replies may wait for others after it."""
+LONGEST_GATHERING = 0.1
 """Seconds that replies wait for others at most, after the transaction before."""
 LAST_WAITS = (0.5, 1.0, 2.0)
 """Seconds before each last attempt to store what could not be stored."""
@@ -264,14 +266,14 @@ class Writer:
         now, free_at = asyncio.get_running_loop().time, 0.0
         while not self._closed or self._arrived:
             await self._news.wait()
-            # A transaction costs about the same for one reply as for thirty: while they come fast, half of
-            # the time is left for them to gather.
+            # A transaction costs about the same for one reply as for thirty: while they come fast, three
+            # quarters of the time are left for them to gather.
             if not self._closed and now() < free_at:
                 await asyncio.sleep(free_at - now())
             self._news.clear()
             begun = now()
             await self._flush()
-            free_at = now() + min(now() - begun, LONGEST_GATHERING)
+            free_at = now() + min(GATHERING * (now() - begun), LONGEST_GATHERING)
         for wait in LAST_WAITS:
             if not (self._kept or self._calls):
                 break
