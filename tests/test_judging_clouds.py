@@ -157,5 +157,5 @@ def test_what_is_missing_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InvalidOption, match="pip install boto3"):
         destination(Judge(model="bedrock/x"))
-    with pytest.raises(InvalidOption, match="pip install google-cloud-aiplatform"):
+    with pytest.raises(InvalidOption, match="pip install google-auth"):
         destination(Judge(model="vertex_ai/gemini-pro"))

@@ -42,7 +42,7 @@ REDIRECTING = {
 CLOUDS = {
     "azure": None,
     "bedrock": ("boto3", "boto3"),
-    "vertex_ai": ("google.auth", "google-cloud-aiplatform"),
+    "vertex_ai": ("google.auth", "google-auth"),
 }
 """Providers that litellm signs in to by variables of its own → the module and the package that it needs."""
 CLOUD_HOST = re.compile(
