@@ -374,7 +374,8 @@ def test_page_shows_cores_numbers(app, demo):
     frame = app.dataframe[0].value
     rows = found.board.rows
     assert frame["model"].tolist() == [row.model for row in rows]
-    assert frame["Elo"].tolist() == [row.elo.value for row in rows]
+    assert frame["Elo"].tolist() == [round(row.elo.value) for row in rows]
+    assert frame["low"].tolist() == [round(row.elo.low) for row in rows]
     # The interval is read in the value's cell; its ends are columns that are not shown.
     elo = rows[0].elo
     assert f"{elo.value:+.0f} ({elo.low:+.0f} to {elo.high:+.0f})" in drawn(app)["Elo"][0]
@@ -394,7 +395,7 @@ def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo)
     )
     pairs = demo["sim-judge-careful"]
     found = board(pairs, "sim-anchor-two", prior="laplace", pool=140)
-    assert app.dataframe[0].value["low"].tolist() == [row.elo_corrected.low for row in found.rows]
+    assert app.dataframe[0].value["low"].tolist() == [round(row.elo_corrected.low) for row in found.rows]
     row = found.rows[0]
     assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in texts(app)[0]
     code = next(element.value for element in app.code)

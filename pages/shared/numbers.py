@@ -158,17 +158,18 @@ def show(
             cells[column.name] = [column.text(row) for row in listed]
             about = " ".join(filter(None, (column.help, column.ends_help)))
             config |= {column.name: st.column_config.NumberColumn(help=about or None), low: None, high: None}
-        elif not column.form:
-            config[column.name] = st.column_config.Column(
-                help=column.help or None, width=WIDTHS.get(column.name)
-            )
-        else:
+        elif column.form:
             config[column.name] = st.column_config.NumberColumn(
                 format=f"%{column.form}", help=column.help or None
             )
-            if column.form == "+.0f":
+        else:
+            config[column.name] = st.column_config.Column(
+                help=column.help or None, width=WIDTHS.get(column.name)
+            )
+        if column.form == "+.0f":
+            for head in {column.name, low, high} & {*shown}:
                 # No minus before a rounded 0.
-                shown[column.name] = shown[column.name].astype(float).round() + 0.0
+                shown[head] = shown[head].astype(float).round() + 0.0
     if known_only:
         shown = shown.dropna(axis=1, how="all")
     styled = _with_texts(shown, cells)
