@@ -15,9 +15,11 @@ from judging_server import LONG, Server
 
 from core.errors import InvalidOption
 from core.judging.job import Budget, Judge
+from core.judging.limits import InFlight
 from core.judging.registry import start
 from core.schema import Selection
 from core.store import Store
+from core.store.ledger import Call, Spent
 
 
 @pytest.fixture
@@ -275,3 +277,11 @@ def test_concurrency_holds_over_all_judges(store, concurrency):
         last = collect(replace(job(server, pairs(4), votes=2), judges=judges), store, concurrency=concurrency)
         assert (last.state, last.answered) == ("done", 24)
         assert server.peak <= concurrency
+
+
+def test_what_another_job_counts_in_advance_is_no_call_yet():
+    shared = InFlight()
+    shared.leased.append(Call(key="k", tokens=9, cost=0.5))
+    twice = {"k": Spent(calls=2, tokens=15, cost=0.75), "l": Spent(calls=1, tokens=3, cost=0.0)}
+    assert shared.made(twice) == twice | {"k": Spent(calls=1, tokens=6, cost=0.25)}
+    assert shared.made({"k": Spent(calls=1, tokens=9, cost=0.5)}) == {}

@@ -7,7 +7,7 @@ this process, so that none is sent twice at a time.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 
@@ -198,10 +198,14 @@ class InFlight(Signal):
 
     unstored : replies that were paid for and could not be stored: taken instead of sending the request again.
     unrecorded : what calls used, likewise.
+    leased : calls that the store counts before they are made, see `Ledger.lease`.
+    counting : held while those change, or are counted.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        self.counting = asyncio.Lock()
+        self.leased: list[Call] = []
         self._claimed: set[str] = set()
         self.unstored: dict[str, Reply] = {}
         self.unrecorded: list[Call] = []
@@ -217,6 +221,15 @@ class InFlight(Signal):
         """These requests are settled: their replies are stored, or they are left."""
         self._claimed -= set(keys)
         self.notify()
+
+    def made(self, spent: Mapping[str, Spent]) -> dict[str, Spent]:
+        """What the store counts for requests, without the calls that are only leased."""
+        found = dict(spent)
+        for call in self.leased:
+            if call.key in found:
+                most = Spent(calls=1, tokens=call.tokens, cost=call.cost or 0.0)
+                found[call.key] = _sum(found[call.key], most, sign=-1)
+        return {key: used for key, used in found.items() if used.calls}
 
 
 def place(store: Store) -> str:

@@ -180,7 +180,8 @@ class Run:
         self._judge_of |= {request.key: request.judge.name for request in requests}
         for request in left.values():
             self._progress.share(request.judge.name).planned += 1
-        self._spent = await asyncio.to_thread(self._ledger.spent, left)
+        async with self._in_flight.counting:
+            self._spent = self._in_flight.made(await asyncio.to_thread(self._ledger.spent, left))
         for key, spent in self._spent.items():
             self._caller.tracker.spend(spent)
             self._caller.trackers[left[key].judge].spend(spent)
@@ -225,14 +226,19 @@ class Run:
         handed_in = self._hand_in(waiting, {request.key: request for request in mine}, by_judge)
         leased = self._leased(by_judge)
         if leased:
-            await asyncio.to_thread(self._ledger.lease, leased)
+            async with self._in_flight.counting:
+                await asyncio.to_thread(self._ledger.lease, leased)
+                self._in_flight.leased += leased
         try:
             sent = (self._dispatch(judge, each) for judge, each in by_judge.items())
             await asyncio.gather(*handed_in, *sent)
         finally:
             await self._writer.recorded()
             if leased:
-                await asyncio.to_thread(self._ledger.release, leased)
+                async with self._in_flight.counting:
+                    await asyncio.to_thread(self._ledger.release, leased)
+                    for call in leased:
+                        self._in_flight.leased.remove(call)
 
     def _hand_in(
         self, waiting: Sequence[Batch], of: dict[str, Request], by_judge: dict[Judge, list[Request]]
