@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import browser, engines, files, judging, questions, rivals, screenshots
+from benchmarks import browser, engines, files, judging, questions, rivals
 from benchmarks.timing import Row, Skipped, busy, load_now, machine, table
 
 PARTS = ("step", "file", "import", "browser", "pages", "scale", "judging", "rivals", "engines")
@@ -52,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         elif part == "judging":
             found += judging.rows(repeats=options.repeats)
         elif part == "pages":
+            from benchmarks import screenshots  # with Streamlit, which the other parts do without
+
             with tempfile.TemporaryDirectory() as folder:
                 store = screenshots.made(screenshots.many, Path(folder))
                 found += browser.first_pictures(store, what="65 judges", repeats=min(options.repeats, 3))

@@ -57,12 +57,12 @@ def rows(*, calls: int = 640, repeats: int = 7) -> list[Row | Skipped]:
     extra = [_column(ours, column, less=bare) for column in (0, 1)]
     slow = f"collect votes, {MANY} in flight on a server of {DELAY * 1000:g} ms"
     return [
-        Row(what=f"{what}: a call", ours=_column(ours, 0), instead=BARE, theirs=_column(bare, 0)),
+        Row(what=f"{what}: per call", ours=_column(ours, 0), instead=BARE, theirs=_column(bare, 0)),
         Row(what=f"{what}: its processor time", ours=_column(ours, 1), instead=BARE, theirs=_column(bare, 1)),
-        Row(what=f"**the runner's share of a call, {IN_FLIGHT} in flight**", ours=extra[0], goal_ms=GOAL_MS),
+        Row(what=f"**the runner's share per call, {IN_FLIGHT} in flight**", ours=extra[0], goal_ms=GOAL_MS),
         Row(what="– of its processor time", ours=extra[1]),
         Row(
-            what=f"**{slow}: a call**",
+            what=f"**{slow}: per call**",
             ours=_column(many, 0),
             instead=BARE,
             theirs=_column(bare_many, 0),

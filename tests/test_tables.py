@@ -160,3 +160,18 @@ def test_a_shown_table_and_its_downloads_bear_one_name():
     assert list(app.dataframe[0].value) == ["model", "Elo"]
     ids = [button.proto.id for button in app.get("download_button")]
     assert [one.rsplit("-", 2)[-2:] for one in ids] == [["board", "csv"], ["board", "parquet"]]
+
+
+def test_equal_values_are_shown_each_with_its_own_interval():
+    import pandas as pd
+
+    from pages.shared.numbers import _with_texts
+
+    columns = (Column("right", "found", ".2f"),)
+    given = [(0.5, 0.4, 0.6), (0.5, 0.1, 0.9), (0.7, 0.6, 0.8), None]
+    rows = [SimpleNamespace(found=None if ends is None else Estimate(*ends, n=9)) for ends in given]
+    shown = pd.DataFrame({"right": [0.5, 0.5, 0.7, float("nan")]})
+    texts = [columns[0].text(row) for row in rows]
+    drawn = _with_texts(shown, {"right": texts})._translate(False, False)["body"]
+    said = ["0.50 (0.40 to 0.60)", "0.50 (0.10 to 0.90)", "0.70 (0.60 to 0.80)", "–"]
+    assert [line[1]["display_value"] for line in drawn] == said == texts

@@ -179,12 +179,18 @@ def show(
 
 def _with_texts(frame: pd.DataFrame, cells: Mapping[str, Sequence[str]]) -> Styler | pd.DataFrame:
     """The table with a text in place of each number of these columns, by which they are still sorted."""
+    if not cells:
+        return frame
     styled = frame.style
     for column in [name for name in cells if name in frame]:
-        for row, text in zip(frame.index, cells[column], strict=True):
-            # A number's text has no braces, so as a format it stands for itself.
+        said: dict[object, str] = {}
+        rows = zip(frame.index, frame[column], cells[column], strict=True)
+        alike = [(row, text) for row, value, text in rows if said.setdefault(value, text) != text]
+        styled = styled.format(said.__getitem__, subset=[column], na_rep="–")
+        # Equal numbers may have different intervals. A format of one cell costs as much as that of a column.
+        for row, text in alike:
             styled = styled.format(text, subset=(row, column))
-    return styled if cells else frame
+    return styled
 
 
 def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
