@@ -12,7 +12,7 @@ from core.plots.base import COLOURS
 from core.plots.overview import grade_colour
 from core.schema import Selection
 from core.store import DatasetInfo
-from pages.shared import cached, numbers, people, start, widgets
+from pages.shared import cached, folds, numbers, people, start, widgets
 
 SECTIONS = {
     "": ("overview.py", "data.py", "collect.py"),
@@ -248,6 +248,7 @@ if role is None:
     st.stop()
 page = st.navigation(navigation(role))
 st.session_state.pop(numbers.MENU, None)
+st.session_state.pop(folds.WHOLE, None)
 store = cached.get_store()
 version = store.version
 try:

@@ -75,6 +75,16 @@ def _no_default_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
         yield folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _unfolded() -> Iterator[None]:
+    """What a page folds stands open where tests read its elements; browser tests open it by a click."""
+    from pages.shared import folds
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folds, "OPEN_AT_FIRST", True)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _own_default_store(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _no_default_store: Path

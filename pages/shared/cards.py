@@ -18,7 +18,7 @@ from core.records import IntArray, VoteCounts
 from core.schema import COLUMN_NAMES, Selection
 from core.store import vote_queries as queries
 from core.store.marks import Telling
-from pages.shared import cached, numbers, widgets
+from pages.shared import cached, folds, numbers, widgets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,7 +206,11 @@ def _table(stack: _Stack, key: str, start: int) -> None:
     """The rows around the card, folded; a chosen one turns to its card."""
     frame = stack.rows(start)
     part = f", {start + 1:,} to {start + len(frame):,}" if len(frame) < stack.total else ""
-    with st.expander(f"Table{part}"):
+    # No box of `folded`: a row that is chosen turns the card above.
+    box = st.expander(f"Table{part}", folds.OPEN_AT_FIRST, key=f"fold-{key}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
         # What differs between votes comes first; columns without a value stay in the download.
         names = [str(name) for name in frame]
         order = [*stack.columns, *(name for name in names if name not in COLUMN_NAMES)]

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.audit_results import AuditOptions, named_families
 from core.errors import InvalidOption
 from core.interpretation.rules import LIMITS, Limits, limits_with
+from pages.shared.folds import draw_whole_page, folded
 
 CHOSEN, REFUSED = "limits and families", "why limits were refused"
 ENDS = ("caution", "failure")
@@ -26,8 +27,14 @@ def current_options() -> AuditOptions:
 
 def limits_section() -> None:
     """Limits of every check and families, folded; they count when they are sent."""
+    folded("Limits", _form, key="limits")
+    if refused := st.session_state.pop(REFUSED, None):
+        st.text(f"The limits stay as they were: {refused}.")
+
+
+def _form() -> None:
     chosen = current_options()
-    with st.expander("Limits"), st.form("limits", border=False):
+    with st.form("limits", border=False):
         st.caption(
             "A check warns beyond *caution* and fails beyond *failure*, with its whole interval. What is set "
             "here holds on every page until the browser tab is closed."
@@ -49,8 +56,6 @@ def limits_section() -> None:
         row = st.container(horizontal=True)
         row.form_submit_button("Grade by these", key="limits_keep", on_click=_keep)
         row.form_submit_button("Back to defaults", key="limits_forget", on_click=_forget)
-    if refused := st.session_state.pop(REFUSED, None):
-        st.text(f"The limits stay as they were: {refused}.")
 
 
 def _key(check: str, end: str) -> str:
@@ -88,6 +93,7 @@ def _keep() -> None:
         if (given := _typed(check, limits)) != (limits.caution, limits.failure)
     }
     written: str = st.session_state["family_names"]
+    draw_whole_page()
     try:
         limits_with(changed)
         families = named_families(part for part in written.split(";") if part.strip())
@@ -109,6 +115,7 @@ def _forget() -> None:
         for end in ENDS:
             st.session_state.pop(_key(check, end), None)
     st.session_state.pop("family_names", None)
+    draw_whole_page()
     _set({}, {})
 
 

@@ -18,6 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.interpretation import tables
 from core.interpretation.tables import Column
 from core.store.export import write_csv, write_parquet
+from pages.shared.folds import folded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,10 +117,13 @@ def table(
             form[column] = st.column_config.NumberColumn(format="%.3f")
         elif kind in "iu":
             form[column] = st.column_config.NumberColumn(format="localized")
-    with st.expander(f"Numbers: {alt}"):
+
+    def draw() -> None:
         st.dataframe(
             shown, hide_index=True, column_config=form, column_order=columns, placeholder="–", alt=alt
         )
+
+    folded(f"Numbers: {alt}", draw, key=name)
     downloads(frame, name, alt)
 
 

@@ -31,6 +31,7 @@ from core.records import VoteCells
 from core.schema import VOTE_LABELS, Selection
 from core.store import vote_queries as queries
 from pages.shared import cached, numbers
+from pages.shared.folds import draw_whole_page, folded
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -74,9 +75,13 @@ def current_people() -> frozenset[str]:
     return frozenset(name for name, kind in cached.raters(current_dataset()).items() if kind == "human")
 
 
+@st.fragment
 def copy_link() -> None:
     """The address of what is shown, with everything chosen in it, beside a button that copies it."""
-    with st.popover("Copy link", icon=":material/link:", key="copy-link"):
+    box = st.popover("Copy link", icon=":material/link:", key="copy-link", on_change="rerun")
+    if not box.open:
+        return
+    with box:
         chosen = [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
         address = (st.context.url or "").partition("?")[0]
         st.code(f"{address}?{urlencode(chosen)}" if chosen else address, language=None, wrap_lines=True)
@@ -205,18 +210,21 @@ def without_result(reasons: Mapping[str, str]) -> None:
         st.text(f"Not applicable to {names}: {reason}")
 
 
-def left_out(reasons: Mapping[str, str]) -> None:
+def left_out(reasons: Mapping[str, str], *, key: str) -> None:
     """Say what has no number and why: a few as lines, many as a folded table."""
     if len(reasons) <= LEFT_OUT_LINES:
         for name, reason in reasons.items():
             st.text(f"{name} is left out: {reason}")
         return
-    with st.expander(f"Left out: {len(reasons):,}, with the reasons"):
+
+    def draw() -> None:
         st.dataframe(
             {"left out": list(reasons), "why": list(reasons.values())},
             hide_index=True,
             alt="Left out, and why",
         )
+
+    folded(f"Left out: {len(reasons):,}, with the reasons", draw, key=key)
 
 
 @contextmanager
@@ -335,8 +343,11 @@ def copy_as_python(code: str, *commented: str) -> None:
         opened = f"store = Warehouse.open({table.url!r}, {table.table!r}, {options})"
     given = ", ".join(arguments(cached.where(current_selection())[1]))
     code = f"{opened}\nselection = Selection({given})\n\n{code.strip()}"
-    with st.expander("Copy as Python"):
-        st.code(script(code, *commented), language="python")
+    lines = script(code, *commented)
+    # A page may have several: told apart by what they call, as their values change with its controls.
+    called = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    key = "-".join(("python", *sorted(called.intersection(core.__all__))))
+    folded("Copy as Python", partial(st.code, lines, language="python"), key=key)
 
 
 def script(code: str, *commented: str) -> str:
@@ -371,6 +382,7 @@ def open_page(page: str, state: dict[str, Any]) -> None:
     kept = {name: st.session_state[name] for name in SIDEBAR if name in st.session_state}
     st.session_state[OPENED] = kept | state
     st.session_state[GOING] = page
+    draw_whole_page()
 
 
 def open_dataset(name: str) -> None:

@@ -77,7 +77,7 @@ def compared_tab(state: PageState) -> None:
     numbers.table(found.to_frame(), "compared", alt="Error and ties of each value", heads=heads)
     reasons = {name: one.reason for name, one in found.values.items() if one.reason}
     reasons |= {one.candidate: one.reason for one in found.differences if one.reason}
-    widgets.left_out(reasons)
+    widgets.left_out(reasons, key="compared-left-out")
     widgets.copy_as_python(
         f"""{code}
 found = compare_settings(values, rng=default_rng(0), baseline={baseline!r})

@@ -100,7 +100,8 @@ def parameters_tab(state: PageState) -> None:
         {
             f"{category}, {judge}" if category else judge: reason
             for (category, judge), reason in found.not_possible.items()
-        }
+        },
+        key="parameters-left-out",
     )
     make = "{(task, judge): one for task, judges in by_value.items() for judge, one in judges.items()}"
     widgets.copy_as_python(
@@ -133,7 +134,7 @@ def transfer_tab(state: PageState) -> None:
     with measured:
         alt = "Error on each task with the labels of each"
         numbers.table(found.to_frame(), "transfer", alt=alt, heads=COLUMNS)
-    widgets.left_out(found.not_possible)
+    widgets.left_out(found.not_possible, key="transfer-left-out")
     widgets.how_to_read(
         "BTD is fitted on labels of the row and used on the column: the number is the rise in error (MAE) "
         "above that of the column's own fit; the diagonal is that error itself. Bold: its interval "

@@ -14,13 +14,15 @@ from core.stats.estimate import Estimate
 from core.store.vote_queries import Mark
 from pages.sections.overview.first_screen import PAGES, Screen
 from pages.shared import cached, cards, numbers, widgets
+from pages.shared.folds import folded
 
 MOST_CATEGORIES = 12
 
 
 def every_check(state: Screen, judge: str) -> None:
     """Why the verdict is what it is: every check of one judge, each with a link to its page."""
-    with st.expander("Every check in words, with its numbers", key="every_check"):
+
+    def draw() -> None:
         checks = state.checks(judge)
         st.text(f"{because(judge, state.found.overall[judge], checks)} {confidence_line(checks)}")
         for verdict in checks:
@@ -30,6 +32,8 @@ def every_check(state: Screen, judge: str) -> None:
             with link:
                 check, page = verdict.check, PAGES[verdict.check]
                 widgets.goto(f"See {check.replace('_', ' ')}", page, key=f"go-{check}", judges=[judge])
+
+    folded("Every check in words, with its numbers", draw, key="checks")
 
 
 def categories(state: Screen, judge: str) -> None:
