@@ -102,6 +102,20 @@ def test_a_selection_without_votes_says_so(app):
 def test_gold_can_be_formed_from_the_human_votes(app):
     opened(app, "overview", gold="humans")
     assert app.session_state["selection"].gold == "humans"
+    # What people voted for most is not called gold that somebody gave.
+    assert any("gold by people's majority" in box.proto.popover.label for box in app.get("popover"))
+
+
+def test_what_is_folded_is_drawn_when_it_is_opened(app, monkeypatch):
+    monkeypatch.setattr("pages.shared.folds.OPEN_AT_FIRST", False)
+    opened(app, "overview")
+    assert not app.main.dataframe
+    assert not app.main.code
+    app.session_state["fold-raters"] = True
+    app.run()
+    assert len(app.main.dataframe) == 1
+    assert not app.main.code
+    assert "verdict" in app.main.dataframe[0].value
 
 
 def test_a_button_opens_another_page_and_keeps_the_filters(app):

@@ -227,8 +227,11 @@ class Holding:
     how: str
 
 
-def holdings(found: Summary) -> tuple[Holding, ...]:
-    """Gold, order, confidence and repeats of a selection: shares of its votes, of its judges for repeats."""
+def holdings(found: Summary, *, by_people: bool = False) -> tuple[Holding, ...]:
+    """Gold, order, confidence and repeats of a selection: shares of its votes, of its judges for repeats.
+
+    by_people : gold is the majority of people's votes, which nobody gave as a right label.
+    """
     judges, votes = found.judges, max(found.votes, 1)
 
     def holding(name: str, n: int, of: int, how: str) -> Holding:
@@ -236,7 +239,7 @@ def holdings(found: Summary) -> tuple[Holding, ...]:
 
     return (
         holding(
-            "gold",
+            "gold by people's majority" if by_people else "gold",
             sum(one.labelled for one in judges),
             votes,
             "Add a column gold with the right label of each comparison, or a second file with gold alone.",

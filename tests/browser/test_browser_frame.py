@@ -163,6 +163,43 @@ def test_browser_hostile_names_are_only_text(chromium, tmp_path):
         stop_app(server)
 
 
+def test_browser_the_code_of_tables_and_listings_is_loaded_when_one_is_opened(visitor):
+    """Both are a megabyte and more, for which the first picture would wait."""
+    files = []
+    visitor.page.on("request", lambda sent: files.append(sent.url.rpartition("/")[2]))
+
+    def loaded(what: str) -> bool:
+        return any(what in name for name in files)
+
+    visitor.open("/")
+    visitor.figures()
+    assert loaded("PlotlyChart")
+    assert not loaded("SyntaxHighlighter")
+    assert not loaded("DataFrame")
+    visitor.page.get_by_text("Numbers: Raters and their verdicts").click()
+    visitor.page.locator("[data-testid=stDataFrame]").wait_for()
+    assert loaded("DataFrame")
+    assert not loaded("SyntaxHighlighter")
+    visitor.page.get_by_text("Copy as Python").click()
+    visitor.page.get_by_text("from core import").wait_for()
+    visitor.page.get_by_text("Numbers: Raters and their verdicts").click()
+    visitor.page.locator("[data-testid=stDataFrame]").wait_for(state="detached")
+
+
+def test_browser_limits_that_are_sent_grade_the_whole_page(visitor):
+    visitor.open("/")
+    failed = visitor.page.locator("[class*=st-key-word-fail]")
+    assert not failed.count()
+    visitor.page.get_by_text("Limits", exact=True).click()
+    for end, share in (("caution", "99.9"), ("failure", "99.5")):
+        box = visitor.page.get_by_role("spinbutton", name=f"Accuracy: {end} below (%)")
+        box.fill(share)
+        box.press("Tab")
+    visitor.page.get_by_role("button", name="Grade by these").click()
+    failed.wait_for()
+    assert box.input_value() == "99.5"
+
+
 def test_browser_a_button_goes_to_another_page_with_its_state_in_the_url(visitor):
     visitor.open("/?category=Math&judge=sim-judge-careful")
     visitor.page.get_by_text("Every check in words").click()

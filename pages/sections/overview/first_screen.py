@@ -92,7 +92,7 @@ def bar() -> Screen:
         _report(selection, options)
         numbers.downloads_in(st.container(width="content"))
     with chip:
-        _holdings(found)
+        _holdings(found, by_people=selection.gold == "humans")
     people = tuple(judge.judge for judge in found.judges if judge.rater_type == "human")
     return Screen(
         found=found, options=options, people=people, ranked=tuple(ranked(found.verdicts, people=people))
@@ -116,10 +116,10 @@ def _report(selection: Selection, options: AuditOptions) -> None:
     )
 
 
-def _holdings(found: Audit) -> None:
+def _holdings(found: Audit, *, by_people: bool) -> None:
     """What the data set holds; grey is missing, and a click says how to add it."""
     about = found.summary
-    held = holdings(about)
+    held = holdings(about, by_people=by_people)
     size = (
         f"{count(len(about.judges), 'rater')} · {count(about.items, 'item')} · {count(about.votes, 'vote')}"
     )
