@@ -197,6 +197,25 @@ def test_resampling_keeps_items_whole_and_the_variance():
     assert means.std() == pytest.approx(value.std() / np.sqrt(6000), rel=0.08)
 
 
+@pytest.mark.parametrize("source", [np.random.PCG64, np.random.MT19937])
+def test_a_draw_that_is_kept_is_the_one_that_would_be_drawn(source):
+    item, other = np.arange(50), np.arange(60)
+
+    def drawn() -> tuple[np.ndarray, float]:
+        rng = np.random.Generator(source(7))
+        return resample_items(item, rng=rng, iterations=30)[1].copy(), rng.random()
+
+    first, again = drawn(), drawn()
+    resample_items(other, rng=np.random.Generator(source(7)), iterations=30)
+    anew = drawn()
+    for weights, after in (again, anew):
+        assert (weights == first[0]).all()
+        assert after == first[1]
+    rng = np.random.Generator(source(7))
+    one, two = (resample_items(item, rng=rng, iterations=30)[1] for _ in range(2))
+    assert (one != two).any()
+
+
 def test_mean_interval_is_the_t_interval_of_the_items_and_one_more_at_each_end():
     value = np.array([1.0, 0.0, 0.0, -1.0, 1.0, 0.5])
     widened = np.append(value, [-1, 1])

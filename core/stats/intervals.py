@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -434,7 +436,28 @@ def resample_items(
     items = int(row_item.max()) + 1 if len(row_item) else 0
     groups = min(items, MAX_RESAMPLED_GROUPS)
     group_of_item = np.arange(items) if items == groups else rng.permutation(items) % groups
+    return group_of_item[row_item], _times_drawn(groups, rng=rng, iterations=iterations)
+
+
+_last_draw: tuple[tuple[int, int, bytes], FloatArray, Any] | None = None
+
+
+def _times_drawn(groups: int, *, rng: np.random.Generator, iterations: int) -> FloatArray:
+    """How often each group is drawn, (iterations, groups), read-only.
+
+    The last draw is kept with the generator's state before and after it: an audit resamples the items of
+    every judge with a generator of the same seed, and judges of the same items get the same draw.
+    """
+    global _last_draw
+    before = groups, iterations, pickle.dumps(rng.bit_generator.state)
+    kept = _last_draw
+    if kept is not None and kept[0] == before:
+        rng.bit_generator.state = kept[2]
+        return kept[1]
     # Drawing groups and counting them takes a quarter of the time of drawing their counts.
     drawn = rng.integers(max(groups, 1), size=(iterations, groups)) + groups * np.arange(iterations)[:, None]
-    weights = np.bincount(drawn.ravel(), minlength=iterations * groups).reshape(iterations, groups)
-    return group_of_item[row_item], weights.astype(np.float64)
+    counted = np.bincount(drawn.ravel(), minlength=iterations * groups).reshape(iterations, groups)
+    weights = counted.astype(np.float64)
+    weights.flags.writeable = False
+    _last_draw = before, weights, rng.bit_generator.state
+    return weights
