@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--large", type=int, default=9_999_936, help="votes of the files that are loaded")
     parser.add_argument("--splits", type=int, default=100)
     parser.add_argument("--file", type=Path, default=files.VOTES, help="real votes to audit")
+    parser.add_argument("--results", type=Path, default=rivals.RESULTS, help="JSON file that keeps ratios")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     options = parser.parse_args(arguments)
 
@@ -78,6 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{rivals.table(beside)}\n")
     if there:
         print(f"{engines.table(there)}\n")
+    timed = [rivals.of_row(row) for row in found if isinstance(row, Row)]
+    kept = [*beside, *(row for row in timed if row), *(engines.recorded(there) if there else ())]
+    rivals.record(kept, options.results)
     if not found:
         return
     print(table(found))

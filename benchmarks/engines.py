@@ -135,6 +135,27 @@ def _timed(name: str, engine: object, votes: int, pairs: float, wanted: str) -> 
             )
 
 
+def recorded(rows: list[There]) -> Iterator[dict[str, object]]:
+    """Rows of `results.json`: each engine beside the file audit, with what crossed the network."""
+    first, *others = rows
+    for row in others:
+        yield {
+            "work": f"audit on {row.engine}, {row.votes:,} votes",
+            "against": first.engine,
+            "ours_s": row.wall_s,
+            "theirs_s": first.wall_s,
+            "ratio": row.wall_s / first.wall_s,
+            "low": row.wall_s / first.wall_s,
+            "high": row.wall_s / first.wall_s,
+            "wanted": "reported",
+            "met": row.equal,
+            "votes_per_second_and_core": row.rate,
+            "rows_fetched": row.rows,
+            "bytes_fetched": row.bytes,
+            "largest_answer_rows_per_judge_and_comparison": row.most,
+        }
+
+
 @contextmanager
 def _processors(pid: int | None) -> Iterator[list[float]]:
     yield [_cpu(pid) if pid else 0.0]

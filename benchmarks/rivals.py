@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -26,7 +26,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from benchmarks import alternatives
 from benchmarks.random_votes import random_votes
-from benchmarks.timing import machine, timed
+from benchmarks.timing import Row, machine, timed
 from core.aggregation.btd import Bounds, fit_many
 from core.agreement.kappa import agreement_matrix
 from core.agreement.reliability import icc
@@ -484,7 +484,7 @@ def _counting(file: str, place: str) -> Iterator[Rival]:
 
 
 def run(n: int) -> list[Rival]:
-    """Every row, written to `results.json`."""
+    """Every row."""
     found: list[Rival] = []
     parts = (fits, permutations, confidences, boards, agreements, lambda rng: files(n, rng))
     for part in parts:
@@ -494,9 +494,39 @@ def run(n: int) -> list[Rival]:
                 found.append(row)
         except ImportError as error:
             print(f"  left out: {error}. Install requirements-bench.txt.", file=sys.stderr)
-    results = {"rows": [asdict(row) for row in found], "machine": machine()}
-    RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return found
+
+
+def of_row(row: Row) -> Rival | None:
+    """A row of the other table as one of these: how many times as long ours takes; None without a rival."""
+    if row.theirs is None:
+        return None
+    mine, other = np.array(row.ours.runs) / 1000, np.array(row.theirs.runs) / 1000
+    turns = min(len(mine), len(other))
+    ratio = mine[:turns] / other[:turns]
+    middle = float(np.median(mine) / np.median(other))
+    return Rival(
+        work=row.what.replace("*", ""),
+        against=row.instead,
+        ours_s=float(np.median(mine)),
+        theirs_s=float(np.median(other)),
+        ratio=middle,
+        low=float(ratio.min()),
+        high=float(ratio.max()),
+        wanted="reported" if row.goal_ratio is None else f"≤ {row.goal_ratio:g} ×",
+        met=row.goal_ratio is None or middle <= row.goal_ratio,
+    )
+
+
+def record(rows: Iterable[Rival | Mapping[str, object]], file: Path) -> None:
+    """Put rows into a file of results, each in the place of an earlier one of the same work and rival."""
+    there = json.loads(file.read_text(encoding="utf-8"))["rows"] if file.exists() else []
+    kept = {(row["work"], row["against"]): row for row in there}
+    for row in rows:
+        new = asdict(row) if isinstance(row, Rival) else dict(row)
+        kept[new["work"], new["against"]] = new
+    results = {"rows": list(kept.values()), "machine": machine()}
+    file.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def table(rows: list[Rival]) -> str:
