@@ -94,21 +94,9 @@ def test_every_part_prints_a_line(capsys, tmp_path):
         file,
     )
     kept = tmp_path / "results.json"
-    run = [
-        "--votes",
-        "3000",
-        "--splits",
-        "5",
-        "--repeats",
-        "2",
-        "--only",
-        "step",
-        "file",
-        "--file",
-        str(file),
-    ]
+    few = ["--votes", "3000", "--splits", "5", "--repeats", "2", "--only", "step", "file"]
     for _ in range(2):
-        main([*run, "--results", str(kept)])
+        main([*few, "--file", str(file), "--results", str(kept)])
     rows = json.loads(kept.read_text())["rows"]
     assert len({(row["work"], row["against"]) for row in rows}) == len(rows) > 5
     names = {"work", "against", "ours_s", "theirs_s", "ratio", "low", "high", "wanted", "met"}
