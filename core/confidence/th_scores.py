@@ -19,6 +19,9 @@ Scale = Literal["formula", "published"]
 SCALES = {"formula": 1.0, "published": 0.5}
 """[TH] prints half of its own formula in every row of its tables; `published` is for comparing with them."""
 
+SAMPLE = 1000
+"""Confidences that are looked at before all are."""
+
 SWEEP_EPSILONS = tuple(float(step) / 100 for step in range(1, 50))
 
 
@@ -155,20 +158,12 @@ def th_sweep(
         )
     known = usable(outcomes)
     distinct, position = np.unique(chosen, return_inverse=True)
-    distance = np.minimum(known.confidence, 1 - known.confidence)
-    # The first epsilon that a row is inside of; it stays inside of all larger ones.
-    slot = np.where(distance > 0, np.searchsorted(distinct - EDGE_TOLERANCE, distance, side="right"), 0)
-    slots = len(distinct) + 1
-
-    def inside(column: IntArray) -> FloatArray:
-        totals = np.bincount(slot, weights=column, minlength=slots)[: len(distinct)]
-        return totals.cumsum()[position].astype(np.float64)
-
-    n, correct, total = inside(known.n), inside(known.correct), known.n.sum()
+    rows = _rows(known, _first_inside(known.confidence, distinct), len(distinct))
+    n, correct, total = rows.inside(rows.n)[position], rows.inside(rows.right)[position], known.n.sum()
     with np.errstate(invalid="ignore"):
         accuracy = correct / n
     th = th_from_rates(accuracy, n / total, scale=scale)
-    low, high = (end[position] for end in _band(known, slot, len(distinct), level=level))
+    low, high = (end[position] for end in _band(rows, level=level))
     return ThSweep(
         epsilon=chosen,
         th=Estimates(
@@ -184,46 +179,110 @@ def th_sweep(
     )
 
 
-def _band(known: OutcomeCounts, slot: IntArray, slots: int, *, level: float) -> tuple[FloatArray, FloatArray]:
+def _first_inside(confidence: FloatArray, epsilons: FloatArray) -> IntArray:
+    """Place of the first epsilon that a confidence is inside of; it stays inside of all larger ones."""
+
+    def searched(values: FloatArray) -> IntArray:
+        distance = np.minimum(values, 1 - values)
+        return np.where(distance > 0, np.searchsorted(epsilons - EDGE_TOLERANCE, distance, side="right"), 0)
+
+    if np.array_equal(np.rint(100 * confidence[:SAMPLE]) / 100, confidence[:SAMPLE]):
+        percent, values = np.rint(100 * confidence).astype(np.int64), np.arange(101) / 100
+        if np.array_equal(values[percent], confidence):
+            # Whole percents: a search for each of 101 values, not for each verdict.
+            return searched(values)[percent]
+    return searched(confidence)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Rows:
+    """Rows that are inside of some epsilon, equal ones as one with their number as its weight.
+
+    slot : the first epsilon that a row is inside of.  before_n, before_right : n and right of the rows of its
+    item that came inside before it.  size : verdicts of its item, inside or not.
+    items, sizes, squares : number of all items, and sums of their sizes and of the squares of those.
+    """
+
+    slots: int
+    slot: IntArray
+    n: IntArray
+    right: IntArray
+    before_n: IntArray
+    before_right: IntArray
+    size: IntArray
+    weight: IntArray
+    items: int
+    sizes: float
+    squares: float
+
+    def inside(self, column: IntArray) -> FloatArray:
+        """Sums over the rows inside of each epsilon, (slots,)."""
+        sums = np.bincount(self.slot, weights=self.weight * column, minlength=self.slots)
+        return np.asarray(sums.cumsum(), dtype=np.float64)
+
+
+def _rows(known: OutcomeCounts, slot: IntArray, slots: int) -> _Rows:
+    item, n, right = dense_codes(known.item), known.n, known.correct
+    sizes = np.bincount(item, weights=n)
+    width = int(n.max()) + 1
+    if len(sizes) == len(item) and (slots + 1) * width**2 <= len(item):
+        # A row per item and small numbers: each (slot, n, right) is counted once.
+        count = np.bincount((slot * width + n) * width + right, minlength=slots * width**2)
+        seen = np.flatnonzero(count[: slots * width**2])
+        slot, n, right, weight = seen // width**2, seen // width % width, seen % width, count[seen]
+        before_n = before_right = np.zeros(len(seen), dtype=np.int64)
+        size = n
+    else:
+        near = slot < slots
+        item, slot, n, right = item[near], slot[near], n[near], right[near]
+        # Rows of an item in the order in which they come inside: sums of squares grow with what came before.
+        key = item * slots + slot
+        if (key[1:] < key[:-1]).any():
+            order = np.argsort(key, kind="stable")
+            item, slot, n, right = item[order], slot[order], n[order], right[order]
+        starts = np.flatnonzero(np.diff(item, prepend=-1))
+        first = np.repeat(starts, np.diff(starts, append=len(item)))
+        before_n, before_right = (part.cumsum() - part for part in (n, right))
+        before_n, before_right = before_n - before_n[first], before_right - before_right[first]
+        size, weight = sizes[item].astype(np.int64), np.ones(len(n), dtype=np.int64)
+    return _Rows(
+        slots=slots,
+        slot=slot,
+        n=n,
+        right=right,
+        before_n=before_n,
+        before_right=before_right,
+        size=size,
+        weight=weight,
+        items=int((sizes > 0).sum()),
+        sizes=float(sizes.sum()),
+        squares=float((sizes**2).sum()),
+    )
+
+
+def _band(rows: _Rows, *, level: float) -> tuple[FloatArray, FloatArray]:
     """TH ± t·SE of the items and three more at each epsilon, (slots,); see `th_sweep`.
 
     To first order an item with nᵢ verdicts, mᵢ of them inside and cᵢ of those right, moves TH by
     (exp(a − ½)·(cᵢ − a·mᵢ) + (exp(a − ½) − 1)·(mᵢ − s·nᵢ))/N, a the accuracy inside and s the share.
     """
-    item = dense_codes(known.item)
-    size = np.bincount(item, weights=known.n)
-    items = int((size > 0).sum())
-    if items < 2:
-        return np.full(slots, np.nan), np.full(slots, np.nan)
-    # Rows of an item in the order in which they come inside: sums of squares grow with what came before.
-    near = slot < slots
-    item, slot, n, right = item[near], slot[near], known.n[near], known.correct[near]
-    key = item * slots + slot
-    if (key[1:] < key[:-1]).any():
-        order = np.argsort(key, kind="stable")
-        item, slot, n, right = item[order], slot[order], n[order], right[order]
-    starts = np.flatnonzero(np.diff(item, prepend=-1))
-    first = np.repeat(starts, np.diff(starts, append=len(item)))
-    before_n, before_right = (part.cumsum() - part for part in (n, right))
-    before_n, before_right = before_n - before_n[first], before_right - before_right[first]
-
-    def inside(column: FloatArray | IntArray) -> FloatArray:
-        return np.bincount(slot, weights=column, minlength=slots).cumsum()
-
-    mean = float(size.sum()) / items
+    if rows.items < 2:
+        return np.full(rows.slots, np.nan), np.full(rows.slots, np.nan)
+    inside, n, right = rows.inside, rows.n, rows.right
+    mean = rows.sizes / rows.items
     added = mean**2
-    total, used = float(size.sum()) + 3 * mean, items + 3
+    total, used = rows.sizes + 3 * mean, rows.items + 3
     m, c = inside(n) + 2 * mean, inside(right) + mean
-    mm = inside((2 * before_n + n) * n) + 2 * added
-    cc = inside((2 * before_right + right) * right) + added
-    mc = inside(before_n * right + before_right * n + n * right) + added
-    mn, cn = inside(n * size[item]) + 2 * added, inside(right * size[item]) + added
-    nn = float((size**2).sum()) + 3 * added
+    mm = inside((2 * rows.before_n + n) * n) + 2 * added
+    cc = inside((2 * rows.before_right + right) * right) + added
+    mc = inside(rows.before_n * right + rows.before_right * n + n * right) + added
+    mn, cn = inside(n * rows.size) + 2 * added, inside(right * rows.size) + added
+    nn = rows.squares + 3 * added
 
     a, s = c / m, m / total
     gain, slope = np.expm1(a - 0.5), np.exp(a - 0.5)
     squares = slope**2 * (cc - 2 * a * mc + a**2 * mm) + gain**2 * (mm - 2 * s * mn + s**2 * nn)
     squares += 2 * slope * gain * (mc - s * cn - a * mm + a * s * mn)
     error = 100 * np.sqrt(used / (used - 1) * np.maximum(squares, 0.0)) / total
-    half = t_quantile(items - 1, level) * error
+    half = t_quantile(rows.items - 1, level) * error
     return 100 * gain * s - half, 100 * gain * s + half
