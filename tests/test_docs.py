@@ -173,6 +173,7 @@ def test_every_option_that_is_named_exists() -> None:
         "--kept",
         "--file",
         "--large",
+        "--results",
     }
     known |= {"--temperature", "--strict"}
     for command in re.findall(r"^    (\w+) +\w", helped(""), flags=re.MULTILINE):

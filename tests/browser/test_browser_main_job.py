@@ -74,13 +74,16 @@ def test_browser_main_job(chromium, cold_app: str, native: Path, tmp_path: Path)
         page.get_by_role("link", name="Votes to labels").click()
         visitor.arrive("Votes to labels")
         before = maes(visitor)
+        page.get_by_text("Copy as Python").click()
+        lines = page.locator("code")
+        lines.first.wait_for()
         slider = page.locator("[data-testid=stSlider]").filter(has_text="Calibration share").locator("input")
         slider.focus()
         for share in ("6 %", "7 %", "8 %", "9 %"):
             page.keyboard.press("ArrowRight")
             page.locator("[data-testid=stSlider]").filter(has_text=share).wait_for()
-        # Its lines to copy come last.
-        page.locator("code").filter(has_text="share=0.09").first.wait_for(state="attached")
+        # Its lines to copy, once opened, stay open and come last.
+        lines.filter(has_text="share=0.09").first.wait_for()
         visitor.settle()
         after = maes(visitor)
         assert before.keys() == after.keys()
