@@ -59,8 +59,18 @@ HEADERS = {
 }
 
 
+def _preloaded() -> dict[str, str]:
+    """Header by which a browser fetches the code of figures with the page; else it would ask for it last."""
+    scripts = (Path(st.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js")
+    links = ", ".join(f"<./static/js/{script.name}>; rel=modulepreload" for script in scripts)
+    return {"Link": links} if links else {}
+
+
+PRELOADED = _preloaded()
+
+
 class SecurityHeaders:
-    """Adds HEADERS to every HTTP response."""
+    """Adds HEADERS to every HTTP response, and PRELOADED to pages."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -68,7 +78,10 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if message["status"] == 200 and headers.get("content-type", "").startswith("text/html"):
+                    headers.update(PRELOADED)
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

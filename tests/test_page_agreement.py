@@ -210,7 +210,7 @@ def test_matrix_shows_kappas_and_escapes_names() -> None:
         assert float(text) == pytest.approx(pair.kappa.value, abs=0.005)
         assert f"κ {pair.kappa.value:.3f} ({pair.kappa.low:.3f} to {pair.kappa.high:.3f})" in hover
         assert f"{pair.n:,} comparisons" in hover
-    assert [shape.line.width for shape in fig.layout.shapes] == [3, 1, 1]
+    assert [shape.line.width for shape in fig.layout.shapes] == [1, 1, 3]
     drawn = " ".join([*cells.hovertext, *(note.text for note in fig.layout.annotations)])
     assert "<img" not in drawn
     assert "&lt;img" in drawn

@@ -240,7 +240,10 @@ def test_matrix_plots_each_cell_and_escapes_names(tasks):
     place = [data[0] for data in cells.customdata].index(key)
     shown = cells.text[place].replace("<b>", "").replace("</b>", "").replace("−", "-")
     assert float(shown) == pytest.approx(found.change[0, 1].value, abs=0.0006)
-    assert [shape.line.width for shape in fig.layout.shapes].index(3) == place
+    framed = fig.layout.shapes[-1]
+    assert [shape.line.width for shape in fig.layout.shapes].count(3) == framed.line.width == 3
+    assert framed.path.startswith(f"M{cells.x[place] - 0.48},{cells.y[place] - 0.46}H")
+    assert sum(shape.path.count("M") for shape in fig.layout.shapes) == len(cells.x)
     distances = task_distances(hostile)
     apart = distance_figure(found, distances, chosen=key)
     assert list(apart.data[1].y) == [found.loss_change[i, j] for i in range(4) for j in range(4) if i != j]

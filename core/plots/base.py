@@ -236,23 +236,26 @@ class Tile:
 def add_tiles(
     fig: go.Figure, tiles: Sequence[Tile], *, size: int, text_size: int, theme: Theme, chosen: str | None
 ) -> None:
-    """Draw tiles, which scale with the page, and on them the square markers that take clicks."""
+    """Draw tiles, which scale with the page, and on them the square markers that take clicks.
+
+    Tiles of one colour are one shape: a browser takes a tenth of a second for a hundred shapes.
+    """
     colours = COLOURS[theme]
+    alike: dict[tuple[bool, str], list[Tile]] = {}
+    for tile in sorted(tiles, key=lambda tile: tile.key == chosen):
+        alike.setdefault((tile.key == chosen, tile.colour), []).append(tile)
     shapes = [
         {
-            "type": "rect",
+            "type": "path",
             "layer": "below",
-            "x0": tile.x - 0.48,
-            "x1": tile.x + 0.48,
-            "y0": tile.y - 0.46,
-            "y1": tile.y + 0.46,
-            "fillcolor": tile.colour,
-            "line": {
-                "color": colours.text if tile.key == chosen else colours.grid,
-                "width": 3 if tile.key == chosen else 1,
-            },
+            "path": "".join(
+                f"M{tile.x - 0.48},{tile.y - 0.46}H{tile.x + 0.48}V{tile.y + 0.46}H{tile.x - 0.48}Z"
+                for tile in same
+            ),
+            "fillcolor": colour,
+            "line": {"color": colours.text if mine else colours.grid, "width": 3 if mine else 1},
         }
-        for tile in tiles
+        for (mine, colour), same in alike.items()
     ]
     fig.update_layout(shapes=shapes)
     fig.add_scatter(

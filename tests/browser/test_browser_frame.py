@@ -1,6 +1,7 @@
 """The frame of the app in a real browser: deep links, the URL as state, themes, a phone, hostile names."""
 
 import ast
+import re
 import urllib.request
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
@@ -122,6 +123,21 @@ def test_browser_security_headers(app_url):
     assert "connect-src 'self'" in policy
     assert "'unsafe-eval'" not in policy
     assert "http" not in policy
+
+
+def test_browser_fetches_the_code_of_figures_with_the_page(visitor, app_url):
+    with urllib.request.urlopen(app_url) as answer:
+        link = re.fullmatch(r"<\./(static/js/PlotlyChart\.[^>]+)>; rel=modulepreload", answer.headers["Link"])
+    assert link is not None
+    with urllib.request.urlopen(f"{app_url}/{link[1]}") as answer:
+        assert "javascript" in answer.headers["Content-Type"]
+        assert "Link" not in answer.headers
+    visitor.open("/calibration")
+    visitor.page.wait_for_selector(".js-plotly-plot .main-svg")
+    begun = """(end) => performance.getEntriesByType('resource').filter((one) => one.name.endsWith(end))
+      .map((one) => one.startTime)"""
+    assert len(visitor.page.evaluate(begun, link[1])) == 1
+    assert visitor.page.evaluate(begun, link[1])[0] < visitor.page.evaluate(begun, "/_stcore/health")[0]
 
 
 def test_browser_hostile_names_are_only_text(chromium, tmp_path):
