@@ -241,7 +241,7 @@ def test_matrix_plots_each_cell_and_escapes_names(tasks):
     shown = cells.text[place].replace("<b>", "").replace("</b>", "").replace("−", "-")
     assert float(shown) == pytest.approx(found.change[0, 1].value, abs=0.0006)
     framed = fig.layout.shapes[-1]
-    assert [shape.line.width for shape in fig.layout.shapes].count(3) == framed.line.width == 3
+    assert [shape for shape in fig.layout.shapes if shape.line.width == 3] == [framed]
     assert framed.path.startswith(f"M{cells.x[place] - 0.48},{cells.y[place] - 0.46}H")
     assert sum(shape.path.count("M") for shape in fig.layout.shapes) == len(cells.x)
     distances = task_distances(hostile)
