@@ -16,7 +16,7 @@ WHOLE = "the whole page is to be drawn"
 
 
 @st.fragment
-def folded(label: str, draw: Callable[[], None], *, key: str) -> None:
+def folded(label: str, draw: Callable[[], object], *, key: str) -> None:
     """A box that is closed at first; opening it draws what is in it, and nothing else of the page.
 
     label : Markdown, so never with names from votes.
