@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from core.confidence.th_scores import th_from_rates, th_score, th_sweep
 from core.errors import InvalidOption
@@ -109,6 +110,37 @@ def test_band_covers_the_truth():
         band = th_sweep(outcomes, [0.1])
         hits.append(band.th.low[0] <= truth <= band.th.high[0])
     assert 0.90 <= np.mean(hits) <= 0.99
+
+
+def slow_band(item, confidence, right, epsilon):
+    """The band as it is defined, from each item's verdicts: all, inside, and right inside."""
+    inside = (confidence > 1 - epsilon + 1e-9) | (confidence < epsilon - 1e-9)
+    items = np.unique(item)
+    n = np.array([np.sum(item == one) for one in items], float)
+    m = np.array([np.sum(inside[item == one]) for one in items], float)
+    c = np.array([np.sum((inside & (right == 1))[item == one]) for one in items], float)
+    mean = n.mean()
+    n, m, c = (
+        np.append(each, np.multiply(more, mean))
+        for each, more in ((n, (1, 1, 1)), (m, (1, 1, 0)), (c, (1, 0, 0)))
+    )
+    a, s = c.sum() / m.sum(), m.sum() / n.sum()
+    moved = (math.exp(a - 0.5) * (c - a * m) + math.expm1(a - 0.5) * (m - s * n)) / n.sum()
+    error = 100 * math.sqrt(len(n) / (len(n) - 1) * np.sum(moved**2))
+    half = stats.t.ppf(0.975, len(items) - 1) * error
+    return 100 * math.expm1(a - 0.5) * s - half, 100 * math.expm1(a - 0.5) * s + half
+
+
+@pytest.mark.parametrize("each", [1, 4], ids=["a verdict per item", "four per item"])
+@pytest.mark.parametrize("decimals", [2, 6], ids=["whole percents", "continuous"])
+def test_band_follows_the_definition(each, decimals):
+    rng = np.random.default_rng(each * decimals)
+    item, right = np.arange(400) // each, rng.integers(0, 2, 400)
+    confidence = np.round(rng.random(400), decimals)
+    epsilons = (0.03, 0.1, 0.27, 0.49)
+    found = th_sweep(of_votes(item, confidence, right), epsilons)
+    expected = np.array([slow_band(item, confidence, right, epsilon) for epsilon in epsilons])
+    np.testing.assert_allclose(np.column_stack([found.th.low, found.th.high]), expected, rtol=1e-9)
 
 
 def test_band_holds_the_curve_and_is_absent_with_one_item():

@@ -19,9 +19,6 @@ Scale = Literal["formula", "published"]
 SCALES = {"formula": 1.0, "published": 0.5}
 """[TH] prints half of its own formula in every row of its tables; `published` is for comparing with them."""
 
-SAMPLE = 1000
-"""Confidences that are looked at before all are."""
-
 SWEEP_EPSILONS = tuple(float(step) / 100 for step in range(1, 50))
 
 
@@ -186,11 +183,10 @@ def _first_inside(confidence: FloatArray, epsilons: FloatArray) -> IntArray:
         distance = np.minimum(values, 1 - values)
         return np.where(distance > 0, np.searchsorted(epsilons - EDGE_TOLERANCE, distance, side="right"), 0)
 
-    if np.array_equal(np.rint(100 * confidence[:SAMPLE]) / 100, confidence[:SAMPLE]):
-        percent, values = np.rint(100 * confidence).astype(np.int64), np.arange(101) / 100
-        if np.array_equal(values[percent], confidence):
-            # Whole percents: a search for each of 101 values, not for each verdict.
-            return searched(values)[percent]
+    percent = np.rint(100 * confidence)
+    if np.array_equal(percent / 100, confidence):
+        # Whole percents: a search for each of 101 values, not for each verdict.
+        return searched(np.arange(101) / 100)[percent.astype(np.int64)]
     return searched(confidence)
 
 
@@ -226,7 +222,7 @@ def _rows(known: OutcomeCounts, slot: IntArray, slots: int) -> _Rows:
     sizes = np.bincount(item, weights=n)
     width = int(n.max()) + 1
     if len(sizes) == len(item) and (slots + 1) * width**2 <= len(item):
-        # A row per item and small numbers: each (slot, n, right) is counted once.
+        # A row per item and small numbers: each (slot, n, right) is counted; `records.distinct` would place rows.
         count = np.bincount((slot * width + n) * width + right, minlength=slots * width**2)
         seen = np.flatnonzero(count[: slots * width**2])
         slot, n, right, weight = seen // width**2, seen // width % width, seen % width, count[seen]

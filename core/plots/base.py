@@ -238,7 +238,7 @@ def add_tiles(
 ) -> None:
     """Draw tiles, which scale with the page, and on them the square markers that take clicks.
 
-    Tiles of one colour are one shape: a browser takes a tenth of a second for a hundred shapes.
+    Tiles of one colour are one shape, since each shape takes a browser about a third of a millisecond.
     """
     colours = COLOURS[theme]
     alike: dict[tuple[bool, str], list[Tile]] = {}
