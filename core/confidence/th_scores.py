@@ -222,7 +222,7 @@ def _rows(known: OutcomeCounts, slot: IntArray, slots: int) -> _Rows:
     sizes = np.bincount(item, weights=n)
     width = int(n.max()) + 1
     if len(sizes) == len(item) and (slots + 1) * width**2 <= len(item):
-        # A row per item and small numbers: each (slot, n, right) is counted; `records.distinct` would place rows.
+        # Each (slot, n, right) is counted; `records.distinct` would place every row too, which takes longer.
         count = np.bincount((slot * width + n) * width + right, minlength=slots * width**2)
         seen = np.flatnonzero(count[: slots * width**2])
         slot, n, right, weight = seen // width**2, seen // width % width, seen % width, count[seen]
