@@ -6,12 +6,16 @@ auto-discovery mode, in which a deep link runs its page without the navigation a
 
 import base64
 import hashlib
+import importlib
 import ipaddress
 import os
 import re
 import tomllib
 from pathlib import Path
 from typing import Any
+
+# Our matrices are small: a second BLAS thread doubles the work of a step and saves no time. NumPy asks once.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -20,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, net_util
 from streamlit.auth_util import is_authlib_installed
 
-from pages.shared import people
+from pages.shared import first_picture, people
 from pages.shared.gate import Gate
 
 REMOTE_FLAG = "APPELLATE_ALLOW_REMOTE"
@@ -59,18 +63,8 @@ HEADERS = {
 }
 
 
-def _preloaded() -> dict[str, str]:
-    """Header by which a browser fetches the code of figures with the page; else it would ask for it last."""
-    scripts = (Path(st.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js")
-    links = ", ".join(f"<./static/js/{script.name}>; rel=modulepreload" for script in scripts)
-    return {"Link": links} if links else {}
-
-
-PRELOADED = _preloaded()
-
-
 class SecurityHeaders:
-    """Adds HEADERS to every HTTP response, and PRELOADED to pages."""
+    """Adds HEADERS to every HTTP response, and to pages those of the first picture."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -81,7 +75,7 @@ class SecurityHeaders:
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
                 if message["status"] == 200 and headers.get("content-type", "").startswith("text/html"):
-                    headers.update(PRELOADED)
+                    headers.update(first_picture.HEADERS)
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
@@ -137,7 +131,14 @@ net_util.get_external_ip = lambda: None
 # The main script runs behind this launcher only.
 os.environ["APPELLATE_LAUNCHED"] = str(os.getpid())
 
+# What pages are made of, and what they compute with: loaded before the first visitor comes, who would wait.
+PAGES = Path(__file__).parent / "pages"
+for section in sorted(PAGES.glob("sections/*/*.py")):
+    importlib.import_module(".".join(section.relative_to(PAGES.parent).with_suffix("").parts))
+importlib.import_module("scipy.special")
+
 app = st.App(
-    Path(__file__).parent / "pages" / "main.py",
+    PAGES / "main.py",
+    routes=[first_picture.ROUTE],
     middleware=[Middleware(SecurityHeaders), Middleware(Gate)],
 )

@@ -12,7 +12,7 @@ from core.plots.base import COLOURS
 from core.plots.overview import grade_colour
 from core.schema import Selection
 from core.store import DatasetInfo
-from pages.shared import cached, folds, numbers, people, start, widgets
+from pages.shared import cached, first_picture, folds, numbers, people, start, widgets
 
 SECTIONS = {
     "": ("overview.py", "data.py", "collect.py"),
@@ -59,6 +59,7 @@ STYLE = """<style>
 [class*="st-key-answer-finding"] { --appellate-rule: #2f8fc4; }
 [class*="st-key-answer-warning"] { --appellate-rule: #d5762c; }
 [data-testid="stText"] { overflow-wrap: anywhere; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-ahead) { display: none; }
 .st-key-card { padding: 0.6rem 1rem; }
 [class*="st-key-word-"] [data-testid="stText"] { font-size: 1.75rem; font-weight: 700; line-height: 1.25; }
 .st-key-found [data-testid="stText"] { font-size: 1.1rem; font-weight: 500; line-height: 1.35; }
@@ -241,6 +242,8 @@ if started and os.environ.get("APPELLATE_LAUNCHED") != str(os.getpid()):
     # A server of this script alone has no security headers, and lets in everyone.
     st.text("This is a part of Appellate. Start it with: streamlit run app.py")
     st.stop()
+if started:
+    first_picture.prepare()
 role = people.visitor()
 if role is None:
     st.text(f"{st.user.get('email') or 'You'} may not come in. Ask who runs this server.")

@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 import app as launcher
 from core.importers import read
 from core.store import Store, default_path
+from pages.shared import first_picture
 from pages.shared.gate import Gate
 
 SECONDS = 0.4
@@ -42,5 +43,6 @@ def change_all_the_time() -> None:
 threading.Thread(target=change_all_the_time, daemon=True).start()
 app = st.App(
     Path(launcher.__file__).parent / "pages" / "main.py",
+    routes=[first_picture.ROUTE],
     middleware=[Middleware(launcher.SecurityHeaders), Middleware(Gate)],
 )

@@ -1,9 +1,11 @@
 """Every page through the real app (AppTest), from its first start on."""
 
+import asyncio
 import os
 import re
 import subprocess
 import sys
+import threading
 import tomllib
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 import streamlit as st
 from patience import LONG
 from readings import reading
+from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
 from core.confidence.calibration_error import calibration
@@ -18,6 +21,7 @@ from core.plots.base import COLOURS
 from core.schema import Selection
 from core.store import Store
 from core.store.vote_queries import Mark, outcomes, votes_behind
+from pages.shared import first_picture
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 TITLES = {
@@ -226,6 +230,39 @@ def test_page_and_charts_have_the_same_colours():
         assert settings["theme"][theme]["backgroundColor"] == colours.page
         assert settings["theme"][theme]["textColor"] == colours.text
         assert settings["theme"][theme]["primaryColor"] == colours.accent
+
+
+def test_what_follows_a_figure_waits_until_it_can_be_drawn(monkeypatch):
+    class Watched(threading.Event):
+        def wait(self, timeout=None):
+            found.append((self.is_set(), timeout))
+            return super().wait(timeout)
+
+    def page() -> None:
+        from pages.shared import first_picture
+
+        first_picture.rest_follows()
+
+    def says_so(visit: str) -> bytes:
+        request = Request({"type": "http", "path_params": {"visit": visit}})
+        return asyncio.run(first_picture.ROUTE.endpoint(request)).body
+
+    monkeypatch.setattr(first_picture, "PATIENCE", 0.1)
+    found: list[tuple[bool, float]] = []
+    fresh = AppTest.from_function(page)
+    fresh.run()
+    assert found == []  # a page that is not served has no browser to wait for
+    event = Watched()
+    fresh.session_state[first_picture.VISIT] = "visit", event
+    fresh.run()
+    fresh.run()
+    assert found == [(False, 0.1), (True, 0.1)]  # a browser that says nothing is waited for once
+    event.clear()
+    monkeypatch.setitem(first_picture._visits, "visit", event)
+    assert says_so("nobody") == first_picture.PIXEL
+    assert not event.is_set()
+    assert says_so("visit") == first_picture.PIXEL
+    assert event.is_set()
 
 
 def test_a_key_means_one_thing_on_every_page() -> None:

@@ -30,7 +30,7 @@ from core.plots.base import Style, Theme
 from core.records import VoteCells
 from core.schema import VOTE_LABELS, Selection
 from core.store import vote_queries as queries
-from pages.shared import cached, numbers
+from pages.shared import cached, first_picture, numbers
 from pages.shared.folds import draw_whole_page, folded
 
 if TYPE_CHECKING:
@@ -279,6 +279,7 @@ def figure(
         choose = partial(_choose_clicked, key, tuple(marks), into or key)
         clicks = {"selection_mode": "points", "on_select": choose}
     st.plotly_chart(fig, key=f"{key}-figure", theme=None, config=PLOTLY_CONFIG, alt=alt, **clicks)
+    first_picture.rest_follows()
     if into or not marks:
         return None
     chosen = select(prompt, marks, start=None, key=key, placeholder="click a mark, or choose here")

@@ -199,8 +199,8 @@ class Visitor:
 
     def figures(self) -> list[dict]:
         """Of each figure: overlapping texts, cut texts, number of entries of the legend, and of marks."""
-        if self.page.locator("[data-testid=stPlotlyChart]").count():
-            self.page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
+        if self.page.locator("[data-testid=stPlotlyChart]:visible").count():
+            self.page.locator(".js-plotly-plot:visible .main-svg").first.wait_for(state="attached")
             # Figures are drawn, and sized to what they hold, after the script rests.
             self.page.wait_for_timeout(1500)
         return self.page.evaluate(FIGURES)

@@ -10,6 +10,7 @@ import pytest
 from conftest import start_app, stop_app, visiting
 
 from core.store import Store
+from pages.shared import first_picture
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 TITLES = {
@@ -98,8 +99,8 @@ def test_browser_slider_is_in_the_url_and_filters_follow_from_page_to_page(visit
 @pytest.mark.parametrize("visitor", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True)
 def test_browser_charts_have_the_colour_of_the_page(visitor):
     visitor.open("/calibration")
-    visitor.page.wait_for_selector(".js-plotly-plot .main-svg")
-    paper = visitor.page.locator(".js-plotly-plot .main-svg").first
+    paper = visitor.page.locator(".js-plotly-plot:visible .main-svg").first
+    paper.wait_for()
     page = visitor.page.locator("[data-testid=stApp]")
     colour = "e => getComputedStyle(e).backgroundColor"
     assert paper.evaluate(colour) == page.evaluate(colour)
@@ -133,11 +134,28 @@ def test_browser_fetches_the_code_of_figures_with_the_page(visitor, app_url):
         assert "javascript" in answer.headers["Content-Type"]
         assert "Link" not in answer.headers
     visitor.open("/calibration")
-    visitor.page.wait_for_selector(".js-plotly-plot .main-svg")
+    visitor.page.locator(".js-plotly-plot:visible .main-svg").first.wait_for()
     begun = """(end) => performance.getEntriesByType('resource').filter((one) => one.name.endsWith(end))
       .map((one) => one.startTime)"""
     assert len(visitor.page.evaluate(begun, link[1])) == 1
     assert visitor.page.evaluate(begun, link[1])[0] < visitor.page.evaluate(begun, "/_stcore/health")[0]
+
+
+def test_browser_says_that_it_can_draw_figures(visitor):
+    asked = []
+    visitor.page.on("response", lambda one: asked.append(one) if first_picture.LOADED in one.url else None)
+    visitor.open("/")
+    strip = visitor.page.locator(".st-key-wide-strip .js-plotly-plot .main-svg").first
+    strip.wait_for()
+    visitor.page.locator(".st-key-wide-matrix .js-plotly-plot .main-svg").first.wait_for()
+    assert [one.headers["content-type"] for one in asked] == ["image/gif"]
+    # The figure that fetches the code is seen by nobody and takes no room.
+    ahead = visitor.page.locator(".st-key-ahead")
+    assert ahead.count() == 1
+    assert not ahead.is_visible()
+    visitor.page.get_by_role("link", name="Calibration").click()
+    visitor.arrive("Calibration")
+    assert len(asked) == 1
 
 
 def test_browser_hostile_names_are_only_text(chromium, tmp_path):
@@ -173,7 +191,7 @@ def test_browser_hostile_names_are_only_text(chromium, tmp_path):
             visitor.page.wait_for_selector(".st-key-bin-behind")
             visitor.page.locator("path.point").first.hover(force=True)
             visitor.page.wait_for_selector(".hoverlayer text")
-            assert "<img src=" in visitor.page.locator(".hoverlayer").first.text_content()
+            assert "<img src=" in visitor.page.locator(".hoverlayer:has(text)").first.text_content()
             assert visitor.page.locator("img[src*=invalid], a[href*=invalid]").count() == 0
     finally:
         stop_app(server)
