@@ -390,11 +390,14 @@ def agreements(rng: np.random.Generator) -> Iterator[Rival]:
 
 
 CHILD = """
-import resource, sys, time
+import sys, time
 start = time.perf_counter()
 {work}
-print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+taken = time.perf_counter() - start
+most = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(taken, int(most.split()[1]) / 1024)
 """
+# The most of `resource.getrusage` begins with what the parent held when it started the child.
 PANDAS = "import pandas\nstart = time.perf_counter()\npandas.read_csv({file!r})"
 LOAD = """from pathlib import Path
 from core.importers import read
