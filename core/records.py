@@ -7,7 +7,7 @@ all records of one selection share, so that judges can be matched; an item is th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -99,24 +99,26 @@ def counted_keys(key: IntArray, kinds: int, rows: IntArray | None = None) -> tup
 _GRID = 10_000
 
 
-def value_codes(parts: Sequence[FloatArray]) -> tuple[list[IntArray], FloatArray]:
+def value_codes(parts: Iterable[FloatArray]) -> tuple[list[NDArray[Any]], FloatArray]:
     """Codes of the numbers of each part among all distinct ones in their order, NaN last; and those."""
     # Stated confidences have few decimals: looking them up takes a tenth of the time of sorting them.
-    number, found = np.full(_GRID + 2, np.nan), []
+    number, parts = np.full(_GRID + 2, np.nan), iter(parts)
+    found: list[NDArray[np.uint16]] = []
     for values in parts:
         scaled = np.rint(np.nan_to_num(values * _GRID, nan=_GRID + 1))
         code = np.clip(scaled, 0, _GRID + 1).astype(np.uint16)
         fresh = np.isnan(number[code])
         number[code[fresh]] = values[fresh]
         if not np.array_equal(number[code], values, equal_nan=True):
-            number, codes = np.unique(np.concatenate(parts), return_inverse=True)
-            return np.split(codes, np.cumsum([len(part) for part in parts])[:-1]), number
+            every = [*(number[one] for one in found), values, *parts]
+            number, codes = np.unique(np.concatenate(every), return_inverse=True)
+            return np.split(codes, np.cumsum([len(part) for part in every])[:-1]), number
         found.append(code)
     seen = np.zeros(_GRID + 2, np.bool_)
     for code in found:
         seen[code] = True
-    rank = np.cumsum(seen) - 1
-    return [rank[code] for code in found], number[seen]
+    rank = np.maximum(np.cumsum(seen), 1) - 1
+    return [rank.astype(np.uint16)[code] for code in found], number[seen]
 
 
 def kept_rows(record: Any, keep: BoolArray | IntArray | slice) -> dict[str, Any]:

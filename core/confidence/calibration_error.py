@@ -285,23 +285,24 @@ def ece_interval(
 def _absolute_interval(
     known: OutcomeCounts,
     index: IntArray,
-    drawn: tuple[IntArray, FloatArray],
+    resampled: tuple[IntArray, FloatArray],
     *,
     rng: np.random.Generator,
     bins: int,
     level: float,
 ) -> Estimate:
-    """Σ|gap| over the bins of `index`, from the items that were `drawn` (`intervals.resample_items`)."""
-    group, weights = drawn
+    """Σ|gap| over the bins of `index`, from the items as `intervals.resample_items` drew them."""
+    group, weights = resampled
     groups, total = weights.shape[1], float(known.n.sum())
-    drawn_n = weights @ np.bincount(group, weights=known.n, minlength=groups)
     signed = known.correct - known.n * known.confidence
     gaps, n, correct = (
         np.bincount(group * bins + index, weights=column, minlength=groups * bins).reshape(groups, bins)
         for column in (signed, known.n, known.correct)
     )
     gap = gaps.sum(axis=0) / total
-    noise = weights @ gaps / drawn_n[:, None] - gap
+    # One product for the gaps and for how many verdicts were drawn: the draws are read once.
+    drawn = weights @ np.column_stack([gaps, n.sum(axis=1)])
+    noise = drawn[:, :-1] / drawn[:, -1:] - gap
     least = _least_variance(n.astype(np.float64), correct.astype(np.float64)) / total**2
     lacking = np.maximum(least - noise.var(axis=0), 0)
     noise += rng.standard_normal(noise.shape) * np.sqrt(lacking)

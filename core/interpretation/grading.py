@@ -146,11 +146,12 @@ def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str])
     """
 
     def closeness(pair: JudgePair) -> tuple[bool, int]:
-        return not humans.isdisjoint({pair.judge_1, pair.judge_2} - {judge}), pair.n
+        return (pair.judge_2 if pair.judge_1 == judge else pair.judge_1) in humans, pair.n
 
     shared = [pair for pair in agreed.of(judge) if pair.n] if judge in agreed.judges else []
-    closest = max(map(closeness, shared), default=None)
-    level = [pair for pair in shared if closeness(pair) == closest]
+    near = [closeness(pair) for pair in shared]
+    closest = max(near, default=None)
+    level = [pair for pair, one in zip(shared, near, strict=True) if one == closest]
     by_kappa = sorted(
         ((pair.kappa.value, place) for place, pair in enumerate(level) if pair.kappa is not None)
     )

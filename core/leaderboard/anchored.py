@@ -203,8 +203,8 @@ def board(
         low, high = limits(p, error, level=level)
         columns[f"se_p{suffix}"] = error.tolist()
         columns[f"se_elo{suffix}"] = (ELO_PER_NAT / (p * (1 - p)) * error).tolist()
-        columns[f"p{suffix}"] = Estimates(p, low, high, n, level)
-        columns[f"elo{suffix}"] = Estimates(elo, elo_of_p(low), elo_of_p(high), n, level)
+        columns[f"p{suffix}"] = list(Estimates(p, low, high, n, level))
+        columns[f"elo{suffix}"] = list(Estimates(elo, elo_of_p(low), elo_of_p(high), n, level))
     # Equal scores stand in alphabetical order, so that the board never depends on the order of rows.
     order = sorted(range(len(codes)), key=lambda row: (-round(float(elo[row]), 9), pairs.models[codes[row]]))
     # Tiers rank models, whatever the pool and κ: they use the observed variance alone.

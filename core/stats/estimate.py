@@ -102,7 +102,9 @@ class Estimates:
         return Estimate(value, low, high, n=int(n), level=self.level)
 
     def __iter__(self) -> Iterator[Estimate]:
-        return (self[place] for place in range(len(self)))
+        n = self.n.tolist() if isinstance(self.n, np.ndarray) else [int(self.n)] * len(self)
+        ends = zip(self.value.tolist(), self.low.tolist(), self.high.tolist(), n, strict=True)
+        return (Estimate(value, low, high, n=n, level=self.level) for value, low, high, n in ends)
 
 
 def flat(result: Any, *, names: Sequence[str] | None = None, without: Sequence[str] = ()) -> dict[str, Any]:

@@ -31,6 +31,8 @@ Params = Sequence[Any] | Mapping[str, Any] | None
 
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """DuckDB fetches what it thinks a file needs from the network unless these are off."""
+FRUGAL = {"allocator_flush_threshold": "1MB", "allocator_bulk_deallocation_flush_threshold": "1MB"}
+"""DuckDB gives back what a statement needed; else a server keeps hundreds of megabytes for the next."""
 
 UNWRITABLE = (
     duckdb.IOException,
@@ -61,6 +63,10 @@ class Snapshot:
     def query(self, sql: str, params: Params = None) -> pa.Table:
         """Run one statement. Text goes in `params`, never in `sql`."""
         return self._cursor.sql(sql, params=params).to_arrow_table()
+
+    def batches(self, sql: str, params: Params = None) -> pa.RecordBatchReader:
+        """Run one statement whose rows come one part after another, for more than should be held at once."""
+        return self._cursor.sql(sql, params=params).to_arrow_reader()
 
     def rows(self, sql: str, params: Params = None) -> list[tuple[Any, ...]]:
         """Run one statement that gives few rows."""
@@ -308,7 +314,7 @@ def _connect(place: Path | None, *, read_only: bool) -> tuple[duckdb.DuckDBPyCon
         if place is not None and damage.is_unreadable_log(place):
             unread = f"{damage.log_of(place)} cannot be read; changes that are only in it are not seen here"
             notes = (unread if read_only else damage.set_aside(place),)
-        config = OFFLINE | ({"access_mode": "read_only"} if read_only else {})
+        config = OFFLINE | FRUGAL | ({"access_mode": "read_only"} if read_only else {})
         name = ":memory:" if place is None else str(place)
         try:
             return duckdb.connect(name, config=config), notes

@@ -35,7 +35,7 @@ def pair_scores(
     names, code = _model_codes(store, table)
     found: dict[str | None, PairScores] = {
         judge: _pair_scores(table.slice(rows.start, rows.stop - rows.start), codes, names, code)
-        for judge, rows in by_judge(table, selected.judges).items()
+        for judge, rows in by_judge(ints(table, "judge"), selected.judges).items()
     }
     if pooled:
         found[None] = _pair_scores(_together(table), codes, names, code)
@@ -66,10 +66,16 @@ def panel_scores(store: Snapshot, selection: Selection, panels: Sequence[Panel])
 
 
 def _together(table: pa.Table) -> pa.Table:
-    """Sums by order of all judges of a table."""
-    added = [(f"{what}{k}_", "sum") for what in "snt" for k in range(3)]
-    summed = table.group_by(["low", "high", "item"]).aggregate(added)
-    return summed.rename_columns([name.removesuffix("_sum") for name in summed.column_names])
+    """Sums by order of all judges of a table, in the order of models and items."""
+    import pyarrow as pa
+
+    low, high, item = (ints(table, name) for name in ("low", "high", "item"))
+    key = (low * (high.max(initial=0) + 1) + high) * (item.max(initial=0) + 1) + item
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    summed = {"low": low[first], "high": high[first], "item": item[first]}
+    for name in (f"{what}{k}_" for what in "snt" for k in range(3)):
+        summed[name] = np.bincount(place, ints(table, name)).astype(np.int64)
+    return pa.table(summed)
 
 
 def _sums_by_order(store: Snapshot, selected: Scope) -> pa.Table:

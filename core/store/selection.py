@@ -8,7 +8,7 @@ SQL keeps to what DuckDB, PostgreSQL, ClickHouse and Spark share: no `any_value`
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from ..errors import NoUsableVotes, UnknownName
-from ..records import NO_GOLD, NO_SIDE, FloatArray, IntArray
+from ..records import NO_GOLD, NO_SIDE, IntArray
 from ..schema import FORMS, Kind, Selection, perturbed
 from .cells import CELLS, Cell
 from .schema import CODES, LAYOUTS, decode
@@ -382,32 +382,45 @@ def fetch(
     with store.snapshot() as moment:
         selected = scope(moment, selection, kind)
         codes = dense_codes(moment, selected, selection)
-        found = moment.query(selected.sql(template, **parts), selected.params)
-    return per_judge(found, codes, selected.judges, record)
+        told = moment.batches(selected.sql(template, **parts), selected.params)
+        return per_judge(told, codes, selected.judges, record)
 
 
 def per_judge(
-    table: pa.Table, codes: Codes, judges: dict[int, str], record: Callable[..., R]
+    told: pa.RecordBatchReader, codes: Codes, judges: dict[int, str], record: Callable[..., R]
 ) -> dict[str, R]:
-    """A record of each judge's rows of a table that is ordered by judge; see `fetch`."""
+    """A record of each judge's rows, which come ordered by judge; see `fetch`."""
+    columns: dict[str, list[Any]] = {name: [] for name in told.schema.names}
+    # What is kept of a part is a copy, so that no more than one part is held.
+    for batch in told:
+        for name, parts in columns.items():
+            parts.append(_kept(batch[name]))
     arrays: dict[str, Any] = {}
     shared: dict[str, tuple[str, ...]] = {}
-    for column in table.column_names:
-        name = column.removesuffix("_")
-        if str(table[column].type) == "string":
-            shared[PLURALS[name]], arrays[name] = coded(table, column)
-        elif str(table[column].type) == "double":
-            arrays[name] = floats(table, column)
+    for column in told.schema.names:
+        name, parts = column.removesuffix("_"), columns.pop(column)
+        if str(told.schema.field(column).type) == "string":
+            shared[PLURALS[name]], arrays[name] = coded(parts)
         else:
-            arrays[name] = ints(table, column)
+            arrays[name] = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
     for name in ("comparison", "item"):
         if name in arrays:
             arrays[name] = getattr(codes, name)[arrays[name]]
-    del arrays["judge"]
+    rows = by_judge(arrays.pop("judge"), judges)
     return {
-        judge: record(**shared, **{name: values[rows] for name, values in arrays.items()})
-        for judge, rows in by_judge(table, judges).items()
+        judge: record(**shared, **{name: values[own] for name, values in arrays.items()})
+        for judge, own in rows.items()
     }
+
+
+def _kept(column: pa.Array) -> Any:
+    """Whole numbers, numbers (null is NaN), or texts by their codes (null is "")."""
+    import pyarrow.compute as pc
+
+    if str(column.type) == "string":
+        return pc.fill_null(column, "").dictionary_encode()
+    kind = np.float64 if str(column.type) == "double" else np.int64
+    return column.to_numpy(zero_copy_only=False).astype(kind)
 
 
 def ints(table: pa.Table, column: str) -> IntArray:
@@ -415,26 +428,20 @@ def ints(table: pa.Table, column: str) -> IntArray:
     return found
 
 
-def floats(table: pa.Table, column: str) -> FloatArray:
-    """Null becomes NaN."""
-    found: FloatArray = table[column].to_numpy().astype(np.float64, copy=False)
-    return found
-
-
-def by_judge(table: pa.Table, names: dict[int, str]) -> dict[str, slice]:
-    """Slices of a table that is ordered by judge id, in the order of the judges' names."""
-    ids = ints(table, "judge")
+def by_judge(ids: IntArray, names: dict[int, str]) -> dict[str, slice]:
+    """Slices of rows that are ordered by judge id, in the order of the judges' names."""
     starts = np.flatnonzero(np.diff(ids, prepend=-1))
-    ends = np.append(starts, table.num_rows)[1:]
+    ends = np.append(starts, len(ids))[1:]
     found = {names[int(ids[a])]: slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
     return dict(sorted(found.items()))
 
 
-def coded(table: pa.Table, column: str) -> tuple[tuple[str, ...], IntArray]:
-    """Distinct texts of a column in order, and the code of each row among them; null is ""."""
-    import pyarrow.compute as pc
+def coded(parts: Sequence[pa.DictionaryArray]) -> tuple[tuple[str, ...], IntArray]:
+    """Distinct texts of the parts of a column in order, and the code of each row among them."""
+    import pyarrow as pa
 
-    encoded = pc.fill_null(table[column], "").combine_chunks().dictionary_encode()
+    texts = pa.dictionary(pa.int32(), pa.string())
+    encoded = pa.chunked_array(parts, type=texts).unify_dictionaries().combine_chunks()
     names = encoded.dictionary.to_pylist()
     order = sorted(range(len(names)), key=names.__getitem__)
     code = np.empty(len(names), dtype=np.int64)

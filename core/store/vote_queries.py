@@ -8,11 +8,13 @@ selected; those of scores and rankings, if none of these is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import (
@@ -50,6 +52,7 @@ from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
 from .selection import (
     BOTH_ORDERS,
     TOLD,
+    Scope,
     at_one_moment,
     by_judge,
     check_column,
@@ -164,7 +167,7 @@ def vote_counts_by(store: Snapshot, selection: Selection, column: str) -> dict[s
     bounds = [*np.flatnonzero(np.diff(place, prepend=-1)).tolist(), len(place)] if len(place) else []
     return {
         str(names[start].as_py()): per_judge(
-            table.slice(start, end - start), codes, selected.judges, VoteCounts
+            table.slice(start, end - start).to_reader(), codes, selected.judges, VoteCounts
         )
         for start, end in pairwise(bounds)
     }
@@ -191,7 +194,7 @@ def outputs(store: Snapshot, selection: Selection) -> dict[str, OutputCounts]:
     arrays = {name.removesuffix("_"): ints(table, name) for name in table.column_names if name != "judge"}
     return {
         judge: OutputCounts(**{name: values[rows] for name, values in arrays.items()})
-        for judge, rows in by_judge(table, selected.judges).items()
+        for judge, rows in by_judge(ints(table, "judge"), selected.judges).items()
     }
 
 
@@ -311,7 +314,7 @@ def outcomes(
     right = "case when x.verdict = g.gold then 1 else 0 end"
     found = _by_confidence(store, selection, told, about="item", kinds=right, most=2)
     return {
-        judge: OutcomeCounts(item=item, confidence=confidence, n=n.sum(axis=1), correct=n[:, 1])
+        judge: OutcomeCounts(item=item, confidence=confidence, n=n.sum(axis=1), correct=n[:, 1].copy())
         for judge, (item, confidence, n) in found.items()
     }
 
@@ -339,39 +342,14 @@ def _by_confidence(
     Returns per judge the code of what it is about, the confidence (NaN last), and how many of each kind,
     (rows, most), in the order of the first two.
     """
+    listed = f"select x.judge, {about} as about, x.stated, {kinds} as kind from {told}"
     with store.snapshot() as moment:
         selected = scope(moment, selection)
-        codes = dense_codes(moment, selected, selection)
-        listed = f"select x.judge, {about} as about, x.stated, {kinds} as kind from {told}"
-        if moment.others is None:
-            table = moment.query(selected.sql(listed), selected.params)
-        else:
-            # Another engine counts, one row per judge and item; here that costs ten times what reading does.
-            each = ", ".join(f"count_if(y.kind = {kind})::bigint as n{kind}" for kind in range(most))
-            cell = " || ' ' || ".join(
-                ["coalesce(z.stated::varchar, '')", *(f"z.n{kind}::varchar" for kind in range(most))]
-            )
-            packed = f"""
-                select z.judge, z.about, string_agg({cell}, ';') as cells from (
-                    select y.judge, y.about, y.stated, {each} from ({listed}) y
-                    group by y.judge, y.about, y.stated) z
-                group by z.judge, z.about order by z.judge, z.about"""
-            table = _unpacked(moment.query(selected.sql(packed), selected.params), most)
-    # Batches keep to memory that is there already: fresh pages for ten million rows cost more than the work.
-    batches = table.to_batches()
-    stated, value = value_codes([batch["stated"].to_numpy(zero_copy_only=False) for batch in batches])
-    place, number = getattr(codes, about), sorted(selected.judges)
-    rank = np.zeros(number[-1] + 1, dtype=np.int64)
-    rank[number] = np.arange(len(number))
-    places, key = int(place.max()) + 1, np.empty(table.num_rows, np.int64)
-    rows, start = np.ones(table.num_rows, np.int64) if "rows" in table.column_names else None, 0
-    for batch, code in zip(batches, stated, strict=True):
-        part = slice(start, start := start + len(code))
-        one = rank[batch["judge"].to_numpy()] * places + place[batch["about"].to_numpy()]
-        key[part] = (one * len(value) + code) * most + batch["kind"].to_numpy()
-        if rows is not None:
-            rows[part] = batch["rows"].to_numpy()
-    cells, n = counted_keys(key, most, rows)
+        place, number = getattr(dense_codes(moment, selected, selection), about), sorted(selected.judges)
+        places, rank = int(place.max()) + 1, np.zeros(number[-1] + 1, dtype=np.int64)
+        rank[number] = np.arange(len(number))
+        key, times, value = _keys(_told(moment, selected, listed, most), rank, place, most)
+    cells, n = counted_keys(key, most, times)
     at, code = np.divmod(cells, len(value))
     bounds = np.searchsorted(at, np.arange(len(number) + 1) * places).tolist()
     found = {
@@ -380,6 +358,55 @@ def _by_confidence(
         if end > start
     }
     return dict(sorted(found.items()))
+
+
+def _keys(
+    told: pa.RecordBatchReader, rank: IntArray, place: IntArray, most: int
+) -> tuple[IntArray, IntArray | None, FloatArray]:
+    """((judge · places + about) · confidences + confidence) · most + kind of each row that is told.
+
+    Also how many each stands for, if that is told, and the confidences. Ten million rows are not held: what
+    stays of each is a number and a code.
+    """
+    keys: list[IntArray] = []
+    kinds: list[NDArray[np.uint8]] = []
+    times: list[IntArray] = []
+    places = int(place.max()) + 1
+
+    def stated() -> Iterator[FloatArray]:
+        for batch in told:
+            keys.append(rank[batch["judge"].to_numpy()] * places + place[batch["about"].to_numpy()])
+            kinds.append(batch["kind"].to_numpy().astype(np.uint8))
+            if "rows" in batch.schema.names:
+                times.append(batch["rows"].to_numpy())
+            yield batch["stated"].to_numpy(zero_copy_only=False)
+
+    codes, value = value_codes(stated())
+    for key, code, kind in zip(keys, codes, kinds, strict=True):
+        key *= len(value)
+        key += code
+        key *= most
+        key += kind
+    key = np.concatenate(keys) if keys else np.empty(0, np.int64)
+    return key, np.concatenate(times) if times else None, value
+
+
+def _told(moment: Snapshot, selected: Scope, listed: str, most: int) -> pa.RecordBatchReader:
+    """Rows of judge, about, stated and kind; of another engine with how many there are of each."""
+    if moment.others is None:
+        return moment.batches(selected.sql(listed), selected.params)
+    # Another engine counts, one row per judge and item; here that costs ten times what reading does.
+    each = ", ".join(f"count_if(y.kind = {kind})::bigint as n{kind}" for kind in range(most))
+    cell = " || ' ' || ".join(
+        ["coalesce(z.stated::varchar, '')", *(f"z.n{kind}::varchar" for kind in range(most))]
+    )
+    packed = f"""
+        select z.judge, z.about, string_agg({cell}, ';') as cells from (
+            select y.judge, y.about, y.stated, {each} from ({listed}) y
+            group by y.judge, y.about, y.stated) z
+        group by z.judge, z.about order by z.judge, z.about"""
+    table = _unpacked(moment.query(selected.sql(packed), selected.params), most)
+    return table.to_reader()
 
 
 def _unpacked(table: pa.Table, most: int) -> pa.Table:

@@ -292,8 +292,8 @@ class PostgreSQL(Engine):
 
         self._connection = dbapi.connect(_signed(url), autocommit=True)
         self._execute("set jit = off")
-        # Two columns of a join are taken for independent and one row for expected, and a loop over millions of
-        # rows for cheap: one statement then ran for 40 minutes. Hashes cost little more where rows are few.
+        # Two columns of a join are taken for independent, so one row is expected and a loop over millions
+        # thought cheap: one statement then ran for 40 minutes. Hashes cost little more where rows are few.
         self._execute("set enable_nestloop = off")
         self._execute("set application_name = 'appellate'")
 

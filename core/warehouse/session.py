@@ -111,6 +111,10 @@ class Warehouse(Snapshot):
                 self._held += found.nbytes
             return self._answers[key]
 
+    def batches(self, sql: str, params: Params = None) -> pa.RecordBatchReader:
+        """The same in parts."""
+        return self.query(sql, params).to_reader()
+
     def rows(self, sql: str, params: Params = None) -> list[tuple[Any, ...]]:
         """Run one statement of the store that gives few rows."""
         found = self.query(sql, params)

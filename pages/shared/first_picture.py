@@ -15,10 +15,11 @@ from threading import Event
 from weakref import WeakValueDictionary
 
 import streamlit as st
-from plotly import graph_objects as go
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+
+from core.plots.base import figure
 
 PATIENCE = 1.5
 """Seconds after which the rest is sent to a browser that says nothing."""
@@ -47,7 +48,7 @@ def prepare() -> None:
         st.session_state[VISIT] = name, event
         _visits[name] = event
     image = {"source": f"{LOADED}/{st.session_state[VISIT][0]}.gif", "sizex": 1, "sizey": 1}
-    fig = go.Figure(layout={"width": 20, "height": 20, "images": [image]})
+    fig = figure("", "", height=20).update_layout(images=[image])
     with st.container(key="ahead"):
         st.plotly_chart(fig, key="ahead-figure", theme=None, config={"staticPlot": True})
 
