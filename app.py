@@ -74,7 +74,9 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
-                if message["status"] == 200 and headers.get("content-type", "").startswith("text/html"):
+                page = message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
+                # A report that is downloaded is HTML too.
+                if page and "content-disposition" not in headers:
                     headers.update(first_picture.HEADERS)
             await send(message)
 

@@ -15,6 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+# Our matrices are small: a second BLAS thread doubles the work of a step and saves no time. NumPy asks once.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from . import __version__
 from .errors import AppellateError, InvalidOption, NoUsableVotes
 from .files import Progress, is_text, part_of, shown_name, shown_progress, write_report, written_whole

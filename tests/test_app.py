@@ -1,6 +1,5 @@
 """Every page through the real app (AppTest), from its first start on."""
 
-import asyncio
 import os
 import re
 import subprocess
@@ -245,7 +244,7 @@ def test_what_follows_a_figure_waits_until_it_can_be_drawn(monkeypatch):
 
     def says_so(visit: str) -> bytes:
         request = Request({"type": "http", "path_params": {"visit": visit}})
-        return asyncio.run(first_picture.ROUTE.endpoint(request)).body
+        return first_picture.ROUTE.endpoint(request).body
 
     monkeypatch.setattr(first_picture, "PATIENCE", 0.1)
     found: list[tuple[bool, float]] = []

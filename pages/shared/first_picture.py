@@ -61,7 +61,7 @@ def rest_follows() -> None:
         event.set()
 
 
-async def _loaded(request: Request) -> Response:
+def _loaded(request: Request) -> Response:
     if event := _visits.get(request.path_params["visit"]):
         event.set()
     return Response(PIXEL, media_type="image/gif", headers={"Cache-Control": "no-store"})
