@@ -112,10 +112,11 @@ def key_presses(store: Path, *, what: str = "", repeats: int = 9) -> list[Row | 
         _press(bare, "ArrowLeft", "Bins")
         for name, (path, slider) in SLIDERS.items():
             page = _opened(browser, f"{ours}/{path}")
-            _press(page, "ArrowRight", slider)
+            # From 10 bins to 9 and back: 11 group confidences in steps of .05 as 10 do.
+            _press(page, "ArrowLeft", slider)
             mine, other = [], []
             for turn in range(repeats):
-                key = "ArrowRight" if turn % 2 else "ArrowLeft"
+                key = "ArrowLeft" if turn % 2 else "ArrowRight"
                 mine.append(_press(page, key, slider))
                 other.append(_press(bare, key, "Bins"))
             page.close()

@@ -402,7 +402,8 @@ def per_judge(
         if str(told.schema.field(column).type) == "string":
             shared[PLURALS[name]], arrays[name] = coded(parts)
         else:
-            arrays[name] = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+            kind = np.float64 if str(told.schema.field(column).type) == "double" else np.int64
+            arrays[name] = np.concatenate([np.empty(0, kind), *parts], dtype=kind, casting="unsafe")
     for name in ("comparison", "item"):
         if name in arrays:
             arrays[name] = getattr(codes, name)[arrays[name]]
@@ -419,8 +420,7 @@ def _kept(column: pa.Array) -> Any:
 
     if str(column.type) == "string":
         return pc.fill_null(column, "").dictionary_encode()
-    kind = np.float64 if str(column.type) == "double" else np.int64
-    return column.to_numpy(zero_copy_only=False).astype(kind)
+    return np.array(column.to_numpy(zero_copy_only=False))
 
 
 def ints(table: pa.Table, column: str) -> IntArray:
