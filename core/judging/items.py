@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidOption, NoUsableVotes, UnreadableFile
-from ..schema import Selection
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -289,31 +288,27 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
 
     Raises NoUsableVotes if none has.
     """
-    from ..store.export import judgements
+    from ..store.export import with_texts
 
-    with store.snapshot() as moment:
-        votes = judgements(moment, Selection(datasets=(dataset,)), "votes")
     names = ("item_id", "model_a", "model_b", "prompt", "response_a", "response_b", "gold", "category")
-    found: dict[tuple[str, str, str], Item] = {}
-    if "perturbation" in votes.column_names:
-        votes = votes.filter(votes["perturbation"].is_null())
-    for row in votes.select(names).to_pylist():
-        key = (row["item_id"], row["model_a"], row["model_b"])
-        if key not in found and all(row[name] for name in ("prompt", *PAIR)):
-            found[key] = Item(
-                item_id=row["item_id"],
-                prompt=row["prompt"],
-                responses=(row["response_a"], row["response_b"]),
-                models=(row["model_a"], row["model_b"]),
-                gold=row["gold"],
-                category=row["category"],
-            )
+    with store.snapshot() as moment:
+        found = with_texts(moment, dataset).select(names).to_pylist()
     if not found:
         raise NoUsableVotes(
             f"The votes of {dataset} carry no texts: collecting votes on them needs prompt, response_a and "
             "response_b"
         )
-    return tuple(found.values())
+    return tuple(
+        Item(
+            item_id=row["item_id"],
+            prompt=row["prompt"],
+            responses=(row["response_a"], row["response_b"]),
+            models=(row["model_a"], row["model_b"]),
+            gold=row["gold"],
+            category=row["category"],
+        )
+        for row in found
+    )
 
 
 def _repeated(keys: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:

@@ -46,6 +46,18 @@ def judgements(store: Snapshot, selection: Selection, kind: Kind) -> pa.Table:
     return _perturbations_apart(found)
 
 
+def with_texts(store: Snapshot, dataset: str) -> pa.Table:
+    """The first vote of each comparison with a prompt and both responses; none on perturbed items."""
+    selected = scope(store, Selection(datasets=(dataset,), gold="given"), "votes")
+    texts = " ".join(
+        f"join texts {name} on {name}.id = d.{name} and {name}.text <> ''"
+        for name in ("prompt", "response_a", "response_b")
+    )
+    first = f"""select min(v.id) from votes v join details d on d.vote = v.id {texts}
+                where {selected.filter} group by v.comparison"""
+    return listed(store, selected, f"{selected.filter} and v.id in ({first})")
+
+
 def _perturbations_apart(table: pa.Table) -> pa.Table:
     """Judges under their own names, the change that they saw in a column, as files have it."""
     import pyarrow as pa
