@@ -121,9 +121,7 @@ people.check_configuration(secrets(), os.environ)
 if people.sign_in() and not is_authlib_installed():
     raise SystemExit("Sign-in needs the package Authlib: pip install 'Authlib>=1.3.2'")
 refuse_open_network(
-    config.get_option("server.address"),
-    sign_in=people.sign_in(),
-    allowed=os.environ.get(REMOTE_FLAG) == "1",
+    config.get_option("server.address"), sign_in=people.sign_in(), allowed=os.environ.get(REMOTE_FLAG) == "1"
 )
 
 # Asked by a foreign page, Streamlit would ask another host for this machine's address to compare the page's
@@ -140,7 +138,5 @@ for section in sorted(PAGES.glob("sections/*/*.py")):
 importlib.import_module("scipy.special")
 
 app = st.App(
-    PAGES / "main.py",
-    routes=[first_picture.ROUTE],
-    middleware=[Middleware(SecurityHeaders), Middleware(Gate)],
+    PAGES / "main.py", routes=[first_picture.ROUTE], middleware=[Middleware(SecurityHeaders), Middleware(Gate)]
 )

@@ -22,9 +22,7 @@ FEW = 9_984
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--votes", type=int, default=1_000_000, help="votes of the simulated store")
     parser.add_argument("--judges", type=int, default=1, help="judges who share them; one is timed")
@@ -61,9 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         elif part == "scale":
             with tempfile.TemporaryDirectory() as folder:
                 large, small = (browser.random_store(Path(folder), n, judges=4) for n in (options.large, FEW))
-                found += browser.key_presses(
-                    large, what=f", {options.large:,} votes", repeats=options.repeats
-                )
+                found += browser.key_presses(large, what=f", {options.large:,} votes", repeats=options.repeats)
                 found += browser.pages_at_scale(large, small, repeats=min(options.repeats, 3))
         elif part == "rivals":
             beside = rivals.run(options.large)

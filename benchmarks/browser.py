@@ -180,10 +180,7 @@ def first_pictures(store: Path, *, what: str, repeats: int = 3) -> list[Row | Sk
 
 def pages_at_scale(large: Path, small: Path, *, repeats: int = 3) -> list[Row | Skipped]:
     """From a page's address to its first picture on its first visit: a large store beside a small one."""
-    sides = [
-        {row.what: row for row in first_pictures(store, what=PAIRED, repeats=repeats)}
-        for store in (large, small)
-    ]
+    sides = [{row.what: row for row in first_pictures(store, what=PAIRED, repeats=repeats)} for store in (large, small)]
     found: list[Row | Skipped] = []
     for what, mine in sides[0].items():
         other = sides[1].get(what)

@@ -67,16 +67,12 @@ def summary(found: Found) -> str:
     lines = ["| rule | votes | saved | MAE | added MAE | worst added |", "|---|--:|--:|--:|--:|--:|"]
     for key in SUMMARY:
         rows = [result.rows[key] for result in found.values()]
-        votes, saved, mae = (
-            float(np.mean([getattr(row, name) for row in rows])) for name in ("votes", "saved", "mae")
-        )
+        votes, saved, mae = (float(np.mean([getattr(row, name) for row in rows])) for name in ("votes", "saved", "mae"))
         added = float(np.mean([row.added.value for row in rows]))
         worst = max(row.added.value for row in rows)
         name = rows[0].name
         name = f"**{name}**" if key.startswith("planner") else name
-        lines.append(
-            f"| {name} | {votes:.2f} | {saved:.1%} | {mae:.4f} | {_signed(added)} | {_signed(worst)} |"
-        )
+        lines.append(f"| {name} | {votes:.2f} | {saved:.1%} | {mae:.4f} | {_signed(added)} | {_signed(worst)} |")
     return "\n".join(lines)
 
 
@@ -90,9 +86,7 @@ def _added(row: TrialRow) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("votes", nargs="?", type=Path, default=VOTES)
     found = trials(parser.parse_args().votes)
     one = next(iter(found.values()))

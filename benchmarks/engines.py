@@ -185,8 +185,7 @@ def _wide(table: pa.Table) -> pa.Table:
     """The votes as a table of an engine: no column that is empty throughout."""
     kept = [name for name in table.column_names if table[name].null_count < len(table)]
     plain = [
-        table[name].cast(pa.string()) if pa.types.is_dictionary(table[name].type) else table[name]
-        for name in kept
+        table[name].cast(pa.string()) if pa.types.is_dictionary(table[name].type) else table[name] for name in kept
     ]
     return pa.table(plain, names=kept)
 

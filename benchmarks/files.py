@@ -28,9 +28,7 @@ def rows(path: Path = VOTES, *, repeats: int = 5) -> list[Row | Skipped]:
     with tempfile.TemporaryDirectory() as folder, Store.open(None) as store:
         # A store on disk, as the app has it; each run loads into a new one.
         places = (Path(folder) / f"{turn}.duckdb" for turn in range(10_000))
-        loaded = in_turns(
-            lambda: _load(path, next(places)), lambda: alternatives.read_csv(path), repeats=repeats
-        )
+        loaded = in_turns(lambda: _load(path, next(places)), lambda: alternatives.read_csv(path), repeats=repeats)
         for reading in read([(path.name, path)], ReadOptions()):
             store.load(reading)
         out = Path(folder)
@@ -77,13 +75,9 @@ def importing(*, repeats: int = 9) -> Row:
 
 
 def _import(modules: tuple[str, ...]) -> float:
-    code = (
-        f"import time; t = time.perf_counter(); import {', '.join(modules)}; print(time.perf_counter() - t)"
-    )
+    code = f"import time; t = time.perf_counter(); import {', '.join(modules)}; print(time.perf_counter() - t)"
     run = [sys.executable, "-c", code]
-    return (
-        float(subprocess.run(run, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout) * 1000
-    )
+    return float(subprocess.run(run, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout) * 1000
 
 
 def _audit(path: Path) -> None:

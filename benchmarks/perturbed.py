@@ -84,9 +84,7 @@ def grades(planted: Planted, draws: int, rng: np.random.Generator, *, attack: bo
             name = f"{'attack' if attack else 'change'}-{number}"
             for value in sorted(set(side)):
                 kept = side == value
-                part = OrderCounts(
-                    **{field: getattr(changed, field)[kept] for field in OrderCounts.__slots__}
-                )
+                part = OrderCounts(**{field: getattr(changed, field)[kept] for field in OrderCounts.__slots__})
                 rows.append((Perturbed(judge="judge", change=name, side=int(value)), plain, part))
         measured = changes(rows).get("judge", ())
         found[robustness("judge", measured).verdict] += 1

@@ -85,9 +85,7 @@ def loaded(table: Table) -> pa.Table:
     return vote_table(columns)
 
 
-def judged(
-    table: Table, *, seed: int, clock: Clock
-) -> Iterator[tuple[str, dict[str, Estimate | None], float]]:
+def judged(table: Table, *, seed: int, clock: Clock) -> Iterator[tuple[str, dict[str, Estimate | None], float]]:
     """Every judge of a table, an estimate per check, and what noise alone shows of ECE."""
     with Store.open(None) as store:
         store.load(as_reading(loaded(table), name="planted"))
@@ -159,33 +157,25 @@ def _outputs(table: Table) -> dict[str, tuple[Any, Any, Any]]:
     order = np.argsort(judge, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(judge[order])) + 1)
     return {
-        str(names[judge[rows[0]]]): (item[rows], np.ones(len(rows), dtype=np.int64), missing[rows])
-        for rows in parts
+        str(names[judge[rows[0]]]): (item[rows], np.ones(len(rows), dtype=np.int64), missing[rows]) for rows in parts
     }
 
 
 def _sides(name: str, by_model: Mapping[str, Mapping[str, VoteCounts]]) -> tuple[VoteCounts, Any]:
     """Votes of a judge whose own family is alpha, and where response A is of it."""
     parts = [
-        (counts[name], 1 if model.startswith("alpha") else -1)
-        for model, counts in by_model.items()
-        if name in counts
+        (counts[name], 1 if model.startswith("alpha") else -1) for model, counts in by_model.items() if name in counts
     ]
     columns = {
-        column: np.concatenate([getattr(counts, column) for counts, _ in parts])
-        for column in VoteCounts.__slots__
+        column: np.concatenate([getattr(counts, column) for counts, _ in parts]) for column in VoteCounts.__slots__
     }
     side = np.concatenate([np.full(len(counts), towards) for counts, towards in parts])
     return VoteCounts(**columns), side
 
 
-def graded(
-    found: Mapping[str, Estimate | None], floor: float, *, gold: bool = True
-) -> tuple[dict[str, Grade], str]:
+def graded(found: Mapping[str, Estimate | None], floor: float, *, gold: bool = True) -> tuple[dict[str, Grade], str]:
     """Grades of one judge, and its overall verdict."""
-    grades = {
-        check: grade(found.get(check), limits, floor_high=floor).grade for check, limits in LIMITS.items()
-    }
+    grades = {check: grade(found.get(check), limits, floor_high=floor).grade for check, limits in LIMITS.items()}
     # As the verdict on stability does: what goes beyond repeats in one order makes it worse.
     if grades["flip_excess"] == "fail" or (grades["flip_excess"], grades["stability"]) == ("warn", "ok"):
         grades["stability"] = grades["flip_excess"]
@@ -209,19 +199,11 @@ def audit_draws(situation: Situation, draws: int, *, seed: int) -> Found:
             verdicts[verdict] += 1
             for check, one in given.items():
                 grades[check][one] += 1
-    return Found(
-        situation=situation, draws=draws, grades=grades, overall=verdicts, seconds=dict(clock.seconds)
-    )
+    return Found(situation=situation, draws=draws, grades=grades, overall=verdicts, seconds=dict(clock.seconds))
 
 
 def audited(
-    wanted: Sequence[Situation],
-    *,
-    draws: int,
-    power_draws: int,
-    workers: int,
-    seed: int = 0,
-    kept: Path | None = None,
+    wanted: Sequence[Situation], *, draws: int, power_draws: int, workers: int, seed: int = 0, kept: Path | None = None
 ) -> list[Found]:
     """Every situation, in its order, on several cores; those in the file `kept` are not drawn again."""
     jobs = [
@@ -234,10 +216,7 @@ def audited(
         found[_key(one.situation)] = one
         if kept is not None:
             with kept.open("a", encoding="utf-8") as file:
-                print(
-                    json.dumps([*_key(one.situation), one.draws, one.grades, one.overall, one.seconds]),
-                    file=file,
-                )
+                print(json.dumps([*_key(one.situation), one.draws, one.grades, one.overall, one.seconds]), file=file)
     return [
         found[key] if (key := _key(situation)) in found else Found(situation=situation, **done[key])
         for situation, _, _ in jobs
@@ -262,12 +241,7 @@ def _read(kept: Path) -> dict[tuple[str, int], dict[str, Any]]:
     for line in kept.read_text(encoding="utf-8").splitlines():
         name, items, draws, grades, overall, seconds = json.loads(line)
         counted = {check: Counter(given) for check, given in grades.items()}
-        found[name, items] = {
-            "draws": draws,
-            "grades": counted,
-            "overall": Counter(overall),
-            "seconds": seconds,
-        }
+        found[name, items] = {"draws": draws, "grades": counted, "overall": Counter(overall), "seconds": seconds}
     return found
 
 
@@ -304,10 +278,7 @@ def false_alarms(found: Sequence[Found]) -> list[str]:
     for check, one in cells:
         alarms, draws = pooled[check, one.situation.items]
         pooled[check, one.situation.items] = alarms + one.alarms(check), draws + one.draws
-    lines = [
-        "| check | " + " | ".join(f"{size:,} items" for size in sizes) + " |",
-        "|---|" + "--:|" * len(sizes),
-    ]
+    lines = ["| check | " + " | ".join(f"{size:,} items" for size in sizes) + " |", "|---|" + "--:|" * len(sizes)]
     for check in LIMITS:
         row = []
         for size in sizes:
@@ -315,9 +286,7 @@ def false_alarms(found: Sequence[Found]) -> list[str]:
             high = draws and alarms / draws > NOMINAL + 2 * math.sqrt(NOMINAL * (1 - NOMINAL) / draws)
             row.append(f"{alarms / draws:.3f}{' !' if high else ''}" if draws else "–")
         lines.append(f"| {check} | {' | '.join(row)} |")
-    worst = [
-        (check, one) for check, one in cells if one.alarms(check) > most_by_chance(one.draws, len(cells))
-    ]
+    worst = [(check, one) for check, one in cells if one.alarms(check) > most_by_chance(one.draws, len(cells))]
     lines += ["", f"{len(worst)} of {len(cells)} cells above the binomial quantile at 1 − .05/{len(cells)}:"]
     for check, one in sorted(worst, key=lambda cell: -cell[1].alarms(cell[0]) / cell[1].draws):
         about = one.situation
@@ -354,9 +323,7 @@ def power(found: Sequence[Found]) -> list[str]:
                 shown = f"{one.alarms(check) / one.draws:.2f} ({one.share(check, 'fail'):.2f})"
             rows[about.fault, about.effect, about.votes, about.judge.alike, check][about.items] = shown
     lines = [
-        "| fault | effect | votes | alike | check | "
-        + " | ".join(f"{size:,} items" for size in sizes)
-        + " |",
+        "| fault | effect | votes | alike | check | " + " | ".join(f"{size:,} items" for size in sizes) + " |",
         "|---|--:|--:|--:|---|" + "--:|" * len(sizes),
     ]
     for (fault, effect, votes, alike, check), shown in rows.items():
@@ -400,8 +367,7 @@ class Wanted:
         shares = [
             one.alarms(self.check) / one.draws
             for one in found
-            if (one.situation.fault, one.situation.effect, one.situation.items)
-            == (self.fault, self.effect, self.items)
+            if (one.situation.fault, one.situation.effect, one.situation.items) == (self.fault, self.effect, self.items)
             and one.situation.votes in self.votes
             and (one.situation.judge.alike == self.alike or one.situation.votes == 1)
         ]
@@ -452,8 +418,7 @@ def wanted_figures(found: Sequence[Found]) -> list[str]:
         trusted = [
             one.overall["trust"] / one.draws
             for one in clean
-            if one.situation.items == items
-            and one.situation.name == "no fault, balanced gold, 2 votes, alike 0.8"
+            if one.situation.items == items and one.situation.name == "no fault, balanced gold, 2 votes, alike 0.8"
         ]
         shown = min(trusted, default=None)
         met = None if shown is None else shown >= least
@@ -469,9 +434,7 @@ def wanted_figures(found: Sequence[Found]) -> list[str]:
     large = [one for one in clean if one.situation.items >= 30]
     if large:
         refused = max(one.overall["do_not_trust"] / one.draws for one in large)
-        rows.append(
-            ("no fault, 30 items or more: do not trust, the worst", refused, "≤ 0.01", refused <= 0.01)
-        )
+        rows.append(("no fault, 30 items or more: do not trust, the worst", refused, "≤ 0.01", refused <= 0.01))
     lines = ["| wanted | shown | limit | met |", "|---|--:|--:|---|"]
     for what, value, limit, met in rows:
         said = "–" if met is None else "yes" if met else "no"

@@ -215,14 +215,7 @@ def _words(pattern: str, n: int) -> Array:
 
 
 def _table(
-    situation: Situation,
-    gold: Array,
-    vote: Array,
-    shown: Array,
-    said: Array,
-    longer: Array,
-    own: Array,
-    rater: str,
+    situation: Situation, gold: Array, vote: Array, shown: Array, said: Array, longer: Array, own: Array, rater: str
 ) -> Table:
     """Canonical columns of votes of shape (draws, items, votes), without the judge's name."""
     draws, items, votes = vote.shape
@@ -291,9 +284,7 @@ def _without_fault() -> Iterator[Situation]:
         limit = Judge(accuracy=0.7)
         for votes, unequal in ((1, ""), (2, ""), (8, "mostly one pair")):
             name = f"right on 70 %, {unequal or f'{votes} votes'}"
-            yield replace(
-                base, name=name, votes=votes, unequal=unequal, judge=limit, clean=_clean("stability")
-            )
+            yield replace(base, name=name, votes=votes, unequal=unequal, judge=limit, clean=_clean("stability"))
         yield replace(base, name="no fault, gold mostly of its own family", gold_own=0.7)
         yield replace(base, name="no fault, 1 % without a verdict", votes=4, judge=Judge(missing=0.01))
         yield replace(base, name="no fault, no gold, three people", gold="none", people=3)
@@ -304,18 +295,11 @@ def _without_fault() -> Iterator[Situation]:
             base, name="right on 95 %, one-sided gold", gold="one-sided", judge=Judge(accuracy=0.95),
             clean=_clean(),
         )  # fmt: skip
-    yield Situation(
-        name="no fault, one of 65 judges", items=419, votes=2, judge=Judge(alike=0.9, stated="none")
-    )
+    yield Situation(name="no fault, one of 65 judges", items=419, votes=2, judge=Judge(alike=0.9, stated="none"))
 
 
 def _fault(
-    fault: str,
-    judges: dict[float, Judge],
-    disturbed: tuple[str, ...],
-    *,
-    votes: tuple[int, ...],
-    **given: Any,
+    fault: str, judges: dict[float, Judge], disturbed: tuple[str, ...], *, votes: tuple[int, ...], **given: Any
 ) -> Iterator[Situation]:
     for effect, judge in judges.items():
         for items in POWER_SIZES:
@@ -335,10 +319,7 @@ def _fault(
 def _with_faults() -> Iterator[Situation]:
     order = ("position", "stability", "flip_excess", "accuracy")
     yield from _fault(
-        "slot bias",
-        {b: Judge(slot_bias=b) for b in (0.1, 0.2, 0.4)},
-        (*order, *CONFIDENCE),
-        votes=(2, 4, 8),
+        "slot bias", {b: Judge(slot_bias=b) for b in (0.1, 0.2, 0.4)}, (*order, *CONFIDENCE), votes=(2, 4, 8)
     )
     yield from _fault("slot bias, one order", {0.4: Judge(slot_bias=0.4)}, (*order, *CONFIDENCE), votes=(1,))
     yield from _fault(
@@ -408,12 +389,7 @@ def situations() -> tuple[Situation, ...]:
 
 
 def many_judges(
-    rng: np.random.Generator,
-    *,
-    judges: int = 65,
-    items: int = 419,
-    both_orders: float = 0.88,
-    stated: bool = False,
+    rng: np.random.Generator, *, judges: int = 65, items: int = 419, both_orders: float = 0.88, stated: bool = False
 ) -> tuple[Table, dict[str, float]]:
     """Judges of one benchmark in the shape of LLMBar, and how often each is right: about 51,000 votes.
 
@@ -426,10 +402,7 @@ def many_judges(
         accuracy = 0.95 - 0.65 * place / max(judges - 1, 1)
         votes = 2 if place % judges < round(both_orders * judges) else 1
         situation = Situation(
-            name="",
-            items=items,
-            votes=votes,
-            judge=Judge(accuracy=accuracy, missing=0.0, stated="none", alike=0.9),
+            name="", items=items, votes=votes, judge=Judge(accuracy=accuracy, missing=0.0, stated="none", alike=0.9)
         )
         shape = (1, items, votes)
         opinion = _labels(gold, rng.random(shape[:2]) < accuracy, 0.0, rng)
@@ -450,9 +423,7 @@ def many_judges(
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}, right
 
 
-def equal_models(
-    rng: np.random.Generator, *, models: int, items: int, ties: float = 0.2, judges: int = 1
-) -> Table:
+def equal_models(rng: np.random.Generator, *, models: int, items: int, ties: float = 0.2, judges: int = 1) -> Table:
     """Every model against the model `anchor` on every item, all equally good: a board has one tier."""
     shape = (1, models * items, 2 * judges)
     item = np.tile(np.arange(items), models).repeat(2 * judges)
@@ -511,10 +482,7 @@ def _by_side(table: Table) -> Table:
     sign = np.where(table["position"] == "ba", -1, 1)
     words = {
         name: np.array(
-            [
-                None if x is None or x != x else SIDES[int(x) * s]
-                for x, s in zip(table[name], sign, strict=True)
-            ],
+            [None if x is None or x != x else SIDES[int(x) * s] for x, s in zip(table[name], sign, strict=True)],
             dtype=object,
         )
         for name in ("vote", "gold")

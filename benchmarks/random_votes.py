@@ -13,13 +13,7 @@ from core.simulate.votes import coded_words, vote_table
 
 
 def random_votes(
-    n_votes: int,
-    *,
-    judges: int = 3,
-    models: int = 8,
-    runs: int = 6,
-    categories: int = 5,
-    rng: np.random.Generator,
+    n_votes: int, *, judges: int = 3, models: int = 8, runs: int = 6, categories: int = 5, rng: np.random.Generator
 ) -> pa.Table:
     """A large table of votes in the canonical columns, fast (about half a second a million), for benchmarks.
 

@@ -34,13 +34,7 @@ Cell = tuple[str, str]
 
 COLUMNS = ("majority", "threshold", "btd", "weak", "btd_shrunk")
 BY_TEMPERATURE = ("majority", "threshold", "btd", "btd_shrunk")
-SHORT = {
-    "majority": "SC",
-    "threshold": "Threshold",
-    "btd": "BTD",
-    "weak": "Weak prior",
-    "btd_shrunk": "Shrunken BTD",
-}
+SHORT = {"majority": "SC", "threshold": "Threshold", "btd": "BTD", "weak": "Weak prior", "btd_shrunk": "Shrunken BTD"}
 REFERENCE = {"majority": 0.450, "threshold": 0.348, "btd": 0.347, "weak": 0.344, "all": 0.335}
 """Mean MAE of an independent implementation on other splits (docs/methods.md §2)."""
 
@@ -65,9 +59,7 @@ def priors(found: Mapping[Cell, VoteCounts], *, own: bool = False) -> dict[Cell,
     for judge, category in found:
         used = [cell for cell in fits if cell[1] != category and (not own or cell[0] == judge)]
         made[judge, category] = pool(
-            [fits[cell] for cell in used],
-            source="other categories",
-            cells=[labelled[cell] for cell in used],
+            [fits[cell] for cell in used], source="other categories", cells=[labelled[cell] for cell in used]
         )
     return made
 
@@ -83,10 +75,7 @@ def evaluations(path: Path, *, category: str | None = None) -> dict[Cell, Evalua
     }
 
 
-OTHER_PRIORS = {
-    "weak": "Shrunken BTD, fixed weak prior",
-    "own": "Shrunken BTD, only this judge's other categories",
-}
+OTHER_PRIORS = {"weak": "Shrunken BTD, fixed weak prior", "own": "Shrunken BTD, only this judge's other categories"}
 
 
 def other_priors(path: Path) -> dict[str, dict[Cell, MethodScore]]:
@@ -117,9 +106,7 @@ def table(found: Mapping[Cell, Evaluation], weak: Mapping[Cell, MethodScore]) ->
             text = f"{score.mae:.3f} / {score.pa:.3f}"
             shown.append(f"**{text}**" if score.top_cluster else text)
         judge, category = cell
-        lines.append(
-            f"| {judge} | {category} | {result.n} | {' | '.join(shown)} | {result.mae_all_labels:.3f} |"
-        )
+        lines.append(f"| {judge} | {category} | {result.n} | {' | '.join(shown)} | {result.mae_all_labels:.3f} |")
     return "\n".join(lines)
 
 
@@ -167,9 +154,7 @@ def threshold_beats(found: Mapping[Cell, Evaluation], key: str) -> str:
 def temperature_rows(found: Mapping[Cell, Evaluation]) -> list[str]:
     """Markdown rows: MAE with intervals by item, by category and temperature (in the judge's name)."""
     rows = []
-    for (judge, category), result in sorted(
-        found.items(), key=lambda one: (one[0][1], _temperature(one[0][0]))
-    ):
+    for (judge, category), result in sorted(found.items(), key=lambda one: (one[0][1], _temperature(one[0][0]))):
         shown = [
             f"{score.mae:.3f} ({score.mae_item_low:.3f} to {score.mae_item_high:.3f})"
             for score in (result.scores[key] for key in BY_TEMPERATURE)
@@ -205,9 +190,7 @@ def _mean(scores: list[MethodScore], name: str) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("votes", nargs="?", type=Path)
     parser.add_argument("--temperature", action="store_true", help="by temperature, named in the judge")
     options = parser.parse_args()

@@ -185,9 +185,7 @@ def permutations(rng: np.random.Generator) -> Iterator[Rival]:
     one, two = ours(), loop()
     chance = np.sqrt(one * (1 - one) / (RESAMPLES / 10)) + 1 / RESAMPLES
     assert (np.abs(one - two) <= 4 * chance + 10 / RESAMPLES).all(), (one, two)
-    yield beside(
-        "paired permutation, 10 rules × 100 splits", "a loop", ours, loop, least=50, share=0.1, turns=2
-    )
+    yield beside("paired permutation, 10 rules × 100 splits", "a loop", ours, loop, least=50, share=0.1, turns=2)
 
 
 def confidences(rng: np.random.Generator) -> Iterator[Rival]:
@@ -196,9 +194,7 @@ def confidences(rng: np.random.Generator) -> Iterator[Rival]:
     stated = np.round(0.5 + 0.05 * rng.integers(11, size=n), 2)
     for name, confidence, wanted in (("stated", stated, 50), ("continuous", 0.5 + rng.random(n) / 2, 15)):
         correct = (rng.random(n) < confidence).astype(np.int64)
-        known = OutcomeCounts(
-            item=np.arange(n), confidence=confidence, n=np.ones(n, dtype=np.int64), correct=correct
-        )
+        known = OutcomeCounts(item=np.arange(n), confidence=confidence, n=np.ones(n, dtype=np.int64), correct=correct)
         if name == "stated":
             yield from _calibration(known, correct, confidence)
         epsilons = np.linspace(0.01, 0.49, 50)
@@ -227,8 +223,7 @@ def _masked(known: OutcomeCounts, epsilon: float) -> tuple[float, float, float]:
     value = float(th_from_rates(c.sum() / m.sum() if m.any() else np.nan, m.sum() / size.sum()))
     mean = size.mean()
     n, m, c = (
-        np.append(own, mean * np.array(added))
-        for own, added in ((size, (1, 1, 1)), (m, (1, 1, 0)), (c, (1, 0, 0)))
+        np.append(own, mean * np.array(added)) for own, added in ((size, (1, 1, 1)), (m, (1, 1, 0)), (c, (1, 0, 0)))
     )
     right, share = c.sum() / m.sum(), m.sum() / n.sum()
     gain, slope = np.expm1(right - 0.5), np.exp(right - 0.5)
@@ -351,15 +346,11 @@ def agreements(rng: np.random.Generator) -> Iterator[Rival]:
     estimate = icc(ratings).icc_3_k
     assert estimate is not None
     assert abs(estimate.value - theirs()) < 1e-6
-    yield beside(
-        "ICC(3,k), 1,000 × 20, with intervals", "pingouin", lambda: icc(ratings), theirs, least=100, turns=3
-    )
+    yield beside("ICC(3,k), 1,000 × 20, with intervals", "pingouin", lambda: icc(ratings), theirs, least=100, turns=3)
     for judges in (20, 500):
         size = 100_000
         truth = rng.integers(-1, 2, size)
-        labels = np.where(
-            rng.random((judges, size)) < 0.6, truth, rng.integers(-1, 2, (judges, size), dtype=np.int8)
-        )
+        labels = np.where(rng.random((judges, size)) < 0.6, truth, rng.integers(-1, 2, (judges, size), dtype=np.int8))
         row = np.arange(size)
         counts = {
             str(j): VoteCounts(
@@ -441,24 +432,15 @@ def files(n: int, rng: np.random.Generator) -> Iterator[Rival]:
             work = f"load {size / 1e6:.0f} M votes from CSV, checked, to disk"
             yield rival(f"{work}: time", "pandas.read_csv alone", both[:, :, 0], most=4)
             yield rival(
-                f"{work}: memory (GB)",
-                "pandas.read_csv alone",
-                both[:, :, 1] / 1024,
-                most=1 if size < n else 0.5,
+                f"{work}: memory (GB)", "pandas.read_csv alone", both[:, :, 1] / 1024, most=1 if size < n else 0.5
             )
             places[size] = (file, store)
         for splits in (0, 100):
             timed_both = np.array(
-                [
-                    [child(AUDIT.format(store=places[size][1], splits=splits)) for size in (n, n // 10)]
-                    for _ in range(2)
-                ]
+                [[child(AUDIT.format(store=places[size][1], splits=splits)) for size in (n, n // 10)] for _ in range(2)]
             )
             yield rival(
-                f"full audit, {n / 1e6:.0f} M votes, {splits} splits",
-                "itself at a tenth",
-                timed_both[:, :, 0],
-                most=3,
+                f"full audit, {n / 1e6:.0f} M votes, {splits} splits", "itself at a tenth", timed_both[:, :, 0], most=3
             )
         yield from _counting(*places[n])
 
@@ -481,9 +463,7 @@ def _counting(file: str, place: str) -> Iterator[Rival]:
             for plus, tie, minus, gold, weight in rows:
                 assert expected.pop((judge, plus, tie, minus, gold)) == weight
         assert not expected
-        yield beside(
-            f"count cells, {len(frame) / 1e6:.0f} M votes", "pandas groupby", ours, theirs, least=7, turns=2
-        )
+        yield beside(f"count cells, {len(frame) / 1e6:.0f} M votes", "pandas groupby", ours, theirs, least=7, turns=2)
 
 
 def run(n: int) -> list[Rival]:

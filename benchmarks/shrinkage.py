@@ -77,9 +77,7 @@ def anything(rng: np.random.Generator) -> Task:
 
 def usual(ties: float, rng: np.random.Generator) -> Task:
     """A good judge of some kind on a task with this share of gold ties."""
-    return Task(
-        ties=ties, sees=rng.uniform(1.0, 2.5), mistaken=rng.uniform(0.3, 1.2), shy=rng.uniform(0.3, 1.0)
-    )
+    return Task(ties=ties, sees=rng.uniform(1.0, 2.5), mistaken=rng.uniform(0.3, 1.2), shy=rng.uniform(0.3, 1.0))
 
 
 World = Callable[[np.random.Generator], tuple[Task, list[Task]]]
@@ -199,8 +197,7 @@ def alike_table(found: Mapping[str, Regrets]) -> str:
         for labels, rows in by_labels.items():
             btd, unchecked, checked, used = rows.mean(axis=0).tolist()
             lines.append(
-                f"| {name} | {labels} | {btd:.4f} | {unchecked:.4f} | {checked:.4f} "
-                f"| {kept(rows):.0%} | {used:.0%} |"
+                f"| {name} | {labels} | {btd:.4f} | {unchecked:.4f} | {checked:.4f} | {kept(rows):.0%} | {used:.0%} |"
             )
     return "\n".join(lines)
 
@@ -208,26 +205,20 @@ def alike_table(found: Mapping[str, Regrets]) -> str:
 def unlike_table(found: Mapping[str, Regrets]) -> str:
     """Markdown: regret above BTD's where the prior is of unlike tasks, the mean and the worst task."""
     lines = [
-        "| tasks | labels | BTD | unchecked, above BTD (worst task) | checked, above BTD (worst task) "
-        "| prior used |",
+        "| tasks | labels | BTD | unchecked, above BTD (worst task) | checked, above BTD (worst task) | prior used |",
         "|---|--:|--:|--:|--:|--:|",
     ]
     for name, by_labels in found.items():
         for labels, rows in by_labels.items():
-            before, after = (
-                "{:+.4f} ({:+.3f})".format(*above(rows, rule)).replace("-", "−") for rule in (1, 2)
-            )
+            before, after = ("{:+.4f} ({:+.3f})".format(*above(rows, rule)).replace("-", "−") for rule in (1, 2))
             lines.append(
-                f"| {name} | {labels} | {rows[:, 0].mean():.4f} | {before} | {after} "
-                f"| {rows[:, 3].mean():.0%} |"
+                f"| {name} | {labels} | {rows[:, 0].mean():.4f} | {before} | {after} | {rows[:, 3].mean():.0%} |"
             )
     return "\n".join(lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", type=int, default=24, help="tasks drawn of each kind")
     parser.add_argument("--splits", type=int, default=15, help="calibration sets of each task and size")
     parser.add_argument("--seed", type=int, default=4)

@@ -65,11 +65,7 @@ def alone(work: Callable[[], object], *, repeats: int) -> Timing:
 
 
 def in_turns(
-    ours: Callable[[], object],
-    theirs: Callable[[], object],
-    *,
-    repeats: int,
-    theirs_repeats: int | None = None,
+    ours: Callable[[], object], theirs: Callable[[], object], *, repeats: int, theirs_repeats: int | None = None
 ) -> tuple[Timing, Timing]:
     """Warm both up once, then time them in turns; `theirs` less often if it takes seconds."""
     ours()
@@ -97,8 +93,7 @@ def machine() -> str:
         memory = f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
     libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     return (
-        f"{processor}, {cores} cores{memory}, {platform.system()}, Python {platform.python_version()}\n"
-        f"({libraries})."
+        f"{processor}, {cores} cores{memory}, {platform.system()}, Python {platform.python_version()}\n({libraries})."
     )
 
 

@@ -18,21 +18,9 @@ from .agreement.reliability import icc, inter_rater_reliability
 from .audit_results import AuditOptions
 from .auditing import audit
 from .bias import order_balance, position_bias, verbosity
-from .confidence.calibration_error import (
-    calibration,
-    calibration_intervals,
-    confidence_gap,
-    noise_floor,
-)
+from .confidence.calibration_error import calibration, calibration_intervals, confidence_gap, noise_floor
 from .confidence.recalibration import recalibrate
-from .confidence.selective import (
-    by_btd,
-    by_share,
-    by_stated_confidence,
-    guarantee,
-    risk_coverage,
-    threshold_for_risk,
-)
+from .confidence.selective import by_btd, by_share, by_stated_confidence, guarantee, risk_coverage, threshold_for_risk
 from .confidence.th_scores import th_score, th_sweep
 from .consensus.ensembles import compare as compare_ensembles
 from .consensus.ensembles import fuser_verdicts

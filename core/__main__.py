@@ -221,9 +221,7 @@ def _import(options: argparse.Namespace) -> int:
         dataset, conflict = options.dataset, options.on_conflict
         with shown_progress() as progress, store.together():
             for found in held:
-                report = store.load(
-                    found.reading, dataset=dataset, on_conflict=conflict, simulated=found.simulated
-                )
+                report = store.load(found.reading, dataset=dataset, on_conflict=conflict, simulated=found.simulated)
                 name = f"{one_line(found.reading.name)}, {one_line(found.dataset)}"
                 told.append(f"{name}: {one_line(report.sentence)}")
             for k, reading in enumerate(readings):
@@ -287,9 +285,7 @@ def _export(options: argparse.Namespace) -> int:
 
     path, out = _store(options), Path(options.out)
     if not path.exists():
-        raise NoUsableVotes(
-            f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store {path}"
-        )
+        raise NoUsableVotes(f"{path}: there is no store here. Load votes first: {PROGRAM} import FILE --store {path}")
     if out.exists() and path.samefile(out):
         raise InvalidOption(f"{out}: is the store itself; name another file to write to")
     selection = Selection(datasets=(options.dataset,) if options.dataset else None)
@@ -394,9 +390,7 @@ def _parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="audit the judges in one or several files, without a store")
     audit.set_defaults(command=_audit)
     _add_audit_options(audit)
-    audit.add_argument(
-        "--json", metavar="OUT", help="write the audit as JSON to OUT, or - for standard output"
-    )
+    audit.add_argument("--json", metavar="OUT", help="write the audit as JSON to OUT, or - for standard output")
     audit.add_argument(
         "--fail-if",
         metavar="GATE",
@@ -459,9 +453,7 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warehouse", metavar="URL", help=where)
     parser.add_argument("--table", metavar="NAME", help="table of votes on that engine")
     _add_reading_options(parser)
-    parser.add_argument(
-        "--gold", default="given", help="what is true: given (default), humans, or a judge's name"
-    )
+    parser.add_argument("--gold", default="given", help="what is true: given (default), humans, or a judge's name")
     parser.add_argument("--judge", help="only these judges", **SEVERAL)
     where = "only these votes; several mean AND"
     parser.add_argument("--where", metavar="COLUMN=VALUE", help=where, **SEVERAL)
@@ -470,9 +462,7 @@ def _add_audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--correctness", choices=("single", "both_orders"), default="single")
     parser.add_argument("--alpha", type=float, default=1.0, help="BTD smoothing of the margin (1)")
     parser.add_argument("--kappa", type=float, default=1.0, help="BTD smoothing of the tie share (1)")
-    parser.add_argument(
-        "--calibration-share", type=float, default=0.05, help="share of the items used to fit (0.05)"
-    )
+    parser.add_argument("--calibration-share", type=float, default=0.05, help="share of the items used to fit (0.05)")
     parser.add_argument("--splits", type=int, default=100, help="random splits; 0 for none (100)")
     parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
     parser.add_argument("--anchor", metavar="MODEL", help="leaderboard anchors", **SEVERAL)
@@ -507,9 +497,7 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label-refers", choices=("model", "slot"), help=refers)
     parser.add_argument("--confidence-scale", type=int, choices=(1, 100), help="confidence is 0-1 or 0-100")
     parser.add_argument("--rater-type", choices=("llm", "human"))
-    parser.add_argument(
-        "--tie-margin", type=float, default=0.0, help="score difference up to which two scores tie (0)"
-    )
+    parser.add_argument("--tie-margin", type=float, default=0.0, help="score difference up to which two scores tie (0)")
 
 
 def console() -> int:

@@ -62,15 +62,9 @@ class AuditOptions:
         rules = get_args(CorrectnessRule)
         for fine, message in (
             (1 <= self.bins <= 1000, f"bins {self.bins}: use 1 to 1,000."),
-            (
-                all(0 < e < 0.5 for e in self.epsilons),
-                f"epsilon {self.epsilons}: use values between 0 and 0.5.",
-            ),
+            (all(0 < e < 0.5 for e in self.epsilons), f"epsilon {self.epsilons}: use values between 0 and 0.5."),
             (self.correctness in rules, f"correctness {self.correctness!r}: use {' or '.join(rules)}."),
-            (
-                self.alpha > 0 and self.kappa > 0,
-                f"alpha {self.alpha:g}, kappa {self.kappa:g}: use more than 0.",
-            ),
+            (self.alpha > 0 and self.kappa > 0, f"alpha {self.alpha:g}, kappa {self.kappa:g}: use more than 0."),
             (0 < self.calibration_share < 1, f"calibration share {self.calibration_share:g}: use 0 to 1."),
             (0 <= self.splits <= MOST_SPLITS, f"splits {self.splits}: use 0 (none) to {MOST_SPLITS:,}."),
             (self.pool is None or self.pool > 0, f"pool {self.pool}: use the number of prompts in the pool."),

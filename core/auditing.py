@@ -19,26 +19,13 @@ from .aggregation.rules import given_labels
 from .agreement.confusion_matrix import confusion
 from .agreement.kappa import AgreementMatrix, agreement_matrix
 from .agreement.reliability import icc
-from .audit_results import (
-    Audit,
-    AuditOptions,
-    Direction,
-    JudgeAudit,
-    JudgedBoard,
-    OwnFamily,
-)
+from .audit_results import Audit, AuditOptions, Direction, JudgeAudit, JudgedBoard, OwnFamily
 from .bias import position_bias, verbosity
 from .confidence.calibration_error import calibration, confidence_gap, noise_floor
 from .confidence.th_scores import ThScore, th_scores
 from .errors import TooFewLabels
 from .interpretation import estimates, verdicts
-from .interpretation.grading import (
-    accuracy_verdict,
-    agreement_verdict,
-    data_verdict,
-    makes_gold,
-    unless_own_gold,
-)
+from .interpretation.grading import accuracy_verdict, agreement_verdict, data_verdict, makes_gold, unless_own_gold
 from .interpretation.leaderboard import judged_unequally
 from .interpretation.robustness import Change, changes, robustness
 from .interpretation.summary import overall_verdict
@@ -102,9 +89,7 @@ def audit(
         judged = {name: scores for name, scores in pairs.items() if name is not None}
         of_anchor = panels(judged, anchors)
         apart = [panel for found in of_anchor.values() if unequal(found) for panel in found]
-        scores_of = (
-            dict(zip(apart, queries.panel_scores(moment, selection, apart), strict=True)) if apart else {}
-        )
+        scores_of = dict(zip(apart, queries.panel_scores(moment, selection, apart), strict=True)) if apart else {}
         counted = Counted(
             votes=queries.vote_counts(moment, selection),
             outcomes=queries.outcomes(moment, selection, rule=options.correctness),
@@ -113,16 +98,12 @@ def audit(
             weighed=queries.weighed_votes(moment, selection) if options.splits else {},
             lengths=queries.length_counts(moment, selection),
             outputs=queries.outputs(moment, selection) if found.unparsed else {},
-            by_category=queries.vote_counts_by(moment, selection, "category")
-            if len(found.categories) > 1
-            else {},
+            by_category=queries.vote_counts_by(moment, selection, "category") if len(found.categories) > 1 else {},
             names=queries.comparison_names(moment, selection) if options.families else None,
             changes=changes(queries.perturbed_votes(moment, selection), level=options.level),
         )
     if counted.ratings and not anchors:
-        notes.append(
-            "Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B orientation."
-        )
+        notes.append("Repeatability has no anchor to orient by: ICC then depends on the arbitrary A/B orientation.")
     judges = [_judge(about, counted, options, notes) for about in found.judges]
     agreed = agreement_matrix(counted.votes, level=options.level)
     boards = _boards(pairs, of_anchor, scores_of, options, notes)
@@ -132,9 +113,7 @@ def audit(
     humans = frozenset(judge.judge for judge in judges if judge.rater_type == "human")
     used = replace(options, anchors=anchors)
     notes += [*unknown_of_judges(judges, used), *unknown_of_pairs(agreed)]
-    notes += (
-        [f"Anchors {r.anchor_1} and {r.anchor_2}: {r.reason}" for r in swap.rows if r.reason] if swap else []
-    )
+    notes += [f"Anchors {r.anchor_1} and {r.anchor_2}: {r.reason}" for r in swap.rows if r.reason] if swap else []
     own = [judge.judge for judge in judges if makes_gold(judge.judge, humans, selection.gold)]
     if own:
         notes.append(
@@ -142,8 +121,7 @@ def audit(
             "against it flatter them."
         )
     graded = {
-        judge.judge: judge_verdicts(judge, counted, agreed, humans, options, gold=selection.gold)
-        for judge in judges
+        judge.judge: judge_verdicts(judge, counted, agreed, humans, options, gold=selection.gold) for judge in judges
     }
     return Audit(
         selection=selection,
@@ -252,9 +230,7 @@ def _judge(about: JudgeSummary, counted: Counted, options: AuditOptions, notes: 
         judge=name,
         rater_type=about.rater_type,
         votes=about,
-        accuracy=clustered_proportion(outcomes.item, outcomes.n, outcomes.correct, level=level)
-        if outcomes
-        else None,
+        accuracy=clustered_proportion(outcomes.item, outcomes.n, outcomes.correct, level=level) if outcomes else None,
         calibration=confidence,
         floor=floor,
         gap=gap,
@@ -268,9 +244,7 @@ def _judge(about: JudgeSummary, counted: Counted, options: AuditOptions, notes: 
         discrimination=estimates.discrimination(outcomes, level=level) if outcomes else None,
         constant_confidence=outcomes is not None and verdicts.constant(outcomes),
         length=verbosity(lengths, level=level) if lengths else None,
-        length_beyond_gold=estimates.length_preference(lengths, balanced=True, level=level)
-        if lengths
-        else None,
+        length_beyond_gold=estimates.length_preference(lengths, balanced=True, level=level) if lengths else None,
         own_family=_own_family(name, counted, options) if votes else None,
         robustness=counted.changes.get(name, ()),
     )
@@ -332,9 +306,7 @@ def _aggregate(
     labelled = counted.votes[name].labelled() if name in counted.votes else None
     n = 0 if labelled is None else len(labelled)
     if labelled is None or n < MINIMUM_LABELS:
-        notes.append(
-            f"{name}: no BTD fit, which needs at least {MINIMUM_LABELS} labelled comparisons; it has {n}."
-        )
+        notes.append(f"{name}: no BTD fit, which needs at least {MINIMUM_LABELS} labelled comparisons; it has {n}.")
         return None, None
     fit_options = BTDOptions(alpha=options.alpha, kappa=options.kappa)
     fitted = fit(labelled.cells()[0], fit_options)
@@ -363,9 +335,7 @@ def _anchors(pooled: PairScores, options: AuditOptions, notes: list[str]) -> tup
         return options.anchors
     found = models_that_anchor(pooled)
     if not found:
-        notes.append(
-            "No leaderboard: no model met at least three others. Name an anchor to see a smaller board."
-        )
+        notes.append("No leaderboard: no model met at least three others. Name an anchor to see a smaller board.")
     if len(found) <= MOST_ANCHORS:
         return found
     codes, n = np.concatenate([pooled.model_1, pooled.model_2]), np.tile(pooled.n_votes, 2)

@@ -15,16 +15,7 @@ import numpy as np
 
 from .errors import InvalidOption
 from .experiments.protocol import chances
-from .records import (
-    NO_GOLD,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    LengthCounts,
-    OrderCounts,
-    PositionCounts,
-    majority,
-)
+from .records import NO_GOLD, BoolArray, FloatArray, IntArray, LengthCounts, OrderCounts, PositionCounts, majority
 from .stats import intervals
 from .stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, flat
 
@@ -173,9 +164,7 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
         unpaired=sum(totals[name] for name in names[:3]) - 2 * totals["pairs"],
         flip_rate=_rate(counts.item, counts.pairs, counts.flips, level),
         hard_flip_rate=_rate(counts.item, counts.pairs, counts.hard_flips, level),
-        same_order_disagreement=_rate(
-            counts.item, counts.same_order_pairs, counts.same_order_disagreements, level
-        ),
+        same_order_disagreement=_rate(counts.item, counts.same_order_pairs, counts.same_order_disagreements, level),
         excess=_excess(counts, level),
         towards_first=towards_first,
         towards_second=towards_second,
@@ -336,9 +325,7 @@ class OrderBalance:
         return data_frame({"orders": list(self.orders)} | columns)
 
 
-def order_balance(
-    counts: OrderCounts, *, votes: int | None = None, level: float = 0.95
-) -> OrderBalance | None:
+def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float = 0.95) -> OrderBalance | None:
     """MAE of the majority label from n votes of `ab`, n of `ba`, n/2 + n/2, and all 2n.
 
     The expectation over which of a comparison's votes are drawn (without replacement) is exact, so there is
@@ -369,9 +356,7 @@ def order_balance(
     usable &= capacity >= n
     if not usable.any():
         return None
-    pattern, row = np.unique(
-        np.column_stack([counts.ab, counts.ba, counts.gold])[usable], axis=0, return_inverse=True
-    )
+    pattern, row = np.unique(np.column_stack([counts.ab, counts.ba, counts.gold])[usable], axis=0, return_inverse=True)
     ab, ba, gold = pattern[:, :3], pattern[:, 3:6], pattern[:, 6]
     per_order = [_expected_error(ab, gold, n), _expected_error(ba, gold, n)]
     half = np.full(len(gold), np.nan) if n == 1 else _expected_error_of_both(ab, ba, gold, n // 2)

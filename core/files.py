@@ -41,9 +41,7 @@ def written_whole(path: Path) -> Iterator[Path]:
             with suppress(OSError):
                 part.unlink()
         if isinstance(error, OSError | RuntimeError) and not isinstance(error, AppellateError):
-            raise InvalidOption(
-                f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})."
-            ) from error
+            raise InvalidOption(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error}).") from error
         raise
 
 

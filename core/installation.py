@@ -72,9 +72,7 @@ def dashboard(arguments: Sequence[str], environment: Mapping[str, str]) -> list[
     """
     given = {argument.removeprefix("--").partition("=")[0] for argument in arguments}
     values = {
-        name: value
-        for name, value in settings().items()
-        if name not in given and variable(name) not in environment
+        name: value for name, value in settings().items() if name not in given and variable(name) not in environment
     }
     # -P: the working directory is the user's, and a module there must not stand in for one of ours.
     run = [sys.executable, "-P", "-m", "streamlit", "run", str(ROOT / "app.py")]

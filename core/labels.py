@@ -79,23 +79,10 @@ VOCABULARIES = {
             "model",
         ),
         Vocabulary(
-            "1/2/0",
-            "1 the first is better, 2 the second is better, 0 tie",
-            {"1": 1, "2": -1, "0": 0},
-            "either",
+            "1/2/0", "1 the first is better, 2 the second is better, 0 tie", {"1": 1, "2": -1, "0": 0}, "either"
         ),
-        Vocabulary(
-            "1/0",
-            "1 A is better, 0 B is better, no ties",
-            {"1": 1, "0": -1, "true": 1, "false": -1},
-            "either",
-        ),
-        Vocabulary(
-            "0/1",
-            "0 A is better, 1 B is better, no ties",
-            {"0": 1, "1": -1, "false": 1, "true": -1},
-            "either",
-        ),
+        Vocabulary("1/0", "1 A is better, 0 B is better, no ties", {"1": 1, "0": -1, "true": 1, "false": -1}, "either"),
+        Vocabulary("0/1", "0 A is better, 1 B is better, no ties", {"0": 1, "1": -1, "false": 1, "true": -1}, "either"),
         Vocabulary("A/B", "A or [[A]], B or [[B]]; tie, same or C for a tie", _letters(), "either"),
         Vocabulary(
             "A>B",
@@ -117,17 +104,9 @@ VOCABULARIES = {
             "model",
         ),
         Vocabulary(
-            "first/second",
-            "first or second, of the two as they were shown; tie",
-            {"first": 1, "second": -1},
-            "slot",
+            "first/second", "first or second, of the two as they were shown; tie", {"first": 1, "second": -1}, "slot"
         ),
-        Vocabulary(
-            "left/right",
-            "left or right, of the two as they were shown; tie",
-            {"left": 1, "right": -1},
-            "slot",
-        ),
+        Vocabulary("left/right", "left or right, of the two as they were shown; tie", {"left": 1, "right": -1}, "slot"),
         Vocabulary(NAMES, "the name of the better model, or tie", {}, "model"),
     )
 }
@@ -169,9 +148,7 @@ def normalise(label: str) -> str:
 def candidates(counts: Mapping[str, int]) -> tuple[str, ...]:
     """Names of the vocabularies that hold every one of these labels."""
     return tuple(
-        name
-        for name, known in VOCABULARIES.items()
-        if name != NAMES and all(known.vote(x) is not None for x in counts)
+        name for name, known in VOCABULARIES.items() if name != NAMES and all(known.vote(x) is not None for x in counts)
     )
 
 
@@ -252,8 +229,7 @@ def _decide_numeric(counts: Mapping[str, int], *, column: str, canonical: bool) 
     if canonical or only_ones:
         return VOCABULARIES[CANONICAL]
     raise _ambiguous(
-        "holds only {labels}, which can be read in several ways. Name the vocabulary with {option}: "
-        "{allowed}.",
+        "holds only {labels}, which can be read in several ways. Name the vocabulary with {option}: {allowed}.",
         column,
         labels=_sample(counts),
         allowed=_menu(NUMERIC),

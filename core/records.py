@@ -148,9 +148,7 @@ class VoteCounts(_Rows):
 
     def _check(self) -> None:
         if len(self.gold) and not np.isin(self.gold, (-1, 0, 1, NO_GOLD)).all():
-            raise InvalidCounts(
-                f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label"
-            )
+            raise InvalidCounts(f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label")
         if len(self.plus) and (self.plus + self.tie + self.minus).min() < 1:
             raise InvalidCounts("VoteCounts: a comparison without a vote")
 
@@ -180,9 +178,7 @@ class VoteCounts(_Rows):
         key = np.ravel_multi_index(columns, sizes)
         pattern, cell_of_row, weight = distinct(key)
         plus, tie, minus, gold = (part.astype(np.int64) for part in np.unravel_index(pattern, sizes))
-        cells = VoteCells(
-            plus=plus, tie=tie, minus=minus, gold=gold + NO_GOLD, weight=weight.astype(np.float64)
-        )
+        cells = VoteCells(plus=plus, tie=tie, minus=minus, gold=gold + NO_GOLD, weight=weight.astype(np.float64))
         return cells, cell_of_row
 
 

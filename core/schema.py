@@ -43,9 +43,7 @@ class Column:
 
 
 COLUMNS = (
-    Column(
-        name="dataset", kind="text", meaning="data set that the item belongs to (default: the file's stem)"
-    ),
+    Column(name="dataset", kind="text", meaning="data set that the item belongs to (default: the file's stem)"),
     Column(name="item_id", kind="text", meaning="the prompt that was judged"),
     Column(name="category", kind="text", meaning="topic or task of the item"),
     Column(name="model_a", kind="text", meaning="author of response A", default="A"),
@@ -100,9 +98,7 @@ class Form:
 
         types = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
         fields = [pa.field(column.name, types[column.kind]) for column in self.columns]
-        return pa.schema(
-            [*fields, pa.field("extra", pa.map_(pa.string(), pa.string())), pa.field("row", pa.int64())]
-        )
+        return pa.schema([*fields, pa.field("extra", pa.map_(pa.string(), pa.string())), pa.field("row", pa.int64())])
 
 
 _SHARED = {column.name: column for column in COLUMNS}
@@ -153,9 +149,7 @@ RANKINGS = Form(
         *_ANSWERED,
     ),
     key=("dataset", "item_id", "judge", "run"),
-    content=(
-        *("slot", "score", "rank", "uncertain", "major_error", "unsupported", "chosen", "is_best", "status"),
-    ),
+    content=(*("slot", "score", "rank", "uncertain", "major_error", "unsupported", "chosen", "is_best", "status"),),
     unit="listwise ranking",
     units="listwise rankings",
 )

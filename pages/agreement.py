@@ -13,9 +13,7 @@ def everybody() -> None:
     answer, controls = st.container(), st.container(horizontal=True)
     results = read_results()
     rater = widgets.select("Judge", results.counts, start=results.least_agreeing, key="rater", place=controls)
-    mark = controls.slider(
-        "Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL
-    )
+    mark = controls.slider("Strong judge from ICC(3,k)", 0.5, 1.0, ICC_STRONG, 0.01, key="strong", bind=widgets.URL)
     with answer:
         widgets.verdict(results.verdicts[rater])
     left, right = st.columns(2, gap="medium")

@@ -18,9 +18,7 @@ if people.visitor() == "editor":
             accept_multiple_files=True,
             key="files",
         )
-        st.download_button(
-            "Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore"
-        )
+        st.download_button("Template (CSV)", template(), "votes.csv", "text/csv", key="template", on_click="ignore")
     with elsewhere, widgets.errors():
         connect.panel()
 

@@ -22,8 +22,7 @@ with head:
     left = f" {found.left_out:,} comparisons that not all judged are left out." if found.left_out else ""
     st.caption(f"{found.n:,} comparisons. {KINDS[jury.kind]}{left}")
 widgets.tabs(
-    {"Rules": lambda: rules_tab(state, found), "Without one judge": lambda: without_tab(state, found)},
-    key="jury-tab",
+    {"Rules": lambda: rules_tab(state, found), "Without one judge": lambda: without_tab(state, found)}, key="jury-tab"
 )
 for key, reason in found.not_applicable.items():
     widgets.not_applicable(f"{RULES[key].name if key in RULES else key}: {reason}")

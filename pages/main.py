@@ -177,9 +177,7 @@ def sidebar(datasets: list[str]) -> Selection:
     gold = "given"
     if "human" in raters.values():
         given = any(judge.labelled for judge in whole.judges)
-        gold = st.selectbox(
-            "Gold", ["given", "humans"], index=0 if given else 1, key="gold", bind="query-params"
-        )
+        gold = st.selectbox("Gold", ["given", "humans"], index=0 if given else 1, key="gold", bind="query-params")
     return Selection(
         datasets=(dataset,),
         judges=tuple(judges) or None,

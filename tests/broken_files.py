@@ -71,15 +71,12 @@ TABLES_OF_VOTES = {
     "gold outside its vocabulary": csv("item_id,judge,vote,gold\n1,j,A,A\n2,j,B,?\n", gold_labels="A/B"),
     "another model": csv(NAMED),
     "another model as gold": csv(
-        "item_id,judge,winner,model_a,model_b,gold\n1,j,gpt,gpt,llama,x\n2,j,gpt,gpt,llama,gpt\n",
-        gold_labels="names",
+        "item_id,judge,winner,model_a,model_b,gold\n1,j,gpt,gpt,llama,x\n2,j,gpt,gpt,llama,gpt\n", gold_labels="names"
     ),
     "names without models": csv("item_id,judge,winner\n1,j,GPT\n", labels="names"),
     "gold names without models": csv("item_id,judge,vote,gold\n1,j,A,GPT\n", gold_labels="names"),
     "no vocabulary": csv("item_id,judge,vote\n1,j,good\n2,j,bad\n"),
-    "labels that do not print": csv(
-        "item_id,judge,vote\n" + "".join(f"{i},j,\x1b[31m{'x' * 500}\n" for i in range(3))
-    ),
+    "labels that do not print": csv("item_id,judge,vote\n" + "".join(f"{i},j,\x1b[31m{'x' * 500}\n" for i in range(3))),
     "many labels": csv("item_id,judge,vote\n" + "".join(f"{i},j,word {i}\n" for i in range(9))),
     "several vocabularies": csv("item_id,judge,vote\n1,j,A\n2,j,B\n3,j,model_a\n4,j,win\n"),
     "numbers among letters": csv("item_id,judge,vote\n1,j,1\n2,j,2\n3,j,A\n"),
@@ -109,9 +106,7 @@ TABLES_OF_VOTES = {
     "confidence below 0": csv("item_id,judge,vote,confidence\n1,j,1,-0.1\n2,j,-1,0.5\n"),
     "confidence above 100": csv("item_id,judge,vote,confidence\n1,j,1,101\n2,j,-1,50\n3,j,-1,90\n"),
     "confidence without its sign": csv("item_id,judge,vote,confidence\n1,j,1,90%\n2,j,-1,0.9\n"),
-    "confidence with a sign": csv(
-        "item_id,judge,vote,confidence\n1,j,1,90%\n2,j,-1,0.9\n", confidence_scale=1
-    ),
+    "confidence with a sign": csv("item_id,judge,vote,confidence\n1,j,1,90%\n2,j,-1,0.9\n", confidence_scale=1),
     "confidence that is no number": csv(
         "item_id,judge,vote,confidence\n1,j,1,high\n2,j,-1,NaN\n3,j,1,inf\n4,j,1,\n5,j,1,0.5\n"
     ),
@@ -242,9 +237,7 @@ RANKINGS = {
     "a choice against the ranks": csv(
         "item,candidate,judge,run,slot,rank,chosen,is_best\ni,a,j,0,0,1,0,1\ni,b,j,0,1,2,1,0\n"
     ),
-    "no candidate chosen": csv(
-        "item,candidate,judge,slot,chosen\ni,a,j,0,0\ni,b,j,1,0\nh,a,j,0,1\nh,b,j,1,0\n"
-    ),
+    "no candidate chosen": csv("item,candidate,judge,slot,chosen\ni,a,j,0,0\ni,b,j,1,0\nh,a,j,0,1\nh,b,j,1,0\n"),
     "no flag": csv("item,candidate,judge,slot,rank,uncertain\ni,a,j,0,1,maybe\ni,b,j,1,2,0\n"),
     "two words in one ranking": csv(
         "item,category,candidate,judge,slot,rank,status,rater_type\nf,c,a,j,0,1,,\nf,d,b,j,1,2,,\n"
@@ -281,9 +274,7 @@ BAD_CHOICES = {
     "a run that is none": "B,i,s,j,x,102,B,A,1,0",
     "no judge": "B,i,s,,0,102,B,A,1,0",
 }
-CHOICES = {
-    f"a choice with {name}": csv(f"{CHOSEN}{GOOD_CHOICES}{row}\n") for name, row in BAD_CHOICES.items()
-} | {
+CHOICES = {f"a choice with {name}": csv(f"{CHOSEN}{GOOD_CHOICES}{row}\n") for name, row in BAD_CHOICES.items()} | {
     "orders without a 0": csv("item,judge,permutation,pick_slot\ni,j,123,A\ni,k,123,B\n"),
     "choices without a pick": csv("item,judge,permutation\ni,j,012\n", format="choices"),
     "other numbers of choices": csv(

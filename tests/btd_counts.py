@@ -36,6 +36,4 @@ def simulate_counts(
     cumulative = np.cumsum(weight / weight.sum(axis=1, keepdims=True), axis=1)
     gold = (rng.random(comparisons)[:, None] > cumulative[:, :2]).sum(axis=1).astype(np.int64) - 1
     code = np.arange(comparisons, dtype=np.int64)
-    return VoteCounts(
-        comparison=code, item=code // comparisons_per_item, plus=plus, tie=tie, minus=minus, gold=gold
-    )
+    return VoteCounts(comparison=code, item=code // comparisons_per_item, plus=plus, tie=tie, minus=minus, gold=gold)

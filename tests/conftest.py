@@ -127,9 +127,7 @@ def store_path(demo_store: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             before = store.datasets()
         yield path
         with Store.open(path) as store:
-            assert store.datasets() == before, (
-                "a test changed the store of its module: it needs own_store_path"
-            )
+            assert store.datasets() == before, "a test changed the store of its module: it needs own_store_path"
 
 
 @pytest.fixture

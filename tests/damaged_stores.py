@@ -22,8 +22,7 @@ from core.store import Store
 
 HEADER, BLOCK = 3 * 4096, 256 * 1024
 VOTES = "item_id,model_a,model_b,judge,vote,gold,confidence,prompt,category,note\n" + "".join(
-    f"i{k % 90},m{k % 7},n,j{k % 3},{k % 3 - 1},{k % 2},0.{k % 10},prompt {k},c{k % 4},extra {k}\n"
-    for k in range(600)
+    f"i{k % 90},m{k % 7},n,j{k % 3},{k % 3 - 1},{k % 2},0.{k % 10},prompt {k},c{k % 4},extra {k}\n" for k in range(600)
 )
 SCORES = "item_id,model,judge,score,rationale\n" + "".join(
     f"i{k % 90},m{k // 90},j,{k % 10},because {k}\n" for k in range(540)

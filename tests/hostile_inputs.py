@@ -54,9 +54,7 @@ def parquet(**columns: Callable[[], object]) -> Make:
 
 
 def repeated(value: object, times: int) -> Callable[[], object]:
-    return lambda: pa.DictionaryArray.from_arrays(
-        pa.repeat(pa.scalar(0, pa.int32()), times), pa.array([value])
-    )
+    return lambda: pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), times), pa.array([value]))
 
 
 HEAD = "item_id,judge,vote\n"
@@ -73,9 +71,7 @@ LARGE: dict[str, Make] = {
     "sixty kilobytes of gzip with empty lists.json.gz": lambda: gzip.compress(
         b"[" + b"[]," * (20 * MEGABYTE) + b"[]]", 6
     ),
-    "sixty kilobytes of gzip with ones.json.gz": lambda: gzip.compress(
-        b"[" + b"1," * (30 * MEGABYTE) + b"1]", 6
-    ),
+    "sixty kilobytes of gzip with ones.json.gz": lambda: gzip.compress(b"[" + b"1," * (30 * MEGABYTE) + b"1]", 6),
     "sixty kilobytes of gzip with empty objects.jsonl.gz": packed(b"{}\n", 20 * MEGABYTE),
     "sixty kilobytes of gzip with small objects.jsonl.gz": packed(b'{"a":1}\n', 7 * MEGABYTE),
     "objects that hold lists of numbers.json.gz": lambda: gzip.compress(
@@ -86,9 +82,7 @@ LARGE: dict[str, Make] = {
     "ten thousand columns of labels.csv": lambda: (
         ",".join(["item_id", *(f"c{k}" for k in range(9_990))]) + "\n" + ("i," + "A," * 9_989 + "A\n") * 50
     ).encode(),
-    "a new key in every row.jsonl": rows(
-        20_000, lambda k: f'{{"item_id":{k},"judge":"j","vote":1,"k{k}":1}}\n'
-    ),
+    "a new key in every row.jsonl": rows(20_000, lambda k: f'{{"item_id":{k},"judge":"j","vote":1,"k{k}":1}}\n'),
     "a thousand keys in each of many rows.jsonl.gz": lambda: gzip.compress(
         b"".join(
             json.dumps({"item_id": k, "judge": "j", "vote": 1, f"k{k % 9000}": 1}).encode() + b"\n"
@@ -96,9 +90,7 @@ LARGE: dict[str, Make] = {
         )
     ),
     "an object of a million keys.json": lambda: json.dumps({f"k{k}": 1 for k in range(1_000_000)}).encode(),
-    "a row of a million keys.jsonl": lambda: (
-        json.dumps({f"k{k}": 1 for k in range(300_000)}).encode() + b"\n"
-    ),
+    "a row of a million keys.jsonl": lambda: json.dumps({f"k{k}": 1 for k in range(300_000)}).encode() + b"\n",
     "nested a thousand deep.json": lambda: b'[{"vote":' + b"[" * 1000 + b"]" * 1000 + b"}]",
     "nested a hundred deep.jsonl": lambda: (
         b'{"item_id":1,"judge":"j","vote":1,"x":' + b'{"x":' * 100 + b"1" + b"}" * 100 + b"}\n"
@@ -108,9 +100,7 @@ LARGE: dict[str, Make] = {
     ),
     "a cell of four megabytes.csv": lambda: HEAD.encode() + b"1,j," + b"x" * (4 * MEGABYTE) + b"\n",
     "a key of four megabytes.jsonl": lambda: b'{"' + b"k" * (4 * MEGABYTE) + b'":1}\n',
-    "a number of a million digits.jsonl": lambda: (
-        b'{"item_id":1,"judge":"j","vote":' + b"9" * 1_000_000 + b"}\n"
-    ),
+    "a number of a million digits.jsonl": lambda: b'{"item_id":1,"judge":"j","vote":' + b"9" * 1_000_000 + b"}\n",
     "a quote that never closes.csv": lambda: HEAD.encode() + b'1,j,"' + b"1,j,1\n" * 200_000,
     "many rejects.csv": rows(110_000, lambda k: f"{k},j,maybe {k % 3}\n", HEAD),
     "many judges.csv": rows(20_000, lambda k: f"{k % 60},j{k},1\n", HEAD),
@@ -161,9 +151,7 @@ def mutated(text: bytes, draw: random.Random) -> bytes:
     if kind == 3:
         return text[:at] + draw.randbytes(draw.randrange(1, 9)) + text[at:]
     if kind == 4:
-        return (
-            text[:at] + draw.choice([b'"', b"\n", b",", b"\0", b"[", b"}", b"\xff", b"'", b"\r"]) + text[at:]
-        )
+        return text[:at] + draw.choice([b'"', b"\n", b",", b"\0", b"[", b"}", b"\xff", b"'", b"\r"]) + text[at:]
     if kind == 5:
         changed = bytearray(text)
         for _ in range(8):

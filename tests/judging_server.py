@@ -197,9 +197,7 @@ class Server:
         elif fault == "401":
             return _error(401, f"Incorrect API key provided: {key}")
         elif fault == "truncated":
-            return web.Response(
-                text='{"id": "1", "object": "chat.completion", "choi', content_type="application/json"
-            )
+            return web.Response(text='{"id": "1", "object": "chat.completion", "choi', content_type="application/json")
         elif fault == "schema":
             return web.json_response({"result": "fine"})
         elif fault == "hang":
@@ -265,8 +263,7 @@ def _verdict(
         letter = "A" if told.start() < text.index("\nResponse B:") else "B"
     if body.get("logprobs"):
         options = [
-            {"token": option, "logprob": math.log(max(share, 1e-12)), "bytes": None}
-            for option, share in p.items()
+            {"token": option, "logprob": math.log(max(share, 1e-12)), "bytes": None} for option, share in p.items()
         ]
         first = {"token": letter, "logprob": math.log(max(p[letter], 1e-12)), "bytes": None}
         return letter, {"content": [{**first, "top_logprobs": options}]}
@@ -324,11 +321,7 @@ def main() -> None:
         return next((kind for kind, every in orders if number % every == 0), None)
 
     server = Server(
-        fault=fault,
-        delay=options.delay,
-        hold_after=options.hold_after,
-        seed=options.seed,
-        port=options.port,
+        fault=fault, delay=options.delay, hold_after=options.hold_after, seed=options.seed, port=options.port
     )
     server.keep_bodies = False
     with server:

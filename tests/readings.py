@@ -8,9 +8,7 @@ import pyarrow as pa
 from core.schema import VOTES, ImportResult
 
 
-def reading(
-    frame: pd.DataFrame | list[dict], *, name: str = "votes.csv", gold_only: bool = False
-) -> ImportResult:
+def reading(frame: pd.DataFrame | list[dict], *, name: str = "votes.csv", gold_only: bool = False) -> ImportResult:
     """A reading with the canonical columns of `frame`; its other columns go into `extra`."""
     frame = pd.DataFrame(frame)
     schema = VOTES.schema()

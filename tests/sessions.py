@@ -84,15 +84,11 @@ def run(folder: Path, seconds: float) -> Seen:
     seen, path = Seen(), folder / "s.duckdb"
     fixed(path)
     with Server("app.py", path) as alone:
-        expected = {
-            (page, dataset): texts(shown(alone, page, dataset)) for page in PAGES for dataset in FIXED
-        }
+        expected = {(page, dataset): texts(shown(alone, page, dataset)) for page in PAGES for dataset in FIXED}
     environment = {"PYTHONPATH": str(REPOSITORY)}
     with Server("tests/changing_app.py", path, environment=environment) as server:
         end = time.monotonic() + seconds
-        visitors = [
-            threading.Thread(target=visit, args=(server, seen, expected, end, k)) for k in range(VISITORS)
-        ]
+        visitors = [threading.Thread(target=visit, args=(server, seen, expected, end, k)) for k in range(VISITORS)]
         for each in visitors:
             each.start()
         for _ in watch(server, seen, end):

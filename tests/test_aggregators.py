@@ -53,9 +53,7 @@ def plain_threshold(cells: VoteCells, weight: np.ndarray) -> float:
     stretches = list(itertools.pairwise(observed))
 
     def error(tau: float) -> float:
-        return sum(
-            w * abs((np.sign(p - m) if abs(p - m) / (p + t + m) > tau else 0) - y) for p, t, m, y, w in used
-        )
+        return sum(w * abs((np.sign(p - m) if abs(p - m) / (p + t + m) > tau else 0) - y) for p, t, m, y, w in used)
 
     errors = [error((low + high) / 2) for low, high in stretches]
     best, widest = 0.0, 0.0
@@ -101,8 +99,7 @@ def test_thresholds_of_many_sets_are_those_of_a_plain_loop(votes, data):
     size = len(votes)
     cells = cells_of(votes, data.draw(st.lists(st.integers(-1, 1), min_size=size, max_size=size)))
     weights = np.array(
-        [data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)) for _ in range(3)],
-        dtype=np.float64,
+        [data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)) for _ in range(3)], dtype=np.float64
     )
     expected = [plain_threshold(cells, weight) for weight in weights]
     assert thresholds(cells, weights) == pytest.approx(expected)
@@ -127,9 +124,7 @@ def test_constant_says_the_label_of_least_error():
 
 def test_random_is_uniform():
     cells = cells_of([(1, 0, 0)] * 2, [1, 0])
-    assert RULES["random"].forecast(cells, cells.weight[None], BTDOptions()) == pytest.approx(
-        np.full((1, 2, 3), 1 / 3)
-    )
+    assert RULES["random"].forecast(cells, cells.weight[None], BTDOptions()) == pytest.approx(np.full((1, 2, 3), 1 / 3))
 
 
 def by_label(row, vote, confidence):
@@ -173,9 +168,7 @@ def test_a_greedy_pair_is_the_median_rounded_away_from_zero():
     assert greedy_pair(ab, ba).tolist() == [1, 0, 1, -1, 0, -1, -1]
 
 
-def votes_and_counts(
-    rows: list[tuple[int, int, int, int]], *, comparisons: int
-) -> tuple[VoteCounts, WeighedVotes]:
+def votes_and_counts(rows: list[tuple[int, int, int, int]], *, comparisons: int) -> tuple[VoteCounts, WeighedVotes]:
     """From (comparison, vote, shown, run)."""
     comparison, vote, shown, run = (np.array(column) for column in zip(*rows, strict=True))
     count = [np.bincount(comparison[vote == label], minlength=comparisons) for label in (1, 0, -1)]
@@ -218,10 +211,7 @@ def test_usc_and_gsa_are_votes_of_a_judge_named_for_them():
         comparisons=5,
     )
     found, reasons = given_labels(
-        counts,
-        votes,
-        judge="gpt",
-        judges={"gpt": counts, "usc(gpt)": usc, "gsa(gpt)": usc.rows(usc.comparison > 1)},
+        counts, votes, judge="gpt", judges={"gpt": counts, "usc(gpt)": usc, "gsa(gpt)": usc.rows(usc.comparison > 1)}
     )
     assert found["usc"].tolist() == [-1, 1, 0, 1]
     assert reasons["gsa"] == "needs a vote of gsa(gpt) on every comparison; 2 have none"
@@ -244,9 +234,7 @@ def test_the_store_tells_first_runs_of_both_orders():
         found, reasons = given_labels(counts[judge], own)
         assert "greedy_pair" in found
         assert "greedy_pair" not in reasons
-        firsts = (
-            of_judge.sort_values("run").groupby(["item_id", "model_a", "model_b", "position"])["vote"].first()
-        )
+        firsts = of_judge.sort_values("run").groupby(["item_id", "model_a", "model_b", "position"])["vote"].first()
         both = firsts.unstack("position")
         expected = np.sign(both["ab"].astype(int) + both["ba"].astype(int))
         assert np.bincount(found["greedy_pair"] + 1).tolist() == expected.value_counts().sort_index().tolist()
@@ -266,10 +254,7 @@ def test_votes_weighed_by_the_store_give_the_labels_of_votes_one_by_one(confiden
                 rows.append((item, vote, sure, np.sign(length - 2), shown, run))
     with Store.open(None) as store:
         store.load(read([("votes.csv", "\n".join(lines).encode())])[0])
-        counts, names = (
-            queries.vote_counts(store, Selection())["j"],
-            queries.comparison_names(store, Selection()),
-        )
+        counts, names = (queries.vote_counts(store, Selection())["j"], queries.comparison_names(store, Selection()))
         collapsed = queries.weighed_votes(store, Selection())["j"]
     place = {name: code for code, name in enumerate(names["item_id"].to_pylist())}
     item, vote, sure, side, shown, run = (np.array(column) for column in zip(*rows, strict=True))
@@ -284,7 +269,4 @@ def test_votes_weighed_by_the_store_give_the_labels_of_votes_one_by_one(confiden
         assert (found[rule] == labels).all(), rule
     assert ("ci_sc" in found) == confident
     some = counts.rows(counts.item % 3 == 0)
-    assert all(
-        (given_labels(some, collapsed)[0][rule] == given_labels(some, single)[0][rule]).all()
-        for rule in found
-    )
+    assert all((given_labels(some, collapsed)[0][rule] == given_labels(some, single)[0][rule]).all() for rule in found)

@@ -59,12 +59,7 @@ def test_icc_agrees_with_pingouin(seed: int | None) -> None:
     x = np.clip(np.round(rng.normal(size=(n, 1)) + rng.normal(size=(n, k))), -1, 1)
     if seed is None:
         x = np.asarray(SHROUT_FLEISS)
-    long = (
-        pd.DataFrame(x)
-        .melt(ignore_index=False, var_name="run", value_name="vote")
-        .rename_axis("row")
-        .reset_index()
-    )
+    long = pd.DataFrame(x).melt(ignore_index=False, var_name="run", value_name="vote").rename_axis("row").reset_index()
     table = pingouin.intraclass_corr(long, targets="row", raters="run", ratings="vote").set_index("Type")
     interval = next(name for name in table.columns if "CI" in name)
     found = icc(x)
@@ -186,9 +181,7 @@ def test_jackknife_covers_where_the_f_interval_does_not() -> None:
 
 
 matrices = st.integers(2, 5).flatmap(
-    lambda k: st.lists(
-        st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=k, max_size=k), min_size=2, max_size=25
-    )
+    lambda k: st.lists(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=k, max_size=k), min_size=2, max_size=25)
 )
 
 
@@ -198,9 +191,7 @@ UNBOUNDED = [[-1.0, -1.0, -1.0, 1.0, -1.0], [1.0] * 5, [-1.0, -1.0, 0.0, -1.0, -
 
 @example(UNBOUNDED, Random(0))
 @given(matrices, st.randoms(use_true_random=False))
-def test_icc_ignores_row_order_run_order_and_the_side_called_a(
-    rows: list[list[float]], random: Random
-) -> None:
+def test_icc_ignores_row_order_run_order_and_the_side_called_a(rows: list[list[float]], random: Random) -> None:
     x = np.array(rows)
     found = icc(x)
     shuffled = list(rows)
@@ -220,23 +211,13 @@ def test_icc_ignores_row_order_run_order_and_the_side_called_a(
 def test_a_rating_table_keeps_what_its_cells_are() -> None:
     table = RatingTable(item=np.array([0, 0, 1]), ratings=SHROUT_FLEISS[:3], orders="both", oriented=True)
     found = icc(table)
-    assert (found.n_items, found.n_comparisons, found.k, found.orders, found.oriented) == (
-        2,
-        3,
-        4,
-        "both",
-        True,
-    )
+    assert (found.n_items, found.n_comparisons, found.k, found.orders, found.oriented) == (2, 3, 4, "both", True)
 
 
-label_pairs = st.lists(
-    st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])), min_size=1, max_size=80
-)
+label_pairs = st.lists(st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])), min_size=1, max_size=80)
 
 
-@pytest.mark.filterwarnings(
-    "ignore::RuntimeWarning", "ignore::UserWarning"
-)  # scikit-learn divides by 0 to say nan
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")  # scikit-learn divides by 0 to say nan
 @given(label_pairs)
 def test_kappa_agrees_with_scikit_learn(pairs: list[tuple[int, int]]) -> None:
     from sklearn.metrics import cohen_kappa_score
@@ -316,15 +297,11 @@ def test_reliability_factor_is_the_root_of_the_mean_kappa() -> None:
     rng = np.random.default_rng(6)
     truth = rng.choice([-1, 0, 1], 300)
     judges = {
-        name: votes(
-            dict(enumerate(np.where(rng.random(300) < 0.3, rng.choice([-1, 0, 1], 300), truth).tolist()))
-        )
+        name: votes(dict(enumerate(np.where(rng.random(300) < 0.3, rng.choice([-1, 0, 1], 300), truth).tolist())))
         for name in ("a", "b", "c")
     }
     matrix = agreement_matrix(judges)
-    assert reliability_factor(matrix) == pytest.approx(
-        np.sqrt(np.mean([pair.kappa.value for pair in matrix.pairs]))
-    )
+    assert reliability_factor(matrix) == pytest.approx(np.sqrt(np.mean([pair.kappa.value for pair in matrix.pairs])))
     assert reliability_factor(agreement_matrix({"a": judges["a"]})) is None
 
 
@@ -341,9 +318,7 @@ def check_judges_of_pandalm(shared_data: Path) -> None:
     matrix = agreement_matrix(judges)
     raw = {pair.judge_1: pair.raw.value for pair in matrix.gold}
     assert raw["gpt-3.5-turbo"] == pytest.approx(0.7156, abs=5e-5)
-    assert next(value for name, value in raw.items() if "pandalm" in name.lower()) == pytest.approx(
-        0.6677, abs=5e-5
-    )
+    assert next(value for name, value in raw.items() if "pandalm" in name.lower()) == pytest.approx(0.6677, abs=5e-5)
     gpt = frame[frame["judge"] == "gpt-3.5-turbo"]
     expected = cohen_kappa_score(gpt["vote"], gpt["gold"])
     found = next(pair.kappa.value for pair in matrix.gold if pair.judge_1 == "gpt-3.5-turbo")

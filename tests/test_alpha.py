@@ -9,20 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agreement.reliability import (
-    InterRaterReliability,
-    inter_rater_reliability,
-    label_table,
-    split_comparisons,
-)
+from core.agreement.reliability import InterRaterReliability, inter_rater_reliability, label_table, split_comparisons
 from core.errors import InvalidOption
 from core.records import NO_GOLD, VoteCounts
 
 MISSING = 9
 
-PATTERNS = st.lists(
-    st.lists(st.sampled_from([-1, 0, 1, MISSING]), min_size=4, max_size=4), min_size=1, max_size=40
-)
+PATTERNS = st.lists(st.lists(st.sampled_from([-1, 0, 1, MISSING]), min_size=4, max_size=4), min_size=1, max_size=40)
 
 
 def rater(labels: np.ndarray, items: np.ndarray | None = None) -> VoteCounts:
@@ -39,9 +32,7 @@ def rater(labels: np.ndarray, items: np.ndarray | None = None) -> VoteCounts:
     )
 
 
-def found(
-    matrix: np.ndarray, *, iterations: int = 20, items: np.ndarray | None = None
-) -> InterRaterReliability:
+def found(matrix: np.ndarray, *, iterations: int = 20, items: np.ndarray | None = None) -> InterRaterReliability:
     """Rows are comparisons, columns raters."""
     raters = {f"r{k}": rater(column, items) for k, column in enumerate(np.asarray(matrix).T)}
     return inter_rater_reliability(raters, rng=np.random.default_rng(0), iterations=iterations)
@@ -146,9 +137,7 @@ def test_names_of_raters_and_labels_do_not_matter(rows: list[list[int]], order: 
 def test_perfect_agreement_is_one_and_one_label_is_nothing() -> None:
     same = np.repeat(np.array([[1], [0], [-1]] * 10), 3, axis=1)
     result = found(same)
-    assert (result.alpha_nominal.value, result.alpha_ordinal.value, result.fleiss.value) == pytest.approx(
-        (1, 1, 1)
-    )
+    assert (result.alpha_nominal.value, result.alpha_ordinal.value, result.fleiss.value) == pytest.approx((1, 1, 1))
     assert not result.alpha_nominal.has_interval
     constant = found(np.ones((20, 3), dtype=np.int64))
     assert (constant.alpha_nominal, constant.fleiss) == (None, None)
@@ -178,9 +167,7 @@ def test_interval_covers_with_several_comparisons_an_item() -> None:
         matrix, items = draw(80)
         results.append(found(matrix, items=items, iterations=300))
     for name in ("alpha_nominal", "alpha_ordinal", "fleiss"):
-        held = [
-            getattr(one, name).low <= getattr(truth, name).value <= getattr(one, name).high for one in results
-        ]
+        held = [getattr(one, name).low <= getattr(truth, name).value <= getattr(one, name).high for one in results]
         assert 0.92 <= np.mean(held) <= 0.975, name
 
 

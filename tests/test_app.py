@@ -84,10 +84,7 @@ def test_selection_comes_from_the_url(app):
     opened(app, "overview", judges=["sim-judge-careful", "gone"], category="Math", raters="llm")
     chosen = app.session_state["selection"]
     assert chosen == Selection(
-        datasets=(DEMO,),
-        judges=("sim-judge-careful",),
-        rater_types=("llm",),
-        where=(("category", "Math"),),
+        datasets=(DEMO,), judges=("sim-judge-careful",), rater_types=("llm",), where=(("category", "Math"),)
     )
 
 
@@ -216,9 +213,7 @@ def test_an_open_address_without_sign_in_is_refused(address):
     assert "APPELLATE_ALLOW_REMOTE=1" in refused.stderr
 
 
-@pytest.mark.parametrize(
-    ("address", "flag"), [("localhost", ""), ("127.0.0.1", ""), ("::1", ""), ("0.0.0.0", "1")]
-)
+@pytest.mark.parametrize(("address", "flag"), [("localhost", ""), ("127.0.0.1", ""), ("::1", ""), ("0.0.0.0", "1")])
 def test_this_machine_or_the_flag_is_served(address, flag):
     assert launched(address, APPELLATE_ALLOW_REMOTE=flag).returncode == 0
 
@@ -315,9 +310,7 @@ def test_the_overview_says_what_the_audit_says(app):
 def test_the_overview_starts_with_the_best_judge_and_keeps_earlier_links(app):
     assert opened(app, "overview").selectbox(key="judge").value == "sim-judge-decisive"
     other = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
-    assert opened(other, "overview", checked="sim-judge-careful").selectbox(key="judge").value == (
-        "sim-judge-careful"
-    )
+    assert opened(other, "overview", checked="sim-judge-careful").selectbox(key="judge").value == ("sim-judge-careful")
 
 
 def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
@@ -358,9 +351,7 @@ def test_limits_set_on_the_overview_grade_every_page(app):
     page.button(key="limits_keep").click().run()
     assert not page.exception
     options = AuditOptions(
-        splits=0,
-        limits={"position": (0.7, 0.8)},
-        families={"sim": ("sim-judge", "sim-model"), "other": ("x",)},
+        splits=0, limits={"position": (0.7, 0.8)}, families={"sim": ("sim-judge", "sim-model"), "other": ("x",)}
     )
     found = audited(options)
     assert any(text.startswith(answer(found.verdicts, found.overall)) for text in texts(page))

@@ -78,9 +78,7 @@ def test_the_name_of_a_store_is_a_file_whatever_it_looks_like(
     assert {value for name, value in config.items() if "extensions" in name} == {"false"}
 
 
-def test_names_of_data_sets_send_nothing_to_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_of_data_sets_send_nothing_to_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "votes.csv"
     path.write_bytes(b'dataset,item_id,judge,vote\n"a\x1b[31m\xe2\x80\xae\nb",1,j,1\n')
     assert main(["import", str(path), "--store", str(tmp_path / "s.duckdb")]) == 0
@@ -143,8 +141,7 @@ def test_careless_options_end_in_one_line(
 def test_a_load_that_is_killed_leaves_the_store_as_it_was(votes: Path, tmp_path: Path) -> None:
     path, big = tmp_path / "s.duckdb", tmp_path / "big.csv"
     big.write_text(
-        "item_id,judge,vote,prompt\n"
-        + "".join(f"{k},j{k % 7},{k % 3 - 1},text {k}\n" for k in range(200_000))
+        "item_id,judge,vote,prompt\n" + "".join(f"{k},j{k % 7},{k % 3 - 1},text {k}\n" for k in range(200_000))
     )
     assert main(["import", str(votes), "--store", str(path)]) == 0
     # Killed when the load has begun to write, whenever that is on this machine.
@@ -189,9 +186,7 @@ def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
 ) -> None:
     """Where majority is enough, both answers of the Aggregation page are findings."""
     path = tmp_path / "votes.csv"
-    path.write_text(
-        "item_id,judge,vote,gold\n" + "".join(f"{k},j,{k % 3 - 1},{k % 3 - 1}\n" for k in range(60))
-    )
+    path.write_text("item_id,judge,vote,gold\n" + "".join(f"{k},j,{k % 3 - 1},{k % 3 - 1}\n" for k in range(60)))
     monkeypatch.setenv("APPELLATE_STORE", str(tmp_path / "s.duckdb"))
     assert main(["import", str(path), "--store", str(tmp_path / "s.duckdb")]) == 0
     st.cache_resource.clear()
@@ -216,9 +211,7 @@ def test_a_foreign_page_makes_the_server_ask_no_other_host() -> None:
         "from streamlit.web.server.server_util import is_url_from_allowed_origins as allowed\n"
         "print(allowed('http://host.invalid'), allowed('http://localhost:8501'), asked)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG)
     assert done.stdout.split("\n")[-2] == "False True []"
 
 

@@ -26,9 +26,7 @@ def votes():
     table = random_votes(4_800, judges=2, rng=np.random.default_rng(3))
     with Store.open(None) as store:
         store.load(as_reading(table, name="few"))
-        asked = {
-            ask: getattr(queries, ask)(store, Selection()) for ask in ("vote_counts", "outcomes", "positions")
-        }
+        asked = {ask: getattr(queries, ask)(store, Selection()) for ask in ("vote_counts", "outcomes", "positions")}
     return table.to_pandas(), asked
 
 
@@ -102,13 +100,7 @@ def test_every_part_prints_a_line(capsys, tmp_path):
     names = {"work", "against", "ours_s", "theirs_s", "ratio", "low", "high", "wanted", "met"}
     assert all(set(row) == names and row["low"] <= row["high"] for row in rows)
     shown = capsys.readouterr().out
-    for what in (
-        "slider step",
-        "table of 5 splits",
-        "count votes",
-        "full audit of the 2,400-vote file",
-        "export",
-    ):
+    for what in ("slider step", "table of 5 splits", "count votes", "full audit of the 2,400-vote file", "export"):
         assert f"{what}" in shown
     assert "skipped" not in shown
     assert str(tmp_path) not in shown

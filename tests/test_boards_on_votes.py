@@ -49,8 +49,7 @@ def check_dispersion_of_five_judges(shared_data):
     ]  # fmt: skip
     found = mean_of_judges(judged, "human")
     by_judge = {
-        name: {row.model: row.elo.value for row in board(pairs, "human").rows}
-        for name, pairs in judged.items()
+        name: {row.model: row.elo.value for row in board(pairs, "human").rows} for name, pairs in judged.items()
     }
     for row in found.rows:
         elos = [known[row.model] for known in by_judge.values() if row.model in known]
@@ -60,16 +59,10 @@ def check_dispersion_of_five_judges(shared_data):
     # A judge by whom a model won every prompt leaves that cell, which Bradley–Terry cannot rate.
     cells = ~np.isnan(spread.elo["bradley_terry"])
     assert 0 < (~cells).sum() < 5
-    own = [
-        spread.elo["raee"][cells[:, m], m].std(ddof=1)
-        for m in range(len(spread.models))
-        if cells[:, m].sum() > 1
-    ]
+    own = [spread.elo["raee"][cells[:, m], m].std(ddof=1) for m in range(len(spread.models)) if cells[:, m].sum() > 1]
     assert spread.methods[0].sd.value == pytest.approx(np.mean(own))
     # These judges disagree by more than a hundred points a model, whichever the method.
-    assert all(
-        100 < row.sd.value < 250 and (row.kendall is None or row.kendall > 0.9) for row in spread.methods
-    )
+    assert all(100 < row.sd.value < 250 and (row.kendall is None or row.kendall > 0.9) for row in spread.methods)
 
 
 @pytest.mark.slow

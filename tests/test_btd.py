@@ -62,11 +62,7 @@ def plain_objective(theta, cells, *, alpha=1.0, kappa=1.0):
     by_p = np.stack([2 * (below + upto), 2 * upto, np.zeros_like(s)])
     by_logit = p * (by_p - (p * by_p).sum(axis=0))
     weight = cells.weight / cells.weight.sum()
-    gradient = [
-        weight @ (s * (by_logit[2] - by_logit[0])),
-        weight @ by_logit[1],
-        weight @ (t * by_logit[1]),
-    ]
+    gradient = [weight @ (s * (by_logit[2] - by_logit[0])), weight @ by_logit[1], weight @ (t * by_logit[1])]
     return float(weight @ (below**2 + upto**2)), np.array(gradient)
 
 
@@ -85,9 +81,7 @@ def independent_minimum(cells: VoteCells, rng: np.random.Generator, starts: int 
     cells = collapsed(cells)
     box = box_of(cells)
     runs = (
-        optimize.minimize(
-            plain_objective, x, args=(cells,), jac=True, bounds=box, method="L-BFGS-B", options=options
-        )
+        optimize.minimize(plain_objective, x, args=(cells,), jac=True, bounds=box, method="L-BFGS-B", options=options)
         for x in points
     )
     return min(float(run.fun) for run in runs)
@@ -216,9 +210,7 @@ def test_scaling_all_weights_leaves_the_fit(seed, factor):
     scaled = btd.fit(cells_of(cells.plus, cells.tie, cells.minus, cells.gold, cells.weight * factor))
     assert scaled.drps == pytest.approx(fit.drps, abs=1e-10)
     if not fit.at_bounds:
-        assert [scaled.beta, scaled.eta0, scaled.gamma] == pytest.approx(
-            [fit.beta, fit.eta0, fit.gamma], abs=1e-3
-        )
+        assert [scaled.beta, scaled.eta0, scaled.gamma] == pytest.approx([fit.beta, fit.eta0, fit.gamma], abs=1e-3)
 
 
 @settings(max_examples=25, deadline=None)
@@ -251,9 +243,7 @@ def test_deciding_by_half_is_deciding_by_least_risk(theta, n):
     plus, minus = (grid.ravel() for grid in np.mgrid[0 : n + 1, 0 : n + 1])
     keep = plus + minus <= n
     plus, minus = plus[keep], minus[keep]
-    p = btd.probabilities(
-        np.array(theta), *btd.features(cells_of(plus, n - plus - minus, minus, np.zeros(len(plus))))
-    )
+    p = btd.probabilities(np.array(theta), *btd.features(cells_of(plus, n - plus - minus, minus, np.zeros(len(plus)))))
     risk = btd.risks(p)
     decision = btd.decide(p)
     assert p.sum(axis=1) == pytest.approx(np.ones(len(p)))
@@ -340,8 +330,7 @@ def test_a_fit_that_does_not_converge_is_an_error(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "bounds",
-    [{"beta": (1.0, 1.0)}, {"nu": (0.0, 10.0)}, {"gamma": (3.0, -3.0)}, {"beta": (0.1, float("inf"))}],
+    "bounds", [{"beta": (1.0, 1.0)}, {"nu": (0.0, 10.0)}, {"gamma": (3.0, -3.0)}, {"beta": (0.1, float("inf"))}]
 )
 def test_impossible_bounds_are_refused(bounds):
     with pytest.raises(InvalidOption):
@@ -371,9 +360,9 @@ def test_other_losses_minimise_what_they_say(loss):
     def objective(theta):
         p = btd.probabilities(np.asarray(theta), *btd.features(cells))
         of_gold = p[np.arange(len(cells)), cells.gold + 1]
-        return (
-            -np.log(of_gold) if loss == "log" else np.abs(np.arange(-1, 2) - cells.gold[:, None]) * p
-        ).sum() / len(cells)
+        return (-np.log(of_gold) if loss == "log" else np.abs(np.arange(-1, 2) - cells.gold[:, None]) * p).sum() / len(
+            cells
+        )
 
     box = list(zip(LOW, HIGH, strict=True))
     starts = [[1.0, 0.0, 0.0], [2.0, 2.0, 1.0], [0.5, 4.0, 3.0]]

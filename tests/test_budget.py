@@ -96,9 +96,7 @@ def test_no_rule_of_stopping_is_better() -> None:
     fallen = [way[tuple(np.bincount(order, minlength=3).tolist())] for order in orders]
     alike = np.bincount(fallen, minlength=len(way))
     chance = np.array([weight[w] / weight.sum() / alike[w] for w in fallen])
-    path = [
-        [states.index(tuple(np.bincount(o[:k], minlength=3).tolist())) for k in (1, 2, 3)] for o in orders
-    ]
+    path = [[states.index(tuple(np.bincount(o[:k], minlength=3).tolist())) for k in (1, 2, 3)] for o in orders]
     loss = np.abs(np.arange(-1, 2)[:, None] - np.arange(-1, 2))
     at = np.zeros((len(states), 3))
     for order, steps in enumerate(path):
@@ -144,9 +142,7 @@ def test_price_nothing_gives_the_labels_of_all_votes(cells: VoteCells) -> None:
     final = budget.decision[pilot.lattice.level(-1)]
     can_follow = chances(ways, pilot.lattice.votes) > 0
     stops = budget.stop & (budget.reached > 0)
-    assert all(
-        (final[can_follow[:, state]] == budget.decision[state]).all() for state in np.flatnonzero(stops)
-    )
+    assert all((final[can_follow[:, state]] == budget.decision[state]).all() for state in np.flatnonzero(stops))
 
 
 @given(pilots)
@@ -181,9 +177,7 @@ def test_the_added_error_stays_within_its_bound(cells: VoteCells, tolerance: flo
 @given(pilots)
 @settings(max_examples=20)
 def test_exchanging_a_and_b_exchanges_the_plan(cells: VoteCells) -> None:
-    swapped = VoteCells(
-        plus=cells.minus, tie=cells.tie, minus=cells.plus, gold=-cells.gold, weight=cells.weight
-    )
+    swapped = VoteCells(plus=cells.minus, tie=cells.tie, minus=cells.plus, gold=-cells.gold, weight=cells.weight)
     one = plan(learn(cells, known=known_fit()), price=0.003)
     other = plan(learn(swapped, known=known_fit()), price=0.003)
     mirror = {key: row for row, key in enumerate(zip(one.minus, one.tie, one.plus, strict=True))}
@@ -197,11 +191,7 @@ def test_exchanging_a_and_b_exchanges_the_plan(cells: VoteCells) -> None:
 def test_unlabelled_comparisons_teach_how_votes_fall_and_nothing_about_gold() -> None:
     cells = pilot_cells(np.random.default_rng(1), 6)
     without = VoteCells(
-        plus=cells.plus,
-        tie=cells.tie,
-        minus=cells.minus,
-        gold=np.full(len(cells), NO_GOLD),
-        weight=cells.weight,
+        plus=cells.plus, tie=cells.tie, minus=cells.minus, gold=np.full(len(cells), NO_GOLD), weight=cells.weight
     )
     both = VoteCells(
         **{
@@ -220,11 +210,7 @@ def test_unlabelled_comparisons_teach_how_votes_fall_and_nothing_about_gold() ->
 
 def test_more_votes_than_planned_for_count_with_all_ways_to_draw_them() -> None:
     ten = VoteCells(
-        plus=np.array([6]),
-        tie=np.array([3]),
-        minus=np.array([1]),
-        gold=np.array([1]),
-        weight=np.array([40.0]),
+        plus=np.array([6]), tie=np.array([3]), minus=np.array([1]), gold=np.array([1]), weight=np.array([40.0])
     )
     pilot = learn(ten, votes=4, known=known_fit(), prior=1e-9)
     fallen = pilot.joint[pilot.lattice.level(-1)].sum(axis=1)
@@ -312,9 +298,7 @@ def test_the_trial_is_the_mean_over_orders_of_votes() -> None:
     asked, label = ask(budget, shuffled)
     error = np.abs(label - np.repeat(gold[held], 4_000))
     np.testing.assert_allclose(asked.reshape(40, -1).mean(axis=1), exact_votes, atol=0.12)
-    np.testing.assert_allclose(
-        error.reshape(40, -1).mean(axis=1), exact_error[gold[held] + 1, held], atol=0.06
-    )
+    np.testing.assert_allclose(error.reshape(40, -1).mean(axis=1), exact_error[gold[held] + 1, held], atol=0.06)
     assert abs(asked.mean() - exact_votes.mean()) < 0.02
     assert abs(error.mean() - exact_error[gold[held] + 1, held].mean()) < 0.005
 
@@ -354,9 +338,7 @@ def test_the_trial_on_simulated_votes(per_item: int) -> None:
         8
         - 5
         * np.mean(
-            chances(np.stack([counts.minus, counts.tie, counts.plus], axis=1), 3 * np.eye(3, dtype=int)).sum(
-                axis=1
-            )
+            chances(np.stack([counts.minus, counts.tie, counts.plus], axis=1), 3 * np.eye(3, dtype=int)).sum(axis=1)
         ),
         abs=0.1,
     )
@@ -376,14 +358,7 @@ def test_comparisons_with_too_few_votes_are_left_out() -> None:
     both = VoteCounts(
         **{
             name: np.concatenate([getattr(eight, name), getattr(two, name) + shift])
-            for name, shift in (
-                ("comparison", 200),
-                ("item", 200),
-                ("plus", 0),
-                ("tie", 0),
-                ("minus", 0),
-                ("gold", 0),
-            )
+            for name, shift in (("comparison", 200), ("item", 200), ("plus", 0), ("tie", 0), ("minus", 0), ("gold", 0))
         }
     )
     pilot = learn(both.cells()[0])
@@ -396,14 +371,10 @@ def test_the_fit_of_a_plan_is_the_fit_of_all_votes() -> None:
     cells = pilot_cells(np.random.default_rng(6), 8)
     ours, theirs = learn(cells).fit, fit(cells)
     assert ours.n_items == theirs.n_items
-    np.testing.assert_allclose(
-        [ours.beta, ours.eta0, ours.gamma], [theirs.beta, theirs.eta0, theirs.gamma], atol=1e-6
-    )
+    np.testing.assert_allclose([ours.beta, ours.eta0, ours.gamma], [theirs.beta, theirs.eta0, theirs.gamma], atol=1e-6)
     pilot = learn(cells)
     last = plan(pilot).decision[pilot.lattice.level(-1)]
-    p = probabilities(
-        np.array([theirs.beta, theirs.eta0, theirs.gamma]), *features(state_cells(pilot.lattice.ways))
-    )
+    p = probabilities(np.array([theirs.beta, theirs.eta0, theirs.gamma]), *features(state_cells(pilot.lattice.ways)))
     np.testing.assert_array_equal(last, decide(p))
 
 
@@ -520,8 +491,7 @@ def test_an_allowance_that_is_exceeded_is_a_warning(tried: BudgetTrial) -> None:
 def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
     chosen = tried.rows["planner-0.004"]
     worse = {
-        key: replace(row, mae=chosen.mae + 0.1, added=replace(row.added, high=0.1))
-        for key, row in tried.rows.items()
+        key: replace(row, mae=chosen.mae + 0.1, added=replace(row.added, high=0.1)) for key, row in tried.rows.items()
     }
     alone = replace(tried, rows=worse | {"planner-0.004": chosen})
     assert simpler(alone, 0.004) is None
@@ -531,9 +501,7 @@ def test_a_simpler_rule_that_does_no_worse_is_named(tried: BudgetTrial) -> None:
     dearer = with_row(alone, "btd-8", mae=chosen.mae - 0.01)
     assert simpler(equal, 0.004) is None
     assert simpler(dearer, 0.004) is None
-    better = with_row(
-        alone, "unanimous-2", votes=2.0, mae=chosen.mae, added=Estimate(0.0001, -0.0004, 0.0006)
-    )
+    better = with_row(alone, "unanimous-2", votes=2.0, mae=chosen.mae, added=Estimate(0.0001, -0.0004, 0.0006))
     better = with_row(better, "unanimous-3", votes=2.5, mae=chosen.mae)
     told, kind = budget_answer("j", better, 0.004)
     assert kind == "warning"
@@ -589,9 +557,7 @@ def test_when_the_planner_helps() -> None:
         votes = rng.multinomial(8, chance)
         gold = np.where(rng.random(2_000) < 0.8, chance.argmax(axis=1) - 1, rng.integers(-1, 2, 2_000))
         code = np.arange(2_000)
-        counts = VoteCounts(
-            comparison=code, item=code, minus=votes[:, 0], tie=votes[:, 1], plus=votes[:, 2], gold=gold
-        )
+        counts = VoteCounts(comparison=code, item=code, minus=votes[:, 0], tie=votes[:, 1], plus=votes[:, 2], gold=gold)
         rows = trial(counts, rng=np.random.default_rng(0), n_splits=20, share=0.1, tolerances=(0, 0.002)).rows
         planner = rows["planner-0.002"]
         assert planner.added.value <= 0.004
@@ -613,9 +579,7 @@ def test_words_for_one_vote_and_one_comparison() -> None:
     minus, tie, plus = ((vote == y).astype(np.int64) for y in (-1, 0, 1))
     counts = VoteCounts(comparison=code, item=code, minus=minus, tie=tie, plus=plus, gold=gold)
     tried = trial(counts, rng=np.random.default_rng(0), n_splits=2)
-    assert saving("j", tried, 0.002) == (
-        "j: a comparison has only 1 vote, all asked at once, so no vote can be saved."
-    )
+    assert saving("j", tried, 0.002) == ("j: a comparison has only 1 vote, all asked at once, so no vote can be saved.")
     told = outlook(plan(learn(counts.cells()[0]), price=0.0), 1)
     assert told.startswith("For 1 more comparison expect 1 vote instead of 1")
 

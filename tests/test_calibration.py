@@ -33,9 +33,7 @@ verdicts = st.lists(
 def spread(outcomes):
     """Confidence and correctness of single verdicts, as other libraries want them."""
     confidence = np.repeat(outcomes.confidence, outcomes.n)
-    right = np.concatenate(
-        [[1] * k + [0] * (n - k) for n, k in zip(outcomes.n, outcomes.correct, strict=True)]
-    )
+    right = np.concatenate([[1] * k + [0] * (n - k) for n, k in zip(outcomes.n, outcomes.correct, strict=True)])
     return confidence, right
 
 
@@ -110,9 +108,7 @@ def test_measures_by_definition_and_their_laws(rows, bins):
     filled = diagram.n > 0
     assert (diagram.accuracy.low <= diagram.accuracy.value)[filled].all()
     assert (diagram.accuracy.value <= diagram.accuracy.high)[filled].all()
-    assert calibration(of_votes(*zip(*reversed(rows), strict=True)), bins=bins).ece == pytest.approx(
-        found.ece
-    )
+    assert calibration(of_votes(*zip(*reversed(rows), strict=True)), bins=bins).ece == pytest.approx(found.ece)
 
 
 @pytest.mark.parametrize("bins", [2, 3, 5, 7, 10, 20])
@@ -235,9 +231,7 @@ def test_a_calibrated_judge_stays_within_its_floor(decimals):
         confidence = rng.uniform(0.5, 1, n).round(decimals)
         outcomes = of_votes(range(n), confidence, rng.random(n) < confidence)
         floor, found = noise_floor(outcomes, rng=rng, draws=200), calibration(outcomes)
-        inside.append(
-            (floor.ece.low <= found.ece <= floor.ece.high, floor.ace.low <= found.ace <= floor.ace.high)
-        )
+        inside.append((floor.ece.low <= found.ece <= floor.ece.high, floor.ace.low <= found.ace <= floor.ace.high))
     # 150 trials at .95: four standard errors are .07.
     assert (np.mean(inside, axis=0) > 0.88).all()
 
@@ -359,12 +353,7 @@ def test_many_rows_are_worked_on_in_blocks():
 @pytest.mark.parametrize("n", [20, 50, 200])
 @pytest.mark.parametrize(
     ("stated", "error"),
-    [
-        ([0.99], [0.01]),
-        ([0.95], [0.03]),
-        ([0.9], [0.1]),
-        ([0.8, 0.9, 0.95, 0.99, 1.0], [0.1, 0.05, 0.03, 0.02, 0.01]),
-    ],
+    [([0.99], [0.01]), ([0.95], [0.03]), ([0.9], [0.1]), ([0.8, 0.9, 0.95, 0.99, 1.0], [0.1, 0.05, 0.03, 0.02, 0.01])],
 )
 def test_losses_of_a_judge_that_seldom_errs_are_covered(n, stated, error):
     """A bootstrap holds .37 of 50 verdicts at .99 that err once in a hundred, and .63 are points."""

@@ -46,10 +46,7 @@ def test_a_card_claims_no_difference_that_an_interval_does_not_show():
     said = first.card("j", overall, people, None).sentence
     assert said.startswith("Not shown to agree with people more or less often")
     people = checks_of("j", agreement=("fail", -0.3, -0.4, -0.2))
-    assert (
-        "says what people say 30.0 points less often"
-        in first.card("j", overall, people, None).sentence.lower()
-    )
+    assert "says what people say 30.0 points less often" in first.card("j", overall, people, None).sentence.lower()
 
 
 def test_checks_of_confidence_share_one_advice_and_missing_gold_says_what_to_add():

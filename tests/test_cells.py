@@ -85,9 +85,7 @@ def test_twenty_runs_fit_a_row():
     rng = np.random.default_rng(0)
     votes = rng.integers(-1, 2, (2, 45))
     rows = [
-        f"1,a,b,x,j,{run},{order},{votes[k, run]},,,\n"
-        for k, order in enumerate(("ab", "ba"))
-        for run in range(45)
+        f"1,a,b,x,j,{run},{order},{votes[k, run]},,,\n" for k, order in enumerate(("ab", "ba")) for run in range(45)
     ]
     with Store.open(None) as store:
         put(store, "".join(rows))

@@ -107,14 +107,10 @@ def check_pandalm(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def check_faireval(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, shared_data / "votes/faireval.csv.gz", "--splits", 0)
-    assert found["judges"]["ChatGPT [Vanilla_NoRules]"]["position"]["flip_rate"] == pytest.approx(
-        0.818182, abs=SIX
-    )
+    assert found["judges"]["ChatGPT [Vanilla_NoRules]"]["position"]["flip_rate"] == pytest.approx(0.818182, abs=SIX)
 
 
-def check_judgeconf_is_calibrated_and_not_biased(
-    shared_data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def check_judgeconf_is_calibrated_and_not_biased(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, shared_data / "votes/judgeconf.csv.gz", "--splits", 0)
     mini = found["judges"]["gpt-4o-mini"]
     expected = {"ece": 0.024038, "ace": 0.024038, "brier": 0.024567, "nll": 0.112520}
@@ -150,25 +146,12 @@ def test_the_document_has_every_field_of_the_contract(audited: dict[str, Any]) -
     ]
     assert set(audited["overall"]) == set(audited["judges"])
     assert list(audited["overall"]["sim-judge-decisive"]) == ["verdict", "because", "unchecked"]
-    assert set(found["direction"]) == {
-        *("value", "low", "high", "n_items", "among_decided", "decided_share"),
-    }
+    assert set(found["direction"]) == {*("value", "low", "high", "n_items", "among_decided", "decided_share")}
     assert set(found["discrimination"]) == {"auroc", "low", "high", "n_items", "constant"}
     assert set(found["length"]) == {"longer", "gold_longer", "difference", "low", "high", "n"}
-    assert set(found["btd"]) == {
-        *("beta", "nu", "gamma", "drps", "n_items", "at_bounds", "fit_on", "splits"),
-    }
+    assert set(found["btd"]) == {*("beta", "nu", "gamma", "drps", "n_items", "at_bounds", "fit_on", "splits")}
     assert set(found["btd"]["splits"]) == {
-        *(
-            "n",
-            "calibration",
-            "mae_btd",
-            "mae_majority",
-            "pa_btd",
-            "pa_majority",
-            "mae_btd_low",
-            "mae_btd_high",
-        ),
+        *("n", "calibration", "mae_btd", "mae_majority", "pa_btd", "pa_majority", "mae_btd_low", "mae_btd_high")
     }
 
 
@@ -194,10 +177,7 @@ def test_native_files_give_the_figures_of_their_rows(
     same = tmp_path / "JudgeBench.csv"
     with same.open("w", encoding="utf-8", newline="") as out:
         csv.writer(out).writerows(
-            [
-                header[1:-1],
-                *(row[1:-1] for row in rows if "judge-1" in row[0] and row[0].startswith("judgebench")),
-            ]
+            [header[1:-1], *(row[1:-1] for row in rows if "judge-1" in row[0] and row[0].startswith("judgebench"))]
         )
     from_native, from_rows = document(capsys, file), document(capsys, same)
     # Only the native file has the responses.
@@ -259,9 +239,7 @@ def test_several_values_together_or_one_by_one(small: Path, capsys: pytest.Captu
     assert list(together["judges"]) == ["plain", "strict"]
 
 
-def test_a_file_after_such_an_option_is_told_where_it_belongs(
-    small: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_after_such_an_option_is_told_where_it_belongs(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "audit", "--judge", "strict", small)
     assert code == 2
     assert "Files come first" in err
@@ -368,9 +346,7 @@ def test_gates_on_magnitudes_and_verdicts(tmp_path: Path, capsys: pytest.Capture
     with turned.open("w", encoding="utf-8", newline="") as out:
         writer = csv.DictWriter(out, rows[0])
         writer.writeheader()
-        writer.writerows(
-            row | {"position": {"ab": "ba", "ba": "ab"}.get(row["position"], "")} for row in rows
-        )
+        writer.writerows(row | {"position": {"ab": "ba", "ba": "ab"}.get(row["position"], "")} for row in rows)
     backwards = ("audit", turned, *slot[2:])
     assert run(capsys, *backwards, "bias_decided>0.1")[0] == 0
     code, _, err = run(capsys, *backwards, "abs(bias_decided)>0.1")
@@ -379,9 +355,7 @@ def test_gates_on_magnitudes_and_verdicts(tmp_path: Path, capsys: pytest.Capture
     assert (code, "position=fail: sim-judge-first-slot is fail." in err) == (1, True)
     assert run(capsys, *slot, "overall=do_not_trust")[0] == 1
     careful = ("audit", demo, "--splits", 0, "--judge", "sim-judge-careful")
-    assert (
-        run(capsys, *careful, "--fail-if", "position=warn", "accuracy=fail", "overall=do_not_trust")[0] == 0
-    )
+    assert run(capsys, *careful, "--fail-if", "position=warn", "accuracy=fail", "overall=do_not_trust")[0] == 0
     assert run(capsys, *careful, "--limit", "position=.0001,.0002", "--strict")[0] == 1
 
 
@@ -470,9 +444,7 @@ class Screen(io.StringIO):
         return True
 
 
-def test_a_terminal_sees_how_far_an_import_is(
-    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_sees_how_far_an_import_is(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     assert main(["import", str(small), "--store", str(tmp_path / "votes.duckdb")]) == 0

@@ -7,13 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.aggregation import btd
-from core.aggregation.confidence_weights import (
-    CLIP,
-    NAMES,
-    confidence_weighted,
-    fit_weighted,
-    learn_weighings,
-)
+from core.aggregation.confidence_weights import CLIP, NAMES, confidence_weighted, fit_weighted, learn_weighings
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 
@@ -61,10 +55,7 @@ def judged(seed: int, rows: int, n: int, *, informative: float, same: bool = Fal
 def test_equal_confidences_are_plain_btd(seed, n, stated):
     counts, votes = judged(seed, 60, n, informative=1)
     flat = ConfidenceCounts(
-        comparison=votes.comparison,
-        vote=votes.vote,
-        confidence=np.full(len(votes), stated),
-        n=votes.n,
+        comparison=votes.comparison, vote=votes.vote, confidence=np.full(len(votes), stated), n=votes.n
     )
     found = confidence_weighted(counts, flat, rng=np.random.default_rng(0), n_splits=5)
     assert (found.weight == 1).all()
@@ -79,8 +70,7 @@ def test_swapping_a_and_b_changes_no_score(seed):
     counts, votes = judged(seed, 80, 3, informative=0.7)
     mirrored = records(-votes.vote.reshape(-1, 3), votes.confidence.reshape(-1, 3), -counts.gold)
     one, other = (
-        confidence_weighted(c, v, rng=np.random.default_rng(1), n_splits=4)
-        for c, v in ((counts, votes), mirrored)
+        confidence_weighted(c, v, rng=np.random.default_rng(1), n_splits=4) for c, v in ((counts, votes), mirrored)
     )
     np.testing.assert_allclose(other.scores.drps[:2], one.scores.drps[:2], atol=1e-6)
     np.testing.assert_allclose(other.scores.mae.value, one.scores.mae.value, atol=1e-12)
@@ -94,9 +84,7 @@ def test_weights_are_those_of_scipy_on_the_same_likelihood():
     confidence = rng.uniform(0, 1, 400).round(2)
     comparison = np.arange(400) // 4
     right = (rng.random(400) < expit(0.8 * confidence - 0.1)).astype(float)
-    (found,) = learn_weighings(
-        confidence, right, comparison, [np.arange(100)], n_votes=np.ones(400, np.int64)
-    )
+    (found,) = learn_weighings(confidence, right, comparison, [np.arange(100)], n_votes=np.ones(400, np.int64))
     clipped = np.clip(confidence, CLIP, 1 - CLIP)
     x = np.log(clipped / (1 - clipped))
     x -= x.mean()
@@ -148,9 +136,7 @@ def test_a_confidence_that_says_nothing_passes_one_time_in_twenty():
         confidence = np.repeat(rng.uniform(0.4, 1, 60), 8)
         right = np.repeat((rng.random(60) < 0.6).astype(float), 8)
         passed += (
-            learn_weighings(confidence, right, comparison, [np.arange(60)], n_votes=np.ones_like(comparison))[
-                0
-            ].slope
+            learn_weighings(confidence, right, comparison, [np.arange(60)], n_votes=np.ones_like(comparison))[0].slope
             > 0
         )
     assert passed / 800 == pytest.approx(0.05, abs=0.024)
@@ -198,12 +184,7 @@ def test_nothing_is_learned_from_the_comparisons_that_are_scored():
     counts, votes = judged(5, 400, 4, informative=1.0, per_item=4)
     gold = np.random.default_rng(6).integers(-1, 2, 100).repeat(4)
     random = VoteCounts(
-        comparison=counts.comparison,
-        item=counts.item,
-        plus=counts.plus,
-        tie=counts.tie,
-        minus=counts.minus,
-        gold=gold,
+        comparison=counts.comparison, item=counts.item, plus=counts.plus, tie=counts.tie, minus=counts.minus, gold=gold
     )
     scores = confidence_weighted(random, votes, rng=np.random.default_rng(0), n_splits=40).scores
     assert scores.drps_change.value[1] > -0.002
@@ -229,9 +210,7 @@ def test_what_cannot_be_done_is_said():
     )
     with pytest.raises(NoUsableVotes, match="none was given"):
         confidence_weighted(counts, silent, rng=rng)
-    unlabelled = records(
-        votes.vote.reshape(-1, 2), votes.confidence.reshape(-1, 2), np.full(len(counts), NO_GOLD)
-    )
+    unlabelled = records(votes.vote.reshape(-1, 2), votes.confidence.reshape(-1, 2), np.full(len(counts), NO_GOLD))
     with pytest.raises(NoUsableVotes, match="gold"):
         confidence_weighted(*unlabelled, rng=rng)
     with pytest.raises(TooFewLabels, match="15 labelled"):
@@ -247,9 +226,7 @@ def check_reward_models(shared_data):
     frame = frame[frame["vote"].notna()].sort_values("item_id", kind="stable")
     gold = frame.drop_duplicates("item_id")["gold"].to_numpy(np.int64)
     counts, votes = records(
-        frame["vote"].to_numpy(np.int64).reshape(-1, 2),
-        frame["confidence"].to_numpy(float).reshape(-1, 2),
-        gold,
+        frame["vote"].to_numpy(np.int64).reshape(-1, 2), frame["confidence"].to_numpy(float).reshape(-1, 2), gold
     )
     found = confidence_weighted(counts, votes, rng=np.random.default_rng(0), n_splits=40, share=0.25)
     assert (found.scores.n, found.scores.calibration, found.votes_per_comparison) == (350, 88, 2)

@@ -18,12 +18,7 @@ def make(rows: list[tuple[int, int, int, int]], item: list[int] | None = None) -
     plus, tie, minus, gold = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     code = np.arange(len(rows))
     return VoteCounts(
-        comparison=code,
-        item=code if item is None else np.array(item),
-        plus=plus,
-        tie=tie,
-        minus=minus,
-        gold=gold,
+        comparison=code, item=code if item is None else np.array(item), plus=plus, tie=tie, minus=minus, gold=gold
     )
 
 
@@ -105,9 +100,7 @@ def test_wrong_options_are_named() -> None:
         confusion(counts, labels=np.array([1, 1]))
 
 
-votes_and_gold = st.lists(
-    st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])), min_size=1, max_size=60
-)
+votes_and_gold = st.lists(st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])), min_size=1, max_size=60)
 
 
 @settings(deadline=None)  # the first import of scikit-learn takes seconds

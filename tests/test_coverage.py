@@ -46,9 +46,7 @@ class Figure:
     high: float = 1.0
 
     def row(self) -> str:
-        band = (
-            f"{100 * self.low:.4g} to {100 * self.high:.4g}" if self.high < 1 else f"≥ {100 * self.low:.4g}"
-        )
+        band = f"{100 * self.low:.4g} to {100 * self.high:.4g}" if self.high < 1 else f"≥ {100 * self.low:.4g}"
         if not self.low:
             band = f"≤ {100 * self.high:.4g}"
         return f"| {self.what} | {self.setting} | {self.sets:,} | {100 * self.share:.1f} | {band} |"
@@ -87,10 +85,7 @@ def ties() -> Iterator[Figure]:
         found = board(pairs, "ref").to_frame()
         truth = win + tie / 2
         setting = f"{100 * tie:.0f} % ties, N = {n}, p = {truth:.2g}"
-        for what, end, high in (
-            ("Jeffreys", "", 1.0),
-            ("Jeffreys, dispersion-corrected", "_corrected", 0.97),
-        ):
+        for what, end, high in (("Jeffreys", "", 1.0), ("Jeffreys, dispersion-corrected", "_corrected", 0.97)):
             share = held(found["p_low" + end], found["p_high" + end], truth)
             yield Figure(what=what, setting=setting, sets=sets, share=share, low=0.93, high=high)
 
@@ -188,9 +183,7 @@ def votes_and_labels(rng, labelled: int, rest: int, joint: np.ndarray, *, each: 
 
 def two_classes(share: float, sensitivity: float, specificity: float) -> np.ndarray:
     gold = np.array([1 - share, 0, share])
-    return gold[:, None] * np.array(
-        [[specificity, 0, 1 - specificity], [0, 1, 0], [1 - sensitivity, 0, sensitivity]]
-    )
+    return gold[:, None] * np.array([[specificity, 0, 1 - specificity], [0, 1, 0], [1 - sensitivity, 0, sensitivity]])
 
 
 WITH_TIES = np.array([0.3, 0.3, 0.4])[:, None] * np.array([[0.8, 0.2, 0], [0.1, 0.6, 0.3], [0, 0.1, 0.9]])
@@ -244,9 +237,7 @@ def two_class_correction() -> Iterator[Figure]:
         known = [one for one in found if one is not None and one.has_interval]
         low, high = np.array([(one.low, one.high) for one in known]).T
         setting = f"100 labels, 1,000 unlabelled, {name}"
-        yield Figure(
-            what="Rogan–Gladen", setting=setting, sets=len(low), share=held(low, high, 0.6), low=0.92
-        )
+        yield Figure(what="Rogan–Gladen", setting=setting, sets=len(low), share=held(low, high, 0.6), low=0.92)
 
 
 ALPHA, DELTA = 0.12, 0.1
@@ -292,9 +283,7 @@ def guarantees() -> Iterator[Figure]:
     most = DELTA + 2 * math.sqrt(DELTA * (1 - DELTA) / 2_000)
     for judge in JUDGES:
         what, setting = "Guaranteed threshold, promises broken", f"150 items of 6 comparisons, {judge}"
-        yield Figure(
-            what=what, setting=setting, sets=2_000, share=promises(judge)[1], low=0, high=round(most, 3)
-        )
+        yield Figure(what=what, setting=setting, sets=2_000, share=promises(judge)[1], low=0, high=round(most, 3))
 
 
 def additivity() -> Iterator[Figure]:
@@ -324,14 +313,7 @@ def additivity() -> Iterator[Figure]:
         ])  # fmt: skip
         share = float((np.abs(z) > 1.96).mean())
         setting = f"additive models, {prompts} prompts, τ = {tau}"
-        yield Figure(
-            what="Triangle, z beyond ±1.96",
-            setting=setting,
-            sets=sets,
-            share=share,
-            low=0.035,
-            high=0.065,
-        )
+        yield Figure(what="Triangle, z beyond ±1.96", setting=setting, sets=sets, share=share, low=0.035, high=0.065)
 
 
 def broken() -> Iterator[Figure]:
@@ -352,26 +334,11 @@ def broken() -> Iterator[Figure]:
         alarms += bool(triangles(pairs).broken.any())
     setting = f"8 additive models, steps of 0.5 logits, {prompts} prompts"
     yield Figure(
-        what="Broken triangle, false alarms",
-        setting=setting,
-        sets=sets,
-        share=alarms / sets,
-        low=0,
-        high=0.05,
+        what="Broken triangle, false alarms", setting=setting, sets=sets, share=alarms / sets, low=0, high=0.05
     )
 
 
-SIMULATIONS = (
-    rates,
-    ties,
-    clustered,
-    repeatability,
-    few_labels,
-    two_class_correction,
-    guarantees,
-    additivity,
-    broken,
-)
+SIMULATIONS = (rates, ties, clustered, repeatability, few_labels, two_class_correction, guarantees, additivity, broken)
 
 
 @cache
@@ -420,10 +387,6 @@ def test_comparisons_of_an_item_taken_for_independent_would_break_the_promise() 
 def test_the_table_of_coverage_says_what_was_found() -> None:
     rows = [figure.row() for simulation in SIMULATIONS for figure in figures(simulation)]
     table = "\n".join(
-        [
-            "| interval or promise | simulated | data sets | found, % | wanted, % |",
-            "|---|---|--:|--:|--:|",
-            *rows,
-        ]
+        ["| interval or promise | simulated | data sets | found, % | wanted, % |", "|---|---|--:|--:|--:|", *rows]
     )
     assert table in RESULTS.read_text(encoding="utf-8"), table

@@ -122,9 +122,7 @@ def test_laws(rows, random, weighting) -> None:
     assert 0 <= found.weight <= 1
     shuffled = random.sample(range(len(rows)), len(rows))
     again = debiased_rate(single(vote[shuffled], gold[shuffled], item[shuffled] * 7), weighting=weighting)
-    assert (again.value, again.low, again.high) == pytest.approx(
-        (found.value, found.low, found.high), abs=1e-9
-    )
+    assert (again.value, again.low, again.high) == pytest.approx((found.value, found.low, found.high), abs=1e-9)
     counts = single(vote, gold, item)
     swapped = oriented(counts, np.ones(len(rows), bool), np.ones(len(rows), bool))
     other = debiased_rate(swapped, weighting=weighting)
@@ -151,8 +149,7 @@ def test_rogan_gladen_by_the_formula_of_lang_and_reiczigel() -> None:
     expected = (p + shift - z * error, p + shift + z * error)
     assert (found.rate.low, found.rate.high) == pytest.approx(expected, abs=1e-12)
     assert corrected(found) == (
-        "Rogan–Gladen: 69 % (57 % to 82 %), from a sensitivity of 90 % (n 50) and a specificity of 90 % "
-        "(n 40)."
+        "Rogan–Gladen: 69 % (57 % to 82 %), from a sensitivity of 90 % (n 50) and a specificity of 90 % (n 40)."
     )
 
 

@@ -12,16 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from core.errors import InvalidOption, NoUsableVotes
 from core.interpretation.direct_scores import alone
-from core.leaderboard.score_board import (
-    BOUND,
-    MAX_LEVELS,
-    Levels,
-    below,
-    chances,
-    fit,
-    score_boards,
-    scored_anchors,
-)
+from core.leaderboard.score_board import BOUND, MAX_LEVELS, Levels, below, chances, fit, score_boards, scored_anchors
 from core.leaderboard.scores import direct_statistics
 from core.records import DirectScores
 from core.stats.intervals import mean_interval
@@ -139,10 +130,7 @@ def test_scores_of_one_value_and_no_scores_have_words_and_no_crash():
 
 
 def test_a_judge_that_gives_the_top_score_to_everybody_is_seen_as_such():
-    generous, other = (
-        scored(np.full((20, 3, 1), 10.0)),
-        drawn(np.random.default_rng(3), items=20, beta=(0, 1, 2)),
-    )
+    generous, other = (scored(np.full((20, 3, 1), 10.0)), drawn(np.random.default_rng(3), items=20, beta=(0, 1, 2)))
     found = direct_statistics({"generous": generous, "other": other})
     row = found.rows[0]
     assert (row.top.value, row.sd, row.kurtosis) == (1.0, 0.0, None)
@@ -202,9 +190,7 @@ def test_agreement_intervals_hold_their_level_although_models_share_items():
         pair = direct_statistics(judges(50)).pairs[0]
         for name in names:
             hits[name] += getattr(pair, name).low <= truth[name] <= getattr(pair, name).high
-    assert {name: 0.92 <= hit / 500 <= 0.975 for name, hit in hits.items()} == dict.fromkeys(names, True), (
-        hits
-    )
+    assert {name: 0.92 <= hit / 500 <= 0.975 for name, hit in hits.items()} == dict.fromkeys(names, True), hits
 
 
 def test_judges_without_a_common_response_have_no_agreement():
@@ -233,9 +219,7 @@ def test_no_other_optimiser_finds_a_greater_likelihood(prior):
         return -float((n * np.log(np.diff(np.hstack([0 * edge, inner, edge]), axis=1) + 1e-300)).sum())
 
     starts = rng.normal(scale=0.3, size=(3, k + 2))
-    best = min(
-        (minimize(loss, x, method="BFGS", options={"gtol": 1e-7}) for x in starts), key=lambda r: r.fun
-    )
+    best = min((minimize(loss, x, method="BFGS", options={"gtol": 1e-7}) for x in starts), key=lambda r: r.fun)
     ours = -float((n * np.log(np.diff(below(found), axis=1))).sum())
     assert ours <= best.fun + 1e-9
     np.testing.assert_allclose(found.beta[1:] - found.beta[0], best.x[k - 1 :], atol=1e-4)
@@ -246,9 +230,7 @@ def test_two_levels_are_logistic_regression():
     good = rng.random((60, 3, 1)) < np.array([0.3, 0.5, 0.8])[None, :, None]
     found = fit(scored(good.astype(float)), prior=0.0)
     model = np.indices(good.shape)[1].ravel()
-    oracle = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(
-        np.eye(3)[model][:, 1:], good.ravel()
-    )
+    oracle = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(np.eye(3)[model][:, 1:], good.ravel())
     np.testing.assert_allclose(found.beta[1:] - found.beta[0], oracle.coef_[0], atol=1e-7)
     assert found.beta[0] - found.thresholds[0] == pytest.approx(oracle.intercept_[0], abs=1e-7)
 
@@ -294,8 +276,7 @@ def test_intervals_of_p_hold_their_level(items, beta, runs, item_sd, lasting):
 
 def test_separated_models_keep_finite_odds_by_the_prior_and_are_named_without_it():
     score = np.concatenate(
-        [np.full((30, 1, 1), 10.0), np.random.default_rng(11).integers(3, 9, (30, 1, 1)).astype(float)],
-        axis=1,
+        [np.full((30, 1, 1), 10.0), np.random.default_rng(11).integers(3, 9, (30, 1, 1)).astype(float)], axis=1
     )
     data = scored(score)
     plain = fit(data, prior=0.0)
@@ -318,9 +299,7 @@ def test_laws_of_the_board(seed):
     stretched = scored(np.exp(data.score).reshape(15, 4, 2))
     same = score_boards({"judge": stretched}, "m0").mean
     for one, two in zip(board.rows, same.rows, strict=True):
-        assert (one.model, one.p.value, one.p.low) == pytest.approx(
-            (two.model, two.p.value, two.p.low), abs=1e-9
-        )
+        assert (one.model, one.p.value, one.p.low) == pytest.approx((two.model, two.p.value, two.p.low), abs=1e-9)
         assert one.p.low < one.p.value < one.p.high
         # Anchor and model change places.
         back = {row.model: row for row in score_boards({"judge": data}, one.model).mean.rows}["m0"]
@@ -328,17 +307,12 @@ def test_laws_of_the_board(seed):
         assert back.se_p == pytest.approx(one.se_p, abs=1e-9)
     # A judge twice is the judge once: the mean and its interval do not pretend to know more.
     twice = score_boards({"judge": data, "copy": data}, "m0").mean
-    assert [row.p.value for row in twice.rows] == pytest.approx(
-        [row.p.value for row in board.rows], abs=1e-12
-    )
+    assert [row.p.value for row in twice.rows] == pytest.approx([row.p.value for row in board.rows], abs=1e-12)
     for once, both in zip(board.rows, twice.rows, strict=True):
-        assert (
-            0.5**0.5 * once.se_p <= both.se_p <= once.se_p
-        )  # only the prior's part of the variance is halved
+        assert 0.5**0.5 * once.se_p <= both.se_p <= once.se_p  # only the prior's part of the variance is halved
     # Reversing the scale mirrors p.
     mirrored = {
-        row.model: row
-        for row in score_boards({"judge": scored(-data.score.reshape(15, 4, 2))}, "m0").mean.rows
+        row.model: row for row in score_boards({"judge": scored(-data.score.reshape(15, 4, 2))}, "m0").mean.rows
     }
     for row in board.rows:
         assert mirrored[row.model].p.value == pytest.approx(1 - row.p.value, abs=1e-8)
@@ -370,9 +344,7 @@ def test_runs_of_a_response_share_one_weight():
     score = np.random.default_rng(13).integers(1, 11, (20, 2, 1)).astype(float)
     once = score_boards({"judge": scored(score)}, "m0").mean.rows[0]
     thrice = score_boards({"judge": scored(np.repeat(score, 3, axis=2))}, "m0").mean.rows[0]
-    assert (thrice.p.value, thrice.se_p, thrice.n) == pytest.approx(
-        (once.p.value, once.se_p, once.n), abs=1e-9
-    )
+    assert (thrice.p.value, thrice.se_p, thrice.n) == pytest.approx((once.p.value, once.se_p, once.n), abs=1e-9)
 
 
 def test_many_distinct_scores_are_grouped():

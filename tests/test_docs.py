@@ -20,9 +20,9 @@ from patience import LONG
 import core
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-DOCUMENTS = [
-    REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")
-] + sorted((REPOSITORY / "docs").glob("*.md"))
+DOCUMENTS = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")] + sorted(
+    (REPOSITORY / "docs").glob("*.md")
+)
 TEXTS = {str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8") for path in DOCUMENTS}
 README = TEXTS["README.md"]
 
@@ -68,9 +68,7 @@ def test_every_link_and_anchor_resolves(name: str) -> None:
         if anchor:
             known = headings(str(target.resolve().relative_to(REPOSITORY)))
             assert anchor in map(site_anchor, known), f"{name}: {link}: the site has no such anchor"
-            assert anchor in map(repository_anchor, known), (
-                f"{name}: {link}: the repository has no such anchor"
-            )
+            assert anchor in map(repository_anchor, known), f"{name}: {link}: the repository has no such anchor"
 
 
 def test_the_site_lists_every_document() -> None:
@@ -184,9 +182,7 @@ def test_every_option_that_is_named_exists() -> None:
                 assert option in known, f"{name}: {option}"
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in TEXTS if name != "CONTRIBUTING.md" and blocks(name, "python")]
-)
+@pytest.mark.parametrize("name", [name for name in TEXTS if name != "CONTRIBUTING.md" and blocks(name, "python")])
 def test_python_that_is_shown_runs(name: str) -> None:
     for code in blocks(name, "python"):
         done = subprocess.run(
@@ -258,9 +254,7 @@ def test_the_readme_is_short_and_its_figures_are_those_of_the_results() -> None:
 
 def test_every_section_that_the_code_cites_exists() -> None:
     """Docstrings cite the methods by section: `docs/methods.md §5`, `docs/methods.md §9.3`."""
-    sections = {
-        re.match(r"[\d.]*\d", heading)[0] for heading in headings("docs/methods.md") if heading[0].isdigit()
-    }
+    sections = {re.match(r"[\d.]*\d", heading)[0] for heading in headings("docs/methods.md") if heading[0].isdigit()}
     cited = {}
     for folder in ("core", "pages", "tests", "benchmarks"):
         for path in (REPOSITORY / folder).rglob("*.py"):
@@ -285,7 +279,5 @@ def test_nothing_names_a_machine_or_a_registry() -> None:
         path = REPOSITORY / name
         if path.suffix in (".py", ".md", ".toml", ".txt", ".lock", ".yml", "") and path.is_file():
             text = path.read_text(encoding="utf-8")
-            found = re.search(
-                r"(/work/main|/root/|/home/\w+/|https?://[\w.]*(pypi|pythonhosted)[\w.]*)", text
-            )
+            found = re.search(r"(/work/main|/root/|/home/\w+/|https?://[\w.]*(pypi|pythonhosted)[\w.]*)", text)
             assert found is None or name == "tests/test_docs.py", (name, found)

@@ -77,17 +77,13 @@ def simulated(rng, *, accuracy, rows=1500, informative=True):
 def test_rules_by_hand():
     """Three judges, three comparisons: weights by head, c, √c and c/H decide differently."""
     found = jury(
-        judge([1, 1, 1], [0.55, 0.9, 0.6]),
-        judge([1, -1, 0], [0.6, 0.9, 0.6]),
-        judge([-1, 0, -1], [0.99, 0.9, 0.7]),
+        judge([1, 1, 1], [0.55, 0.9, 0.6]), judge([1, -1, 0], [0.6, 0.9, 0.6]), judge([-1, 0, -1], [0.99, 0.9, 0.7])
     )
     assert combine(found, "majority").label.tolist() == [1, 0, -1]
     np.testing.assert_allclose(combine(found, "majority").confidence, [2 / 3, 1 / 3, 1 / 3])
     assert combine(found, "confidence").label.tolist() == [1, 0, -1]
     np.testing.assert_allclose(combine(found, "confidence").confidence[0], 1.15 / 2.14)
-    np.testing.assert_allclose(
-        combine(found, "root").confidence[2], np.sqrt(0.7) / (2 * np.sqrt(0.6) + np.sqrt(0.7))
-    )
+    np.testing.assert_allclose(combine(found, "root").confidence[2], np.sqrt(0.7) / (2 * np.sqrt(0.6) + np.sqrt(0.7)))
     assert combine(found, "entropy").label.tolist() == [-1, 0, -1]
 
 
@@ -119,16 +115,11 @@ def test_several_votes_make_one_verdict():
     found = members({"a": counts, "b": counts}, {"a": votes, "b": votes})
     np.testing.assert_allclose(found.confidence, 0.9 * 0.75)
     one_speaks = ConfidenceCounts(
-        comparison=votes.comparison,
-        vote=votes.vote,
-        confidence=np.array([np.nan, 0.7, np.nan, 0.2]),
-        n=votes.n,
+        comparison=votes.comparison, vote=votes.vote, confidence=np.array([np.nan, 0.7, np.nan, 0.2]), n=votes.n
     )
     spoken = members({"a": counts, "b": counts}, {"a": votes, "b": one_speaks})
     np.testing.assert_allclose(spoken.confidence[1], 0.7 * 0.75)
-    silent = ConfidenceCounts(
-        comparison=votes.comparison, vote=votes.vote, confidence=np.full(4, np.nan), n=votes.n
-    )
+    silent = ConfidenceCounts(comparison=votes.comparison, vote=votes.vote, confidence=np.full(4, np.nan), n=votes.n)
     shares = members({"a": counts, "b": counts}, {"a": votes, "b": silent})
     np.testing.assert_allclose(shares.confidence, 0.75)
 
@@ -232,16 +223,12 @@ def test_costs_add_up_and_unknown_ones_stay_unknown():
     table = compare(found, rng=np.random.default_rng(0), costs={"judge 0": 0.5, "judge 1": 0.25})
     assert table.scores["majority"].cost == 0.75
     assert table.scores["judge 1"].cost == 0.25
-    assert (
-        compare(found, rng=np.random.default_rng(0), costs={"judge 0": 0.5}).scores["majority"].cost is None
-    )
+    assert compare(found, rng=np.random.default_rng(0), costs={"judge 0": 0.5}).scores["majority"].cost is None
 
 
 def test_a_fuser_is_judged_beside_its_members():
     gold = [1, 1, -1, -1]
-    found = jury(
-        judge([1, 1, 1, 1], gold=gold), judge([1, 1, 1, -1], gold=gold), judge([1, -1, 1, -1], gold=gold)
-    )
+    found = jury(judge([1, 1, 1, 1], gold=gold), judge([1, 1, 1, -1], gold=gold), judge([1, -1, 1, -1], gold=gold))
     fused = fuser_verdicts(found, *judge([1, -1, -1], [0.9, 0.8, 0.7], comparison=[0, 1, 2]))
     score = compare(found, rng=np.random.default_rng(0), fusers={"fuser": fused}).scores["fuser"]
     # Majority says 1, 1, 1 where the fuser says 1, −1, −1: wrong once, right once.
@@ -307,9 +294,7 @@ def check_judges_of_judgeconf(shared_data):
     with Store.open(None) as store:
         for reading in read([(path.name, path)]):
             store.load(reading)
-        found = members(
-            queries.vote_counts(store, Selection()), queries.confidence_counts(store, Selection())
-        )
+        found = members(queries.vote_counts(store, Selection()), queries.confidence_counts(store, Selection()))
     table = compare(found, rng=np.random.default_rng(0))
     raw["key"] = raw.item_id + raw.model_a.fillna("") + raw.model_b.fillna("")
     wide = raw.pivot_table(index="key", columns="judge", values="vote", aggfunc="first").dropna()
@@ -321,9 +306,7 @@ def check_judges_of_judgeconf(shared_data):
     clear = modal[1].isna() if 1 in modal else pd.Series(True, index=wide.index)
     label = combine(found, "majority").label[np.argsort(found.comparison)]
     assert len(label) == len(wide)
-    assert (modal.loc[clear, 0] == gold[clear]).sum() <= round(
-        table.scores["majority"].accuracy.value * table.n
-    )
+    assert (modal.loc[clear, 0] == gold[clear]).sum() <= round(table.scores["majority"].accuracy.value * table.n)
     assert len(table.to_frame()) == len(table.scores)
 
 
@@ -418,8 +401,7 @@ def check_gains_of_rewardbench2_by_the_fit(shared_data):
             store.load(reading)
         counts = queries.vote_counts(store, Selection())
         found = members(
-            {name: counts[name] for name in likely_jury(counts)},
-            queries.confidence_counts(store, Selection()),
+            {name: counts[name] for name in likely_jury(counts)}, queries.confidence_counts(store, Selection())
         )
     table = compare(found, rng=np.random.default_rng(0))
     claude = next(name for name in found.names if name.startswith("claude"))
@@ -468,9 +450,7 @@ def test_sentences_say_the_intervals_of_the_table():
 def test_ahead_of_chance_for_one_rule_is_not_ahead_for_the_best_of_several():
     rng = np.random.default_rng(0)
     table = compare(simulated(rng, accuracy=[0.7] * 5, rows=1500), rng=rng)
-    best = max(
-        (one for one in table.scores.values() if one.kind == "rule"), key=lambda one: one.accuracy.value
-    )
+    best = max((one for one in table.scores.values() if one.kind == "rule"), key=lambda one: one.accuracy.value)
     assert answer(table)[0].startswith(f"Yes. {best.name} ")
     assert ", beyond chance among 5 rules." in answer(table)[0]
     close = dataclasses.replace(best.against_best, value=0.02, low=0.001, high=0.039)

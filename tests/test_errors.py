@@ -10,9 +10,7 @@ PAGE = {"layout": "“Rows hold”", "map": "“Columns”", "baseline": "“Nam
 
 
 def test_a_message_has_the_flags_of_the_command_line_and_other_names_on_request() -> None:
-    error = InvalidOption(
-        "{option} {value!r}: use {allowed}.", option="layout", value="x", allowed=("a", "b")
-    )
+    error = InvalidOption("{option} {value!r}: use {allowed}.", option="layout", value="x", allowed=("a", "b"))
     assert str(error) == "layout 'x': use a, b."
     assert render(error, PAGE) == "“Rows hold” 'x': use a, b."
     assert error.option == "layout"
@@ -22,11 +20,7 @@ def test_a_message_has_the_flags_of_the_command_line_and_other_names_on_request(
 @pytest.mark.parametrize(
     ("template", "flags", "page"),
     [
-        (
-            "name it with {option:baseline}",
-            "name it with --map model_b==NAME",
-            "name it with “Name of the baseline”",
-        ),
+        ("name it with {option:baseline}", "name it with --map model_b==NAME", "name it with “Name of the baseline”"),
         ("use {option:map model={value}}", "use --map model=m", "use “Columns” model=m"),
         ("needs {option:protocol {value}} here", "needs --protocol m here", "needs m here"),
         ("limit {option:max_calls}", "limit --max-calls", "limit --max-calls"),

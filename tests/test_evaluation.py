@@ -15,14 +15,7 @@ from core.aggregation.rules import RULES
 from core.errors import InvalidOption, TooFewLabels, UnknownName
 from core.interpretation.aggregation import _changed, effect
 from core.records import NO_GOLD, VoteCells, VoteCounts
-from core.stats.splits import (
-    ItemLosses,
-    change_intervals,
-    held_out_scores,
-    item_losses,
-    sign_flip_p_value,
-    splits,
-)
+from core.stats.splits import ItemLosses, change_intervals, held_out_scores, item_losses, sign_flip_p_value, splits
 
 CATEGORIES = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
 # The reference of the data's README: MAE of BTD and SC for gpt-5.4 [base], ± .02.
@@ -57,12 +50,7 @@ def simulated(seed: int, items: int, *, per_item: tuple[int, int] = (1, 1), n: i
 
 def with_gold(counts: VoteCounts, gold: np.ndarray) -> VoteCounts:
     return VoteCounts(
-        comparison=counts.comparison,
-        item=counts.item,
-        plus=counts.plus,
-        tie=counts.tie,
-        minus=counts.minus,
-        gold=gold,
+        comparison=counts.comparison, item=counts.item, plus=counts.plus, tie=counts.tie, minus=counts.minus, gold=gold
     )
 
 
@@ -107,9 +95,7 @@ def test_every_item_is_drawn_equally_often():
 
 def test_scores_are_those_of_plain_loops():
     counts = simulated(3, 40, per_item=(1, 4))
-    result = evaluate(
-        counts, rng=np.random.default_rng(5), n_splits=12, methods=["majority", "btd", "random"]
-    )
+    result = evaluate(counts, rng=np.random.default_rng(5), n_splits=12, methods=["majority", "btd", "random"])
     drawn = splits(counts, rng=np.random.default_rng(5), n_splits=12)
     label = counts.label
     mae, pa, random_mae, btd_mae = [], [], [], []
@@ -163,9 +149,7 @@ def test_item_losses_are_those_of_plain_loops():
     found = item_losses(drawn, [varying, fixed])
     for item in range(30):
         rows = np.flatnonzero(counts.item == item)
-        calibrated = {
-            int(split) for split, row in zip(drawn.entry_split, drawn.entry_row, strict=True) if row in rows
-        }
+        calibrated = {int(split) for split, row in zip(drawn.entry_split, drawn.entry_row, strict=True) if row in rows}
         free = [split for split in range(15) if split not in calibrated]
         assert found.loss[item, 0] == pytest.approx(varying[np.ix_(free, drawn.cell[rows])].mean())
         assert found.loss[item, 1] == pytest.approx(fixed[0, drawn.cell[rows]].mean())
@@ -197,9 +181,7 @@ def test_alike_items_give_the_p_value_of_single_ones():
     values = rng.normal(0.2, 1, 12)
     times = rng.integers(1, 6, 12)
     together = sign_flip_p_value(values, times, resamples=40_000, rng=rng)
-    apart = sign_flip_p_value(
-        np.repeat(values, times), np.ones(times.sum(), dtype=np.int64), resamples=40_000, rng=rng
-    )
+    apart = sign_flip_p_value(np.repeat(values, times), np.ones(times.sum(), dtype=np.int64), resamples=40_000, rng=rng)
     assert together == pytest.approx(apart, abs=0.015)
 
 
@@ -321,10 +303,7 @@ def test_methods_that_lack_their_input_are_listed_with_the_reason():
 def test_given_labels_are_scored_like_any_method():
     counts = simulated(15, 300, per_item=(1, 3))
     result = evaluate(
-        counts,
-        rng=np.random.default_rng(0),
-        n_splits=20,
-        given={"longest": counts.gold, "ci_sc": counts.label},
+        counts, rng=np.random.default_rng(0), n_splits=20, given={"longest": counts.gold, "ci_sc": counts.label}
     )
     assert result.scores["longest"].mae == 0
     assert result.scores["longest"].pa == 1
@@ -355,14 +334,7 @@ def test_too_few_labels_are_refused_with_their_number():
 
 def test_impossible_options_are_refused():
     counts, rng = simulated(19, 50), np.random.default_rng(0)
-    for options in (
-        {"n_splits": 1},
-        {"share": 0.0},
-        {"share": 1.0},
-        {"level": 1.0},
-        {"resamples": 10},
-        {"minimum": 0},
-    ):
+    for options in ({"n_splits": 1}, {"share": 0.0}, {"share": 1.0}, {"level": 1.0}, {"resamples": 10}, {"minimum": 0}):
         with pytest.raises(InvalidOption):
             evaluate(counts, rng=rng, **options)
     with pytest.raises(UnknownName, match="median"):
@@ -394,9 +366,7 @@ def reward_bench(shared_data) -> dict[tuple[str, str], VoteCounts]:
     for name, value in (("plus", 1), ("tie", 0), ("minus", -1)):
         votes[name] = (votes["vote"] == value).astype("int64")
     table = (
-        votes.groupby(key, sort=False)
-        .agg({"plus": "sum", "tie": "sum", "minus": "sum", "gold": "first"})
-        .reset_index()
+        votes.groupby(key, sort=False).agg({"plus": "sum", "tie": "sum", "minus": "sum", "gold": "first"}).reset_index()
     )
     return {
         cell: VoteCounts(
@@ -413,12 +383,7 @@ def check_reference_table(reward_bench):
     assert len(reward_bench) == 15
     rows = []
     for (judge, category), counts in reward_bench.items():
-        result = evaluate(
-            counts,
-            rng=np.random.default_rng(0),
-            methods=["btd", "majority", "threshold"],
-            resamples=100,
-        )
+        result = evaluate(counts, rng=np.random.default_rng(0), methods=["btd", "majority", "threshold"], resamples=100)
         scores = result.scores
         assert scores["btd"].mae < scores["majority"].mae, (judge, category)
         assert scores["threshold"].mae < scores["majority"].mae, (judge, category)
@@ -439,8 +404,7 @@ def check_fits_match_an_independent_solver(reward_bench):
         fits = btd.fit_many(drawn.cells, drawn.calibration)
         for weight, found in zip(drawn.calibration, fits.drps, strict=True):
             alone = VoteCells(
-                **{name: getattr(drawn.cells, name) for name in ("plus", "tie", "minus", "gold")},
-                weight=weight,
+                **{name: getattr(drawn.cells, name) for name in ("plus", "tie", "minus", "gold")}, weight=weight
             )
             assert found == pytest.approx(independent_minimum(alone, rng, starts=5), abs=1e-6)
 

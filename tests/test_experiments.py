@@ -105,12 +105,7 @@ def test_fewer_votes_keep_their_shares():
     size = 20_000
     same = np.ones(size, dtype=np.int64)
     counts = VoteCounts(
-        comparison=np.arange(size),
-        item=np.arange(size),
-        plus=4 * same,
-        tie=3 * same,
-        minus=same,
-        gold=0 * same,
+        comparison=np.arange(size), item=np.arange(size), plus=4 * same, tie=3 * same, minus=same, gold=0 * same
     )
     drawn = subsample(counts, 3, rng=np.random.default_rng(1))
     assert drawn.plus.mean() == pytest.approx(3 * 4 / 8, abs=0.02)
@@ -134,9 +129,7 @@ def test_numbers_of_votes_double_up_to_what_nine_tenths_have():
 def test_all_votes_give_the_numbers_of_evaluate(per_item):
     counts = simulated(3, 300, per_item=per_item)
     rules = ("btd", "btd_shrunk", "majority", "threshold", "constant")
-    found = vote_sweep(
-        counts, rng=np.random.default_rng(5), sizes=(2, 8), methods=rules, subsamples=1, n_splits=25
-    )
+    found = vote_sweep(counts, rng=np.random.default_rng(5), sizes=(2, 8), methods=rules, subsamples=1, n_splits=25)
     generator = np.random.default_rng(5).spawn(2)[1].spawn(1)[0]
     whole = evaluate(counts, rng=generator, methods=rules, n_splits=25, resamples=0)
     for place, key in enumerate(rules):
@@ -195,9 +188,7 @@ def test_comparisons_with_too_few_votes_are_left_out_at_every_size():
     counts = simulated(8, 300)
     few = counts.plus + counts.tie + counts.minus
     cut = subsample(counts.rows(np.arange(20)), 3, rng=np.random.default_rng(0))
-    mixed = VoteCounts(
-        **{name: np.concatenate([getattr(cut, name), getattr(counts, name)[20:]]) for name in NAMES}
-    )
+    mixed = VoteCounts(**{name: np.concatenate([getattr(cut, name), getattr(counts, name)[20:]]) for name in NAMES})
     found = vote_sweep(mixed, rng=np.random.default_rng(0), n_splits=5, subsamples=2)
     assert (found.n, found.left_out, found.sizes[-1]) == (280, 20, few[0])
     with pytest.raises(InvalidOption, match="from 1 to 8"):
@@ -230,9 +221,7 @@ def test_calibration_sets_are_nested_and_the_evaluation_set_is_fixed(seed, items
 
 def test_label_sweep_is_that_of_plain_loops():
     counts = simulated(9, 150, per_item=2)
-    found = label_sweep(
-        counts, rng=np.random.default_rng(3), sizes=(20, 60), methods=("majority", "btd"), n_splits=8
-    )
+    found = label_sweep(counts, rng=np.random.default_rng(3), sizes=(20, 60), methods=("majority", "btd"), n_splits=8)
     drawn, _ = nested_splits(counts, (20, 60), rng=np.random.default_rng(3), n_splits=8)
     mae = np.empty((8, 2, 2))
     for split in range(8):
@@ -240,9 +229,7 @@ def test_label_sweep_is_that_of_plain_loops():
         rest = counts.rows(np.setdiff1d(np.arange(300), rows))
         for place, size in enumerate((20, 60)):
             fit = btd.fit(counts.rows(rows[:size]).cells()[0])
-            mae[split, place] = [
-                np.abs(label - rest.gold).mean() for label in (rest.label, btd.apply(fit, rest))
-            ]
+            mae[split, place] = [np.abs(label - rest.gold).mean() for label in (rest.label, btd.apply(fit, rest))]
     assert found.mae.value == pytest.approx(mae.mean(axis=0))
     half = 1.959964 * mae.std(axis=0, ddof=1) / np.sqrt(8)
     assert found.mae.high - found.mae.value == pytest.approx(half, abs=1e-6)
@@ -284,9 +271,7 @@ def test_transfer_is_that_of_plain_loops():
     tasks = {"one": simulated(13, 60, per_item=2), "two": simulated(14, 90, theta=(0.8, 4.0, 0.5))}
     found = transfer(tasks, rng=np.random.default_rng(2), n_splits=6)
     children = np.random.default_rng(2).spawn(2)
-    drawn = [
-        splits(counts, rng=child, n_splits=6) for counts, child in zip(tasks.values(), children, strict=True)
-    ]
+    drawn = [splits(counts, rng=child, n_splits=6) for counts, child in zip(tasks.values(), children, strict=True)]
     for column in range(2):
         error = np.empty((2, 6))
         for row in range(2):
@@ -330,11 +315,7 @@ def test_unlike_tasks_cost_more_than_like_ones():
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**6))
 def test_distances_are_distances(seed):
-    tasks = {
-        "a": simulated(seed, 60),
-        "b": simulated(seed + 1, 80, n=5),
-        "c": simulated(seed + 2, 70, theta=(1, 5, 1)),
-    }
+    tasks = {"a": simulated(seed, 60), "b": simulated(seed + 1, 80, n=5), "c": simulated(seed + 2, 70, theta=(1, 5, 1))}
     found = task_distances(tasks)
     turned = task_distances({name: swapped(counts) for name, counts in tasks.items()})
     twice = {
@@ -504,10 +485,7 @@ def test_paired_interval_covers_the_true_difference():
     for _ in range(60):
         rows = rng.choice(60_000, 150, replace=False)
         found = compare(
-            {"whole": whole.rows(rows), "noisy": noisy.rows(rows)},
-            rng=copy.deepcopy(rng),
-            n_splits=5,
-            resamples=300,
+            {"whole": whole.rows(rows), "noisy": noisy.rows(rows)}, rng=copy.deepcopy(rng), n_splits=5, resamples=300
         )
         one = found.differences[1]
         held += one.delta.low <= truth <= one.delta.high
@@ -655,10 +633,7 @@ def test_ends_are_within_what_an_error_can_be():
 def test_the_best_of_many_values_is_not_said_to_differ_by_its_own_interval_alone():
     """Nineteen values that differ from the reference by chance: the best of them by 2.2 standard errors."""
     found = compare(
-        {"a": simulated(3, 60), "b": simulated(4, 60)},
-        rng=np.random.default_rng(2),
-        n_splits=2,
-        resamples=100,
+        {"a": simulated(3, 60), "b": simulated(4, 60)}, rng=np.random.default_rng(2), n_splits=2, resamples=100
     )
     btd_row = next(one for one in found.differences if one.rule == "btd")
     near = dataclasses.replace(btd_row, delta=Estimate(-0.1, -0.19, -0.01))
@@ -668,9 +643,7 @@ def test_the_best_of_many_values_is_not_said_to_differ_by_its_own_interval_alone
     scores = values["b"].evaluation.scores | {"btd": least}
     evaluation = dataclasses.replace(values["b"].evaluation, scores=scores)
     values["b"] = dataclasses.replace(values["b"], evaluation=evaluation)
-    others = tuple(
-        dataclasses.replace(near, candidate=f"v{k}", delta=Estimate(-0.1, -0.19, 0.1)) for k in range(18)
-    )
+    others = tuple(dataclasses.replace(near, candidate=f"v{k}", delta=Estimate(-0.1, -0.19, 0.1)) for k in range(18))
     alone = dataclasses.replace(found, values=values, differences=(near,))
     assert "That is 0.100 less" in comparison_answer(alone, "prompt")
     many = dataclasses.replace(alone, differences=(near, *others))
@@ -704,10 +677,7 @@ def test_the_luck_of_few_labels_widens_a_transfer():
 def test_a_lead_that_common_comparisons_deny_is_said():
     """Best on its own labels, which are easier, and shown to err more on those that both have."""
     found = compare(
-        {"a": simulated(3, 60), "b": simulated(4, 60)},
-        rng=np.random.default_rng(2),
-        n_splits=2,
-        resamples=100,
+        {"a": simulated(3, 60), "b": simulated(4, 60)}, rng=np.random.default_rng(2), n_splits=2, resamples=100
     )
     row = next(one for one in found.differences if one.rule == "btd")
     worse = dataclasses.replace(row, delta=Estimate(0.313, 0.143, 0.458))

@@ -19,9 +19,7 @@ from core.stats.estimate import Estimate
 
 
 def checks(judge: str = "j", **grades: Grade) -> list[Verdict]:
-    return [
-        Verdict(judge, check, grades.get(check, "ok"), f"{check} of {judge}.", low=0.8) for check in CHECKS
-    ]
+    return [Verdict(judge, check, grades.get(check, "ok"), f"{check} of {judge}.", low=0.8) for check in CHECKS]
 
 
 def test_worst_puts_fails_first() -> None:
@@ -68,9 +66,7 @@ def test_what_makes_no_sense_is_not_named_as_unchecked() -> None:
 
 
 def test_missing_names_the_need_once_with_its_raters() -> None:
-    verdicts = checks("a", calibration="unknown", overconfidence="unknown") + checks(
-        "b", calibration="unknown"
-    )
+    verdicts = checks("a", calibration="unknown", overconfidence="unknown") + checks("b", calibration="unknown")
     assert missing(verdicts) == (
         "Calibration and overconfidence for 2 raters: add a confidence with each vote, and gold labels.",
     )

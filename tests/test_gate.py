@@ -89,20 +89,14 @@ def test_a_list_needs_a_sign_in_and_a_sign_in_a_list() -> None:
 
 @pytest.mark.parametrize(
     ("written", "said"),
-    [
-        ("[auth]\nclient_id = 'c'\n", "lacks redirect_uri"),
-        ("[auth\n", "cannot be read"),
-        ("[auth]\n", "lacks"),
-    ],
+    [("[auth]\nclient_id = 'c'\n", "lacks redirect_uri"), ("[auth\n", "cannot be read"), ("[auth]\n", "lacks")],
 )
 def test_the_launcher_does_not_start_with_it(written: str, said: str, tmp_path: Path) -> None:
     """Streamlit takes a file of secrets that it cannot read for none, and would let in everyone."""
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(written)
     code = f"from streamlit import config; config.set_option('secrets.files', [{str(secrets)!r}]); import app"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG)
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr

@@ -11,14 +11,7 @@ from scipy import stats
 
 from core.aggregation.btd import fit
 from core.aggregation.solver import probabilities
-from core.confidence.selective import (
-    Decisions,
-    by_btd,
-    by_share,
-    by_stated_confidence,
-    guarantee,
-    threshold_for_risk,
-)
+from core.confidence.selective import Decisions, by_btd, by_share, by_stated_confidence, guarantee, threshold_for_risk
 from core.errors import InvalidOption, NoUsableVotes, TooFewLabels
 from core.interpretation.calibration import guaranteed
 from core.records import NO_GOLD, ConfidenceCounts, OutcomeCounts, VoteCounts
@@ -70,9 +63,7 @@ def test_sureness_of_votes() -> None:
 
 
 def test_btd_is_fitted_on_half_of_the_items_and_tested_on_the_other() -> None:
-    counts = simulate_counts(
-        beta=1.2, nu=2, gamma=1, comparisons=600, votes=8, comparisons_per_item=3, rng=seeded()
-    )
+    counts = simulate_counts(beta=1.2, nu=2, gamma=1, comparisons=600, votes=8, comparisons_per_item=3, rng=seeded())
     found = by_btd(counts, rng=np.random.default_rng(5))
     used = found.gold == NO_GOLD
     assert len(np.unique(counts.item[used])) == 100
@@ -91,9 +82,7 @@ def test_one_comparison_an_item_is_the_test_over_votes() -> None:
     confidence = rng.choice(np.linspace(0.5, 1, 11), 400)
     wrong = rng.random(400) < 0.5 * (1 - confidence)
     missing = rng.random(400) < 0.2
-    found = guarantee(
-        decided(range(400), confidence, wrong, gold_missing=missing), alpha=0.15, delta=0.1, rng=rng
-    )
+    found = guarantee(decided(range(400), confidence, wrong, gold_missing=missing), alpha=0.15, delta=0.1, rng=rng)
     known = ~missing
     verdicts = OutcomeCounts(
         item=np.flatnonzero(known),
@@ -142,9 +131,7 @@ def test_effective_numbers_would_break_where_few_items_have_many_comparisons() -
         verdicts = {"item": item, "confidence": np.full(len(item), 0.9), "n": one, "correct": 1 - wrong}
         weighed += threshold_for_risk(OutcomeCounts(**verdicts), alpha=0.1, delta=DELTA).threshold is not None
         verdicts["item"] = np.arange(len(item))
-        independent += (
-            threshold_for_risk(OutcomeCounts(**verdicts), alpha=0.1, delta=DELTA).threshold is not None
-        )
+        independent += threshold_for_risk(OutcomeCounts(**verdicts), alpha=0.1, delta=DELTA).threshold is not None
         # For a comparison of a random item the error is 1 in 160, so that this promise is kept.
         found = guarantee(decided(item, verdicts["confidence"], wrong), alpha=0.1, delta=DELTA, rng=rng)
         kept += found.threshold is not None
@@ -173,9 +160,7 @@ def test_words() -> None:
     assert "keep a label where all of its votes agree. That settles 67 %" in guaranteed("judge", agreed)
     hopeless = guarantee(decided(range(600), confidence, ~wrong), alpha=0.1, delta=0.1, rng=rng)
     assert (hopeless.threshold, hopeless.kept, hopeless.wrong) == (None, None, None)
-    assert "no threshold keeps wrong labels at or below 10 % with 90 % certainty" in guaranteed(
-        "judge", hopeless
-    )
+    assert "no threshold keeps wrong labels at or below 10 % with 90 % certainty" in guaranteed("judge", hopeless)
     assert math.isnan(hopeless.to_frame()["kept"].astype(float)[0])
     easy = guarantee(decided(range(600), confidence, np.zeros(600, bool)), alpha=0.1, delta=0.1, rng=rng)
     assert "keep every label" in guaranteed("judge", easy)

@@ -48,99 +48,34 @@ REFUSED = {
         "--map item_id=",
     ),
     "no-vote.csv": (b"item_id,judge\n1,j\n", UnreadableFile, "no column for vote", "--map vote="),
-    "same-names.csv": (
-        b"item_id,judge,vote,vote\n1,j,1,1\n",
-        UnreadableFile,
-        "columns 3 and 4",
-        "Rename or remove",
-    ),
+    "same-names.csv": (b"item_id,judge,vote,vote\n1,j,1,1\n", UnreadableFile, "columns 3 and 4", "Rename or remove"),
     "utf-16.csv": (GOOD.decode().encode("utf-16"), UnreadableFile, "byte 1", "Save it as UTF-8"),
     "utf-16-bare.csv": (GOOD.decode().encode("utf-16-le"), UnreadableFile, "line 1, byte 2", "in UTF-8"),
-    "latin-1.csv": (
-        HEAD + "1,j,1\n2,café,1\n".encode("latin-1"),
-        UnreadableFile,
-        "line 3, byte 31: 0xe9",
-        "as UTF-8",
-    ),
+    "latin-1.csv": (HEAD + "1,j,1\n2,café,1\n".encode("latin-1"), UnreadableFile, "line 3, byte 31: 0xe9", "as UTF-8"),
     "cut-utf-8.csv": (HEAD + b"1,caf\xc3", UnreadableFile, "line 2, byte 25: 0xc3", "as UTF-8"),
-    "bom-latin-1.csv": (
-        b"\xef\xbb\xbf" + HEAD + b"\xe9,j,1\n",
-        UnreadableFile,
-        "line 2, byte 23: 0xe9",
-        "as UTF-8",
-    ),
+    "bom-latin-1.csv": (b"\xef\xbb\xbf" + HEAD + b"\xe9,j,1\n", UnreadableFile, "line 2, byte 23: 0xe9", "as UTF-8"),
     "nul.csv": (HEAD + b"1,j,1\n2,\0j,1\n", UnreadableFile, "line 3, byte 28: a NUL byte", "Save it as text"),
-    "open-quote.csv": (
-        HEAD + b'1,j,1\n2,"j,1\n3,j,1\n',
-        UnreadableFile,
-        "line 3: a quote",
-        "Close the quote",
-    ),
-    "open-quote-last.csv": (
-        HEAD + b'1,j,1\n2,j,"1\n3,j,1\n',
-        UnreadableFile,
-        "line 3: a quote",
-        "Close the quote",
-    ),
+    "open-quote.csv": (HEAD + b'1,j,1\n2,"j,1\n3,j,1\n', UnreadableFile, "line 3: a quote", "Close the quote"),
+    "open-quote-last.csv": (HEAD + b'1,j,1\n2,j,"1\n3,j,1\n', UnreadableFile, "line 3: a quote", "Close the quote"),
     "page.csv": (b"<!DOCTYPE html><html></html>", UnreadableFile, "line 1", "save it as CSV"),
     "book.csv": (b"PK\x03\x04....", UnreadableFile, "byte 1: the file is a ZIP", "save the sheet as CSV"),
     "paper.csv": (b"%PDF-1.7 ....", UnreadableFile, "byte 1: the file is a PDF", "as CSV"),
-    "packed.csv.zst": (
-        b"\x28\xb5\x2f\xfd....",
-        UnreadableFile,
-        "byte 1: the file is packed with zstd",
-        "Unpack it",
-    ),
-    "cut.csv.gz": (
-        gzip.compress(GOOD * 999)[:-9],
-        UnreadableFile,
-        "cut off after byte",
-        "download the file again",
-    ),
-    "damaged.csv.gz": (
-        DAMAGED,
-        UnreadableFile,
-        "damaged after 0",
-        "download the file again",
-    ),
-    "wrong-sum.csv.gz": (
-        gzip.compress(GOOD)[:-8] + b"12345678",
-        UnreadableFile,
-        "damaged after",
-        "file again",
-    ),
+    "packed.csv.zst": (b"\x28\xb5\x2f\xfd....", UnreadableFile, "byte 1: the file is packed with zstd", "Unpack it"),
+    "cut.csv.gz": (gzip.compress(GOOD * 999)[:-9], UnreadableFile, "cut off after byte", "download the file again"),
+    "damaged.csv.gz": (DAMAGED, UnreadableFile, "damaged after 0", "download the file again"),
+    "wrong-sum.csv.gz": (gzip.compress(GOOD)[:-8] + b"12345678", UnreadableFile, "damaged after", "file again"),
     "twice.csv.gz": (gzip.compress(gzip.compress(GOOD)), UnreadableFile, "byte 1 unpacked", "Unpack it once"),
     "hollow.csv.gz": (gzip.compress(b""), UnreadableFile, "empty inside", "header and at least one row"),
     "fake.parquet": (b"PAR1 and nothing else", UnreadableFile, "byte 1: not a Parquet file", "use CSV"),
     "text.parquet": (GOOD, UnreadableFile, "byte 1: not a Parquet file", "use CSV"),
-    "cut.parquet": (
-        packed_parquet(judge=["j"])[:-20],
-        UnreadableFile,
-        "byte 1: not a Parquet",
-        "Write it again",
-    ),
-    "no-rows.parquet": (
-        packed_parquet(judge=pa.array([], pa.string())),
-        UnreadableFile,
-        "row 1",
-        "Add at least one",
-    ),
+    "cut.parquet": (packed_parquet(judge=["j"])[:-20], UnreadableFile, "byte 1: not a Parquet", "Write it again"),
+    "no-rows.parquet": (packed_parquet(judge=pa.array([], pa.string())), UnreadableFile, "row 1", "Add at least one"),
     "same-names.parquet": (TWICE.getvalue(), UnreadableFile, "columns 1 and 2", "Rename one"),
     "deep.json": (b"[" * 200_000, UnreadableFile, "line 1: nested deeper than 64", "flat array"),
     "cut.json": (b'[{"item_id":1},\n{"item_id":2,', UnreadableFile, "line 2, column 14", "write it again"),
-    "long-number.json": (
-        b'[{"vote":' + b"9" * 5000 + b"}]",
-        UnreadableFile,
-        "line 1: a number",
-        "Shorten it",
-    ),
+    "long-number.json": (b'[{"vote":' + b"9" * 5000 + b"}]", UnreadableFile, "line 1: a number", "Shorten it"),
     "no-objects.json": (b"[1, 2, 3]", UnreadableFile, "row 1: no JSON object", "array of objects"),
-    "no-json.jsonl": (
-        b"{vote: 1}\n{vote: 2}\n",
-        UnreadableFile,
-        "Row 1: not valid JSON",
-        "one object a line",
-    ),
+    "no-json.jsonl": (b"{vote: 1}\n{vote: 2}\n", UnreadableFile, "Row 1: not valid JSON", "one object a line"),
     "mixed-labels.csv": (
         HEAD + b"1,j,A\n2,j,B\n3,j,model_a\n",
         AmbiguousLabels,
@@ -148,18 +83,8 @@ REFUSED = {
         "--labels",
     ),
     "zero-one.csv": (HEAD + b"1,j,0\n2,j,1\n", AmbiguousLabels, "column 'vote': holds only", "--labels"),
-    "minus-and-two.csv": (
-        HEAD + b"1,j,-1\n2,j,2\n",
-        AmbiguousLabels,
-        "column 'vote': holds both",
-        "--labels",
-    ),
-    "no-labels.csv": (
-        HEAD + b"1,j,good\n2,j,bad\n",
-        AmbiguousLabels,
-        "'bad', 'good' fit no known",
-        "--labels",
-    ),
+    "minus-and-two.csv": (HEAD + b"1,j,-1\n2,j,2\n", AmbiguousLabels, "column 'vote': holds both", "--labels"),
+    "no-labels.csv": (HEAD + b"1,j,good\n2,j,bad\n", AmbiguousLabels, "'bad', 'good' fit no known", "--labels"),
     "slots.csv": (
         b"item_id,judge,vote,position\n1,j,A,ab\n2,j,B,ba\n",
         AmbiguousLabels,
@@ -184,25 +109,9 @@ WITH_CONFIDENCE = b"item_id,judge,vote,confidence\n"
 
 # name → (bytes, rows, column and start of the value, of the reason, the remedy, votes that are left)
 REJECTED = {
-    "short-row.csv": (
-        GOOD + b"3,j\n",
-        [3],
-        "(whole row)",
-        "3,j",
-        "2 cells where the header has 3",
-        "quote cells",
-        2,
-    ),
+    "short-row.csv": (GOOD + b"3,j\n", [3], "(whole row)", "3,j", "2 cells where the header has 3", "quote cells", 2),
     "long-row.csv": (GOOD + b"3,j,1,1\n", [3], "(whole row)", "3,j,1,1", "4 cells", "quote cells", 2),
-    "short-rows-first.csv": (
-        HEAD + b"x\n\n1,j,1\ny\n2,j,-1\n",
-        [1, 3],
-        "(whole row)",
-        "x",
-        "1 cells",
-        "quote",
-        2,
-    ),
+    "short-rows-first.csv": (HEAD + b"x\n\n1,j,1\ny\n2,j,-1\n", [1, 3], "(whole row)", "x", "1 cells", "quote", 2),
     "huge-cell.csv": (
         GOOD + b"3," + b"x" * (CELL_LIMIT + 1) + b",1\n",
         [3],
@@ -213,15 +122,7 @@ REJECTED = {
         2,
     ),
     "unknown-label.csv": (GOOD + b"3,j,?\n", [3], "vote", "?", "not a label of 1/0/-1", "--labels", 2),
-    "big-vote.csv": (
-        GOOD + b"3,j,99999999999999999999\n",
-        [3],
-        "vote",
-        "9999",
-        "not a label",
-        "correct it",
-        2,
-    ),
+    "big-vote.csv": (GOOD + b"3,j,99999999999999999999\n", [3], "vote", "9999", "not a label", "correct it", 2),
     "no-item.csv": (GOOD + b" ,j,1\n", [3], "item_id", "", "item_id is missing", "fill the cell", 2),
     "no-judge.csv": (GOOD + b"3,,1\n", [3], "judge", "", "judge is missing", "fill the cell", 2),
     "confidence-1.7.csv": (
@@ -251,15 +152,7 @@ REJECTED = {
         "leave the cell",
         1,
     ),
-    "infinite.csv": (
-        WITH_CONFIDENCE + b"1,j,1,inf\n2,j,-1,\n",
-        [1],
-        "confidence",
-        "inf",
-        "not a finite",
-        "leave",
-        1,
-    ),
+    "infinite.csv": (WITH_CONFIDENCE + b"1,j,1,inf\n2,j,-1,\n", [1], "confidence", "inf", "not a finite", "leave", 1),
     "comma.csv": (
         b"item_id;judge;vote;confidence\n1;j;1;0,9\n2;j;-1;0.5\n",
         [1],
@@ -287,15 +180,7 @@ REJECTED = {
         "use a number between",
         1,
     ),
-    "half-run.csv": (
-        b"item_id,judge,vote,run\n1,j,1,1.5\n2,j,-1,2\n",
-        [1],
-        "run",
-        "1.5",
-        "not a whole",
-        "digits",
-        1,
-    ),
+    "half-run.csv": (b"item_id,judge,vote,run\n1,j,1,1.5\n2,j,-1,2\n", [1], "run", "1.5", "not a whole", "digits", 1),
     "position.csv": (
         b"item_id,judge,vote,position\n1,j,1,left\n2,j,-1,BA\n",
         [1],
@@ -410,9 +295,7 @@ def test_a_bloated_gzip_stops_early():
     """A gzip file of 1 MB that unpacks to 1 GB is refused after 200 times its size, not unpacked."""
     bloated = gzip.compress(b"0" * 100_000_000, 9) * 10
     tracemalloc.start()
-    with pytest.raises(
-        UnreadableFile, match=r"bloated.csv.gz: byte .* unpacked:.*Unpack it yourself, or split it"
-    ):
+    with pytest.raises(UnreadableFile, match=r"bloated.csv.gz: byte .* unpacked:.*Unpack it yourself, or split it"):
         read([("bloated.csv.gz", bloated)])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -451,9 +334,7 @@ HOSTILE_TEXTS = (
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
 def test_hostile_names_are_data(text):
-    records = [
-        {"item_id": text, "judge": text, "vote": -1, "model_a": text, text: "value", "rationale": text}
-    ]
+    records = [{"item_id": text, "judge": text, "vote": -1, "model_a": text, text: "value", "rationale": text}]
     reading = read([("x.jsonl", json.dumps(records[0]).encode())])[0]
     vote = reading.votes.to_pylist()[0]
     assert [vote[name] for name in ("item_id", "judge", "model_a", "rationale")] == [text] * 4
@@ -512,19 +393,8 @@ def test_no_bytes_raise_anything_but_a_named_error(data, name):
 JUDGMENT = {"decision": "A>B", "judgment": {"judge_model": "j", "scores": [1, 2.5]}}
 NATIVE = {
     "judgebench": {"pair_id": "p", "label": "A>B", "response_model": "m", "judgments": [JUDGMENT]},
-    "alpacaeval": {
-        "preference": 1.2,
-        "instruction": "i",
-        "output_1": "r",
-        "output_2": "o",
-        "generator_2": "m",
-    },
-    "arenahard": {
-        "question_id": "q",
-        "model": "m",
-        "judge": "j",
-        "games": [{"score": "A>B"}, {"score": None}],
-    },
+    "alpacaeval": {"preference": 1.2, "instruction": "i", "output_1": "r", "output_2": "o", "generator_2": "m"},
+    "arenahard": {"question_id": "q", "model": "m", "judge": "j", "games": [{"score": "A>B"}, {"score": None}]},
     "mtbench_pair": {
         "question_id": 1,
         "model_1": "m",

@@ -73,9 +73,7 @@ def test_hostile_names_load_as_data_and_change_nothing_else(text: str, tmp_path:
             store.delete_dataset(text)
 
 
-def test_what_nobody_foresaw_is_one_line_a_report_and_an_exit_code_of_its_own(
-    filled, tmp_path, monkeypatch, capsys
-):
+def test_what_nobody_foresaw_is_one_line_a_report_and_an_exit_code_of_its_own(filled, tmp_path, monkeypatch, capsys):
     """Exit code 1 is that of a gate that failed; a traceback would pass for one."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
@@ -125,9 +123,7 @@ def test_a_load_whose_lines_cannot_be_written_says_that_it_is_done(tmp_path):
             check=False,
         )
     assert done.returncode == 0
-    assert re.match(
-        r"appellate: the load is done, only its lines cannot be written .* 2 votes loaded", done.stderr
-    )
+    assert re.match(r"appellate: the load is done, only its lines cannot be written .* 2 votes loaded", done.stderr)
     with Store.open(path) as store:
         assert store.export().num_rows == 2
 

@@ -123,9 +123,7 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 def test_core_imports_itself_relatively() -> None:
     for path in modules("core"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        named = [
-            n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and not n.level and n.module
-        ]
+        named = [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and not n.level and n.module]
         assert not [name for name in named if name.split(".")[0] == "core"], path
 
 
@@ -175,9 +173,7 @@ def test_sections_belong_to_one_page() -> None:
                 allowed = ("pages.shared.", f"pages.sections.{own}.")
                 assert f"{name}.".startswith(allowed), f"{path} imports {name}"
             if path.parent.name == "shared":
-                assert not name.startswith(("core.reporting", "pages.sections")), (
-                    f"{path.name} imports {name}"
-                )
+                assert not name.startswith(("core.reporting", "pages.sections")), f"{path.name} imports {name}"
 
 
 def test_only_cached_caches() -> None:
@@ -189,7 +185,5 @@ def test_only_cached_caches() -> None:
 def test_importing_the_audit_stays_light() -> None:
     heavy = ("scipy.stats", "pandas", "plotly", "litellm", "streamlit")
     code = f"import core.auditing, sys; print([name for name in {heavy!r} if name in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

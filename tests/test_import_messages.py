@@ -65,9 +65,7 @@ def test_what_is_said_of_a_broken_input_is_what_the_table_says(name, tmp_path):
     if os.environ.get("APPELLATE_WRITE_MESSAGES"):
         table = known() if TABLE.exists() else {}
         table = {key: value for key, value in (table | {name: said}).items() if key in CASES}
-        TABLE.write_text(
-            json.dumps(table, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8"
-        )
+        TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
     assert said == known()[name]
 
 

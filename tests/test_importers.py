@@ -231,12 +231,7 @@ def test_gold_alone_is_a_file_of_gold():
     assert reading.gold_only
     assert reading.votes["gold"].to_pylist() == [1, -1]
     assert reading.votes["vote"].null_count == 2
-    assert reading.rejects.to_pylist()[0] | {"reason": ""} == {
-        "row": 3,
-        "column": "gold",
-        "value": "",
-        "reason": "",
-    }
+    assert reading.rejects.to_pylist()[0] | {"reason": ""} == {"row": 3, "column": "gold", "value": "", "reason": ""}
 
 
 def test_identical_rows_load_once_and_conflicts_not_at_all():
@@ -248,9 +243,7 @@ def test_identical_rows_load_once_and_conflicts_not_at_all():
 
 
 def test_repetitions_without_a_run_column_are_numbered():
-    reading = read_one(
-        "item_id,judge,position,vote\n1,j,ab,1\n1,j,ba,1\n1,j,ab,-1\n1,j,ab,1\n2,j,ab,1\n2,j,ab,1\n"
-    )
+    reading = read_one("item_id,judge,position,vote\n1,j,ab,1\n1,j,ba,1\n1,j,ab,-1\n1,j,ab,1\n2,j,ab,1\n2,j,ab,1\n")
     assert reading.votes["run"].to_pylist() == [0, 0, 1, 2, 0, 1]
     assert any("no column run" in note for note in reading.notes)
     assert (reading.duplicates, reading.rejects.num_rows) == (0, 0)
@@ -290,9 +283,7 @@ NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_
 )
 FORMULAS = st.text("'=+-@a", min_size=1, max_size=5)
 TEXTS = st.one_of(
-    st.none(),
-    FORMULAS,
-    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1),
+    st.none(), FORMULAS, st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1)
 )
 
 
@@ -318,9 +309,7 @@ TEXTS = st.one_of(
 )
 def test_an_export_reads_back_to_identical_votes(rows):
     """Law: read ∘ write_csv is the identity on votes, formula cells, quotes and line breaks included."""
-    table = pa.Table.from_pylist(
-        [{"dataset": "d", "status": "ok"} | row for row in rows], schema=VOTES.schema()
-    )
+    table = pa.Table.from_pylist([{"dataset": "d", "status": "ok"} | row for row in rows], schema=VOTES.schema())
     defaults = {"model_b": "B", "rater_type": "llm"}
     for name, value in defaults.items():
         table = table.set_column(COLUMN_NAMES.index(name), name, pa.array([value] * len(rows)))
@@ -374,8 +363,7 @@ def test_ten_rows_are_read_back_in_words():
         "17,gpt-4,ba,1,-1,,0.9\n18,gpt-4,,-1,,,\n19,gpt-4,ab,,0,refused,\n"
     )
     assert read_back(reading) == [
-        "item 17: judge gpt-4 saw B first and said A is better with confidence 90%; gold says B "
-        "(A is A, B is B)",
+        "item 17: judge gpt-4 saw B first and said A is better with confidence 90%; gold says B (A is A, B is B)",
         "item 18: judge gpt-4 said B is better (A is A, B is B)",
         "item 19: judge gpt-4 saw A first and gave no vote (refused); gold says tie (A is A, B is B)",
     ]
@@ -451,9 +439,7 @@ def check_cells(path, rows):
     reading = read([(path.name, path)])[0]
     assert (reading.rows, reading.votes.num_rows) == (rows, rows)
     assert (reading.rejects.num_rows, reading.duplicates) == (0, 0)
-    expected = pd.read_csv(
-        path, dtype={"category": str, "item_id": str}, keep_default_na=False, na_values=[""]
-    )
+    expected = pd.read_csv(path, dtype={"category": str, "item_id": str}, keep_default_na=False, na_values=[""])
     found = reading.votes.to_pandas()
     for column in (*TYPED, "confidence"):
         same = (found[column] == expected[column]) | (found[column].isna() & expected[column].isna())

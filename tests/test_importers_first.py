@@ -59,13 +59,7 @@ def test_both_is_a_tie(word):
 
 @pytest.mark.parametrize(
     "labels",
-    [
-        ("text_a", "text_b"),
-        ("response_1", "response_2"),
-        ("chosen_a", "chosen_b"),
-        ("A++", "B+"),
-        ("A+", "B++"),
-    ],
+    [("text_a", "text_b"), ("response_1", "response_2"), ("chosen_a", "chosen_b"), ("A++", "B+"), ("A+", "B++")],
 )
 def test_more_words_for_the_better_response(labels):
     text = "item_id,judge,vote\n1,j,{}\n2,j,{}\n3,j,tie\n".format(*labels)
@@ -73,9 +67,7 @@ def test_more_words_for_the_better_response(labels):
 
 
 def test_wildbench_labels_have_their_tie():
-    text = "item_id,judge,vote\n" + "".join(
-        f"{i},j,{x}\n" for i, x in enumerate(("A++", "A+", "A=B", "B+", "B++"))
-    )
+    text = "item_id,judge,vote\n" + "".join(f"{i},j,{x}\n" for i, x in enumerate(("A++", "A+", "A=B", "B+", "B++")))
     assert read_one(text).votes["vote"].to_pylist() == [1, 1, 0, -1, -1]
 
 
@@ -184,11 +176,7 @@ KTO = {
         for i in range(6)
     ],
     "lists": [
-        {
-            "prompt": [said("user", f"p{i // 2}")],
-            "completion": [said("assistant", f"answer {i}")],
-            "label": i % 3 == 0,
-        }
+        {"prompt": [said("user", f"p{i // 2}")], "completion": [said("assistant", f"answer {i}")], "label": i % 3 == 0}
         for i in range(6)
     ],
 }
@@ -270,9 +258,7 @@ def test_battles_without_items_are_a_comparison_per_row():
 
 
 HEAD = "id,model_a,model_b,prompt,response_a,response_b,winner_model_a,winner_model_b,winner_tie\n"
-ONE_HOT = HEAD + "".join(
-    f"{i},x,y,p{i},a,b,{int(i % 3 == 0)},{int(i % 3 == 1)},{int(i % 3 == 2)}\n" for i in range(9)
-)
+ONE_HOT = HEAD + "".join(f"{i},x,y,p{i},a,b,{int(i % 3 == 0)},{int(i % 3 == 1)},{int(i % 3 == 2)}\n" for i in range(9))
 
 
 @pytest.mark.parametrize("options", [{}, {"labels": "1/0"}, {"mapping": (("vote", "winner"),)}])

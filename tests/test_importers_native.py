@@ -30,9 +30,7 @@ def against(reading, converted, *keys):
     return found.merge(converted, on=list(keys), suffixes=("", "_converted"), validate="one_to_one")
 
 
-FILES = sorted(
-    path.relative_to(NATIVE).as_posix() for path in NATIVE.rglob("*.json*") if "single" not in path.name
-)
+FILES = sorted(path.relative_to(NATIVE).as_posix() for path in NATIVE.rglob("*.json*") if "single" not in path.name)
 CELLS = ("dataset", "item_id", "category", "model_a", "model_b", "judge", "run", "position", "vote", "gold")
 
 
@@ -84,13 +82,7 @@ def test_texts_and_other_fields_of_native_files(native):
 
 
 def judgebench(judgments, **more):
-    record = {
-        "pair_id": "p",
-        "label": "A>B",
-        "response_model": "m",
-        "judge_name": "n",
-        "judgments": judgments,
-    }
+    record = {"pair_id": "p", "label": "A>B", "response_model": "m", "judge_name": "n", "judgments": judgments}
     return record | more
 
 
@@ -146,11 +138,7 @@ def test_arena_hard_prompts_are_taken_apart_where_they_are_whole():
     )
     games = [{"score": "A>B", "user_prompt": prompt}, {"score": "A>B", "user_prompt": prompt}]
     record = {"uid": "u", "model": "m", "baseline": "base", "judge": "j", "category": "c", "games": games}
-    found = (
-        read_json([record])
-        .votes.select(["prompt", "response_a", "response_b", "vote", "model_b"])
-        .to_pylist()
-    )
+    found = read_json([record]).votes.select(["prompt", "response_a", "response_b", "vote", "model_b"]).to_pylist()
     assert [tuple(v.values()) for v in found] == [
         ("Why?", "second", "first", -1, "base"),
         ("Why?", "first", "second", 1, "base"),
@@ -233,9 +221,7 @@ def check_judgebench(shared_data, judge):
     for column in SAME:
         assert (both[column] == both[f"{column}_converted"]).all(), column
     # The converted rows are rounded to six digits.
-    assert ((both["confidence"] - both["confidence_converted"]).abs() <= 5e-7).sum() == both[
-        "confidence"
-    ].count()
+    assert ((both["confidence"] - both["confidence_converted"]).abs() <= 5e-7).sum() == both["confidence"].count()
     assert both["confidence"].count() == (700 if "reward_model" in path.name else 0)
 
 

@@ -83,9 +83,7 @@ def test_ties_tell_more_than_coins():
 
 
 @given(
-    rows=st.lists(
-        st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30
-    ),
+    rows=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30),
     level=st.floats(0.5, 0.99),
 )
 def test_wilson_by_item_holds_its_estimate_and_mirrors(rows, level):
@@ -171,9 +169,7 @@ def test_intervals_by_item_hold_the_truth_at_every_size(items, sizes, alike):
     }
     rates = [found["rate"] for found in shares.values()]
     gaps = [found["gap"] for found in shares.values()]
-    print(
-        f"{items} items, {sizes}, {alike}: rates {min(rates):.3f} to {max(rates):.3f}, gaps {min(gaps):.3f}"
-    )
+    print(f"{items} items, {sizes}, {alike}: rates {min(rates):.3f} to {max(rates):.3f}, gaps {min(gaps):.3f}")
     assert min(rates) >= 0.91, shares
     assert np.mean(rates) >= 0.94
     assert min(gaps) >= 0.91, shares
@@ -263,19 +259,14 @@ def test_auroc_at_the_edges():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("items", "each", "shared"), [(30, 1, 0), (30, 8, 1), (100, 2, 1), (100, 8, 0), (300, 1, 0)]
-)
+@pytest.mark.parametrize(("items", "each", "shared"), [(30, 1, 0), (30, 8, 1), (100, 2, 1), (100, 8, 0), (300, 1, 0)])
 def test_auroc_holds_the_truth(items, each, shared):
     """Calibrated judges; `shared` verdicts of an item are all alike."""
     rng = np.random.default_rng(7)
 
     def drawn(n):
         said = np.round(0.5 + 0.5 * rng.beta(1.4, 0.6, n), 2)
-        if shared:
-            right = (rng.random(n) < said).repeat(each)
-        else:
-            right = rng.random((n, each)).ravel() < said.repeat(each)
+        right = (rng.random(n) < said).repeat(each) if shared else rng.random((n, each)).ravel() < said.repeat(each)
         return outcomes(np.arange(n).repeat(each), said.repeat(each), right)
 
     truth = auroc(drawn(200_000)).value

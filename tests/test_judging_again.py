@@ -43,8 +43,7 @@ def test_replies_that_were_cut_off_are_said_and_paid_for_alone(tmp_path):
         assert last.statuses == {"ok": 20, "cut_off": 10}
         (remedy,) = last.remedies
         assert str(remedy) == (
-            "10 replies were cut off at 1,000 tokens: --again cut_off with --reply-tokens 4000 asks for "
-            "those alone"
+            "10 replies were cut off at 1,000 tokens: --again cut_off with --reply-tokens 4000 asks for those alone"
         )
         assert {row["status"] for row in store.export().to_pylist()} == {"ok", "unparsed"}
         kept = next(row["raw"] for row in rows(store) if row["status"] == "cut_off")

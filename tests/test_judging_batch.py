@@ -110,9 +110,7 @@ def test_votes_are_those_of_ordinary_calls(provider):
             given = the_job(server, confidence="self")
             assert collect(given, store, batch=batch, batch_size=4).state == "done"
             bodies = [body for lines in server.lines.values() for _, body in lines] or server.bodies
-            found.append(
-                ([{**body, "messages": 0} for body in bodies], store.export().drop_columns(["cost"]))
-            )
+            found.append(([{**body, "messages": 0} for body in bodies], store.export().drop_columns(["cost"])))
     assert found[0][0] == found[1][0]
     columns = ["item_id", "run", "position", "vote", "confidence", "temperature", "prompt_hash"]
     assert [sorted(map(str, votes.select(columns).to_pylist())) for _, votes in found[:1]] == [

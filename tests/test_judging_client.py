@@ -30,16 +30,7 @@ from core.store import Store
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 
 KEY = "sk-planted-0123456789"
-PROXIES = (
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "NO_PROXY",
-    "no_proxy",
-)
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "NO_PROXY", "no_proxy")
 SAID = '{"verdict": "A"}'
 
 
@@ -287,9 +278,7 @@ def test_a_key_that_is_sent_back_is_not_stored(tmp_path, monkeypatch):
     class Echo(Server):
         def completion(self, body, fault):
             found = super().completion(body, fault)
-            found["choices"][0]["message"]["content"] = json.dumps(
-                {"reason": f"You sent {KEY} to me.", "verdict": "A"}
-            )
+            found["choices"][0]["message"]["content"] = json.dumps({"reason": f"You sent {KEY} to me.", "verdict": "A"})
             return found
 
     path = tmp_path / "votes.duckdb"
@@ -365,11 +354,7 @@ def test_nothing_of_a_reply_is_printed(content):
 
     with AnyServer(answer) as server:
         said = subprocess.run(
-            [sys.executable, "-c", ODD, server.url],
-            capture_output=True,
-            text=True,
-            timeout=LONG,
-            cwd=os.getcwd(),
+            [sys.executable, "-c", ODD, server.url], capture_output=True, text=True, timeout=LONG, cwd=os.getcwd()
         )
     assert (said.returncode, said.stdout, said.stderr) == (0, "", "")
     assert server.calls == 3
@@ -405,21 +390,11 @@ def test_what_may_be_a_key_in_an_address_is_not_repeated(base):
 
 
 def test_addresses_that_are_none_are_refused():
-    for base in (
-        "http://local host/v1",
-        "http://localhost:99999/v1",
-        "http://",
-        "http:///v1",
-        "http://a\\b/v1",
-    ):
+    for base in ("http://local host/v1", "http://localhost:99999/v1", "http://", "http:///v1", "http://a\\b/v1"):
         with pytest.raises(InvalidOption, match="HOST:PORT"):
             destination(Judge(model="openai/x", base_url=base))
 
 
 def test_keys_have_the_names_that_providers_give_them():
-    assert (
-        key_variable(Judge(model="cohere_chat/x"))
-        == key_variable(Judge(model="cohere/x"))
-        == "COHERE_API_KEY"
-    )
+    assert key_variable(Judge(model="cohere_chat/x")) == key_variable(Judge(model="cohere/x")) == "COHERE_API_KEY"
     assert key_variable(Judge(model="anthropic/x")) == "ANTHROPIC_API_KEY"

@@ -66,10 +66,7 @@ class Clouds(Server):
         return web.json_response(
             {
                 "output": {
-                    "message": {
-                        "role": "assistant",
-                        "content": [{"text": said["choices"][0]["message"]["content"]}],
-                    }
+                    "message": {"role": "assistant", "content": [{"text": said["choices"][0]["message"]["content"]}]}
                 },
                 "stopReason": "end_turn",
                 "usage": {"inputTokens": 9, "outputTokens": 4, "totalTokens": 13},
@@ -85,9 +82,7 @@ def nothing_set(monkeypatch):
 
 def votes(model: str) -> list[str]:
     with Store.open(None) as store:
-        last = collect(
-            Job(dataset="d", items=pairs(2), judges=(Judge(model=model, price=(1.0, 1.0)),), votes=2), store
-        )
+        last = collect(Job(dataset="d", items=pairs(2), judges=(Judge(model=model, price=(1.0, 1.0)),), votes=2), store)
         assert (last.state, last.left) == ("done", 0), last.messages
         return store.export()["status"].to_pylist()
 

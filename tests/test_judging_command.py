@@ -36,18 +36,7 @@ def items(tmp_path):
 
 def arguments(items: Path, server: Server, *more: object) -> list[str]:
     store = items.with_name("votes.duckdb")
-    base = [
-        "collect",
-        items,
-        "--model",
-        "openai/fair",
-        "--base-url",
-        server.url,
-        "--store",
-        store,
-        "--votes",
-        2,
-    ]
+    base = ["collect", items, "--model", "openai/fair", "--base-url", server.url, "--store", store, "--votes", 2]
     return [str(part) for part in (*base, *more)]
 
 
@@ -128,11 +117,7 @@ def test_comparisons_of_a_stored_item_are_ranked_as_one_list(items, capsys):
     with Store.open(store) as opened:
         rows = opened.export(kind="rankings").to_pylist()
     assert len(rows) == 9
-    assert {(row["candidate"], row["rank"], row["is_best"]) for row in rows} == {
-        ("x", 1, 1),
-        ("y", 2, 0),
-        ("z", 3, 0),
-    }
+    assert {(row["candidate"], row["rank"], row["is_best"]) for row in rows} == {("x", 1, 1), ("y", 2, 0), ("z", 3, 0)}
 
 
 def spawn(arguments: list[str], stderr: int = subprocess.PIPE, **environment: str) -> subprocess.Popen[bytes]:
@@ -319,9 +304,7 @@ sys.exit(code)
 def test_nobody_but_the_server_is_called(items):
     with Server() as server:
         command = [sys.executable, "-c", WATCHED, *arguments(items, server, "--confidence", "logprob")]
-        done = subprocess.run(
-            command, cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG, check=False
-        )
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=LONG, check=False)
         assert done.returncode == 0, done.stderr
         assert server.calls == 40
     (said,) = [line for line in done.stdout.splitlines() if line.startswith("HOSTS")]

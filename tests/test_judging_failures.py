@@ -14,9 +14,7 @@ from core.judging.plan import plan
 from core.store import Store
 from core.store.ledger import Call, Ledger
 
-OVERLONG = (
-    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9120 tokens."
-)
+OVERLONG = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9120 tokens."
 QUOTA = "You exceeded your current quota, please check your plan and billing details."
 
 
@@ -163,10 +161,7 @@ def test_calls_that_a_killed_process_may_have_made_count(store):
     ledger = Ledger(store, "d", [])
     ledger.lease([Call(key="a", tokens=10, cost=1.0), Call(key="b", tokens=10, cost=1.0)])
     ledger.write([], calls=[Call(key="a", tokens=4, cost=0.5)])
-    assert {key: (s.calls, s.cost) for key, s in ledger.spent(["a", "b"]).items()} == {
-        "a": (2, 1.5),
-        "b": (1, 1.0),
-    }
+    assert {key: (s.calls, s.cost) for key, s in ledger.spent(["a", "b"]).items()} == {"a": (2, 1.5), "b": (1, 1.0)}
     ledger.release([Call(key="a", tokens=10, cost=1.0), Call(key="b", tokens=10, cost=1.0)])
     assert {key: (s.calls, s.cost) for key, s in ledger.spent(["a", "b"]).items()} == {"a": (1, 0.5)}
 

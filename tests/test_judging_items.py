@@ -40,9 +40,7 @@ def test_all_columns(tmp_path):
 
 
 def test_candidates_of_different_number(tmp_path):
-    text = (
-        "prompt,candidate_1,candidate_2,candidate_3,model_1,gold\np,a,b,c,first,first\nq,a,b,,first,first\n"
-    )
+    text = "prompt,candidate_1,candidate_2,candidate_3,model_1,gold\np,a,b,c,first,first\nq,a,b,,first,first\n"
     three, two = read_items(file(tmp_path, text))
     assert (three.models, three.best, three.gold) == (("first", "2", "3"), ("first",), None)
     assert (two.models, two.gold) == (("first", "2"), 1)
@@ -184,10 +182,7 @@ LISTS = (item("i", a="one", b="two"), item("i", a="one", c="four"))
         ({"items": OTHERWISE, "protocol": "score"}, "item 'i' has two different texts of 'a'"),
         ({"items": LISTS, "protocol": "listwise"}, "item 'i' has several lists"),
         *(
-            (
-                {"protocol": name, "samples_of": ("x",), "judges": READERS},
-                rf"stored as '{name}\(x\)'.*--judge",
-            )
+            ({"protocol": name, "samples_of": ("x",), "judges": READERS}, rf"stored as '{name}\(x\)'.*--judge")
             for name in ("usc", "gsa")
         ),
     ],
@@ -225,14 +220,7 @@ def test_limits_that_are_none(limit, value):
 
 KINDS_OF_FILES = [
     {"item_id": "1", "prompt": "2 + 2?", "response_a": "4", "response_b": "5", "gold": "A", "reference": "4"},
-    {
-        "item_id": "2",
-        "prompt": "Why?",
-        "response_a": "So",
-        "response_b": "Not so",
-        "gold": "",
-        "reference": "",
-    },
+    {"item_id": "2", "prompt": "Why?", "response_a": "So", "response_b": "Not so", "gold": "", "reference": ""},
 ]
 
 

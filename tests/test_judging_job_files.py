@@ -98,9 +98,7 @@ def test_a_dead_server_stops_its_judge_alone_and_the_same_file_goes_on(items, ca
         assert "first: 0 of 20 answered, stopped before its end" in said
         assert "in a row" in said
         with Server() as other:
-            assert (
-                main(["collect", job_file(items, two(one.url, other.url) + f'same-server = "{FREE}"')]) == 0
-            )
+            assert main(["collect", job_file(items, two(one.url, other.url) + f'same-server = "{FREE}"')]) == 0
             assert (one.calls, other.calls) == (20, 20)
 
 
@@ -139,20 +137,14 @@ def test_a_limit_in_money_of_a_judge_needs_its_price(items, capsys, monkeypatch)
         ("again = ['error']", "job.toml: again is for one run; give it on the command line as --again"),
         ("judge = 'x'", "write each judge as a table that begins with [[judge]]"),
         ("[[judge]]\nmodle = 'm'", "job.toml, [[judge]] 1: 'modle' is unknown; did you mean model?"),
-        (
-            "[[judge]]\nvotes = 3",
-            "[[judge]] 1: votes is of the whole job; write it above the first [[judge]]",
-        ),
+        ("[[judge]]\nvotes = 3", "[[judge]] 1: votes is of the whole job; write it above the first [[judge]]"),
         ("[[judge]]\nmodel='m'\n[[judge]]\nprice = 3", "[[judge]] 2, price: 3 is no pair"),
         ("[[judge]]\nparam = 'seed'", "[[judge]] 1, param: 'seed' is no table"),
         ("[[judge]]\nname = 'x'", "A judge needs a --model"),
         ("model = ['m']\n[[judge]]\nmodel = 'm'", "name each model in its [[judge]]"),
         (f"[[judge]]\nkey = '{KEY}'", "a key does not belong in a file"),
         (f"[[judge]]\nkey-env = '{KEY}'", "is not the name of an environment variable"),
-        (
-            f"[[judge]]\nheader = {{ Authorization = '{KEY}' }}",
-            "[[judge]] 1, header, Authorization: write $VAR",
-        ),
+        (f"[[judge]]\nheader = {{ Authorization = '{KEY}' }}", "[[judge]] 1, header, Authorization: write $VAR"),
         ("[[judge]]\nmodel = 'm'\nbase-url = 'http://localhost:1/v1'\nconcurrency = 300", "1 to 256"),
         ("items = 'gone.csv'\nmodel = 'openai/m'\nstore = 's.duckdb'", "gone.csv: cannot be read"),
         ("prompt = 'gone.md'\nmodel = 'openai/m'\nitems = 'items.csv'", "gone.md cannot be read"),
@@ -244,10 +236,7 @@ def test_the_command_writes_its_options_as_a_job_file(items, capsys):
 
 
 VALUES = st.recursive(
-    st.booleans()
-    | st.integers(-(2**60), 2**60)
-    | st.floats(allow_nan=False)
-    | st.text(st.characters(codec="utf-8")),
+    st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False) | st.text(st.characters(codec="utf-8")),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner),
     max_leaves=5,
 )
@@ -260,9 +249,7 @@ def test_values_in_toml_are_read_back(value: dict[str, Any]) -> None:
 
 
 @settings(max_examples=200)
-@given(
-    st.text() | st.dictionaries(st.sampled_from([*known_options(), "judge"]), VALUES).map(lambda d: toml(d))
-)
+@given(st.text() | st.dictionaries(st.sampled_from([*known_options(), "judge"]), VALUES).map(lambda d: toml(d)))
 def test_any_text_is_settings_or_a_named_error(text: str) -> None:
     try:
         found = parse(text, "job.toml", known_options())

@@ -26,14 +26,7 @@ SERVER = Path(__file__).with_name("judging_server.py")
 @pytest.fixture
 def url():
     # No process gets to the end before it is killed, however late that is.
-    command = [
-        sys.executable,
-        str(SERVER),
-        "--delay",
-        "0.01",
-        "--hold-after",
-        str(ITEMS * VOTES - CONCURRENCY),
-    ]
+    command = [sys.executable, str(SERVER), "--delay", "0.01", "--hold-after", str(ITEMS * VOTES - CONCURRENCY)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process.stdout.readline().strip()

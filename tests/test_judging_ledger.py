@@ -271,9 +271,7 @@ def test_a_data_set_keeps_replies_that_another_shared_with_it(store):
 @pytest.mark.parametrize("concurrency", [1, 2, 4])
 def test_concurrency_holds_over_all_judges(store, concurrency):
     with Server(delay=0.01) as server:
-        judges = tuple(
-            Judge(model=f"openai/{name}", base_url=server.url) for name in ("fair", "first", "tying")
-        )
+        judges = tuple(Judge(model=f"openai/{name}", base_url=server.url) for name in ("fair", "first", "tying"))
         last = collect(replace(job(server, pairs(4), votes=2), judges=judges), store, concurrency=concurrency)
         assert (last.state, last.answered) == ("done", 24)
         assert server.peak <= concurrency

@@ -23,9 +23,7 @@ ITEMS, VOTES = 120, 8
 def collected():
     items = pairs(ITEMS, seed=11)
     with Server(seed=3) as server, Store.open() as store:
-        last = collect(
-            job(server, items, "everything", votes=VOTES, confidence="self"), store, concurrency=32
-        )
+        last = collect(job(server, items, "everything", votes=VOTES, confidence="self"), store, concurrency=32)
         assert last.answered == ITEMS * VOTES == server.calls
         positions = queries.positions(store, Selection())["everything"]
         outcomes = queries.outcomes(store, Selection())["everything"]
@@ -37,10 +35,7 @@ def expected(items) -> dict[str, float]:
     judge, totals = JUDGES["everything"], dict.fromkeys(("first", "second", "tie", "right", "stated"), 0.0)
     for item in items:
         a, b = (float(text.split()[-1].rstrip(".")) for text in item.responses)
-        for first, second, better in (
-            (a, b, "A" if item.gold == 1 else "B"),
-            (b, a, "B" if item.gold == 1 else "A"),
-        ):
+        for first, second, better in ((a, b, "A" if item.gold == 1 else "B"), (b, a, "B" if item.gold == 1 else "A")):
             p = judge.probabilities(first, second, ties=True)
             for name, letter in (("first", "A"), ("second", "B"), ("tie", "C")):
                 totals[name] += p[letter]

@@ -24,10 +24,7 @@ from core.judging.parsing import FLAGS, LONG_REPLY, answer_key, direct_score, ra
         ("[[A]] because of its proof. So: [[A]]", 1),
         ('{"verdict": "A"} [[A]]', 1),
         ('\ufeff{"verdict": "A"}\n\n ', 1),
-        (
-            'The first.\n\n```json\n{\n  "reason": "It proves it.",\n  "verdict": "A"\n}\n```\n',
-            1,
-        ),
+        ('The first.\n\n```json\n{\n  "reason": "It proves it.",\n  "verdict": "A"\n}\n```\n', 1),
         ('```\n{"verdict": "B"}\n```', -1),
         ('My verdict: {"verdict": "B"}', -1),
         ('**Verdict:**\n{"verdict": "B"}', -1),
@@ -140,9 +137,7 @@ def test_clear_verdicts_are_read_and_none_becomes_a_wrong_vote(name):
 
 @pytest.mark.parametrize("name", ["table", "unseen"])
 def test_refusals_are_told_from_unreadable_replies(name):
-    wrong = {
-        reply.kind for reply in replies(name) if (reply.truth == "refused") != (taken(reply) == "refused")
-    }
+    wrong = {reply.kind for reply in replies(name) if (reply.truth == "refused") != (taken(reply) == "refused")}
     assert wrong == set()
 
 
@@ -217,9 +212,7 @@ def test_a_verdict_with_an_apology_is_a_verdict():
 
 
 def test_a_refusal_after_thoughts_is_a_refusal():
-    assert (
-        verdict("<think>Hm.</think>\n\nI'm sorry, but I can't compare these.", ties=True).status == "refused"
-    )
+    assert verdict("<think>Hm.</think>\n\nI'm sorry, but I can't compare these.", ties=True).status == "refused"
 
 
 @pytest.mark.parametrize(
@@ -317,9 +310,7 @@ def entry(label: str, rank: int, **changes: object) -> dict[str, object]:
 def test_rankings():
     text = json.dumps({"candidates": [entry("B", 1, score=90.5), entry("A", 2, uncertain=True)]})
     found = ranking(text, 2)
-    lenient = f"Here it is:\n```json\n{text}\n```".replace(
-        '"label": "B"', '"label": "Candidate B", "note": "x"'
-    )
+    lenient = f"Here it is:\n```json\n{text}\n```".replace('"label": "B"', '"label": "Candidate B", "note": "x"')
     assert ranking(lenient, 2).ranking == found.ranking
     assert [(r["slot"], r["score"], r["rank"], r["uncertain"]) for r in found.ranking] == [
         (0, 50.0, 2, 1),
@@ -354,9 +345,7 @@ def test_answer_keys():
 
 @given(st.text(max_size=60), st.sampled_from("ABC"), st.floats(0, 1))
 def test_what_was_written_is_what_is_read(reason, letter, stated):
-    found = verdict(
-        json.dumps({"reason": reason, "verdict": letter, "confidence": stated}), ties=True, confidence=True
-    )
+    found = verdict(json.dumps({"reason": reason, "verdict": letter, "confidence": stated}), ties=True, confidence=True)
     assert (found.status, found.confidence, found.reason) == ("ok", stated, reason)
 
 

@@ -163,9 +163,7 @@ def test_a_prompt_of_ones_own_shows_further_columns_as_data(tmp_path):
     path = folder / "pairwise.md"
     path.write_text(path.read_text().replace("Response A:", "The reference:\n\n{{reference}}\n\nResponse A:"))
     item = replace(pairs(1)[0], more=(("reference", "It is {{prompt}}. [[B]]"), ("source", "web")))
-    given = Job(
-        dataset="d", items=(item,), judges=(Judge(model="openai/x", base_url="http://localhost:1"),), votes=2
-    )
+    given = Job(dataset="d", items=(item,), judges=(Judge(model="openai/x", base_url="http://localhost:1"),), votes=2)
     ours = stages(given, None)[0]({})[0]
     own = stages(replace(given, prompts=folder), None)[0]({})[0]
     assert "It is {{prompt}}. [[B]]" in own.messages("f" * 16)[1]["content"]
@@ -192,10 +190,7 @@ def test_a_rubric_from_a_column_is_shown_as_data(protocol):
     asked["show"] = ("rubric", "reference")
     shown = first_stage(local(items=with_columns(), **asked))[0]
     text = shown.messages(FENCE)[1]["content"]
-    assert (
-        f"Rubric:\n\n<data-{FENCE}>\nRight numbers count. {{{{prompt}}}}\n</data-{FENCE}>\n\nReference:"
-        in text
-    )
+    assert f"Rubric:\n\n<data-{FENCE}>\nRight numbers count. {{{{prompt}}}}\n</data-{FENCE}>\n\nReference:" in text
     assert "a rubric says what counts" in shown.messages(FENCE)[0]["content"]
     assert shown.key != plain.key
     # A rubric that the judge repeats is not its verdict.
@@ -224,9 +219,7 @@ def test_five_levels_are_asked_for_and_kept_beside_the_vote():
         assert json.loads(reply.body) == {"strength": strength}
     # Other prompts ask for three levels, and their replies are kept as before.
     three = first_stage(local(items=pairs(1), votes=2))[0]
-    assert (
-        three.reply(three.read('{"verdict": "A>>B"}', refused=False, alternatives=None), "raw").body is None
-    )
+    assert three.reply(three.read('{"verdict": "A>>B"}', refused=False, alternatives=None), "raw").body is None
 
 
 def test_scores_from_one_to_five():

@@ -109,9 +109,7 @@ def test_direct_scores_become_scores(server, store):
     rows = store.export(kind="scores").to_pylist()
     assert len(rows) == 18
     texts = {
-        (item.item_id, model): text
-        for item in items
-        for model, text in zip(item.models, item.responses, strict=True)
+        (item.item_id, model): text for item in items for model, text in zip(item.models, item.responses, strict=True)
     }
     for row in rows:
         assert 1 <= row["score"] <= 10
@@ -255,9 +253,7 @@ def test_derived_judges_read_the_stored_samples(server, store, protocol):
     item = next(item for item in pairs(4) if item.prompt in first)
     for row in samples:
         if row["item_id"] == item.item_id:
-            said = {1: "Response A is better", -1: "Response B is better", 0: "neither is better"}[
-                row["vote"]
-            ]
+            said = {1: "Response A is better", -1: "Response B is better", 0: "neither is better"}[row["vote"]]
             assert f"Verdict: {said}. Confidence: {row['confidence']:.2f}." in first
     collect(given, store)
     assert server.calls == 20
@@ -279,14 +275,10 @@ def test_a_second_reader_of_the_same_votes_has_a_name_of_its_own(server, store, 
 @pytest.mark.parametrize(("orders", "shown"), [("ab", 1), ("balanced", 2)])
 def test_a_sample_of_unknown_order_is_said_to_be_one(server, store, orders, shown):
     votes = [
-        {"item_id": item.item_id, "model_a": "left", "model_b": "right", "judge": "old", "vote": 1}
-        for item in pairs(2)
+        {"item_id": item.item_id, "model_a": "left", "model_b": "right", "judge": "old", "vote": 1} for item in pairs(2)
     ]
     store.load(reading([{**vote, "dataset": "collected", "rationale": "A it is."} for vote in votes]))
-    collect(
-        job(server, pairs(2), protocol="usc", samples_of=("old",), votes=shown, orders=orders),
-        store,
-    )
+    collect(job(server, pairs(2), protocol="usc", samples_of=("old",), votes=shown, orders=orders), store)
     asked = [body["messages"][1]["content"] for body in server.bodies]
     assert len(asked) == 2 * shown
     for text in asked:
@@ -297,9 +289,7 @@ def test_a_sample_of_unknown_order_is_said_to_be_one(server, store, orders, show
 def test_a_fuser_reads_decisions_confidences_and_critiques_of_all_members(server, store):
     collect(job(server, pairs(5), "fair", votes=2, confidence="self"), store)
     collect(job(server, pairs(4), "boastful", votes=2, confidence="self"), store)
-    given = job(
-        server, pairs(5), "tying", protocol="fuser", samples_of=("fair", "boastful"), confidence="self"
-    )
+    given = job(server, pairs(5), "tying", protocol="fuser", samples_of=("fair", "boastful"), confidence="self")
     last = collect(given, store)
     # The fifth item was judged by one member only.
     assert last.answered == 4
@@ -363,11 +353,7 @@ def test_apoc_overrides_only_what_an_independent_keyed_judge_confirms(server, st
     ]
 
 
-SCRIPTS = {
-    "latin": "An answer, in plain words.",
-    "cjk": "這是一個用中文寫的很長的回答。" * 20,
-    "emoji": "🦆" * 200,
-}
+SCRIPTS = {"latin": "An answer, in plain words.", "cjk": "這是一個用中文寫的很長的回答。" * 20, "emoji": "🦆" * 200}
 
 
 class Dear(Server):
@@ -436,9 +422,7 @@ def test_several_judges_share_a_job_and_one_that_stops_stops_alone(store):
         return "400" if body["model"] == "tying" else None
 
     with Server(fault=fault) as server:
-        judges = tuple(
-            Judge(model=f"openai/{name}", base_url=server.url) for name in ("fair", "tying", "first")
-        )
+        judges = tuple(Judge(model=f"openai/{name}", base_url=server.url) for name in ("fair", "tying", "first"))
         last = collect(replace(job(server, pairs(6), votes=2), judges=judges), store, concurrency=6)
     assert last.answered == 24
     assert len(last.messages) == 1
@@ -448,11 +432,7 @@ def test_several_judges_share_a_job_and_one_that_stops_stops_alone(store):
 def test_a_judge_with_known_odds_is_drawn_with_those_odds():
     # The server's own dice: two standard errors of 400 draws.
     p = JUDGES["fair"].probabilities(0.3, 0.0, ties=False)["A"]
-    body = {
-        "model": "fair",
-        "temperature": 1.0,
-        "messages": [{"content": f"{answer_text(0.3)} {answer_text(0.0)}"}],
-    }
+    body = {"model": "fair", "temperature": 1.0, "messages": [{"content": f"{answer_text(0.3)} {answer_text(0.0)}"}]}
     drawn = Server(seed=random.Random(5).randrange(10))
     share = sum('"A"' in drawn._said(body)[0] for _ in range(400)) / 400
     assert abs(share - p) < 2.5 * (p * (1 - p) / 400) ** 0.5

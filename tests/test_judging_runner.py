@@ -382,9 +382,7 @@ def test_other_changes_to_the_store_meanwhile_do_not_mix_up_numbers(tmp_path):
         assert all(row["prompt"] == items[row["item_id"]].prompt for row in rows)
         assert all(row["judge"] == "fair" for row in rows)
         ids = store.query("select count(*) n, count(distinct id) d from votes").to_pylist()[0]
-        texts = store.query(
-            "select count(*) n, count(distinct text) d, count(distinct id) i from texts"
-        ).to_pylist()[0]
+        texts = store.query("select count(*) n, count(distinct text) d, count(distinct id) i from texts").to_pylist()[0]
         assert ids == {"n": 65, "d": 65}
         assert texts["n"] == texts["d"] == texts["i"]
 
@@ -409,11 +407,7 @@ def test_where_texts_may_go(monkeypatch):
     for url in ("http://localhost:8000/v1", "http://127.0.0.9/v1", "http://[::1]:8000/v1"):
         found = destination(judge(base_url=url))
         assert (found.local, found.key) == (True, NO_KEY)
-    for url in (
-        "http://192.168.1.7/v1",
-        "https://api.openai.com.example.net/v1",
-        "http://localhost.example.net/v1",
-    ):
+    for url in ("http://192.168.1.7/v1", "https://api.openai.com.example.net/v1", "http://localhost.example.net/v1"):
         with pytest.raises(NotConfirmed, match="--yes-send-to"):
             destination(judge(base_url=url))
     assert destination(judge(base_url="http://192.168.1.7/v1"), confirmed=["192.168.1.7"]).key == NO_KEY

@@ -43,10 +43,7 @@ def mode(labels: list[int]) -> int:
 def real(shared_data: Path, name: str) -> tuple[dict[str, dict[int, int]], list[str]]:
     frame = pd.read_csv(shared_data / "votes" / f"{name}.csv.gz")
     frame["code"] = pd.factorize(frame["item_id"] + "|" + frame["model_a"] + "|" + frame["model_b"])[0]
-    labels = {
-        str(judge): dict(zip(rows["code"], rows["vote"], strict=True))
-        for judge, rows in frame.groupby("judge")
-    }
+    labels = {str(judge): dict(zip(rows["code"], rows["vote"], strict=True)) for judge, rows in frame.groupby("judge")}
     return labels, sorted(frame.loc[frame["rater_type"] == "human", "judge"].unique())
 
 
@@ -76,8 +73,7 @@ def check_wmt23_has_people_only(shared_data: Path) -> None:
     assert sum(row.n for row in found.humans) == 1560
     for row in found.humans:
         right = [
-            label
-            == mode([labels[name][code] for name in humans if name != row.human and code in labels[name]])
+            label == mode([labels[name][code] for name in humans if name != row.human and code in labels[name]])
             for code, label in labels[row.human].items()
         ]
         assert row.pa.value == pytest.approx(np.mean(right))
@@ -88,9 +84,7 @@ def simulated(n: int = 400, noise: float = 0.3) -> dict[str, VoteCounts]:
     """Three people who err in `noise` of the cases, a judge that never errs and one that guesses."""
     draw = np.random.default_rng(5)
     truth = draw.choice([-1, 0, 1], n, p=[0.4, 0.2, 0.4])
-    people = {
-        f"human {k}": np.where(draw.random(n) < noise, draw.choice([-1, 0, 1], n), truth) for k in range(3)
-    }
+    people = {f"human {k}": np.where(draw.random(n) < noise, draw.choice([-1, 0, 1], n), truth) for k in range(3)}
     raters = people | {"perfect": truth, "guess": draw.choice([-1, 0, 1], n)}
     return {name: rater(dict(enumerate(label.tolist()))) for name, label in raters.items()}
 
@@ -112,9 +106,7 @@ def test_btd_labels_are_calibrated_to_the_mode_of_the_other_people() -> None:
     others = counts["human 1"].label, counts["human 2"].label
     gold = np.array([mode([int(a), int(b)]) for a, b in zip(*others, strict=True)])
     judge = counts["guess"]
-    graded = VoteCounts(
-        **{f: getattr(judge, f) for f in ("comparison", "item", "plus", "tie", "minus")}, gold=gold
-    )
+    graded = VoteCounts(**{f: getattr(judge, f) for f in ("comparison", "item", "plus", "tie", "minus")}, gold=gold)
     seed = int(rng().integers(2**63))
     labels = held_out_labels(graded, rng=np.random.default_rng(seed))
     row = next(one for one in found.judges if (one.human, one.judge, one.rule) == ("human 0", "guess", "BTD"))
@@ -176,9 +168,7 @@ def test_interval_of_the_difference_covers_where_only_one_errs_and_rarely(rate: 
 
 def test_what_cannot_be_compared_says_why() -> None:
     counts = simulated()
-    alone = leave_one_out(
-        {"human 0": counts["human 0"], "perfect": counts["perfect"]}, ["human 0"], rng=rng()
-    )
+    alone = leave_one_out({"human 0": counts["human 0"], "perfect": counts["perfect"]}, ["human 0"], rng=rng())
     assert alone.humans[0].pa is None
     assert all(contest.n == 0 and "another" in contest.reason for contest in alone.judges)
     few = {name: one.rows(np.arange(10)) for name, one in counts.items()}

@@ -9,12 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bias import sign_test
-from core.consensus.listwise import (
-    COMPONENTS,
-    Weights,
-    consensus,
-    improvement,
-)
+from core.consensus.listwise import COMPONENTS, Weights, consensus, improvement
 from core.consensus.listwise_orders import order_sensitivity, order_sweep
 from core.errors import InvalidOption, NoUsableVotes
 from core.interpretation.format import percent, points
@@ -88,22 +83,13 @@ def test_consensus_equals_a_hand_computed_example():
     np.testing.assert_allclose(found.uncertainty, [0, 1, 0.5])
     np.testing.assert_allclose(
         found.consensus,
-        [
-            0.5 * 75 + 0.25 * 75 + 0.2 * 50,
-            0.5 * 87.5 + 0.25 * 75 + 0.2 * 50 + 0.05 * 100,
-            0.5 * 15 + 0.05 * 50,
-        ],
+        [0.5 * 75 + 0.25 * 75 + 0.2 * 50, 0.5 * 87.5 + 0.25 * 75 + 0.2 * 50 + 0.05 * 100, 0.5 * 15 + 0.05 * 50],
     )
     assert found.winner.tolist() == [False, True, False]
     assert found.candidate == ("a", "b", "c")
     assert found.runs.tolist() == [2, 2, 2]
     overall = improvement(HAND).overall
-    assert (overall.direct.value, overall.consensus.value, overall.improved, overall.regressed) == (
-        0,
-        1,
-        1,
-        0,
-    )
+    assert (overall.direct.value, overall.consensus.value, overall.improved, overall.regressed) == (0, 1, 1, 0)
 
 
 def test_weights_are_renormalised_and_tolerance_widens_the_winners():
@@ -311,9 +297,7 @@ def placed(rng, *, items, runs, candidates, pull, noise=1.0):
     )
 
 
-@pytest.mark.parametrize(
-    ("items", "runs", "candidates", "pull", "share"), [(60, 2, 2, 1.0, 0.5), (60, 4, 4, 1.0, 0.9)]
-)
+@pytest.mark.parametrize(("items", "runs", "candidates", "pull", "share"), [(60, 2, 2, 1.0, 0.5), (60, 4, 4, 1.0, 0.9)])
 def test_a_slot_that_decides_is_found_and_no_other(items, runs, candidates, pull, share):
     """A candidate beside its own run hid half of the pull with two orders: it was found in none of 100."""
     rng = np.random.default_rng(25)
@@ -347,9 +331,7 @@ def test_the_pull_of_a_slot_is_paired_with_the_same_candidates_in_other_slots():
     assert np.isnan(slots.pull_low[0])
     assert "interval unknown" in slots_said(order_sensitivity(rankings(rows, candidates=("a", "b"))))
     still = [row for row in rows if row["item"] == 1]
-    assert "nothing is known of slots" in slots_said(
-        order_sensitivity(rankings(still, candidates=("a", "b")))
-    )
+    assert "nothing is known of slots" in slots_said(order_sensitivity(rankings(still, candidates=("a", "b"))))
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -366,9 +348,7 @@ def test_laws(seed):
     np.testing.assert_array_equal(one.consensus, two.consensus)
     assert one.candidate == two.candidate
     relabelled = ListRankings(**names, **(arrays | {"candidate": 3 - table.candidate}))
-    np.testing.assert_array_equal(
-        consensus(relabelled).consensus.reshape(8, 4)[:, ::-1], one.consensus.reshape(8, 4)
-    )
+    np.testing.assert_array_equal(consensus(relabelled).consensus.reshape(8, 4)[:, ::-1], one.consensus.reshape(8, 4))
     slots = order_sensitivity(table).to_frame()
     assert float((slots.win * slots.n).sum()) == pytest.approx(8 * 3)
     sweep = order_sweep(table, rng=rng)

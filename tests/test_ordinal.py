@@ -74,22 +74,16 @@ def reversed_scale(counts: LevelCounts) -> LevelCounts:
 def test_with_three_levels_the_features_are_those_of_btd(votes, alpha, kappa):
     minus, tie, plus = np.array(votes).T
     zero = np.zeros(len(plus), dtype=np.int64)
-    counts = VoteCounts(
-        comparison=np.arange(len(plus)), item=zero, plus=plus, tie=tie, minus=minus, gold=zero
-    )
+    counts = VoteCounts(comparison=np.arange(len(plus)), item=zero, plus=plus, tie=tie, minus=minus, gold=zero)
     theirs = btd.features(counts, btd.BTDOptions(alpha=alpha, kappa=kappa))
-    np.testing.assert_allclose(
-        features(of_votes(counts).levels, alpha=alpha, kappa=kappa), theirs, atol=1e-12
-    )
+    np.testing.assert_allclose(features(of_votes(counts).levels, alpha=alpha, kappa=kappa), theirs, atol=1e-12)
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 3).filter(any), min_size=1, max_size=20))
 def test_with_three_levels_mode_is_majority(votes):
     minus, tie, plus = np.array(votes).T
     zero = np.zeros(len(plus), dtype=np.int64)
-    counts = VoteCounts(
-        comparison=np.arange(len(plus)), item=zero, plus=plus, tie=tie, minus=minus, gold=zero
-    )
+    counts = VoteCounts(comparison=np.arange(len(plus)), item=zero, plus=plus, tie=tie, minus=minus, gold=zero)
     assert (plain_levels(of_votes(counts).levels)["Mode"] - 1 == counts.label).all()
 
 
@@ -173,9 +167,7 @@ def test_known_parameters_are_recovered():
 @pytest.mark.parametrize(("k", "n"), [(5, 1), (5, 4), (10, 4)])
 def test_it_helps_where_the_scales_differ(k, n):
     """A judge that is too kind and uses half the scale; 20 labels of 400 answers."""
-    scores = ordinal(
-        rated(1, 400, k, n, shift=0.8, stretch=0.6), rng=np.random.default_rng(0), n_splits=40
-    ).scores
+    scores = ordinal(rated(1, 400, k, n, shift=0.8, stretch=0.6), rng=np.random.default_rng(0), n_splits=40).scores
     assert scores.names == NAMES
     assert (scores.mae_change.high[1:] < -0.1).all()
 
@@ -183,8 +175,7 @@ def test_it_helps_where_the_scales_differ(k, n):
 def test_where_the_scales_agree_it_costs_what_twenty_labels_cost():
     """No more than .06 levels over the rounded mean with 20 labels of K = 5, and next to nothing with 100."""
     few, many = (
-        ordinal(rated(1, rows, 5, 4), rng=np.random.default_rng(0), n_splits=40).scores
-        for rows in (400, 2_000)
+        ordinal(rated(1, rows, 5, 4), rng=np.random.default_rng(0), n_splits=40).scores for rows in (400, 2_000)
     )
     assert 0.02 < few.mae_change.value[2] < 0.06
     assert abs(many.mae_change.value[2]) < 0.01
@@ -198,9 +189,7 @@ def test_many_sets_are_fitted_as_each_alone():
     together = fit_sets(Sets.of(s, t, counts.gold, halves, 5, symmetric=False))
     for theta, rows in zip(together, halves, strict=True):
         alone = fit(counts.rows(rows))
-        np.testing.assert_allclose(
-            theta, [alone.beta, alone.gamma, alone.location, *np.diff(alone.cuts)], atol=1e-5
-        )
+        np.testing.assert_allclose(theta, [alone.beta, alone.gamma, alone.location, *np.diff(alone.cuts)], atol=1e-5)
 
 
 def scores_of(rows, models=("m1", "m2")) -> DirectScores:

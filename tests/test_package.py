@@ -30,9 +30,7 @@ PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-
 SETTINGS = installation.settings()
 NO_NETWORK = ("--no-deps", "--no-index", "--disable-pip-version-check", "--quiet")
 # Only what is set for the test: a visitor's own settings of Streamlit or Appellate must not decide it.
-BARE = {
-    name: value for name, value in os.environ.items() if not name.startswith(("STREAMLIT_", "APPELLATE_"))
-}
+BARE = {name: value for name, value in os.environ.items() if not name.startswith(("STREAMLIT_", "APPELLATE_"))}
 OF_ITS_OWN = ("server.port", "browser.serverPort", "server.cookieSecret", "secrets.files")
 """Settings that differ between two servers: ports, what is drawn at random, and folders."""
 CONTRARY = """
@@ -69,11 +67,7 @@ def test_dependencies_are_those_of_the_requirements() -> None:
 
 
 def test_a_checkout_is_not_installed() -> None:
-    assert (installation.INSTALLED, installation.API, installation.PROGRAM) == (
-        False,
-        "core",
-        "python -m core",
-    )
+    assert (installation.INSTALLED, installation.API, installation.PROGRAM) == (False, "core", "python -m core")
     assert installation.data_folder() == REPOSITORY / "data"
 
 
@@ -88,8 +82,7 @@ def test_every_setting_becomes_an_argument() -> None:
 
 def test_what_the_user_sets_wins() -> None:
     command = installation.dashboard(
-        ["--server.port=80", "--server.allowedHosts", "judges.example.org"],
-        {"STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "9"},
+        ["--server.port=80", "--server.allowedHosts", "judges.example.org"], {"STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "9"}
     )
     assert command[-3:] == ["--server.port=80", "--server.allowedHosts", "judges.example.org"]
     assert "--server.port" not in command
@@ -157,10 +150,7 @@ def _session(port: int) -> bytes:
 
     address = f"localhost:{port}"
     with connect(
-        f"ws://{address}/_stcore/stream",
-        origin=f"http://{address}",
-        subprotocols=["streamlit"],
-        max_size=None,
+        f"ws://{address}/_stcore/stream", origin=f"http://{address}", subprotocols=["streamlit"], max_size=None
     ) as browser:
         browser.send(BackMsg(rerun_script={"query_string": ""}).SerializeToString())
         found = b""
@@ -180,9 +170,7 @@ def _running(
     command: Sequence[str], folder: Path, log: Path, environment: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as output:
-        server = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT
-        )
+        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
     try:
         yield server
     finally:
@@ -378,11 +366,7 @@ def test_wheel_brings_one_name(installed: Environment) -> None:
     assert (installed.packages / "appellate" / "core" / "reporting" / "report.html.j2").is_file()
     data = {path.name for path in (installed.packages / "appellate" / "data").iterdir()}
     examples = {"example_first_shown.csv", "example_overconfident.csv"}
-    assert data == {
-        "README.md",
-        *examples,
-        *(f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings")),
-    }
+    assert data == {"README.md", *examples, *(f"demo_{kind}.csv.gz" for kind in ("votes", "scores", "rankings"))}
 
 
 @pytest.mark.slow
@@ -418,9 +402,7 @@ def test_installed_library(installed: Environment) -> None:
     assert as_document.returncode == 0, as_document.stderr
     from_command = installed.run("appellate", "audit", "votes.csv", "--json", "-")
     assert json.loads(as_document.stdout)["judges"] == json.loads(from_command.stdout)["judges"]
-    names = (
-        "import appellate, sys; print('core' in sys.modules, 'pandas' in sys.modules, len(dir(appellate)))"
-    )
+    names = "import appellate, sys; print('core' in sys.modules, 'pandas' in sys.modules, len(dir(appellate)))"
     assert installed.run("python", "-c", names).stdout.startswith("False False ")
     absent = installed.run("python", "-c", "import core")
     assert "No module named 'core'" in absent.stderr

@@ -17,14 +17,7 @@ from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.errors import UnknownName
 from core.interpretation.aggregation import recommend
-from core.plots.aggregation import (
-    MOST_VOTES,
-    decision_figure,
-    errors_figure,
-    pattern_key,
-    share_key,
-    shares_figure,
-)
+from core.plots.aggregation import MOST_VOTES, decision_figure, errors_figure, pattern_key, share_key, shares_figure
 from core.records import NO_GOLD, NO_SIDE, VoteCounts, WeighedVotes
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
@@ -81,9 +74,7 @@ def random_counts(seed: int, n: int = 300, *, per_item: int = 1) -> VoteCounts:
     rng = np.random.default_rng(seed)
     gold = rng.integers(-1, 2, size=n)
     chance = np.where(np.arange(1, -2, -1) == gold[:, None], 0.6, 0.2)
-    return make(
-        [(*rng.multinomial(5, one), int(y)) for one, y in zip(chance, gold, strict=True)], per_item=per_item
-    )
+    return make([(*rng.multinomial(5, one), int(y)) for one, y in zip(chance, gold, strict=True)], per_item=per_item)
 
 
 def test_page_shows_what_core_computes(app: AppTest) -> None:
@@ -180,13 +171,7 @@ def test_too_few_labels_say_how_many(
 ) -> None:
     path = tmp_path / "few.duckdb"
     rows = [
-        {
-            "dataset": "few",
-            "item_id": f"i{k}",
-            "judge": HOSTILE,
-            "vote": k % 3 - 1,
-            "gold": 1 if k < labels else None,
-        }
+        {"dataset": "few", "item_id": f"i{k}", "judge": HOSTILE, "vote": k % 3 - 1, "gold": 1 if k < labels else None}
         for k in range(40)
     ]
     with Store.open(path) as store:
@@ -356,9 +341,7 @@ def test_recommendation_where_no_judge_is_as_good() -> None:
 
 
 def test_recommendation_without_resamples_names_no_cluster() -> None:
-    said = recommend(
-        "any", evaluate(random_counts(10), rng=np.random.default_rng(0), resamples=0), most_votes=8
-    )
+    said = recommend("any", evaluate(random_counts(10), rng=np.random.default_rng(0), resamples=0), most_votes=8)
     assert said.verdict == "unknown"
     assert "not significantly different" not in said.sentence
 
@@ -424,9 +407,7 @@ def test_errors_figure_shows_both_intervals() -> None:
 
 def test_label_shares_are_clustered_proportions_and_drawn() -> None:
     counts = random_counts(13, per_item=3)
-    shares = label_shares(
-        counts.item, {"gold": counts.gold, "majority": counts.label, "calibrated": counts.gold}
-    )
+    shares = label_shares(counts.item, {"gold": counts.gold, "majority": counts.label, "calibrated": counts.gold})
     tie = clustered_proportion(counts.item, np.ones(len(counts), np.int64), (counts.label == 0).astype(int))
     assert (shares["majority"][1].value, shares["majority"][1].low) == (tie.value, tie.low)
     assert sum(one.value for one in shares["gold"]) == pytest.approx(1)

@@ -58,9 +58,7 @@ def demo_counts() -> dict[str, VoteCounts]:
 def rater(labels: list[int]) -> VoteCounts:
     label = np.array(labels)
     code = np.arange(len(label))
-    counted = {
-        name: (label == value).astype(np.int64) for name, value in (("plus", 1), ("tie", 0), ("minus", -1))
-    }
+    counted = {name: (label == value).astype(np.int64) for name, value in (("plus", 1), ("tie", 0), ("minus", -1))}
     return VoteCounts(comparison=code, item=code, gold=np.full(len(label), NO_GOLD), **counted)
 
 
@@ -84,11 +82,7 @@ def test_page_shows_what_the_audit_says(app: AppTest) -> None:
             assert judge.judge not in repeats.index
             continue
         one, row = judge.repeatability, repeats.loc[judge.judge]
-        assert (row["ICC(3,k)"], row["low"], row["high"]) == (
-            one.icc_3_k.value,
-            one.icc_3_k.low,
-            one.icc_3_k.high,
-        )
+        assert (row["ICC(3,k)"], row["low"], row["high"]) == (one.icc_3_k.value, one.icc_3_k.low, one.icc_3_k.high)
         assert (row["F low"], row["ICC(3,1)"]) == (one.icc_3_k_f.low, one.icc_3_1.value)
         assert row["strong"] == (one.icc_3_k.value >= 0.95)
         assert row["comparisons"] == one.n_comparisons
@@ -98,9 +92,7 @@ def test_page_shows_what_the_audit_says(app: AppTest) -> None:
         assert (row["κ"], row["alike"], row["comparisons"]) == (pair.kappa.value, pair.raw.value, pair.n)
     said = next(text for text in texts(page) if text.startswith("sim-judge-boaster: "))
     for check in ("repeatability", "agreement"):
-        sentence = next(
-            v.sentence for v in found.verdicts if (v.judge, v.check) == ("sim-judge-boaster", check)
-        )
+        sentence = next(v.sentence for v in found.verdicts if (v.judge, v.check) == ("sim-judge-boaster", check))
         assert sentence in said
     assert any("3 of 4 reach ICC(3,k) 0.95" in text for text in texts(page))
 
@@ -127,9 +119,7 @@ def test_all_at_once_and_people_are_those_of_core(app: AppTest) -> None:
         )
         assert sentences.together(group.capitalize(), found) in texts(page)
     expected = leave_one_out(counts, humans, rng=np.random.default_rng(0))
-    assert page.dataframe[3].value["accuracy against the others"].tolist() == [
-        one.pa.value for one in expected.humans
-    ]
+    assert page.dataframe[3].value["accuracy against the others"].tolist() == [one.pa.value for one in expected.humans]
     shown = page.dataframe[4].value
     assert shown["difference"].tolist() == [one.difference.value for one in expected.judges]
     assert shown["judge wins"].tolist() == [one.wins for one in expected.judges]
@@ -202,9 +192,7 @@ def test_matrix_shows_kappas_and_escapes_names() -> None:
     fig = kappa_matrix(matrix, chosen=pair_key(matrix.pairs[0]))
     cells = fig.data[0]
     assert len(cells.x) == 3
-    for key, text, hover, x, y in zip(
-        cells.customdata, cells.text, cells.hovertext, cells.x, cells.y, strict=True
-    ):
+    for key, text, hover, x, y in zip(cells.customdata, cells.text, cells.hovertext, cells.x, cells.y, strict=True):
         pair = next(one for one in matrix.pairs if pair_key(one) == key[0])
         assert (pair.judge_1, pair.judge_2) == (matrix.judges[x], matrix.judges[y])
         assert float(text) == pytest.approx(pair.kappa.value, abs=0.005)
@@ -295,8 +283,7 @@ def contest(rule: str, difference: float | None, *, clearly: bool = False) -> Ju
 def test_sentences() -> None:
     rows = [contest("majority", 0.1, clearly=True), contest("majority", 0.01), contest("majority", -0.1)]
     assert sentences.wins([*rows, contest("BTD", None)]) == (
-        "Compared with the mode of the other people, its majority label beats 2 of 3 people "
-        "(1 of them clearly)."
+        "Compared with the mode of the other people, its majority label beats 2 of 3 people (1 of them clearly)."
     )
     assert "cannot be set beside people" in sentences.wins([contest("BTD", None)])
     assert sentences.together("People", inter_rater_reliability({}, rng=np.random.default_rng(0))) == (

@@ -24,14 +24,7 @@ from core.confidence.th_scores import SWEEP_EPSILONS, th_score, th_sweep
 from core.interpretation import calibration as sentences
 from core.interpretation import verdicts
 from core.plots.base import COLOURS, rater_styles
-from core.plots.calibration import (
-    before_and_after,
-    bin_key,
-    cut_key,
-    reliability_diagram,
-    risk_figure,
-    th_figure,
-)
+from core.plots.calibration import before_and_after, bin_key, cut_key, reliability_diagram, risk_figure, th_figure
 from core.records import OutcomeCounts
 from core.schema import CorrectnessRule, Selection
 from core.simulate.votes import DEMO_DATASET
@@ -252,9 +245,7 @@ def test_reliability_diagram_plots_the_result(judged: OutcomeCounts) -> None:
     np.testing.assert_array_equal(marks.y, diagram.accuracy.value[filled])
     np.testing.assert_allclose(marks.y + marks.error_y.array, diagram.accuracy.high[filled])
     np.testing.assert_allclose(marks.y - marks.error_y.arrayminus, diagram.accuracy.low[filled])
-    keys = [
-        bin_key("j", low, high) for low, high in zip(diagram.low[filled], diagram.high[filled], strict=True)
-    ]
+    keys = [bin_key("j", low, high) for low, high in zip(diagram.low[filled], diagram.high[filled], strict=True)]
     assert [row[0] for row in marks.customdata] == keys == [row[0] for row in strip.customdata]
     assert [width > 0 for width in marks.marker.line.width] == [key == "j: 0.4 to 0.5" for key in keys]
     np.testing.assert_allclose(strip.y, 100 * diagram.n[filled] / 400)
@@ -295,9 +286,7 @@ def test_only_stated_confidence_leads_to_votes(judged: OutcomeCounts) -> None:
     found = recalibrate(judged, method="histogram", rng=seeded())
     fig = before_and_after(found, style=rater_styles(["j"])["j"])
     _, _, stated, _, after, _ = fig.data
-    np.testing.assert_array_equal(
-        stated.y, found.before.reliability.accuracy.value[found.before.reliability.n > 0]
-    )
+    np.testing.assert_array_equal(stated.y, found.before.reliability.accuracy.value[found.before.reliability.n > 0])
     np.testing.assert_array_equal(after.x, found.after.reliability.confidence[found.after.reliability.n > 0])
     assert all(row[0].startswith("as stated: ") for row in stated.customdata)
     assert all(row[0] is None for row in after.customdata)
@@ -330,9 +319,7 @@ def test_hostile_names_are_escaped(judged: OutcomeCounts) -> None:
 
 def test_long_names_do_not_squeeze_the_figure(judged: OutcomeCounts) -> None:
     def drawn(names: list[str]) -> tuple[float, float]:
-        layout = reliability_diagram(
-            {name: reliability(judged) for name in names}, styles=rater_styles(names)
-        ).layout
+        layout = reliability_diagram({name: reliability(judged) for name in names}, styles=rater_styles(names)).layout
         return layout.height, layout.height - (layout.margin.b or 8)
 
     short, long = drawn(["a", "b"]), drawn([f"{k} with a name of forty characters or more" for k in range(9)])
@@ -367,14 +354,8 @@ def of(confidence: float, right: int, wrong: int) -> OutcomeCounts:
 def test_answer_joins_three_verdicts_and_takes_the_worst_grade() -> None:
     known = of(0.95, 70, 30)
     said = sentences.confidence("j", known, of=3)
-    parts = (
-        verdicts.overconfidence("j", known),
-        verdicts.calibration("j", known),
-        verdicts.discrimination("j", known),
-    )
-    assert said.sentence == (
-        f"{' '.join(part.sentence for part in parts)} Of 3 judges it has the largest ECE."
-    )
+    parts = (verdicts.overconfidence("j", known), verdicts.calibration("j", known), verdicts.discrimination("j", known))
+    assert said.sentence == (f"{' '.join(part.sentence for part in parts)} Of 3 judges it has the largest ECE.")
     # One confidence for all separates nothing, which is a warning at most.
     assert [part.verdict for part in parts] == ["warn", "fail", "warn"]
     assert said.verdict == "fail"

@@ -182,8 +182,7 @@ def test_a_key_is_found_or_not_and_in_no_element(page, server, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "label",
-    ["greedy pair", "direct scores, 1 to 10", "listwise orders", "APOC, confirmed overrides"],
+    "label", ["greedy pair", "direct scores, 1 to 10", "listwise orders", "APOC, confirmed overrides"]
 )
 def test_every_protocol_has_an_estimate(page, server, label):
     fill(page, server.url)
@@ -194,9 +193,7 @@ def test_every_protocol_has_an_estimate(page, server, label):
     assert " to 127.0.0.1" in page.text[0].value
 
 
-@pytest.mark.parametrize(
-    "label", ["USC over stored votes", "GSA over stored votes", "fuser of stored judges"]
-)
+@pytest.mark.parametrize("label", ["USC over stored votes", "GSA over stored votes", "fuser of stored judges"])
 def test_protocols_over_stored_votes_name_their_judges(page, server, label):
     fill(page, server.url)
     page.number_input(key="collect-first").set_value(3)
@@ -205,9 +202,7 @@ def test_protocols_over_stored_votes_name_their_judges(page, server, label):
     assert "reads stored votes of" in page.text[0].value
     assert "--" not in page.text[0].value
     wanted = page.multiselect(key="collect-samples")
-    wanted.set_value(
-        [name for name in wanted.options if name.startswith("sim-judge")][: 2 if "fuser" in label else 1]
-    )
+    wanted.set_value([name for name in wanted.options if name.startswith("sim-judge")][: 2 if "fuser" in label else 1])
     page.run()
     assert page.text[0].value.startswith("3 calls to 127.0.0.1")
 
@@ -267,9 +262,7 @@ def test_a_run_is_found_by_every_session_and_its_votes_by_the_pages(page, store_
             run = runs(store)[-1]
             assert not run.progress().finished
             assert page.text[0].value == f"Collecting {described(run.job)}."
-            other = AppTest.from_file(
-                str(Path(__file__).parents[1] / "pages" / "main.py"), default_timeout=LONG
-            )
+            other = AppTest.from_file(str(Path(__file__).parents[1] / "pages" / "main.py"), default_timeout=LONG)
             other.run()
             other.switch_page("collect.py").run()
             assert other.text[0].value == page.text[0].value
@@ -376,9 +369,7 @@ def test_a_job_is_remembered_until_complete_without_its_key(tmp_path, monkeypatc
 
 def test_a_job_that_cannot_start_is_not_remembered(tmp_path):
     with Store.open(tmp_path / "votes.duckdb") as store:
-        given = Job(
-            dataset="d", items=pairs(2), judges=(Judge(model="openai/x", base_url="http://far.example/v1"),)
-        )
+        given = Job(dataset="d", items=pairs(2), judges=(Judge(model="openai/x", base_url="http://far.example/v1"),))
         with pytest.raises(InvalidOption, match=r"far\.example"):
             begin(given, store, Terms())
         assert started(store) == []

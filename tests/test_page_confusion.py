@@ -82,9 +82,7 @@ def test_every_cell_leads_to_its_votes(app: AppTest, compared: str) -> None:
         assert set(behind["vote"]) == {0}
         assert len(behind) == min(200, int(found.tie[found.gold == 0].sum()))
     else:
-        label = (
-            found.label if compared == "majority" else held_out_labels(found, rng=np.random.default_rng(0))
-        )
+        label = found.label if compared == "majority" else held_out_labels(found, rng=np.random.default_rng(0))
         votes = (found.plus + found.tie + found.minus)[(found.gold == 0) & (label == 0)].sum()
         assert len(behind) == min(200, int(votes))
 
@@ -137,9 +135,7 @@ def check_o1_mini_on_judgebench(shared_data: Path) -> None:
     counts = vote_counts(store, selection)["o1-mini-2024-09-12 [arena_hard]"]
     table = confusion(counts)
     assert (round(table.accuracy.value, 6), table.n, commonest_error(table)) == (0.727143, 700, (1, -1, 91))
-    behind = votes_behind(
-        store, selection, mark=Mark(judge="o1-mini-2024-09-12 [arena_hard]", gold=1, vote=-1)
-    )
+    behind = votes_behind(store, selection, mark=Mark(judge="o1-mini-2024-09-12 [arena_hard]", gold=1, vote=-1))
     assert behind.num_rows == 91
 
 
@@ -188,10 +184,7 @@ def test_matrix_shows_the_table() -> None:
 
 
 def test_accuracies_show_results_and_escape_names() -> None:
-    tables = {
-        name: confusion(make([(1, 0, 0, 1)] * k + [(0, 0, 1, 1)] * 10))
-        for name, k in ((HOSTILE, 30), ("b", 50))
-    }
+    tables = {name: confusion(make([(1, 0, 0, 1)] * k + [(0, 0, 1, 1)] * 10)) for name, k in ((HOSTILE, 30), ("b", 50))}
     fig = accuracies(tables, styles=rater_styles(list(tables)))
     marks = fig.data[0]
     assert list(marks.x) == [table.accuracy.value for table in tables.values()]

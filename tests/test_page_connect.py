@@ -73,9 +73,7 @@ def shown(app: AppTest) -> list[str]:
 
 @pytest.mark.page
 @pytest.mark.slow
-def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_in_the_store(
-    folder: Path,
-) -> None:
+def test_every_page_shows_of_a_connected_table_what_it_shows_of_the_same_votes_in_the_store(folder: Path) -> None:
     app = look(opened(), f"csv://{folder}", "demo")
     calm(app.button(key="connect").click().run())
     (name,) = cached.connected()
@@ -129,9 +127,7 @@ def test_what_cannot_be_connected_is_a_sentence(folder: Path, monkeypatch: pytes
 
 
 @pytest.mark.page
-def test_where_others_come_in_only_named_engines_are_offered(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_others_come_in_only_named_engines_are_offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPELLATE_ALLOW_REMOTE", "1")
     app = opened()
     assert "APPELLATE_WAREHOUSES" in texts(app)

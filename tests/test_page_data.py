@@ -399,9 +399,7 @@ def test_a_deleted_demo_stays_deleted(tmp_path, monkeypatch):
 
 
 def test_hostile_names_reach_no_markup(app):
-    text = (
-        f'item_id,judge,"{HOSTILE}",vote\n1,"{HOSTILE}",x,A\n2,"{HOSTILE}",x,"{HOSTILE}"\n3,j,y,B\n4,j,y,B\n'
-    )
+    text = f'item_id,judge,"{HOSTILE}",vote\n1,"{HOSTILE}",x,A\n2,"{HOSTILE}",x,"{HOSTILE}"\n3,j,y,B\n4,j,y,B\n'
     drop(app, (f"{HOSTILE}.csv", text), (f"bad {HOSTILE}.csv", b"x"))
     calm(widget(app, "radio", "The labels name").set_value("model").run())
     load(app)
@@ -515,8 +513,7 @@ def test_receipt_counts_what_says_nothing_in_the_singular_and_the_plural(tmp_pat
 
 
 NAMED = "item_id,judge,model_a,model_b,vote\n" + "".join(
-    f"q{i},j,Qwen,Llama 3,{said}\n"
-    for i, said in enumerate(["Qwen", "llama 3", "tie", "Qwen", "Llama", "n/a"])
+    f"q{i},j,Qwen,Llama 3,{said}\n" for i, said in enumerate(["Qwen", "llama 3", "tie", "Qwen", "Llama", "n/a"])
 )
 
 
@@ -526,13 +523,7 @@ def test_labels_that_name_no_model_of_the_file_are_shown_as_rejected(app):
         calm(widget(app, "selectbox", "Labels are written as").set_value("names").run())
     told = frame(app, "label").set_index("label")["read as"].to_dict()
     better = "that model is better"
-    assert told == {
-        "Qwen": better,
-        "llama 3": better,
-        "tie": "tie",
-        "Llama": "rejected",
-        "n/a": "rejected",
-    }
+    assert told == {"Qwen": better, "llama 3": better, "tie": "tie", "Llama": "rejected", "n/a": "rejected"}
     assert set(frame(app, "row")["value"]) == {label for label, said in told.items() if said == "rejected"}
     assert any("row 2 of a spreadsheet" in caption.value for caption in app.caption)
 

@@ -110,9 +110,7 @@ def test_one_kind_alone_says_why_the_other_is_missing(judged):
 def test_common_cells_only_are_compared(judged):
     votes = votes_of({"one": {"m1": 0.7}, "two": {"m1": 0.6}, "stranger": {"m1": 0.1}})
     found = dispersion(score_boards(judged, "m0"), votes, "m0", rng=np.random.default_rng(0))
-    assert {row.measure: (row.n_models, row.n_judges) for row in found.measures} == dict.fromkeys(
-        MEASURES, (1, 2)
-    )
+    assert {row.measure: (row.n_models, row.n_judges) for row in found.measures} == dict.fromkeys(MEASURES, (1, 2))
     assert found.kendall is None
     assert "Fewer than three models" in score_sentences.beside_votes(found)
 
@@ -147,9 +145,7 @@ def test_words_follow_from_the_board():
     assert "150 items, judge" in said
     assert "is more than chance" in said
     assert score_sentences.scores_kind(boards, statistics) == "finding"
-    assert score_sentences.leader(score_boards(clear, "m1").mean).startswith(
-        "By direct scores no model beats"
-    )
+    assert score_sentences.leader(score_boards(clear, "m1").mean).startswith("By direct scores no model beats")
     equal = {"judge": drawn(rng, items=40, beta=(0.0, 0.0, 0.0))}
     boards = score_boards(equal, "m0")
     assert "not shown to be better than the anchor" in score_sentences.leader(boards.mean)
@@ -179,9 +175,7 @@ def test_a_crowded_top_is_said():
 def test_the_figure_plots_the_boards_and_escapes_names():
     rng = np.random.default_rng(5)
     models = ("m0", HOSTILE, "m2")
-    judged = {
-        name: scored(rng.integers(1, 11, (30, 3, 1)).astype(float), models=models) for name in (HOSTILE, "b")
-    }
+    judged = {name: scored(rng.integers(1, 11, (30, 3, 1)).astype(float), models=models) for name in (HOSTILE, "b")}
     found = score_boards(judged, "m0")
     votes = votes_of({"b": {"m2": 0.4}})["b"]
     fig = scores_figure(found, styles=rater_styles(judged), votes=votes)
@@ -257,9 +251,7 @@ def test_scores_alone_have_a_board_with_an_anchor_of_their_own(own_path):
     assert said.startswith("By direct scores ours leads")
     assert any(text.startswith(said) for text in texts(page))
     code = next(block.value for block in page.code if "score_boards" in block.value)
-    lines = code.replace(
-        "Store.open(default_path())", f"Store.open(__import__('pathlib').Path({str(own_path)!r}))"
-    )
+    lines = code.replace("Store.open(default_path())", f"Store.open(__import__('pathlib').Path({str(own_path)!r}))")
     import streamlit as st
 
     st.cache_resource.clear()

@@ -81,15 +81,11 @@ def test_figures_plot_what_was_found():
     found = compare(simulated(rng, accuracy=[0.8, 0.7, 0.6], rows=300), rng=rng)
     styles = rater_styles([f"judge {place}" for place in range(3)])
     drawn = accuracies_figure(found, styles=styles)
-    plotted = sorted(
-        x for trace in drawn.data for x in (trace.x if trace.mode == "markers" else ()) if x is not None
-    )
+    plotted = sorted(x for trace in drawn.data for x in (trace.x if trace.mode == "markers" else ()) if x is not None)
     assert plotted == sorted(score.accuracy.value for score in found.scores.values())
     without = without_figure(found, "majority", styles=styles)
     gaps = [100 * gap.value for gap in found.without[found.rules.index("majority")]]
-    assert [
-        x for trace in without.data for x in (trace.x if trace.mode == "markers" else ()) if x is not None
-    ] == gaps
+    assert [x for trace in without.data for x in (trace.x if trace.mode == "markers" else ()) if x is not None] == gaps
 
 
 def test_words_follow_from_numbers():
@@ -98,9 +94,7 @@ def test_words_follow_from_numbers():
     assert answer(better)[0].startswith("Yes. ")
     worse = compare(simulated(rng, accuracy=[0.97, 0.5, 0.5], rows=2000, informative=False), rng=rng)
     best = max(score.accuracy.value for score in worse.scores.values() if score.kind != "member")
-    gap = next(
-        s.against_best for s in worse.scores.values() if s.kind != "member" and s.accuracy.value == best
-    )
+    gap = next(s.against_best for s in worse.scores.values() if s.kind != "member" and s.accuracy.value == best)
     assert answer(worse)[0].startswith("No. " if widened(gap, 5).high < 0 else "Not shown. ")
     told = " ".join(rules_departures(worse))
     for score in worse.scores.values():

@@ -114,8 +114,7 @@ def test_enough_labels_are_the_fewest_near_the_error_of_all(labels_found):
     ):
         mae[:, column] = everything + np.array(gaps)
         ends = {
-            name: dataclasses.replace(getattr(labels_found, name), value=mae.copy())
-            for name in ("mae", "mae_item")
+            name: dataclasses.replace(getattr(labels_found, name), value=mae.copy()) for name in ("mae", "mae_item")
         }
         found = dataclasses.replace(labels_found, **ends)
         assert enough_labels(found) == expected
@@ -156,9 +155,7 @@ def test_transfer_says_how_often_and_where_worst(moved):
     assert f"rises by {worst:.3f}" in said
     assert said.endswith(" 2 pairs rise by more, but not shown beyond chance.")
     change[others[1]] = worst / 2
-    assert transfer_answer(unsure, "categories").endswith(
-        " 1 pair rises by more, but not shown beyond chance."
-    )
+    assert transfer_answer(unsure, "categories").endswith(" 1 pair rises by more, but not shown beyond chance.")
     change[others[0]] = worst / 2
     assert "beyond chance" not in transfer_answer(unsure, "categories")
     lower = dataclasses.replace(moved.change, low=moved.change.low - 9)
@@ -234,9 +231,7 @@ def test_matrix_plots_each_cell_and_escapes_names(tasks):
     key = transfer_key(HOSTILE, "task 1")
     fig = transfer_figure(found, chosen=key)
     cells = fig.data[0]
-    assert [data[0] for data in cells.customdata] == [
-        transfer_key(a, b) for a in found.tasks for b in found.tasks
-    ]
+    assert [data[0] for data in cells.customdata] == [transfer_key(a, b) for a in found.tasks for b in found.tasks]
     place = [data[0] for data in cells.customdata].index(key)
     shown = cells.text[place].replace("<b>", "").replace("</b>", "").replace("−", "-")
     assert float(shown) == pytest.approx(found.change[0, 1].value, abs=0.0006)

@@ -95,12 +95,7 @@ def test_balanced_orders_have_nothing_to_correct() -> None:
 
 def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys) -> None:
     page = opened(
-        app,
-        "position.py",
-        "Position bias",
-        order="Correcting for order",
-        rater=BIASED,
-        order_votes="one order each",
+        app, "position.py", "Position bias", order="Correcting for order", rater=BIASED, order_votes="one order each"
     )
     counts = one_order(order_counts(demo_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     found = position_aware(counts, rng=np.random.default_rng(0))
@@ -135,9 +130,7 @@ def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> Non
     assert str(found.weighing) in copied(page, "confidence_weighted", capsys)
 
 
-def test_votes_loaded_from_a_file_are_not_called_simulated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_votes_loaded_from_a_file_are_not_called_simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     rows = [
         {
@@ -165,9 +158,7 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(
 
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
-    page = opened(
-        app, "aggregation.py", "Votes to labels", aggregation="Confidence weights", rater="sim-person-1"
-    )
+    page = opened(app, "aggregation.py", "Votes to labels", aggregation="Confidence weights", rater="sim-person-1")
     assert any("none was given" in text for text in texts(page))
     # The judges that have one are still compared.
     assert len(page.get("plotly_chart")) == 1
@@ -189,19 +180,10 @@ def test_likert_tab_shows_what_core_computes(app: AppTest, capsys) -> None:
     assert any("cannot be gold for itself" in text for text in texts(page))
 
 
-def test_votes_alone_have_no_likert_scale(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path
-) -> None:
+def test_votes_alone_have_no_likert_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path) -> None:
     path = tmp_path / "votes.duckdb"
     rows = [
-        {
-            "dataset": "few",
-            "item_id": f"i{k}",
-            "judge": HOSTILE,
-            "vote": k % 3 - 1,
-            "gold": 1,
-            "position": "ab",
-        }
+        {"dataset": "few", "item_id": f"i{k}", "judge": HOSTILE, "vote": k % 3 - 1, "gold": 1, "position": "ab"}
         for k in range(10)
     ]
     with Store.open(path) as store:
@@ -215,10 +197,7 @@ def test_votes_alone_have_no_likert_scale(
     )
     assert any("this data set has no direct scores" in text for text in texts(page))
     page = opened(
-        AppTest.from_file(str(MAIN), default_timeout=LONG),
-        "position.py",
-        "Position bias",
-        order="Correcting for order",
+        AppTest.from_file(str(MAIN), default_timeout=LONG), "position.py", "Position bias", order="Correcting for order"
     )
     assert any("at least 20 labelled comparisons" in text for text in texts(page))
     assert not any(HOSTILE in element.value for element in page.markdown)

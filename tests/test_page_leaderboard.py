@@ -10,14 +10,7 @@ import streamlit as st
 from patience import LONG
 from streamlit.testing.v1 import AppTest
 
-from core.interpretation.leaderboard import (
-    answer,
-    mid_region,
-    no_board,
-    sound,
-    triangle_summaries,
-    triangles_frame,
-)
+from core.interpretation.leaderboard import answer, mid_region, no_board, sound, triangle_summaries, triangles_frame
 from core.leaderboard.anchored import board, met
 from core.leaderboard.anchors import anchor_swap, anchors, triangles
 from core.leaderboard.standings import Standings, lead, most_reversing, standings
@@ -156,9 +149,7 @@ def test_the_lead_is_the_paired_difference_that_the_tiers_test(demo):
     error = d.std(ddof=1) / np.sqrt(70)
     gap = first.difference
     assert (first.leader, first.runner_up, gap.n, first.paired) == ("sim-hazel", "sim-birch", 70, True)
-    assert (gap.value, gap.low, gap.high) == pytest.approx(
-        (d.mean(), d.mean() - t * error, d.mean() + t * error)
-    )
+    assert (gap.value, gap.low, gap.high) == pytest.approx((d.mean(), d.mean() - t * error, d.mean() + t * error))
     # At 95 % for this pair alone it was "more than chance"; picked from 21 pairs it is not.
     assert d.mean() - 1.9949454 * error > 0 > gap.low
     assert (gap.level, first.compared) == (pytest.approx(1 - 0.05 / 21), 21)
@@ -186,11 +177,7 @@ def test_models_that_are_alike_are_not_said_to_depend_on_the_anchor():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         pairs = scored(
-            {
-                (x, y): rng.integers(0, 2, 60).astype(float)
-                for i, x in enumerate(names)
-                for y in names[i + 1 :]
-            }
+            {(x, y): rng.integers(0, 2, 60).astype(float) for i, x in enumerate(names) for y in names[i + 1 :]}
         )
         found, told, _ = judged(pairs, "m00")
         claims += any(other.reversals for other in found.others) or any(t.intransitive for t in told)
@@ -233,17 +220,13 @@ def test_words_where_the_anchor_wins_or_is_level():
 def test_the_corrected_interval_is_said_when_asked_for(demo):
     found, told, _ = judged(demo[None], "sim-anchor-one")
     row = found.board.rows[0]
-    assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in answer(
-        found, told, corrected=True
-    )
+    assert f"({row.elo_corrected.low:+.0f} to {row.elo_corrected.high:+.0f})" in answer(found, told, corrected=True)
     assert f"({row.elo.low:+.0f} to {row.elo.high:+.0f})" in answer(found, told)
 
 
 def test_no_board_says_why():
     two = scored({("a", "b"): np.tile([1.0, 0.0, 1.0, 1.0], 20)})
-    assert no_board(two).startswith(
-        "Only two models met, so there is nothing to rank: against b, a scores 75 %"
-    )
+    assert no_board(two).startswith("Only two models met, so there is nothing to rank: against b, a scores 75 %")
     apart = scored({("a", "b"): np.ones(3), ("c", "d"): np.ones(3)})
     assert "no model met two others. Those that met: a and b; c and d." in no_board(apart)
     assert not anchors(apart, minimum=2)
@@ -288,17 +271,13 @@ def test_board_figure_holds_the_boards_numbers(demo):
     pooled = next(trace for trace in fig.data if trace.name == "all, pooled")
     assert list(pooled.x) == [row.elo.value for row in found.rows]
     assert pooled.x + np.array(pooled.error_x.array) == pytest.approx([row.elo.high for row in found.rows])
-    assert pooled.x - np.array(pooled.error_x.arrayminus) == pytest.approx(
-        [row.elo.low for row in found.rows]
-    )
+    assert pooled.x - np.array(pooled.error_x.arrayminus) == pytest.approx([row.elo.low for row in found.rows])
     assert [key for (key,) in pooled.customdata] == [row.model for row in found.rows]
     assert [width > 0 for width in pooled.marker.line.width] == [row.model == "sim-elm" for row in found.rows]
     careful = next(trace for trace in fig.data if trace.name == "sim-judge-careful")
     assert list(careful.x) == [row.elo.value for row in judges["sim-judge-careful"].rows]
     assert careful.marker.symbol == styles["sim-judge-careful"].symbol
-    assert careful.customdata[0][0] == judge_key(
-        "sim-judge-careful", judges["sim-judge-careful"].rows[0].model
-    )
+    assert careful.customdata[0][0] == judge_key("sim-judge-careful", judges["sim-judge-careful"].rows[0].model)
     # Tiers are told by their names, not by shades alone.
     assert [note.text for note in fig.layout.annotations] == [f"tier {i}" for i in range(1, 5)]
     corrected = board_figure(found, corrected=True).data[0]
@@ -326,9 +305,7 @@ def test_swap_figure_is_centred_and_its_distances_are_the_shifts(demo):
 
 def test_a_large_board_stays_within_what_a_browser_draws():
     rng = np.random.default_rng(0)
-    pairs = scored(
-        {(f"model-{i:03d}-{'x' * 60}", "z"): rng.integers(0, 2, 5).astype(float) for i in range(60)}
-    )
+    pairs = scored({(f"model-{i:03d}-{'x' * 60}", "z"): rng.integers(0, 2, 5).astype(float) for i in range(60)})
     found = board(pairs, "z")
     many = {f"judge {j}": found for j in range(20)}
     fig = board_figure(found, judged=many, styles=rater_styles(many))
@@ -385,14 +362,7 @@ def test_page_shows_cores_numbers(app, demo):
 
 
 def test_page_takes_anchor_judge_prior_interval_and_pool_from_the_url(app, demo):
-    opened(
-        app,
-        anchor="sim-anchor-two",
-        voter="sim-judge-careful",
-        prior="laplace",
-        interval="corrected",
-        pool="140",
-    )
+    opened(app, anchor="sim-anchor-two", voter="sim-judge-careful", prior="laplace", interval="corrected", pool="140")
     pairs = demo["sim-judge-careful"]
     found = board(pairs, "sim-anchor-two", prior="laplace", pool=140)
     assert app.dataframe[0].value["low"].tolist() == [round(row.elo_corrected.low) for row in found.rows]

@@ -21,12 +21,7 @@ from core.leaderboard.judges import mean_of_judges, pooling, screening
 from core.leaderboard.robustness import Abstained, Abstention, abstention, between_tasks, changes, differing
 from core.leaderboard.standings import compare_outside, read_outside
 from core.plots.leaderboard import outside_figure, ratings_figure, task_key, tasks_figure
-from core.plots.leaderboard_checks import (
-    abstention_figure,
-    pooling_figure,
-    screening_figure,
-    subsample_figure,
-)
+from core.plots.leaderboard_checks import abstention_figure, pooling_figure, screening_figure, subsample_figure
 from core.records import PairDoubt, PairScores
 from core.schema import Selection
 from core.store import Store
@@ -101,9 +96,7 @@ def test_a_rating_under_which_judges_differ_more_is_named():
     """Two judges alike in who wins and unlike in how often they tie: TrueSkill's scale hears the ties."""
     draws = np.random.default_rng(3)
     base = {name: draws.random(200) for name in "abcdefgh"}
-    one = scored(
-        {(name, "z"): (u < 0.3 + 0.05 * k).astype(float) for k, (name, u) in enumerate(base.items())}
-    )
+    one = scored({(name, "z"): (u < 0.3 + 0.05 * k).astype(float) for k, (name, u) in enumerate(base.items())})
     two = scored(
         {
             (name, "z"): np.where(np.abs(u - 0.3 - 0.05 * k) < 0.2, 0.5, u < 0.3 + 0.05 * k)
@@ -116,10 +109,7 @@ def test_a_rating_under_which_judges_differ_more_is_named():
     row = by_name["trueskill"]
     clear = row.excess.low > 0 or row.excess.high < 0
     word = "more" if row.excess.value > 0 else "less"
-    assert (
-        f"TrueSkill {row.sd.value:.0f}, {f'{word} on other models too' if clear else 'not shown to differ'}"
-        in told
-    )
+    assert f"TrueSkill {row.sd.value:.0f}, {f'{word} on other models too' if clear else 'not shown to differ'}" in told
 
 
 def test_judges_and_screening_in_words(store, judged):
@@ -127,18 +117,14 @@ def test_judges_and_screening_in_words(store, judged):
     pooled = mean_of_judges(judged, ANCHOR)
     found = pooling(judged, ANCHOR, rng=rng(), icc={name: one.icc_3_1.value for name, one in repeats.items()})
     told = said.judges(pooled, found)
-    assert told.startswith(
-        "The mean of 7 judges puts sim-hazel first with +105 Elo (+56 to +153). One judge knows"
-    )
+    assert told.startswith("The mean of 7 judges puts sim-hazel first with +105 Elo (+56 to +153). One judge knows")
     assert "to ±59 points, all 7 pooled to ±48; errors that correlate by ρ = 0.64 predict ±49" in told
     assert "repeatability as ρ = 0.83 (as RAEE has it) ±55." in told
     assert "repeatability" not in said.judges(pooled, pooling(judged, ANCHOR, rng=rng()))
     cuts = screening(judged, ANCHOR, icc=repeats, cuts=(0.9, 0.95, 1.0))
     by_cut = {row.cut: said.screened(cuts, row) for row in cuts.rows}
     assert by_cut[0.9].startswith("All 4 judges with repeats pass; the least repeatable has ICC(3,k) 0.94")
-    assert by_cut[0.95].startswith(
-        "3 of 4 judges pass; without the others the mean interval is 109 Elo wide, 10"
-    )
+    assert by_cut[0.95].startswith("3 of 4 judges pass; without the others the mean interval is 109 Elo wide, 10")
     assert "wider, not narrower" in by_cut[0.95]
     assert by_cut[0.95].endswith("Dropped: sim-judge-boaster.")
     assert by_cut[1.0].startswith("No judge repeats itself as well as that; of 4, the best has ICC(3,k) 0.99")
@@ -164,9 +150,7 @@ def test_abstention_in_words(store):
     found = abstention(doubts, ANCHOR)
     row = next(row for row in found.rows if row.threshold == 0.2)
     told = said.abstained(found, row, changes(doubts, ANCHOR, threshold=0.2))
-    assert told.startswith(
-        "Without prompts on which a judge's runs differ by an SD above 0.2, 78 % of 1,960 judged"
-    )
+    assert told.startswith("Without prompts on which a judge's runs differ by an SD above 0.2, 78 % of 1,960 judged")
     assert "Most: sim-maple, -4.5 points (-7.1 to -2.1), more than chance." in told
     # The most changed of several: what one model alone would show is not enough for the best of seven.
     one = changes(doubts, ANCHOR, threshold=0.2)[0]
@@ -176,9 +160,7 @@ def test_abstention_in_words(store):
     none = Abstained(threshold=0.0, coverage=0.0, n=0, n_models=0, delta_p=None, delta_elo=None, se_elo=None,
                      cv=None, kendall=None)  # fmt: skip
     empty = Abstention(rule="confidence", judges=(), rows=(found.rows[0], none), n=5, n_unknown=0)
-    assert said.abstained(empty, none, ()).startswith(
-        "Nothing is left without prompts of which a judge is less"
-    )
+    assert said.abstained(empty, none, ()).startswith("Nothing is left without prompts of which a judge is less")
 
 
 def test_subsamples_in_words(demo):
@@ -187,21 +169,14 @@ def test_subsamples_in_words(demo):
     assert said.subsampled(subsample_errors(wins, "z", sizes=(50, 100), rng=rng())).endswith("is right.")
     told = said.subsampled(subsample_errors(demo[None], ANCHOR, sizes=(18, 35), rng=rng()))
     assert "so that error is too large: votes that tie or are averaged vary less" in told
-    assert said.subsampled(subsample_errors(wins, "z", sizes=(500,), rng=rng())).startswith(
-        "No model has more"
-    )
+    assert said.subsampled(subsample_errors(wins, "z", sizes=(500,), rng=rng())).startswith("No model has more")
 
 
 def test_tasks_in_words():
     draws = np.random.default_rng(2)
 
     def board_of(p: float) -> PairScores:
-        return scored(
-            {
-                ("even", "z"): np.tile([0.0, 1.0], 75),
-                ("odd", "z"): (draws.random(150) < p) * 1.0,
-            }
-        )
+        return scored({("even", "z"): np.tile([0.0, 1.0], 75), ("odd", "z"): (draws.random(150) < p) * 1.0})
 
     spread = between_tasks({"x": board_of(0.9), "y": board_of(0.3), "w": board_of(0.3)}, "z")
     assert [row.model for row in differing(spread)] == ["odd"]
@@ -210,9 +185,7 @@ def test_tasks_in_words():
     assert "most that of odd, by an SD of" in told
     same = board_of(0.5)
     assert "cannot be excluded" in said.tasks(between_tasks({"x": same, "y": same}, "z"))
-    assert said.tasks(between_tasks({"x": same, "y": same}, "z")).startswith(
-        "No Elo of 2 models over 2 categories"
-    )
+    assert said.tasks(between_tasks({"x": same, "y": same}, "z")).startswith("No Elo of 2 models over 2 categories")
     assert said.tasks(between_tasks({"x": same}, "z")).startswith("No model met the anchor in two categories")
 
 
@@ -222,8 +195,7 @@ def test_equal_models_are_rarely_said_to_differ_between_tasks():
     for seed in range(40):
         draws = np.random.default_rng(seed)
         tasks = {
-            str(t): scored({(f"m{k}", "z"): draws.integers(0, 2, 60).astype(float) for k in range(8)})
-            for t in range(4)
+            str(t): scored({(f"m{k}", "z"): draws.integers(0, 2, 60).astype(float) for k in range(8)}) for t in range(4)
         }
         claims += bool(differing(between_tasks(tasks, "z")))
     # Family-wise 5 %: seven or more of 40 have a chance below .4 %.
@@ -232,9 +204,7 @@ def test_equal_models_are_rarely_said_to_differ_between_tasks():
 
 def test_an_outside_board_in_words(demo):
     here = board(demo[None], ANCHOR)
-    content = (
-        "model,score\n" + "".join(f"{row.model},{row.elo.value + 5}\n" for row in here.rows[1:]) + "other,1\n"
-    )
+    content = "model,score\n" + "".join(f"{row.model},{row.elo.value + 5}\n" for row in here.rows[1:]) + "other,1\n"
     told = said.outside(compare_outside(here, read_outside(content.encode(), name="x"), rng=rng()))
     assert told.startswith("On the 6 models of both boards, Kendall τ is 1.00 (no interval: a perfect order")
     assert told.endswith("2 here and 1 there have no partner.")
@@ -249,12 +219,7 @@ def test_figures_hold_the_results_numbers(store, demo, judged, spread):
     here, found = board(demo[None], ANCHOR), spread
     fig = ratings_figure(here, found.pooled, chosen="sim-elm")
     names = [row.model for row in here.rows]
-    assert [trace.name for trace in fig.data[:4]] == [
-        "anchored Elo",
-        "Bradley–Terry",
-        "Glicko-2",
-        "TrueSkill",
-    ]
+    assert [trace.name for trace in fig.data[:4]] == ["anchored Elo", "Bradley–Terry", "Glicko-2", "TrueSkill"]
     assert list(fig.data[0].x) == [row.elo.value for row in here.rows]
     for trace, rated in zip(fig.data[1:4], found.pooled.values(), strict=True):
         elo = dict(zip(rated.models, rated.elo.value, strict=True))
@@ -313,9 +278,7 @@ def test_hostile_names_are_escaped_in_every_figure():
     pairs = scored({(name, "z"): draws.choice([0, 0.5, 1], 30) for name in (HOSTILE, "b", "c")})
     here = board(pairs, "z")
     spread = rating_spread({HOSTILE: pairs, "k": pairs}, "z", rng=rng(), orders=1, pooled=pairs)
-    doubts = {
-        HOSTILE: PairDoubt(pairs=pairs, run_sd=draws.random(len(pairs)), confidence=np.ones(len(pairs)))
-    }
+    doubts = {HOSTILE: PairDoubt(pairs=pairs, run_sd=draws.random(len(pairs)), confidence=np.ones(len(pairs)))}
     noisy = icc(draws.choice([-1.0, 0, 1], (30, 1)) * np.ones((1, 3)) * draws.choice([1.0, 1, 0], (30, 3)))
     cuts = screening({HOSTILE: pairs, "k": pairs}, "z", icc={HOSTILE: noisy, "k": noisy}, cuts=(0.0,))
     rows = "".join(f'"{row.model}",{row.elo.value}\n' for row in here.rows)
@@ -330,11 +293,7 @@ def test_hostile_names_are_escaped_in_every_figure():
         pooling_figure(pooling({HOSTILE: pairs, "k": pairs}, "z", rng=rng())),
     ]
     for fig in figs:
-        drawn = [
-            fig.layout.xaxis.title.text,
-            fig.layout.yaxis.title.text or "",
-            *(fig.layout.yaxis.ticktext or ()),
-        ]
+        drawn = [fig.layout.xaxis.title.text, fig.layout.yaxis.title.text or "", *(fig.layout.yaxis.ticktext or ())]
         drawn += [trace.name or "" for trace in fig.data]
         drawn += [text for trace in fig.data for text in (trace.hovertext or ())]
         assert not any("<img" in text for text in drawn)
@@ -387,9 +346,7 @@ def test_abstention_on_the_page(app, store, demo):
     assert any("less than 70 % confident" in told for told in texts(app))
 
 
-@pytest.mark.parametrize(
-    ("by", "why"), [("repeats", "by repeats needs"), ("confidence", "by confidence needs")]
-)
+@pytest.mark.parametrize(("by", "why"), [("repeats", "by repeats needs"), ("confidence", "by confidence needs")])
 def test_a_judge_without_doubts_gets_the_reason(app, by, why):
     opened(app, board="Abstention", voter="sim-person-1", abstain_by=by)
     assert any(f"Not applicable: abstention {why}" in told for told in texts(app))
@@ -399,9 +356,7 @@ def test_a_judge_without_doubts_gets_the_reason(app, by, why):
 def test_categories_on_the_page(app, store):
     opened(app, board="Categories")
     names = ("Factuality", "Focus", "Math", "Precise IF", "Safety")
-    by_task = {
-        name: pair_scores(store, Selection(where=(("category", name),)), pooled=True)[None] for name in names
-    }
+    by_task = {name: pair_scores(store, Selection(where=(("category", name),)), pooled=True)[None] for name in names}
     found = between_tasks(by_task, ANCHOR)
     assert said.tasks(found) in texts(app)
     assert app.dataframe[0].value["SD"].tolist() == [row.tau.value for row in found.rows]
@@ -417,9 +372,7 @@ def test_an_outside_file_on_the_page(app, demo):
     opened(app, board="Outside board")
     assert any(told.startswith("Drop a published leaderboard") for told in texts(app))
     here = board(demo[None], ANCHOR)
-    content = (
-        "model,score\n" + "".join(f"{row.model},{1000 + row.elo.value}\n" for row in here.rows)
-    ).encode()
+    content = ("model,score\n" + "".join(f"{row.model},{1000 + row.elo.value}\n" for row in here.rows)).encode()
     app.file_uploader(key="outside_file").upload("x.csv", content, "text/csv").run()
     assert not app.exception
     found = compare_outside(here, read_outside(content, name="x.csv"), rng=rng())

@@ -84,11 +84,7 @@ def test_figures_plot_what_was_found():
     drawn = sensitivities_figure(sensitive, styles={"judge": STYLE})
     assert [x for trace in drawn.data for x in trace.x or () if x is not None] == [changed.value]
     found = improvement(table)
-    marks = [
-        x
-        for trace in improvements_figure({"judge": found}, styles={"judge": STYLE}).data
-        for x in trace.x or ()
-    ]
+    marks = [x for trace in improvements_figure({"judge": found}, styles={"judge": STYLE}).data for x in trace.x or ()]
     assert {found.overall.direct.value, found.overall.consensus.value} <= set(marks)
 
 
@@ -110,8 +106,7 @@ def test_words_follow_from_numbers():
     # The best one trades places with whoever stands in slot 0 of its item's first order.
     slot, item = gains.slot.copy(), gains.item
     best_slot = {
-        int(i): int(s)
-        for i, s in zip(item[first & (gains.best == 1)], slot[first & (gains.best == 1)], strict=True)
+        int(i): int(s) for i, s in zip(item[first & (gains.best == 1)], slot[first & (gains.best == 1)], strict=True)
     }
     for row in np.flatnonzero(first):
         if gains.best[row] == 1:
@@ -130,6 +125,4 @@ def test_words_follow_from_numbers():
     assert f"most often for fickle, on {percent(apart['fickle'].changed.value)} of 400 items" in told
     assert list_sentences.judges({"steady": apart["steady"]}).startswith("steady: order decides")
     once = planted(np.random.default_rng(0), items=5, runs=1, q=1.0)
-    assert "nothing is known about more" in list_sentences.enough(
-        order_sweep(once, rng=np.random.default_rng(0))
-    )
+    assert "nothing is known about more" in list_sentences.enough(order_sweep(once, rng=np.random.default_rng(0)))

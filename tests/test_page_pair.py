@@ -90,9 +90,7 @@ def before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest
             for dataset, hit in right.items():
                 text = f"answer of {dataset}"
                 vote = 1 if hit else -1
-                rows.append(
-                    row | {"dataset": dataset, "vote": vote, "position": position, "response_a": text}
-                )
+                rows.append(row | {"dataset": dataset, "vote": vote, "position": position, "response_a": text})
     frame = pd.DataFrame(rows)
     with Store.open(tmp_path / "votes.duckdb") as store:
         for dataset, part in frame.groupby("dataset"):

@@ -62,15 +62,11 @@ def real(shared_data: Path, name: str) -> Store:
     return store
 
 
-def orders(
-    rows: list[tuple[tuple[int, ...], tuple[int, ...], int]], item: list[int] | None = None
-) -> OrderCounts:
+def orders(rows: list[tuple[tuple[int, ...], tuple[int, ...], int]], item: list[int] | None = None) -> OrderCounts:
     """Rows of (votes -1, 0, +1 in `ab`, the same in `ba`, gold)."""
     ab, ba, gold = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
     code = np.arange(len(rows))
-    return OrderCounts(
-        comparison=code, item=code if item is None else np.array(item), ab=ab, ba=ba, gold=gold
-    )
+    return OrderCounts(comparison=code, item=code if item is None else np.array(item), ab=ab, ba=ba, gold=gold)
 
 
 def test_page_shows_what_core_computes(app: AppTest) -> None:
@@ -143,16 +139,13 @@ def check_judges(shared_data: Path) -> None:
     one = position_bias(positions(store, Selection())["o1-mini-2024-09-12 [arena_hard]"])
     assert (one.first, one.second, one.tie, one.pairs, one.unpaired) == (367, 289, 44, 350, 0)
     rounded = tuple(
-        round(x, 6)
-        for x in (one.bias_decided.value, one.bias_all.value, one.flip_rate.value, one.hard_flip_rate.value)
+        round(x, 6) for x in (one.bias_decided.value, one.bias_all.value, one.flip_rate.value, one.hard_flip_rate.value)
     )
     assert rounded == (0.118902, 0.111429, 0.314286, 0.217143)
     assert one.bias_pairs.value == one.bias_all.value
     mark = Mark(judge="o1-mini-2024-09-12 [arena_hard]", flip="flip")
     assert votes_behind(store, Selection(), mark=mark).num_rows == 2 * one.flips == 220
-    chatgpt = position_bias(
-        positions(real(shared_data, "faireval"), Selection())["ChatGPT [Vanilla_NoRules]"]
-    )
+    chatgpt = position_bias(positions(real(shared_data, "faireval"), Selection())["ChatGPT [Vanilla_NoRules]"])
     assert round(chatgpt.flip_rate.value, 6) == 0.818182
 
 
@@ -174,10 +167,7 @@ def check_no_warning_where_orders_are_balanced(shared_data: Path) -> None:
 
 def results_for(name: str) -> dict:
     found = positions(demo_store(), DEMO)
-    return {
-        name: position_bias(found["sim-judge-first-slot"]),
-        "person": position_bias(found["sim-person-1"]),
-    }
+    return {name: position_bias(found["sim-judge-first-slot"]), "person": position_bias(found["sim-person-1"])}
 
 
 def test_figures_show_results_and_escape_names(app: AppTest) -> None:
@@ -265,8 +255,7 @@ def test_length_of_a_text_counts_where_no_length_is_given() -> None:
         reading(
             [
                 base | {"response_a": "long enough", "response_b": "short"},
-                base
-                | {"item_id": "2", "length_a": 5, "length_b": 9, "response_a": "long", "response_b": "s"},
+                base | {"item_id": "2", "length_a": 5, "length_b": 9, "response_a": "long", "response_b": "s"},
                 base | {"item_id": "3", "response_a": "alone"},
             ]
         )
@@ -299,13 +288,9 @@ def test_expected_errors_equal_every_subset_counted(rows: list[tuple]) -> None:
         a, b = votes(ab), votes(ba)
         halves = [x + y for x, y in product(combinations(a, 1), combinations(b, 1))]
         both = [x + y for x, y in product(combinations(a, 2), combinations(b, 2))]
-        expected += [
-            error(draws, gold) for draws in (list(combinations(a, 2)), list(combinations(b, 2)), halves, both)
-        ]
+        expected += [error(draws, gold) for draws in (list(combinations(a, 2)), list(combinations(b, 2)), halves, both)]
     assert result.mae.value == pytest.approx(expected / len(usable), abs=1e-12)
-    assert result.gain.value == pytest.approx(
-        expected[:2].mean() / len(usable) - expected[2] / len(usable), abs=1e-12
-    )
+    assert result.gain.value == pytest.approx(expected[:2].mean() / len(usable) - expected[2] / len(usable), abs=1e-12)
     assert (result.n, result.left_out) == (len(usable), len(rows) - len(usable))
 
 
@@ -365,8 +350,7 @@ def test_no_gold_or_no_second_order_is_none_and_odd_votes_are_refused() -> None:
 def test_interval_of_the_error_solves_the_score_equation_of_its_effective_number() -> None:
     rng = np.random.default_rng(6)
     rows = [
-        (tuple(rng.multinomial(4, [0.2, 0.3, 0.5])), tuple(rng.multinomial(4, [0.4, 0.3, 0.3])), 1)
-        for _ in range(60)
+        (tuple(rng.multinomial(4, [0.2, 0.3, 0.5])), tuple(rng.multinomial(4, [0.4, 0.3, 0.3])), 1) for _ in range(60)
     ]
     result = order_balance(orders(rows), votes=4)
     label = np.array([majority(*(np.array([ab[k]]) for k in (2, 1, 0)))[0] for ab, _, _ in rows])
@@ -405,11 +389,7 @@ def test_verbosity_without_gold_or_decided_votes() -> None:
     assert (agreeing.excess.value, agreeing.excess.has_interval) == (0.0, False)
 
 
-@given(
-    some.lists(
-        some.tuples(*[some.integers(0, 5)] * 3, some.sampled_from([-1, 0, 1])), min_size=2, max_size=20
-    )
-)
+@given(some.lists(some.tuples(*[some.integers(0, 5)] * 3, some.sampled_from([-1, 0, 1])), min_size=2, max_size=20))
 def test_shorter_for_longer_negates_the_excess(rows: list[tuple[int, int, int, int]]) -> None:
     one, other = verbosity(lengths(rows)), verbosity(lengths([(s, l, t, -g) for l, s, t, g in rows]))  # noqa: E741
     if one is None or one.excess is None:
@@ -418,9 +398,7 @@ def test_shorter_for_longer_negates_the_excess(rows: list[tuple[int, int, int, i
     assert other.excess.value == pytest.approx(-one.excess.value, abs=1e-12)
     assert other.longer_rate.value == pytest.approx(1 - one.longer_rate.value, abs=1e-12)
     if one.excess.has_interval:
-        assert (other.excess.low, other.excess.high) == pytest.approx(
-            (-one.excess.high, -one.excess.low), abs=1e-9
-        )
+        assert (other.excess.low, other.excess.high) == pytest.approx((-one.excess.high, -one.excess.low), abs=1e-9)
         assert one.excess.low <= one.excess.value + 1e-12 <= one.excess.high + 2e-12
 
 
@@ -441,9 +419,7 @@ def test_excess_interval_covers_the_truth() -> None:
         item_rate = rng.beta(6, 4, size=80)
         longer = rng.binomial(3, item_rate)
         gold = np.where(rng.random(80) < 0.5, 1, -1)
-        one = verbosity(
-            lengths([(k, 3 - k, 0, g) for k, g in zip(longer.tolist(), gold.tolist(), strict=True)])
-        )
+        one = verbosity(lengths([(k, 3 - k, 0, g) for k, g in zip(longer.tolist(), gold.tolist(), strict=True)]))
         hits.inside += one.excess.low <= 0.6 - 0.5 <= one.excess.high
     assert 0.92 <= hits.inside / hits.draws <= 0.98
 
@@ -508,14 +484,9 @@ def test_what_changes_of_the_items_do(own_store_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("APPELLATE_STORE", str(own_store_path))
     app = AppTest.from_file(str(MAIN), default_timeout=LONG)
     shown = opened(app, dataset="changes", rater="obedient")
-    assert any(
-        "A response with attack-own is preferred 50.0 points more often" in t.value for t in shown.text
-    )
+    assert any("A response with attack-own is preferred 50.0 points more often" in t.value for t in shown.text)
     (table,) = (one.value for one in shown.dataframe if "flips by it" in one.value.columns)
-    assert dict(zip(table["change"], table["flips by it"], strict=True)) == {
-        "attack-own": 0.5,
-        "sentence": 0.0,
-    }
+    assert dict(zip(table["change"], table["flips by it"], strict=True)) == {"attack-own": 0.5, "sentence": 0.0}
     assert shown.selectbox(key="rater").options == ["obedient", "other"]
     shown.selectbox(key="rater").set_value("other").run()
     assert any("Robustness is unknown" in text.value for text in shown.text)

@@ -13,14 +13,7 @@ from streamlit.testing.v1 import AppTest
 from threadpoolctl import threadpool_limits
 
 from core.aggregation.btd import Bounds, BTDOptions, fit
-from core.aggregation.evaluation import (
-    FEWEST,
-    PairedChange,
-    ShrinkageGain,
-    evaluate,
-    paired_change,
-    shrinkage_gain,
-)
+from core.aggregation.evaluation import FEWEST, PairedChange, ShrinkageGain, evaluate, paired_change, shrinkage_gain
 from core.aggregation.rules import label_table
 from core.aggregation.shrinkage import (
     NAMES,
@@ -106,12 +99,7 @@ def test_scores_are_those_of_evaluate_and_differences_those_of_the_scores() -> N
     alone = evaluate(counts, rng=seeded(), n_splits=10, resamples=200)
     for key in ("majority", "threshold", "btd", "btd_shrunk"):
         one, other = gain.evaluation.scores[key], alone.scores[key]
-        assert (one.mae, one.mae_low, one.pa, one.regret) == (
-            other.mae,
-            other.mae_low,
-            other.pa,
-            other.regret,
-        )
+        assert (one.mae, one.mae_low, one.pa, one.regret) == (other.mae, other.mae_low, other.pa, other.regret)
     scores = gain.evaluation.scores
     for change, key in ((gain.beside_btd, "btd"), (gain.beside_threshold, "threshold")):
         assert (change.key, change.beside) == ("btd_shrunk", key)
@@ -154,9 +142,7 @@ def test_a_paired_interval_covers_the_long_run_difference() -> None:
             gold=gold,
         )
         given = {"ci_sc": first, "longest": second}
-        found = evaluate(
-            counts, rng=rng, methods=list(given), given=given, n_splits=5, share=0.2, resamples=100
-        )
+        found = evaluate(counts, rng=rng, methods=list(given), given=given, n_splits=5, share=0.2, resamples=100)
         change = paired_change(found, "ci_sc", "longest")
         held += change.mae.low <= of_truth <= change.mae.high
     assert 0.90 <= held / 200 <= 0.98
@@ -210,17 +196,14 @@ def test_no_label_of_the_task_is_lent() -> None:
     by_category = judges_by_category()
     shared = by_category["y"]["one"]
     # A third of y's items are also items of the task.
-    by_category["y"]["one"] = replace(
-        shared, item=np.where(shared.item % 3 == 0, shared.item - 1_000, shared.item)
-    )
+    by_category["y"]["one"] = replace(shared, item=np.where(shared.item % 3 == 0, shared.item - 1_000, shared.item))
     task = by_category["x"]
     inside = np.isin(by_category["y"]["one"].item, task["one"].item)
     assert inside.any()
     before = candidate_priors("one", task, category="x", by_category=by_category)
     turned = {category: dict(voters) for category, voters in by_category.items()}
     turned["y"]["one"] = replace(
-        by_category["y"]["one"],
-        gold=np.where(inside, -by_category["y"]["one"].gold, by_category["y"]["one"].gold),
+        by_category["y"]["one"], gold=np.where(inside, -by_category["y"]["one"].gold, by_category["y"]["one"].gold)
     )
     after = candidate_priors("one", task, category="x", by_category=turned)
     for kind in ("own", "all"):
@@ -237,12 +220,7 @@ def test_other_judges_lend_as_same_items_does() -> None:
     ]
     assert gains[0].beside_btd.mae == gains[1].beside_btd.mae
     unlike = shrinkage_gain(
-        counts,
-        same_items(counts, {"two": task["two"]}),
-        BTDOptions(alpha=2.0),
-        rng=seeded(),
-        n_splits=5,
-        resamples=200,
+        counts, same_items(counts, {"two": task["two"]}), BTDOptions(alpha=2.0), rng=seeded(), n_splits=5, resamples=200
     )
     assert (unlike.evaluation.shrunken.theta != gains[0].evaluation.shrunken.theta).any()
     weak = shrunken_fit(task["two"], options=BTDOptions(alpha=2.0))
@@ -274,9 +252,7 @@ def test_data_sets_that_share_questions_lend_only_the_others() -> None:
     alike = [*names[:60], *names[:60], *names[:30]]
     same = {"here": by_item_name(own, alike), "there": by_item_name(other, alike)}
     refused = candidate_priors("one", {"one": own}, dataset="here", by_dataset=same)["datasets"]
-    assert refused.left_out == {
-        "there": "has 0 labelled comparisons, 90 more on items of the task; 20 are needed"
-    }
+    assert refused.left_out == {"there": "has 0 labelled comparisons, 90 more on items of the task; 20 are needed"}
 
 
 def with_change(gain: ShrinkageGain, **ends: Estimate) -> ShrinkageGain:
@@ -291,21 +267,13 @@ def test_words_follow_the_numbers() -> None:
     level = with_change(gain, mae=Estimate(-0.01, -0.03, 0.01))
     scores = gain.evaluation.scores
     text = shrinkage_answer("any", offer, better)
-    assert text.startswith(
-        f"any: with 30 % of the items labelled ({gain.evaluation.calibration:.0f} comparisons), "
-    )
-    assert (
-        "shrinking towards a fixed weak prior lowers the error beside its own fit by 0.020 (0.010 to 0.030)"
-        in text
-    )
+    assert text.startswith(f"any: with 30 % of the items labelled ({gain.evaluation.calibration:.0f} comparisons), ")
+    assert "shrinking towards a fixed weak prior lowers the error beside its own fit by 0.020 (0.010 to 0.030)" in text
     assert f"from {scores['btd'].mae:.3f} to {scores['btd_shrunk'].mae:.3f}" in text
     assert f"n {gain.evaluation.n:,}" in text
-    assert "raises the error beside its own fit by 0.020 (0.010 to 0.030)" in shrinkage_answer(
-        "any", offer, worse
-    )
-    assert (
-        "is not shown to change the error beside its own fit (−0.010, −0.030 to +0.010)"
-        in shrinkage_answer("any", offer, level)
+    assert "raises the error beside its own fit by 0.020 (0.010 to 0.030)" in shrinkage_answer("any", offer, worse)
+    assert "is not shown to change the error beside its own fit (−0.010, −0.030 to +0.010)" in shrinkage_answer(
+        "any", offer, level
     )
     assert f"Compared with the threshold rule ({scores['threshold'].mae:.3f}) it " in text
     assert [helps(one) for one in (better, worse, level)] == [True, False, False]
@@ -365,9 +333,7 @@ def test_page_shows_what_core_computes(app: AppTest, capsys: pytest.CaptureFixtu
         assert (row["PA"], row["regret"], row["n"]) == (score.pa, score.regret, gain.evaluation.n)
     changes = next(f.value for f in page.dataframe if "MAE change" in f.value)
     assert changes["MAE change"].iloc[0] == gain.beside_btd.mae.value
-    assert (changes["low"].iloc[0], changes["high"].iloc[0]) == (
-        *(gain.beside_btd.mae.low, gain.beside_btd.mae.high),
-    )
+    assert (changes["low"].iloc[0], changes["high"].iloc[0]) == (*(gain.beside_btd.mae.low, gain.beside_btd.mae.high),)
     theta = table(page, "parameter")
     own = fit(counts.labelled().cells()[0])
     leaning = shrunken_fit(counts, found["own"].whole, rng=seeded())
@@ -401,9 +367,7 @@ def test_sidebar_category_is_the_task(app: AppTest) -> None:
     assert any("shrinking towards a fixed weak prior" in text for text in texts(page))
 
 
-def test_hostile_names_lend_without_markup(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path: Path
-) -> None:
+def test_hostile_names_lend_without_markup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_path: Path) -> None:
     path = tmp_path / "hostile.duckdb"
     rng = np.random.default_rng(1)
     with Store.open(path) as store:
@@ -445,9 +409,7 @@ def check_math_of_rewardbench_2_gains(shared_data: Path) -> None:
     by_category: dict[str, dict[str, VoteCounts]] = {}
     # Items of a category are numbered by themselves there: set apart, as in a store's one numbering.
     for place, ((judge, category), counts) in enumerate(found.items()):
-        by_category.setdefault(category, {})[judge] = shifted(
-            counts, 10_000 * [c for _, c in found].index(category), 0
-        )
+        by_category.setdefault(category, {})[judge] = shifted(counts, 10_000 * [c for _, c in found].index(category), 0)
         assert place < 15
     offered = candidate_priors(cell[0], by_category["Math"], category="Math", by_category=by_category)
     assert offered["all"].whole.theta0 == pytest.approx(priors(found)[cell].theta0)
@@ -471,17 +433,5 @@ def test_downloaded_labels_are_those_of_the_shrunken_fit(app: AppTest) -> None:
 def test_records_name_their_fields() -> None:
     change = small_gain().beside_btd
     assert isinstance(change, PairedChange)
-    names = [
-        "key",
-        "beside",
-        "mae",
-        "mae_low",
-        "mae_high",
-        "pa",
-        "pa_low",
-        "pa_high",
-        "n",
-        "n_items",
-        "level",
-    ]
+    names = ["key", "beside", "mae", "mae_low", "mae_high", "pa", "pa_low", "pa_high", "n", "n_items", "level"]
     assert list(change.to_frame()) == names

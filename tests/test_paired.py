@@ -38,18 +38,14 @@ def of_store(frame: pd.DataFrame, *, gold: str = "given") -> dict[str, JudgeVote
 
 def judge_votes(store: Store, asked: Selection) -> dict[str, JudgeVotes]:
     counts, stated, placed = (ask(store, asked) for ask in (vote_counts, confidence_counts, positions))
-    return {
-        name: JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name)) for name in counts
-    }
+    return {name: JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name)) for name in counts}
 
 
 def test_differences_are_those_of_pandas() -> None:
     frame = rows(np.random.default_rng(1), {"one": 0.7, "two": 0.4}, 12)
     # They have not judged the same, and an item of one only counts for neither.
     frame = frame.drop(frame[(frame.judge == "one") & (frame.item_id == "q3")].index)
-    frame = frame.drop(
-        frame[(frame.judge == "two") & (frame.model_a == "m1") & (frame.item_id == "q5")].index
-    )
+    frame = frame.drop(frame[(frame.judge == "two") & (frame.model_a == "m1") & (frame.item_id == "q5")].index)
     votes = of_store(frame)
     found = compare_judges(votes["one"], votes["two"])
     keys = ["item_id", "model_a"]

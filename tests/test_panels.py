@@ -75,12 +75,7 @@ def test_judges_of_different_models_give_no_common_board() -> None:
     found = audited(STRICT_AND_MILD)
     boards = document(found)
     assert [
-        (
-            one["judge"],
-            one["pooled_judges"],
-            one["left_out_judges"],
-            sorted(row["model"] for row in one["rows"]),
-        )
+        (one["judge"], one["pooled_judges"], one["left_out_judges"], sorted(row["model"] for row in one["rows"]))
         for one in boards
     ] == [
         (None, ["mild"], ["strict"], ["bad", "worse"]),
@@ -139,9 +134,7 @@ def test_a_judge_of_some_models_is_left_out_of_the_board_of_all() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_every_model_has_a_board_and_every_board_its_judges_votes(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    judged: Judged = {
-        (f"j{j}", f"m{m}"): 0.5 for j in range(4) for m in range(6) if rng.random() < 0.6 or j == m
-    }
+    judged: Judged = {(f"j{j}", f"m{m}"): 0.5 for j in range(4) for m in range(6) if rng.random() < 0.6 or j == m}
     judged |= {("j0", "m4"): 0.5, ("j1", "m5"): 0.5}
     with Store.open() as store:
         store.load(reading(rows(judged, prompts=8)))
@@ -171,9 +164,7 @@ def test_a_model_that_shares_its_judges_with_none_is_named() -> None:
     assert judged_unequally(found[:0]) is None
 
 
-def test_the_page_pools_only_what_the_same_judges_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_pools_only_what_the_same_judges_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import streamlit as st
     from streamlit.testing.v1 import AppTest
 

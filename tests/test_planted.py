@@ -12,16 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks import planted, planted_votes
-from benchmarks.planted_votes import (
-    CHECKS,
-    FILES,
-    Judge,
-    Situation,
-    draw,
-    equal_models,
-    many_judges,
-    situations,
-)
+from benchmarks.planted_votes import CHECKS, FILES, Judge, Situation, draw, equal_models, many_judges, situations
 from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.importers import read
@@ -89,9 +80,7 @@ def test_a_judge_without_a_fault_has_none():
         rows = found["confidence"] == stated
         assert right[rows].mean() == pytest.approx(stated, abs=0.04)
     both = pairs(found)
-    assert (both[:, 0] * found["shown"][0] + both[:, 1] * found["shown"][1]).mean() == pytest.approx(
-        0, abs=0.01
-    )
+    assert (both[:, 0] * found["shown"][0] + both[:, 1] * found["shown"][1]).mean() == pytest.approx(0, abs=0.01)
     assert (both[:, 0] * both[:, 1] < 0).mean() < 0.12
     for side in ("longer", "own"):
         assert (found[side] * (found["vote"] - found["gold"])).mean() == pytest.approx(0, abs=0.01)
@@ -147,9 +136,7 @@ def test_half_of_the_votes_that_follow_a_side_are_beyond_gold(fault, side):
 def test_other_faults():
     assert (drawn(extra_ties=0.2)["vote"] == 0).mean() == pytest.approx(0.2, abs=0.01)
     assert drawn(missing=0.1)["failed"] == pytest.approx(0.1, abs=0.01)
-    assert (
-        drawn(accuracy=0.3, stated="none")["vote"] == drawn(accuracy=0.3, stated="none")["gold"]
-    ).mean() < 0.31
+    assert (drawn(accuracy=0.3, stated="none")["vote"] == drawn(accuracy=0.3, stated="none")["gold"]).mean() < 0.31
     identical = drawn(alike=1.0)
     assert (pairs(identical)[:, 0] == pairs(identical)[:, 1]).all()
 
@@ -209,14 +196,10 @@ def test_estimates_find_what_is_planted():
 def test_an_estimate_knows_no_order_of_items():
     table = draw(Situation(name="few", items=50, votes=4), 1, np.random.default_rng(3))
     turned = {name: column[::-1] for name, column in table.items()}
-    one, other = (
-        next(iter(planted.judged(columns, seed=0, clock=planted.Clock())))[1] for columns in (table, turned)
-    )
+    one, other = (next(iter(planted.judged(columns, seed=0, clock=planted.Clock())))[1] for columns in (table, turned))
     for check in ("accuracy", "position", "ties", "length", "overconfidence", "discrimination"):
         assert one[check].value == pytest.approx(other[check].value), check
-        assert (one[check].low, one[check].high) == pytest.approx((other[check].low, other[check].high)), (
-            check
-        )
+        assert (one[check].low, one[check].high) == pytest.approx((other[check].low, other[check].high)), check
 
 
 def counts(plus, minus, gold, item=None):
@@ -270,10 +253,7 @@ def test_judge_against_people_is_the_mean_of_left_out_people():
 
 def test_nothing_to_estimate_is_none():
     unknown = OutcomeCounts(
-        item=np.arange(3),
-        confidence=np.full(3, np.nan),
-        n=np.ones(3, dtype=int),
-        correct=np.ones(3, dtype=int),
+        item=np.arange(3), confidence=np.full(3, np.nan), n=np.ones(3, dtype=int), correct=np.ones(3, dtype=int)
     )
     assert estimates.confidence_gap(unknown) is None
     assert estimates.discrimination(unknown) is None
@@ -328,9 +308,7 @@ def test_a_file_of_65_judges_with_gold(tmp_path):
         assert "Differing from another judge is no fault" in agreement.sentence
         assert "agreement" not in found.overall[name].because
         # What fails does so for what is known of it: its own share right, or its own outputs.
-        failed = {
-            check for judge, check in verdicts if judge == name and verdicts[judge, check].verdict == "fail"
-        }
+        failed = {check for judge, check in verdicts if judge == name and verdicts[judge, check].verdict == "fail"}
         assert failed <= {"accuracy", "data", "repeatability"}, name
         assert (found.overall[name].verdict == "do_not_trust") <= (right[name] < 0.62), name
     for name in best:
@@ -340,9 +318,7 @@ def test_a_file_of_65_judges_with_gold(tmp_path):
 
 def test_a_file_of_chosen_and_rejected_responses(tmp_path):
     """Gold is always A: a judge right on 95 % is ok on 30 items, and no constant label counts against it."""
-    surest = Situation(
-        name="chosen", items=30, votes=2, gold="one-sided", judge=Judge(accuracy=0.95, stated="none")
-    )
+    surest = Situation(name="chosen", items=30, votes=2, gold="one-sided", judge=Judge(accuracy=0.95, stated="none"))
     table = draw(surest, 40, np.random.default_rng(10))
     found, verdicts = audited_file(table, tmp_path, anchors=())
     graded = [verdicts[judge.judge, "accuracy"] for judge in found.judges]
@@ -355,17 +331,11 @@ def test_a_file_of_chosen_and_rejected_responses(tmp_path):
 
 @pytest.mark.parametrize(
     ("check", "fault"),
-    [
-        ("length", {"length": 0.5}),
-        ("own_family", {"family": 0.5}),
-        ("discrimination", {"stated": "random"}),
-    ],
+    [("length", {"length": 0.5}), ("own_family", {"family": 0.5}), ("discrimination", {"stated": "random"})],
 )
 def test_a_judge_with_such_a_fault_passes_not_every_check(check, fault, tmp_path):
     """Half of the votes follow length or family, or confidence says nothing, and no other check sees it."""
-    table = draw(
-        Situation(name="fault", items=300, votes=2, judge=Judge(**fault)), 1, np.random.default_rng(11)
-    )
+    table = draw(Situation(name="fault", items=300, votes=2, judge=Judge(**fault)), 1, np.random.default_rng(11))
     found, verdicts = audited_file(table, tmp_path, families={"alpha": ("alpha", "judge")})
     assert verdicts["judge-0000", check].verdict in ("warn", "fail")
     overall = found.overall["judge-0000"]
@@ -375,9 +345,7 @@ def test_a_judge_with_such_a_fault_passes_not_every_check(check, fault, tmp_path
 
 def test_equal_models_are_equal():
     table = equal_models(np.random.default_rng(7), models=7, items=20_000)
-    share = [
-        table["vote"][table["model_a"] == name].astype(float).mean() for name in sorted(set(table["model_a"]))
-    ]
+    share = [table["vote"][table["model_a"] == name].astype(float).mean() for name in sorted(set(table["model_a"]))]
     assert np.ptp(share) < 0.03
     assert len(share) == 7
 

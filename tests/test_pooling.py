@@ -145,9 +145,7 @@ def test_the_variance_formula_holds_with_known_correlation(rho):
     for size in found.sizes:
         truth = gaps[: size.size].mean(axis=0).var(ddof=1)
         # A variance of 800 draws has an SE of 5 %.
-        assert size.observed.value == pytest.approx(
-            predicted_variance(found.sigma2, found.rho, size.size), rel=0.02
-        )
+        assert size.observed.value == pytest.approx(predicted_variance(found.sigma2, found.rho, size.size), rel=0.02)
         assert truth / size.predicted == pytest.approx(1, abs=0.2)
     assert found.sizes[-1].juries == 1
     assert found.sizes[-1].between is None
@@ -238,10 +236,7 @@ def test_doubts_of_the_demo_are_plain_means_and_deviations(demo):
     found = doubts["sim-judge-first-slot"]
     assert found.pairs.score.tolist() == scores["sim-judge-first-slot"].score.tolist()
     expected = {
-        key: (
-            statistics.stdev([sum(v) / 2 for v in by_run.values() if len(v) == 2]),
-            statistics.fmean(confident[key]),
-        )
+        key: (statistics.stdev([sum(v) / 2 for v in by_run.values() if len(v) == 2]), statistics.fmean(confident[key]))
         for key, by_run in runs.items()
     }
     pairs = found.pairs
@@ -295,13 +290,7 @@ def test_abstention_without_a_threshold_changes_nothing_and_strictness_only_drop
     _, _, doubts = demo
     found = abstention(doubts, ANCHOR, rule=rule)
     first = found.rows[0]
-    assert (first.threshold, first.coverage, first.delta_p, first.delta_elo, first.n) == (
-        None,
-        1,
-        0,
-        0,
-        found.n,
-    )
+    assert (first.threshold, first.coverage, first.delta_p, first.delta_elo, first.n) == (None, 1, 0, 0, found.n)
     assert first.kendall == pytest.approx(1)
     coverage = [row.coverage for row in found.rows]
     assert coverage == sorted(coverage, reverse=True)
@@ -324,9 +313,7 @@ def test_abstention_against_boards_by_hand():
     left = rows(pairs, keep)
     before, after = ({row.model: row for row in board(x, "ref").rows} for x in (pairs, left))
     assert found.coverage == keep.mean()
-    assert found.delta_p == pytest.approx(
-        np.mean([abs(after[m].p.value - before[m].p.value) for m in before])
-    )
+    assert found.delta_p == pytest.approx(np.mean([abs(after[m].p.value - before[m].p.value) for m in before]))
     moved = [abs(after[m].elo.value - before[m].elo.value) for m in before]
     assert found.delta_elo == pytest.approx(np.mean(moved))
     assert found.cv is None

@@ -134,9 +134,7 @@ def test_sign_test_agrees_with_scipy() -> None:
 
 
 cells = st.lists(
-    st.tuples(
-        st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 4), st.integers(-4, 4)
-    ).map(
+    st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 4), st.integers(-4, 4)).map(
         # A pair of orders leans by at most two votes.
         lambda row: (*row[:4], max(-2 * row[3], min(2 * row[3], row[4])))
     ),
@@ -163,9 +161,7 @@ def test_swapping_the_slots_negates_the_bias(rows: list[tuple[int, ...]]) -> Non
 
 
 @given(cells, st.randoms(use_true_random=False))
-def test_row_order_does_not_matter_and_votes_are_conserved(
-    rows: list[tuple[int, ...]], random: Random
-) -> None:
+def test_row_order_does_not_matter_and_votes_are_conserved(rows: list[tuple[int, ...]], random: Random) -> None:
     def bias(rows: list[tuple[int, ...]]) -> PositionBias:
         first, second, tie, pairs, d = (list(column) for column in zip(*rows, strict=True))
         return position_bias(make(first=first, second=second, tie=tie, pairs=pairs, flips=pairs, slot_sum=d))

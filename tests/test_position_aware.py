@@ -42,11 +42,7 @@ def thin(counts: OrderCounts, share: FloatArray, *, votes: int, rng: np.random.G
     ab, ba = np.array(kept[: len(counts)]).reshape(-1, 3), np.array(kept[len(counts) :]).reshape(-1, 3)
     left = (ab.sum(axis=1) + ba.sum(axis=1)) > 0
     return OrderCounts(
-        comparison=counts.comparison[left],
-        item=counts.item[left],
-        ab=ab[left],
-        ba=ba[left],
-        gold=counts.gold[left],
+        comparison=counts.comparison[left], item=counts.item[left], ab=ab[left], ba=ba[left], gold=counts.gold[left]
     )
 
 
@@ -58,11 +54,7 @@ def judged(seed: int, items: int, *, bias: float, ab: str, n: int = 8, per_item:
     rng = np.random.default_rng(seed)
     m = items * per_item
     quality = rng.normal(0, 1.5, m)
-    first = {
-        "balanced": np.full(m, n // 2),
-        "mixed": rng.integers(0, n + 1, m),
-        "one": n * rng.integers(0, 2, m),
-    }
+    first = {"balanced": np.full(m, n // 2), "mixed": rng.integers(0, n + 1, m), "one": n * rng.integers(0, 2, m)}
     seen = quality + rng.normal(0, 0.5, m)
 
     def draw(x, votes):
@@ -142,9 +134,7 @@ def test_known_parameters_are_recovered():
     truth = np.array([1.1, 1.5, 0.8, -1.7])
     p = order_probabilities(truth[None], s, t, share_ab(counts))[0]
     gold = (np.random.default_rng(2).random(len(p))[:, None] > np.cumsum(p, axis=1)[:, :2]).sum(axis=1) - 1
-    found = fit(
-        OrderCounts(comparison=counts.comparison, item=counts.item, ab=counts.ab, ba=counts.ba, gold=gold)
-    )
+    found = fit(OrderCounts(comparison=counts.comparison, item=counts.item, ab=counts.ab, ba=counts.ba, gold=gold))
     estimate = [found.beta, found.eta0, found.gamma, found.delta]
     assert (np.abs(estimate - truth) < [0.05, 0.15, 0.1, 0.1]).all()
 
@@ -154,18 +144,13 @@ def test_known_parameters_are_recovered():
 def test_delta_takes_back_the_lean(bias, sign):
     """Below 0 for a judge that favours the response shown first."""
     found = position_aware(judged(3, 500, bias=bias, ab="mixed"), rng=np.random.default_rng(0), n_splits=5)
-    assert (
-        np.sign([found.delta.low, found.delta.value, found.delta.high, found.fit.delta]).tolist()
-        == [sign] * 4
-    )
+    assert np.sign([found.delta.low, found.delta.value, found.delta.high, found.fit.delta]).tolist() == [sign] * 4
     assert sign * found.fit.z > 4
 
 
 def test_a_biased_judge_with_unbalanced_orders_is_where_it_helps():
     """2,000 comparisons of 8 votes, 100 labels: bias .5 moves A's log odds by ±1 a vote."""
-    mixed = position_aware(
-        judged(1, 2_000, bias=0.5, ab="mixed"), rng=np.random.default_rng(0), draws=20
-    ).scores
+    mixed = position_aware(judged(1, 2_000, bias=0.5, ab="mixed"), rng=np.random.default_rng(0), draws=20).scores
     one = position_aware(judged(1, 2_000, bias=0.5, ab="one"), rng=np.random.default_rng(0), draws=20).scores
     for scores, least in ((mixed, 0.0), (one, 0.025)):
         assert scores.names == NAMES
@@ -254,11 +239,7 @@ def test_what_cannot_be_done_is_said():
     counts = judged(9, 40, bias=0.5, ab="mixed")
     rng = np.random.default_rng(0)
     none = OrderCounts(
-        comparison=counts.comparison,
-        item=counts.item,
-        ab=counts.ab,
-        ba=counts.ba,
-        gold=np.full(len(counts), NO_GOLD),
+        comparison=counts.comparison, item=counts.item, ab=counts.ab, ba=counts.ba, gold=np.full(len(counts), NO_GOLD)
     )
     with pytest.raises(NoUsableVotes, match="gold"):
         position_aware(none, rng=rng)

@@ -33,9 +33,7 @@ def prior_of(*tasks: Task, seed: int = 0) -> Prior:
     return pool([fit(one) for one in cells], source="others", cells=cells)
 
 
-def fits_of(
-    task: Task, prior: Prior, labels: int = 20, n_splits: int = 20
-) -> tuple[ShrunkenFits, VoteCounts]:
+def fits_of(task: Task, prior: Prior, labels: int = 20, n_splits: int = 20) -> tuple[ShrunkenFits, VoteCounts]:
     counts = draw(task, np.random.default_rng(7))
     drawn = splits(counts, rng=np.random.default_rng(8), n_splits=n_splits, share=1e-9, minimum=labels)
     found = shrunken(calibration_sets(drawn), prior, rng=np.random.default_rng(9))
@@ -136,9 +134,7 @@ def test_transfer_is_the_error_of_the_others_minus_the_own() -> None:
         label = (p[:, 2] > 0.5).astype(int) - (p[:, 0] > 0.5)
         return float(one.weight @ np.abs(label - one.gold) / one.weight.sum())
 
-    expected = [
-        mae((theta.sum(axis=0) - theta[k]) / 2, one) - mae(theta[k], one) for k, one in enumerate(cells)
-    ]
+    expected = [mae((theta.sum(axis=0) - theta[k]) / 2, one) - mae(theta[k], one) for k, one in enumerate(cells)]
     found = transfer_loss(cells, [one.weight[None] for one in cells], theta[None])
     assert found == pytest.approx([np.mean(expected)])
 
@@ -191,6 +187,4 @@ def test_the_tables_of_the_results_are_what_the_script_prints() -> None:
         (simulation.UNLIKE, "a random judge among good ones", simulation.unlike_table),
     ):
         found = simulation.simulated({name: worlds[name]}, 4, tasks=24, n_splits=15)
-        assert table(found).splitlines()[2:] == [
-            row for row in results.splitlines() if row.startswith(f"| {name} |")
-        ]
+        assert table(found).splitlines()[2:] == [row for row in results.splitlines() if row.startswith(f"| {name} |")]

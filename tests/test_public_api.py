@@ -49,9 +49,7 @@ def test_unknown_name_is_an_attribute_error() -> None:
 def test_import_is_light() -> None:
     heavy = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "plotly", "litellm", "streamlit")
     code = f"import core, sys; print([name for name in {heavy!r} if name in sys.modules], len(dir(core)))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("[] ")
 
 

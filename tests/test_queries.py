@@ -219,9 +219,7 @@ def check_vote_counts(frame: pd.DataFrame, store: Store) -> None:
     gold = frame.groupby(comparison).gold.first().fillna(NO_GOLD).astype(int)
     for judge, expected in wide.fillna(0).astype(int).groupby(level="judge"):
         counts = found[judge]
-        np.testing.assert_array_equal(
-            np.stack([counts.plus, counts.tie, counts.minus], axis=1), expected.to_numpy()
-        )
+        np.testing.assert_array_equal(np.stack([counts.plus, counts.tie, counts.minus], axis=1), expected.to_numpy())
         np.testing.assert_array_equal(counts.gold, gold[[judge]].to_numpy())
 
 
@@ -280,18 +278,10 @@ def test_the_order_of_the_rows_does_not_matter(rows, random):
         with store_of(frame) as store:
             if (frame.status != "ok").all():
                 return
-            found = [
-                vote_counts(store, ALL),
-                outcomes(store, ALL),
-                positions(store, ALL),
-                ratings(store, ALL),
-            ]
+            found = [vote_counts(store, ALL), outcomes(store, ALL), positions(store, ALL), ratings(store, ALL)]
             found.append(pair_scores(store, ALL, pooled=True))
         records.append(
-            [
-                {judge: [getattr(r, name) for name in r.__slots__] for judge, r in result.items()}
-                for result in found
-            ]
+            [{judge: [getattr(r, name) for name in r.__slots__] for judge, r in result.items()} for result in found]
         )
     np.testing.assert_equal(records[0], records[1])
 
@@ -299,9 +289,7 @@ def test_the_order_of_the_rows_does_not_matter(rows, random):
 def test_codes_are_shared_by_judges_and_records(demo):
     whole, _ = demo
     pairs = whole.drop_duplicates("item_id").set_index("item_id")
-    first = whole.model_a.eq(whole.item_id.map(pairs.model_a)) & whole.model_b.eq(
-        whole.item_id.map(pairs.model_b)
-    )
+    first = whole.model_a.eq(whole.item_id.map(pairs.model_a)) & whole.model_b.eq(whole.item_id.map(pairs.model_b))
     check_codes(whole[first].reset_index(drop=True))
 
 
@@ -451,10 +439,7 @@ def check_gold(frame: pd.DataFrame, store: Store, *, judge: str, other: str) -> 
         return int(top.iloc[0]) if len(top) == 1 else 0
 
     key = ["item_id", "model_a", "model_b"]
-    for gold, voters in (
-        ("humans", frame[frame.rater_type == "human"]),
-        (other, frame[frame.judge == other]),
-    ):
+    for gold, voters in (("humans", frame[frame.rater_type == "human"]), (other, frame[frame.judge == other])):
         labels = voters.groupby(key).vote.apply(modal).rename("gold").reset_index()
         expected = frame.drop(columns="gold").merge(labels, on=key, how="left")
         selection = Selection(judges=(judge,), rater_types=("llm",), gold=gold)
@@ -518,15 +503,7 @@ def test_extra_columns_filter_too():
 
 @pytest.mark.parametrize(
     "ask",
-    [
-        summary,
-        vote_counts,
-        outcomes,
-        positions,
-        pair_scores,
-        ratings,
-        lambda s, x: votes_behind(s, x, mark=Mark()),
-    ],
+    [summary, vote_counts, outcomes, positions, pair_scores, ratings, lambda s, x: votes_behind(s, x, mark=Mark())],
 )
 def test_unknown_names_and_empty_selections(ask):
     with store_of([{"dataset": "d", "item_id": "i", "judge": "gpt-4", "vote": 1}]) as store:
@@ -547,10 +524,7 @@ def test_unknown_names_and_empty_selections(ask):
 
 
 def test_values_are_in_order_of_size():
-    rows = [
-        {"item_id": "i", "judge": "j", "vote": 1, "run": n, "temperature": t}
-        for n, t in ((2, 0.7), (10, 0.0))
-    ]
+    rows = [{"item_id": "i", "judge": "j", "vote": 1, "run": n, "temperature": t} for n, t in ((2, 0.7), (10, 0.0))]
     with store_of(rows) as store:
         assert values(store, ALL, "run") == ("2", "10")
         assert values(store, ALL, "temperature") == ("0.0", "0.7")
@@ -562,26 +536,11 @@ def test_values_are_in_order_of_size():
 
 def test_summary():
     rows = [
-        {
-            "item_id": "i",
-            "judge": "j",
-            "vote": 1,
-            "confidence": 0.5,
-            "position": "ab",
-            "gold": 1,
-            "category": "c",
-        },
+        {"item_id": "i", "judge": "j", "vote": 1, "confidence": 0.5, "position": "ab", "gold": 1, "category": "c"},
         {"item_id": "i", "judge": "j", "vote": 0, "run": 1, "category": "c"},
         {"item_id": "k", "judge": "j", "vote": -1},
         {"item_id": "f", "judge": "j", "vote": None, "status": "unparsed"},
-        {
-            "item_id": "i",
-            "judge": "p",
-            "vote": None,
-            "status": "refused",
-            "rater_type": "human",
-            "rationale": "no",
-        },
+        {"item_id": "i", "judge": "p", "vote": None, "status": "refused", "rater_type": "human", "rationale": "no"},
     ]
     with store_of([row | {"dataset": "d"} for row in rows]) as store:
         found = summary(store, ALL)
@@ -591,21 +550,8 @@ def test_summary():
         assert (found.models, found.datasets) == (("A", "B"), ("d",))
         assert not found.simulated
         first, second = found.judges
-        assert (first.name, first.rater_type, first.plus, first.tie, first.minus, first.n) == (
-            "j",
-            "llm",
-            1,
-            1,
-            1,
-            3,
-        )
-        assert (first.failed, first.labelled, first.with_confidence, first.with_position, first.runs) == (
-            1,
-            2,
-            1,
-            1,
-            2,
-        )
+        assert (first.name, first.rater_type, first.plus, first.tie, first.minus, first.n) == ("j", "llm", 1, 1, 1, 3)
+        assert (first.failed, first.labelled, first.with_confidence, first.with_position, first.runs) == (1, 2, 1, 1, 2)
         assert (second.name, second.rater_type, second.n, second.failed) == ("p", "human", 0, 1)
         assert found.to_frame()["n"].tolist() == [3, 0]
         # Only failed votes: there is something to say, though nothing to compute.
@@ -619,9 +565,7 @@ def test_votes_behind_a_mark_are_those_it_counts(demo):
     """On one run of one pair an item, so that a judge has two votes on a comparison."""
     whole, _ = demo
     pairs = whole.drop_duplicates("item_id").set_index("item_id")
-    first = whole.model_a.eq(whole.item_id.map(pairs.model_a)) & whole.model_b.eq(
-        whole.item_id.map(pairs.model_b)
-    )
+    first = whole.model_a.eq(whole.item_id.map(pairs.model_a)) & whole.model_b.eq(whole.item_id.map(pairs.model_b))
     frame = whole[first & (whole.run == 0) & whole.judge.str.startswith("sim-judge")].reset_index(drop=True)
     paired = frame.groupby(["judge", "item_id"]).vote.transform("size") == 2
     frame = frame[paired].reset_index(drop=True)
@@ -649,10 +593,7 @@ def check_marks(frame: pd.DataFrame, store: Store, *, scored: str, paired: str, 
     right = mine.vote == mine.gold
     assert behind(judge=judge, correct=True) == right.sum()
     assert behind(judge=judge, correct=False, vote=1) == (~right & (mine.vote == 1)).sum()
-    assert (
-        behind(judge=judge, gold=-1, category=category)
-        == ((mine.gold == -1) & (mine.category == category)).sum()
-    )
+    assert behind(judge=judge, gold=-1, category=category) == ((mine.gold == -1) & (mine.category == category)).sum()
 
     mine = frame[frame.judge == paired]
     shown = mine.vote * mine.position.map({"ab": 1, "ba": -1})
@@ -688,15 +629,7 @@ def check_marks(frame: pd.DataFrame, store: Store, *, scored: str, paired: str, 
 
 def test_votes_behind_show_the_gold_of_the_selection_and_the_texts():
     rows = [
-        {
-            "item_id": "i",
-            "judge": "j",
-            "vote": 1,
-            "confidence": 0.7,
-            "gold": -1,
-            "rationale": "why",
-            "note": "n",
-        },
+        {"item_id": "i", "judge": "j", "vote": 1, "confidence": 0.7, "gold": -1, "rationale": "why", "note": "n"},
         {"item_id": "i", "judge": "p", "vote": 1, "rater_type": "human", "gold": -1},
         {"item_id": "k", "judge": "j", "vote": 1, "confidence": 0.0},
     ]

@@ -87,9 +87,7 @@ def test_finite_population_of_the_paper(golden: Path) -> None:
     n = table["n"].to_numpy()
     p = np.full(len(n), 0.5 - np.sqrt(0.25 - 0.24992))
     analytic = standard_error(p, n + 1.0)
-    finite = np.array(
-        [standard_error(p[:1], r.n + 1.0, n=np.array([r.n]), pool=r.pool)[0] for r in table.itertuples()]
-    )
+    finite = np.array([standard_error(p[:1], r.n + 1.0, n=np.array([r.n]), pool=r.pool)[0] for r in table.itertuples()])
     assert np.abs(analytic - table["se_analytic"]).max() < 1e-6
     factor = finite / analytic
     assert np.abs(table["se_analytic"] * factor - table["se_fpc"]).max() < 1e-6
@@ -143,12 +141,7 @@ def test_finite_pool_narrows_to_the_point() -> None:
     free, half, whole = (board(pairs, "ref", pool=pool).rows[0] for pool in (None, 16, 8))
     assert half.se_p == pytest.approx(free.se_p * np.sqrt(8 / 15))
     assert free.p.low < half.p.low < half.p.value == free.p.value < half.p.high < free.p.high
-    assert (whole.p.low, whole.p.high, whole.se_p, whole.elo.low) == (
-        whole.p.value,
-        whole.p.value,
-        0,
-        whole.elo.value,
-    )
+    assert (whole.p.low, whole.p.high, whole.se_p, whole.elo.low) == (whole.p.value, whole.p.value, 0, whole.elo.value)
     with pytest.raises(InvalidOption, match="pool = 7"):
         board(pairs, "ref", pool=7)
     assert board(against("ref", m=[1]), "ref", pool=1).rows[0].se_p == 0
@@ -221,17 +214,14 @@ def test_board_laws(models: list[list[float]], random: Random) -> None:
     order = list(range(len(pairs)))
     random.shuffle(order)
     shuffled = PairScores(
-        models=pairs.models,
-        **{f: getattr(pairs, f)[order] for f in ("model_1", "model_2", "item", "score", "n_votes")},
+        models=pairs.models, **{f: getattr(pairs, f)[order] for f in ("model_1", "model_2", "item", "score", "n_votes")}
     )
     pd.testing.assert_frame_equal(board(shuffled, "ref").to_frame(), found.to_frame(), rtol=1e-9)
     renamed = board(against("a_ref", **dict(zip(names, models, strict=True))), "a_ref")
     pd.testing.assert_frame_equal(renamed.to_frame(), found.to_frame(), rtol=1e-9)
     mirrored = against("ref", **{n: [1 - s for s in v] for n, v in zip(names, models, strict=True)})
     mirror = {row.model: row for row in board(mirrored, "ref").rows}
-    assert [row.elo.value for row in found.rows] == sorted(
-        (row.elo.value for row in found.rows), reverse=True
-    )
+    assert [row.elo.value for row in found.rows] == sorted((row.elo.value for row in found.rows), reverse=True)
     for row in found.rows:
         values = models[names.index(row.model)]
         assert row.wins + row.ties + row.losses == pytest.approx(row.n)
@@ -241,9 +231,7 @@ def test_board_laws(models: list[list[float]], random: Random) -> None:
         assert row.p_corrected.low <= row.p.value <= row.p_corrected.high
         assert row.se_p_corrected <= row.se_p
         other = mirror[row.model]
-        assert (other.elo.value, other.elo.low) == pytest.approx(
-            (-row.elo.value, -row.elo.high), rel=1e-9, abs=1e-6
-        )
+        assert (other.elo.value, other.elo.low) == pytest.approx((-row.elo.value, -row.elo.high), rel=1e-9, abs=1e-6)
         assert (other.wins, other.losses) == pytest.approx((row.losses, row.wins))
 
 
@@ -317,8 +305,7 @@ def test_anchor_swap_on_additive_strengths() -> None:
     for row in swap.rows:
         assert row.models == tuple(name for name in "abcdefg" if name not in (row.anchor_1, row.anchor_2))
         elo_1, elo_2 = (
-            {r.model: r.elo.value for r in board(pairs, anchor).rows}
-            for anchor in (row.anchor_1, row.anchor_2)
+            {r.model: r.elo.value for r in board(pairs, anchor).rows} for anchor in (row.anchor_1, row.anchor_2)
         )
         shift = np.array([elo_2[m] - elo_1[m] for m in row.models])
         assert row.shifts == pytest.approx(shift - shift.mean())
@@ -377,11 +364,7 @@ def test_a_planted_cycle_is_broken_and_the_rest_is_not() -> None:
     )
     found = triangles(planted)
     assert len(found) == 20
-    broken = {
-        frozenset(t)
-        for t, b in zip(zip(found.a, found.b, found.c, strict=True), found.broken, strict=True)
-        if b
-    }
+    broken = {frozenset(t) for t, b in zip(zip(found.a, found.b, found.c, strict=True), found.broken, strict=True) if b}
     assert broken == {frozenset("af" + other) for other in "bcde"}
     assert np.abs(found.z[0]) == np.abs(found.z).max()
     assert not triangles(pairs).broken.any()
@@ -445,8 +428,7 @@ def additive(models: int, prompts: int, tie: float, step: float, rng) -> PairSco
 
 
 @pytest.mark.parametrize(
-    ("models", "prompts", "tie", "step"),
-    [(3, 3, 0, 0), (3, 5, 0, 0), (6, 5, 0.2, 0.4), (8, 20, 0, 0.5), (3, 80, 0, 2)],
+    ("models", "prompts", "tie", "step"), [(3, 3, 0, 0), (3, 5, 0, 0), (6, 5, 0.2, 0.4), (8, 20, 0, 0.5), (3, 80, 0, 2)]
 )
 def test_models_that_add_up_are_not_said_to_be_broken(models, prompts, tie, step) -> None:
     """By a normal quantile of z alone some triangle is, in up to .37 of such sets."""

@@ -49,9 +49,7 @@ def scores_of(games: list[tuple[int, int, int, float]], models: int = 5) -> Pair
     )
 
 
-def drawn(
-    strength: list[float], prompts: int, seed: int, *, ties: bool = True, star: bool = False
-) -> PairScores:
+def drawn(strength: list[float], prompts: int, seed: int, *, ties: bool = True, star: bool = False) -> PairScores:
     rng = np.random.default_rng(seed)
     games = []
     for a, b in itertools.combinations(range(len(strength)), 2):
@@ -119,9 +117,7 @@ def test_four_teams_of_a_textbook():
     wins = {(0, 1): 2, (0, 3): 1, (1, 0): 3, (1, 2): 5, (2, 1): 3, (2, 3): 1, (3, 0): 4, (3, 2): 3}
     counter = itertools.count()
     pairs = scores_of([(a, b, next(counter), 1.0) for (a, b), n in wins.items() for _ in range(n)], 4)
-    strength = {
-        name: math.exp(elo / ELO_PER_NAT) for name, elo in by_name(bradley_terry(pairs, "m0")).items()
-    }
+    strength = {name: math.exp(elo / ELO_PER_NAT) for name, elo in by_name(bradley_terry(pairs, "m0")).items()}
     expected = (0.640, 1.043, 0.660, 2.270)
     assert [strength[f"m{k}"] for k in range(4)] == pytest.approx([x / 0.640 for x in expected], abs=2e-3)
 
@@ -141,9 +137,7 @@ def test_on_a_star_it_is_the_plain_share_and_its_interval_the_sample_variance():
 
 def test_models_without_a_finite_strength_have_a_reason_and_leave_the_others_alone():
     core = drawn([0.0, 0.5, -0.5], 20, 1)
-    games = [
-        (a, b, i, s) for a, b, i, s in zip(core.model_1, core.model_2, core.item, core.score, strict=True)
-    ]
+    games = [(a, b, i, s) for a, b, i, s in zip(core.model_1, core.model_2, core.item, core.score, strict=True)]
     games += [(3, 0, i, 1.0) for i in range(20)]  # never beaten
     games += [(4, 1, i, 0.0) for i in range(20)]  # never won
     games += [(5, 6, i, 0.5) for i in range(20)]  # met nobody of the rest
@@ -263,9 +257,7 @@ def test_orders_matter_little_and_the_same_seed_gives_the_same():
         found = method(pairs, "m0", rng=np.random.default_rng(1))
         assert (found.order_sd[found.elo.value != 0] > 0).all()
         assert found.order_sd.max() < 25
-        assert (
-            found.elo.value.tolist() == method(pairs, "m0", rng=np.random.default_rng(1)).elo.value.tolist()
-        )
+        assert found.elo.value.tolist() == method(pairs, "m0", rng=np.random.default_rng(1)).elo.value.tolist()
         assert (found.elo.low <= found.elo.value).all()
         assert (found.elo.value <= found.elo.high).all()
 

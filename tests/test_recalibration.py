@@ -32,9 +32,7 @@ def test_platt_equals_scikit_learn():
 def test_temperature_equals_scikit_learn():
     item, confidence, right = overconfident(np.random.default_rng(1))
     found = recalibrate(of_votes(item, confidence, right), method="temperature", rng=np.random.default_rng(0))
-    theirs = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(
-        logit(confidence)[:, None], right
-    )
+    theirs = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(logit(confidence)[:, None], right)
     assert found.slope == pytest.approx(theirs.coef_[0, 0], abs=1e-5)
     assert found.intercept == 0
 
@@ -106,9 +104,7 @@ def test_maps_stay_in_range_and_do_not_depend_on_row_order(method):
 def test_perfect_separation_stops_at_the_bound():
     """Right above .8, wrong below: the likelihood has no maximum, so the fit ends at its bound, silently."""
     confidence = np.r_[np.linspace(0.55, 0.7, 20), np.linspace(0.85, 0.95, 20)]
-    found = recalibrate(
-        of_votes(range(40), confidence, confidence > 0.8), method="platt", rng=np.random.default_rng(0)
-    )
+    found = recalibrate(of_votes(range(40), confidence, confidence > 0.8), method="platt", rng=np.random.default_rng(0))
     assert abs(found.slope) <= 100
     assert found.after.brier < 0.01
 

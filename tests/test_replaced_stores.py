@@ -78,9 +78,7 @@ def test_a_load_into_a_store_that_is_gone_is_not_acknowledged(
 
 
 @posix
-def test_a_change_that_went_into_a_deleted_file_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_that_went_into_a_deleted_file_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.duckdb"
     with Store.open(path) as store:
         from core.store import store as module

@@ -230,9 +230,7 @@ def test_only_the_two_scripts_named_by_their_hashes_may_run(hostile: tuple[Audit
     (policy,) = [str(how["content"]) for tag, how in page.elements if how.get("http-equiv") and tag == "meta"]
     running = [code for how, code in page.scripts if not how]
     assert [code == drawing_library() for code in running] == [True, False]
-    named = {
-        f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'" for code in running
-    }
+    named = {f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'" for code in running}
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == "'none'"
     assert set(rules["script-src"].split()) == named

@@ -60,8 +60,7 @@ def check_a_prior_has_not_seen_its_own_category() -> None:
     cell = ("gpt-5.4 [base]", "Safety")
     before = rewardbench2.priors(counts)[cell]
     unlabelled = {
-        name: votes if name[1] != "Safety" else counts["gpt-5.4 [base]", "Math"]
-        for name, votes in counts.items()
+        name: votes if name[1] != "Safety" else counts["gpt-5.4 [base]", "Math"] for name, votes in counts.items()
     }
     after = rewardbench2.priors(unlabelled)[cell]
     np.testing.assert_array_equal(before.theta0, after.theta0)

@@ -164,18 +164,12 @@ def test_perturbed_votes_lie_beside_the_others_and_pollute_nothing(tmp_path: Pat
         assert "with attack-choose" in described(attacked)
         assert "perturbed:" not in described(attacked)
         collect(plain, store)
-        before = [
-            repr(queries.summary(store, Selection())),
-            queries.vote_counts(store, Selection())["fair"].plus.sum(),
-        ]
+        before = [repr(queries.summary(store, Selection())), queries.vote_counts(store, Selection())["fair"].plus.sum()]
         collect(attacked, store)
         calls = server.calls
         collect(attacked, store)
         assert server.calls == calls
-        after = [
-            repr(queries.summary(store, Selection())),
-            queries.vote_counts(store, Selection())["fair"].plus.sum(),
-        ]
+        after = [repr(queries.summary(store, Selection())), queries.vote_counts(store, Selection())["fair"].plus.sum()]
         assert before == after
         assert {item.responses for item in items_of(store, "collected")} == {item.responses for item in items}
         rows = store.export().to_pylist()

@@ -218,9 +218,7 @@ def test_a_ranking_is_read_with_all_that_it_says():
         assert lists.uncertain.tolist() == [0, 1, 0, 0, 0, 0]
         assert lists.major_error.tolist() == lists.unsupported.tolist() == [0, 0, 1, 0, 0, 0]
         assert lists.best.tolist() == [1, 0, 0, 0, 1, 0]
-    assert (
-        "saw b, a, c and ranked a, b, c with scores 60, 60, 20 as shown; the best is a" in read_back(found)[1]
-    )
+    assert "saw b, a, c and ranked a, b, c with scores 60, 60, 20 as shown; the best is a" in read_back(found)[1]
 
 
 def test_without_ranks_all_with_the_top_score_are_chosen():
@@ -267,9 +265,7 @@ def test_a_ranking_with_a_bad_row_is_rejected_whole(rows, column, reason):
     assert set(found.votes["item_id"].to_pylist()) <= {"g", "h"}
     assert "h" in found.votes["item_id"].to_pylist()
     # Every row is either loaded or rejected with its number.
-    assert sorted([*found.votes["row"].to_pylist(), *(r["row"] for r in rejects)]) == list(
-        range(1, text.count("\n"))
-    )
+    assert sorted([*found.votes["row"].to_pylist(), *(r["row"] for r in rejects)]) == list(range(1, text.count("\n")))
 
 
 def test_a_file_cut_between_rows_loses_the_ranking_that_it_cut():
@@ -319,9 +315,7 @@ def check_choices_of_each_judge(shared_data):
             gold = np.bincount(own.slot[own.best == 1], minlength=4)
             assert gold.tolist() == [(picked["gold_slot"] == letter).sum() for letter in "ABCD"]
         part = queries.list_rankings(store, Selection(where=(("category", "Math"),)))
-        assert (
-            sum(map(len, part.values())) == 4 * ((raw["subset"] == "Math") & (raw["pick_slot"] != "")).sum()
-        )
+        assert sum(map(len, part.values())) == 4 * ((raw["subset"] == "Math") & (raw["pick_slot"] != "")).sum()
         assert store.load(found).already_loaded
         info = store.datasets()[0]
         assert (info.name, info.rankings, info.items, info.judges) == ("RewardBench2", 52890, 1763, 5)
@@ -399,9 +393,7 @@ def test_the_same_again_changes_nothing_and_conflicts_are_kept_or_replaced():
 def test_rename_delete_and_what_nothing_uses(tmp_path):
     with loaded(read_one(SCORES), read_one(LISTS)) as store:
         store.rename_dataset("rows", "mine")
-        assert [(d.name, d.votes, d.scores, d.rankings, d.items) for d in store.datasets()] == [
-            ("mine", 0, 4, 2, 3)
-        ]
+        assert [(d.name, d.votes, d.scores, d.rankings, d.items) for d in store.datasets()] == [("mine", 0, 4, 2, 3)]
         store.load(votes_reading([{"item_id": "1", "judge": "v", "vote": 1, "model_a": "x", "model_b": "y"}]))
         store.delete_dataset("mine")
         for table, left in (("scores", []), ("rankings", []), ("judges", ["v"]), ("models", ["x", "y"])):
@@ -459,9 +451,7 @@ def test_a_store_of_layout_1_keeps_its_votes_and_takes_the_rest(tmp_path):
 def test_questions_to_the_wrong_kind_say_what_is_there_instead():
     with loaded(read_one(SCORES), read_one(LISTS, "lists.csv")) as store:
         here = Selection(datasets=("rows",))
-        said = (
-            "No usable vote with data set rows. There are 4 direct scores, which the page Leaderboard shows."
-        )
+        said = "No usable vote with data set rows. There are 4 direct scores, which the page Leaderboard shows."
         with pytest.raises(NoUsableVotes) as error:
             queries.vote_counts(store, here)
         assert str(error.value) == said
@@ -473,14 +463,9 @@ def test_questions_to_the_wrong_kind_say_what_is_there_instead():
             queries.direct_scores(store, Selection(where=(("model_a", "x"),)))
         found = queries.summary(store, here)
         assert (found.votes, found.judges, found.datasets, found.simulated) == (0, (), ("rows",), False)
-        assert [(r.name, r.rater_type, r.n, r.failed) for r in found.scores] == [
-            ("j", "llm", 3, 0),
-            ("k", "llm", 0, 1),
-        ]
+        assert [(r.name, r.rater_type, r.n, r.failed) for r in found.scores] == [("j", "llm", 3, 0), ("k", "llm", 0, 1)]
         assert found.categories == {"math": 0}
-        assert stored(found).sentence.startswith(
-            "3 direct scores of 2 raters are in; 1 more without a score is not"
-        )
+        assert stored(found).sentence.startswith("3 direct scores of 2 raters are in; 1 more without a score is not")
 
 
 def test_the_command_line_imports_and_exports_every_kind(tmp_path, capsys):

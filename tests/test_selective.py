@@ -106,9 +106,7 @@ def test_the_sequence_stops_at_its_first_failure():
 def test_the_grid_begins_where_a_bound_can_pass(alpha, delta):
     """⌈ln δ/ln(1 − α)⌉ flawless verdicts are just enough."""
     needed = math.ceil(math.log(delta) / math.log(1 - alpha) - 1e-9)
-    enough = threshold_for_risk(
-        of_votes(range(needed), [0.9] * needed, [1] * needed), alpha=alpha, delta=delta
-    )
+    enough = threshold_for_risk(of_votes(range(needed), [0.9] * needed, [1] * needed), alpha=alpha, delta=delta)
     assert enough.threshold == 0.9
     few = of_votes(range(needed - 1), [0.9] * (needed - 1), [1] * (needed - 1))
     found = threshold_for_risk(few, alpha=alpha, delta=delta)

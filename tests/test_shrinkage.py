@@ -30,11 +30,7 @@ def one_set(cells: VoteCells) -> CalibrationSets:
     """Cells of whole weight as one calibration set of single comparisons."""
     cell = np.repeat(np.arange(len(cells)), cells.weight.astype(np.int64))
     return CalibrationSets(
-        cells=cells,
-        set=np.zeros_like(cell),
-        cell=cell,
-        item=np.arange(len(cell)),
-        n_items=np.array([len(cell)]),
+        cells=cells, set=np.zeros_like(cell), cell=cell, item=np.arange(len(cell)), n_items=np.array([len(cell)])
     )
 
 
@@ -107,20 +103,14 @@ def test_exchanging_a_and_b_changes_nothing(strength):
             minus=counts.plus,
             gold=-counts.gold,
         )
-        one, other = (
-            shrunken_fit(votes, prior, rng=np.random.default_rng(5)) for votes in (counts, mirrored)
-        )
-        assert [one.beta, one.eta0, one.gamma] == pytest.approx(
-            [other.beta, other.eta0, other.gamma], abs=1e-6
-        )
+        one, other = (shrunken_fit(votes, prior, rng=np.random.default_rng(5)) for votes in (counts, mirrored))
+        assert [one.beta, one.eta0, one.gamma] == pytest.approx([other.beta, other.eta0, other.gamma], abs=1e-6)
         assert (btd.apply(one, counts) == -btd.apply(other, mirrored)).all()
 
 
 def test_ten_times_the_comparisons_bear_ten_times_the_prior():
     cells = calibration_set(1)
-    tenfold = VoteCells(
-        plus=cells.plus, tie=cells.tie, minus=cells.minus, gold=cells.gold, weight=10 * cells.weight
-    )
+    tenfold = VoteCells(plus=cells.plus, tie=cells.tie, minus=cells.minus, gold=cells.gold, weight=10 * cells.weight)
     prior = random_prior(np.random.default_rng(2), 0.7)
     stiffer = Prior(theta0=prior.theta0, precision=prior.precision, source="any", strength=7.0)
     one, ten = shrunken(one_set(cells), prior).theta, shrunken(one_set(tenfold), stiffer).theta
@@ -181,8 +171,7 @@ def test_alike_judges_help_each_other():
     found = np.concatenate(
         [
             own_pooled_shrunken(
-                np.array([1.2, 2.5, 1.0]) + np.random.default_rng(seed).normal(size=(4, 3)) * [0.1, 0.3, 0.1],
-                seed,
+                np.array([1.2, 2.5, 1.0]) + np.random.default_rng(seed).normal(size=(4, 3)) * [0.1, 0.3, 0.1], seed
             )
             for seed in range(2)
         ]
@@ -273,9 +262,7 @@ def check_twenty_labels_go_further(shared_data: Path):
     for judge, counts in of_judge.items():
         others = {name: votes for name, votes in of_judge.items() if name != judge}
         drawn = splits(counts, rng=np.random.default_rng(0), share=1e-6, by_name=True)
-        leaning = shrunken(
-            calibration_sets(drawn), same_items(counts, others)(drawn), rng=np.random.default_rng(0)
-        )
+        leaning = shrunken(calibration_sets(drawn), same_items(counts, others)(drawn), rng=np.random.default_rng(0))
         own = held_out(drawn, fit_many(drawn.cells, drawn.calibration).theta)
         assert held_out(drawn, leaning.theta) < own - 0.01, judge
 
@@ -284,9 +271,7 @@ def test_a_prior_changes_no_other_rule():
     counts = simulated(6, 300, per_item=(1, 2))
     options = {"n_splits": 10, "resamples": 200}
     fixed = evaluate(counts, rng=np.random.default_rng(1), **options)
-    learned = evaluate(
-        counts, rng=np.random.default_rng(1), prior=random_prior(np.random.default_rng(3)), **options
-    )
+    learned = evaluate(counts, rng=np.random.default_rng(1), prior=random_prior(np.random.default_rng(3)), **options)
     for key in ("btd", "majority", "threshold"):
         one, other = fixed.scores[key], learned.scores[key]
         assert (one.mae, one.mae_item_low, one.regret) == (other.mae, other.mae_item_low, other.regret)
@@ -295,9 +280,7 @@ def test_a_prior_changes_no_other_rule():
     assert fixed.shrunken.to_frame()["own_fit"].tolist() == [0.0] * 10
     assert np.isnan(fixed.shrunken.held_out).all()
     assert learned.shrunken.source == "any"
-    lent = evaluate(
-        counts, rng=np.random.default_rng(1), prior=same_items(counts, {"twin": counts}), **options
-    )
+    lent = evaluate(counts, rng=np.random.default_rng(1), prior=same_items(counts, {"twin": counts}), **options)
     assert lent.scores["btd"].mae == fixed.scores["btd"].mae
     assert evaluate(counts, rng=np.random.default_rng(1), methods=["btd"], **options).shrunken is None
 

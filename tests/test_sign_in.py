@@ -123,9 +123,7 @@ def test_uploads_without_a_session_take_no_memory(served: Served) -> None:
     for k in range(6):
         try:
             answer = visitor.put(
-                f"/_stcore/upload_file/{k}/file",
-                content=much(),
-                headers={"Content-Length": str(100 * 1024**2)},
+                f"/_stcore/upload_file/{k}/file", content=much(), headers={"Content-Length": str(100 * 1024**2)}
             )
             assert answer.status_code == 401
         except httpx.TransportError:
@@ -150,9 +148,7 @@ def test_who_is_not_listed_sees_nothing(served: Served, provider: Provider, user
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["flipped", "other secret", "other origin"])
-def test_a_cookie_that_this_server_did_not_sign_is_none(
-    change: str, served: Served, provider: Provider
-) -> None:
+def test_a_cookie_that_this_server_did_not_sign_is_none(change: str, served: Served, provider: Provider) -> None:
     from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
     visitor = signed_in(served, provider, EDITOR)

@@ -49,9 +49,7 @@ def logit(p):
     return np.log(p) - np.log1p(-p)
 
 
-def one_judge(
-    judge: JudgeParameters, *, items: int, tie: float = 0.5, difference: float = 0.5, seed: int = 1
-):
+def one_judge(judge: JudgeParameters, *, items: int, tie: float = 0.5, difference: float = 0.5, seed: int = 1):
     """Votes of one judge in a world of two models."""
     world = World(
         dataset="two models",
@@ -174,9 +172,7 @@ def test_gold_without_ties_is_bradley_terry():
 def test_position_bias_and_tie_width_come_back_exactly():
     """Given x, logit P(+1) = λ(x − w) and −logit P(−1) = λ(x + w): their differences isolate both."""
     runs, strength, bias, width = 20_000, 1.0, 0.5, 0.8
-    judge = JudgeParameters(
-        name="one", discrimination=strength, tie_width=width, position_bias=bias, runs=runs
-    )
+    judge = JudgeParameters(name="one", discrimination=strength, tie_width=width, position_bias=bias, runs=runs)
     world, votes = one_judge(judge, items=8, difference=0.0)
     c = tie_threshold(world, world.categories[0])
     rates = votes.groupby(["item_id", "position"]).vote.agg(
@@ -206,9 +202,7 @@ def test_verbosity_comes_back_exactly():
     assert rate.min().min() > 0.05
     assert rate.max().max() < 0.95
     error = 4 * math.sqrt(2 / (80_000 * 0.05))
-    assert (logit(rate.wordy) - logit(rate.plain)).to_numpy() == pytest.approx(
-        0.7 * ratio.to_numpy(), abs=error
-    )
+    assert (logit(rate.wordy) - logit(rate.plain)).to_numpy() == pytest.approx(0.7 * ratio.to_numpy(), abs=error)
 
 
 def test_idiosyncrasy_is_a_lasting_error():
@@ -250,8 +244,7 @@ def test_demo_judges_have_their_planted_faults(demo):
     judges = {name.removeprefix("sim-judge-"): votes for name, votes in ok.groupby("judge")}
     tie = {name: (votes.vote == 0).mean() for name, votes in judges.items()}
     slot = {
-        n: (v.vote * np.where(v.position == "ab", 1, -1)).pipe(lambda x: x[x != 0].mean())
-        for n, v in judges.items()
+        n: (v.vote * np.where(v.position == "ab", 1, -1)).pipe(lambda x: x[x != 0].mean()) for n, v in judges.items()
     }
     gold_ties = (ok.drop_duplicates(COMPARISON).gold == 0).mean()
     assert abs(gold_ties - 0.5) < 0.03
@@ -309,17 +302,13 @@ def test_the_cycle_is_the_triangle_that_does_not_add_up(demo):
     met = {frozenset(pair[:2]) for pair in matchups(world)}
     edges = {frozenset(pair) for pair in itertools.combinations(world.cycle, 2)}
     triangles = [
-        t
-        for t in itertools.combinations(models, 3)
-        if all(frozenset(e) in met for e in itertools.combinations(t, 2))
+        t for t in itertools.combinations(models, 3) if all(frozenset(e) in met for e in itertools.combinations(t, 2))
     ]
     assert len(triangles) == 13
     for _, votes in [("all", ok), *ok[ok.rater_type == "llm"].groupby("judge")]:
         scores = {model: prompt_scores(votes, model) for model in models}
         first, second, third = world.cycle
-        assert (
-            min(scores[second][first].mean(), scores[third][second].mean(), scores[first][third].mean()) > 0.5
-        )
+        assert min(scores[second][first].mean(), scores[third][second].mean(), scores[first][third].mean()) > 0.5
         found = {t: residual_z(scores, *t) for t in triangles}
         planted = next(t for t in triangles if set(t) == set(world.cycle))
         assert max(found, key=lambda t: abs(found[t][0])) == planted
@@ -339,13 +328,7 @@ def test_the_cycle_is_the_triangle_that_does_not_add_up(demo):
 def test_simulated_counts_have_btd_gold():
     """Gold shares of the commonest cells against the formula, worked out by hand here."""
     counts = simulate_counts(
-        beta=1.2,
-        nu=3.0,
-        gamma=0.8,
-        comparisons=300_000,
-        votes=4,
-        comparisons_per_item=3,
-        rng=np.random.default_rng(9),
+        beta=1.2, nu=3.0, gamma=0.8, comparisons=300_000, votes=4, comparisons_per_item=3, rng=np.random.default_rng(9)
     )
     assert (counts.plus + counts.tie + counts.minus == 4).all()
     assert len(np.unique(counts.item)) == 100_000
@@ -383,11 +366,7 @@ def test_a_reading_of_simulated_votes_has_the_schema_of_the_importers():
 
 @pytest.mark.parametrize(
     ("name", "options", "words"),
-    [
-        ("demo.xlsx", {}, "demo.xlsx"),
-        ("demo.csv", {"items": 0}, "0 items"),
-        ("demo.csv", {"seed": -1}, "--seed -1"),
-    ],
+    [("demo.xlsx", {}, "demo.xlsx"), ("demo.csv", {"items": 0}, "0 items"), ("demo.csv", {"seed": -1}, "--seed -1")],
 )
 def test_what_cannot_be_written_is_named(tmp_path, name, options, words):
     with pytest.raises(InvalidOption, match=words):
@@ -494,9 +473,7 @@ def test_calibration_of_the_product_finds_the_boaster_and_clears_the_careful_jud
 def test_btd_fit_recovers_the_parameters_of_simulated_counts():
     from core.aggregation.btd import fit
 
-    counts = simulate_counts(
-        beta=1.2, nu=3.0, gamma=0.8, comparisons=200_000, votes=12, rng=np.random.default_rng(6)
-    )
+    counts = simulate_counts(beta=1.2, nu=3.0, gamma=0.8, comparisons=200_000, votes=12, rng=np.random.default_rng(6))
     found = fit(counts.cells()[0])
     assert found.beta == pytest.approx(1.2, abs=0.03)
     assert math.log(found.nu) == pytest.approx(math.log(3.0), abs=0.06)

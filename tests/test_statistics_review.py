@@ -107,9 +107,7 @@ def unexplained(document: dict[str, Any]) -> list[tuple[str | int, ...]]:
         else:
             row = document["anchor_swap"][path[1]]
             names = [f"{row['anchor_1']} and {row['anchor_2']}"]
-        if not any(
-            REASONS[kind] in note and any(name in note for name in names) for note in document["notes"]
-        ):
+        if not any(REASONS[kind] in note and any(name in note for name in names) for note in document["notes"]):
             found.append(path)
     return found
 
@@ -134,9 +132,7 @@ def document_of(readings: list[ImportResult], *, gold: str = "given", **options:
         ("pandalm", "humans", {"splits": 5}),
     ],
 )
-def test_every_null_of_an_audit_has_its_reason(
-    native: Path, tool: str, gold: str, options: dict[str, Any]
-) -> None:
+def test_every_null_of_an_audit_has_its_reason(native: Path, tool: str, gold: str, options: dict[str, Any]) -> None:
     paths = sorted((native / tool).glob("*.json*"))
     readings = read([(path.name, path) for path in paths])
     assert unexplained(document_of(readings, gold=gold, **{"splits": 0, **options})) == []
@@ -163,10 +159,7 @@ def rows(n: int, **columns: Any) -> list[dict[str, Any]]:
     """n votes of judge j for A, one an item, with the columns given by place or once for all."""
     usual = {"item_id": [f"i{k}" for k in range(n)], "judge": "j", "vote": 1}
     return [
-        {
-            name: value[k % len(value)] if isinstance(value, list) else value
-            for name, value in (usual | columns).items()
-        }
+        {name: value[k % len(value)] if isinstance(value, list) else value for name, value in (usual | columns).items()}
         for k in range(n)
     ]
 
@@ -177,19 +170,11 @@ MADE_UP = {
     "all ties": rows(40, vote=0, gold=[1, 0], position=["ab", "ba"], confidence=0.5),
     "certain and wrong": rows(40, gold=-1, confidence=[0.0, 1.0], position="ab"),
     "no confidence near the edges": rows(40, gold=[1, -1], confidence=0.5),
-    "repeats that never differ": rows(
-        40, item_id=["a", "a", "b", "b"], run=list(range(40)), vote=[1, 1, -1, -1]
-    ),
+    "repeats that never differ": rows(40, item_id=["a", "a", "b", "b"], run=list(range(40)), vote=[1, 1, -1, -1]),
     "repeats of one comparison": rows(10, item_id="a", run=list(range(10)), vote=[1, -1]),
-    "repeats that differ once": rows(
-        8, item_id=list("aabbccdd"), run=[0, 1], vote=[1, 1, -1, -1, 1, 1, -1, 1]
-    ),
-    "failed outputs beside one vote": rows(
-        3, status=["ok", "error", "refused"], vote=[1, None, None], gold=1
-    ),
-    "a judge with failed outputs only": rows(
-        4, judge=["j", "k"], status=["ok", "error"], vote=[1, None], gold=1
-    ),
+    "repeats that differ once": rows(8, item_id=list("aabbccdd"), run=[0, 1], vote=[1, 1, -1, -1, 1, 1, -1, 1]),
+    "failed outputs beside one vote": rows(3, status=["ok", "error", "refused"], vote=[1, None, None], gold=1),
+    "a judge with failed outputs only": rows(4, judge=["j", "k"], status=["ok", "error"], vote=[1, None], gold=1),
     "two judges that say one thing": [*rows(30, gold=1), *rows(30, judge="k", gold=1)],
     "judges that share nothing": [*rows(3), *rows(3, judge="k", item_id=["x", "y", "z"])],
     "a gold tie for all": rows(25, gold=0, vote=[0, 1]),
@@ -236,9 +221,7 @@ def test_a_calibrated_judge_is_rarely_called_over_or_underconfident(n: int, conf
 
 def test_a_clearly_overconfident_judge_is_found() -> None:
     rng = np.random.default_rng(2)
-    found = [
-        verdicts.overconfidence("j", single(np.full(100, 0.95), rng.random(100) < 0.7)) for _ in range(200)
-    ]
+    found = [verdicts.overconfidence("j", single(np.full(100, 0.95), rng.random(100) < 0.7)) for _ in range(200)]
     assert np.mean([one.verdict in ("warn", "fail") for one in found]) > 0.95
 
 

@@ -83,10 +83,7 @@ def test_the_same_file_can_go_into_another_data_set():
         store.load(reading(VOTES))
         assert store.load(reading(VOTES), dataset="e").loaded == 4
         assert store.load(reading(VOTES), dataset="e").already_loaded
-        assert [(info.name, info.votes, info.comparisons) for info in store.datasets()] == [
-            ("d", 4, 2),
-            ("e", 4, 2),
-        ]
+        assert [(info.name, info.votes, info.comparisons) for info in store.datasets()] == [("d", 4, 2), ("e", 4, 2)]
 
 
 def test_a_file_without_a_data_set_column_is_named_by_its_stem():
@@ -130,8 +127,7 @@ def test_gold_can_come_later():
         report = store.load(reading(gold, name="gold.csv", gold_only=True))
         assert (report.loaded, report.gold_filled, report.conflicts, report.rejected) == (0, 1, 1, 1)
         assert (
-            report.sentence
-            == "0 votes loaded into d, 1 comparison given gold, 1 conflict (kept as stored), 1 rejected"
+            report.sentence == "0 votes loaded into d, 1 comparison given gold, 1 conflict (kept as stored), 1 rejected"
         )
         assert {row["item_id"]: row["gold"] for row in contents(store)} == {"i1": 1, "i2": 0}
         again = store.load(reading(gold, name="gold.csv", gold_only=True), on_conflict="replace")
@@ -144,9 +140,7 @@ def test_gold_can_come_later():
 
 
 def test_gold_that_meets_nothing_or_too_much_is_an_error_and_changes_nothing():
-    gold = reading(
-        [{"item_id": "i1", "model_a": "x", "model_b": "y", "gold": 1}], name="g.csv", gold_only=True
-    )
+    gold = reading([{"item_id": "i1", "model_a": "x", "model_b": "y", "gold": 1}], name="g.csv", gold_only=True)
     with Store.open() as store:
         with pytest.raises(UnknownName, match="none yet"):
             store.load(gold)
@@ -157,8 +151,7 @@ def test_gold_that_meets_nothing_or_too_much_is_an_error_and_changes_nothing():
             store.load(gold)
         with pytest.raises(NoUsableVotes, match="item_id, model_a and model_b"):
             store.load(
-                reading([{"item_id": "zz", "model_a": "x", "model_b": "y", "gold": 1}], gold_only=True),
-                dataset="d",
+                reading([{"item_id": "zz", "model_a": "x", "model_b": "y", "gold": 1}], gold_only=True), dataset="d"
             )
         assert store.version == version
         assert store.load(gold, dataset="e").datasets == ("e",)
@@ -405,21 +398,7 @@ def test_csv_cells_and_headings_cannot_run_as_formulas():
     write_csv(table, target)
     lines = target.getvalue().decode().replace("\rx", "<CR>x").split("\n")
     cells = [line.rsplit(",", 1)[0].strip('"') for line in lines if line]
-    assert cells == [
-        "'=cmd",
-        "'=1",
-        "'+1",
-        "'-1",
-        "'@a",
-        "'\tx",
-        "'<CR>x",
-        "''=1",
-        "'''+",
-        "plain",
-        "a=b",
-        "",
-        "",
-    ]
+    assert cells == ["'=cmd", "'=1", "'+1", "'-1", "'@a", "'\tx", "'<CR>x", "''=1", "'''+", "plain", "a=b", "", ""]
     assert lines[1].endswith(",-1.5")
 
 

@@ -83,9 +83,7 @@ def test_tasks_that_look_alike_by_chance_are_not_known_to_be_alike(tasks, prompt
     rng, held, points = np.random.default_rng(8), 0, 0
     for _ in range(300):
         p = 1 / (1 + np.exp(-(60 + 100 * rng.standard_normal(tasks)) / ELO_PER_NAT))
-        by_task = {
-            f"t{k}": star({"m": (rng.random(prompts) < share).astype(float)}) for k, share in enumerate(p)
-        }
+        by_task = {f"t{k}": star({"m": (rng.random(prompts) < share).astype(float)}) for k, share in enumerate(p)}
         (row,) = between_tasks(by_task, "ref").rows
         held += row.tau.low <= 100 <= row.tau.high
         points += row.tau.high < 1
@@ -217,10 +215,7 @@ def test_the_board_itself_is_a_perfect_partner_on_every_scale(here, scale):
 
 def test_numbers_against_plain_ones_and_names_without_a_partner(here):
     rng = np.random.default_rng(1)
-    rows = {row.model: row.elo.value + 80 * rng.standard_normal() for row in here.rows[2:]} | {
-        "other": 3.0,
-        "M01": 1.0,
-    }
+    rows = {row.model: row.elo.value + 80 * rng.standard_normal() for row in here.rows[2:]} | {"other": 3.0, "M01": 1.0}
     found = compare_outside(here, read_outside(written(rows), name="x"), rng=rng)
     matched = [row for row in here.rows if row.model in rows]
     x, y = np.array([row.elo.value for row in matched]), np.array([rows[row.model] for row in matched])
@@ -277,23 +272,17 @@ def test_resampled_rank_correlations_are_those_of_the_resample():
 def test_scales_that_cannot_be_and_scores_without_an_elo(here):
     rows = {row.model: row.elo.value for row in here.rows}
     with pytest.raises(InvalidOption, match="no win rates"):
-        compare_outside(
-            here, read_outside(written(rows), name="x"), rng=np.random.default_rng(0), scale="share"
-        )
+        compare_outside(here, read_outside(written(rows), name="x"), rng=np.random.default_rng(0), scale="share")
     certain = {row.model: k / 13 for k, row in enumerate(reversed(here.rows))}
     found = compare_outside(here, read_outside(written(certain), name="x"), rng=np.random.default_rng(0))
     assert np.isnan(found.outside_elo).sum() == 2
     # Two models of the board are tied, and the file ranks them.
     assert 0.95 < found.kendall.value < 1
     assert found.mean_abs_elo > 0
-    few = compare_outside(
-        here, read_outside(written({"m00": 1, "zz": 2}), name="x"), rng=np.random.default_rng(0)
-    )
+    few = compare_outside(here, read_outside(written({"m00": 1, "zz": 2}), name="x"), rng=np.random.default_rng(0))
     assert (few.models, few.kendall, few.jaccard) == (("m00",), None, None)
     assert few.mean_abs_elo == 0
-    none = compare_outside(
-        here, read_outside(written({"y": 1, "zz": 2}), name="x"), rng=np.random.default_rng(0)
-    )
+    none = compare_outside(here, read_outside(written({"y": 1, "zz": 2}), name="x"), rng=np.random.default_rng(0))
     assert (none.models, none.mean_abs_elo, none.mean_abs_p) == ((), None, None)
 
 

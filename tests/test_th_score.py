@@ -121,8 +121,7 @@ def slow_band(item, confidence, right, epsilon):
     c = np.array([np.sum((inside & (right == 1))[item == one]) for one in items], float)
     mean = n.mean()
     n, m, c = (
-        np.append(each, np.multiply(more, mean))
-        for each, more in ((n, (1, 1, 1)), (m, (1, 1, 0)), (c, (1, 0, 0)))
+        np.append(each, np.multiply(more, mean)) for each, more in ((n, (1, 1, 1)), (m, (1, 1, 0)), (c, (1, 0, 0)))
     )
     a, s = c.sum() / m.sum(), m.sum() / n.sum()
     moved = (math.exp(a - 0.5) * (c - a * m) + math.expm1(a - 0.5) * (m - s * n)) / n.sum()

@@ -67,9 +67,7 @@ def swapped(flips: int, pairs: int, *, towards: int = 0) -> PositionCounts:
 
 
 def counted(n: int, failed: int = 0) -> JudgeSummary:
-    numbers = dict.fromkeys(
-        ("plus", "tie", "minus", "labelled", "with_confidence", "with_position", "runs"), 0
-    )
+    numbers = dict.fromkeys(("plus", "tie", "minus", "labelled", "with_confidence", "with_position", "runs"), 0)
     return JudgeSummary(name="j", rater_type="llm", n=n, failed=failed, **numbers)
 
 
@@ -146,12 +144,8 @@ def test_flips_of_a_noisy_judge_are_no_position_bias(items: int) -> None:
 
 def test_one_flip_more_or_less_changes_no_grade() -> None:
     """21 of 419 failed and 20 did not; ECE .161 failed and .159 was ok."""
-    assert (
-        verdicts.position("j", swapped(20, 419)).verdict == verdicts.position("j", swapped(21, 419)).verdict
-    )
-    assert (
-        verdicts.stability("j", swapped(20, 419)).verdict == verdicts.stability("j", swapped(21, 419)).verdict
-    )
+    assert verdicts.position("j", swapped(20, 419)).verdict == verdicts.position("j", swapped(21, 419)).verdict
+    assert verdicts.stability("j", swapped(20, 419)).verdict == verdicts.stability("j", swapped(21, 419)).verdict
     right = np.arange(200) < 158
     below, above = (verdicts.calibration("j", outcomes(stated, right)) for stated in (0.949, 0.951))
     assert below.estimate == pytest.approx(0.159)
@@ -190,10 +184,7 @@ def test_stating_less_than_it_is_right_is_a_caution_not_a_failure() -> None:
     always = outcomes(0.7, np.ones(200))
     assert verdicts.overconfidence("j", always).verdict == "warn"
     surely = outcomes(0.9, np.ones(100))
-    assert {check("j", surely).verdict for check in (verdicts.overconfidence, verdicts.calibration)} <= {
-        "ok",
-        "warn",
-    }
+    assert {check("j", surely).verdict for check in (verdicts.overconfidence, verdicts.calibration)} <= {"ok", "warn"}
 
 
 def test_best_of_many_is_by_the_lower_bound_and_no_person() -> None:
@@ -204,9 +195,7 @@ def test_best_of_many_is_by_the_lower_bound_and_no_person() -> None:
         "many": Estimate(0.90, 0.87, 0.93, n=400),
     }
     said = summary.best_supported(credits, people=("person",))
-    assert (
-        said == "Best supported of 2 judges: many, right on 90 % of decided gold (87 % to 93 %, 400 items)."
-    )
+    assert said == "Best supported of 2 judges: many, right on 90 % of decided gold (87 % to 93 %, 400 items)."
     assert summary.best_supported({"lucky": credits["lucky"]}) is None
 
 
@@ -261,10 +250,7 @@ def test_a_constant_confidence_is_called_one() -> None:
     found = verdicts.discrimination("j", outcomes(0.9, np.arange(100) < 80))
     assert found.verdict == "warn"
     assert "separates nothing" in found.sentence
-    assert (
-        "no wrong verdict"
-        in verdicts.discrimination("j", outcomes(np.linspace(0.5, 1, 50), np.ones(50))).sentence
-    )
+    assert "no wrong verdict" in verdicts.discrimination("j", outcomes(np.linspace(0.5, 1, 50), np.ones(50))).sentence
 
 
 def test_a_judge_that_reaches_people_is_not_failed() -> None:
@@ -288,9 +274,7 @@ def test_the_weakest_category_is_named_with_an_interval_for_its_choice() -> None
     assert "at least 60 % in 1 of them" in said
 
 
-@pytest.mark.parametrize(
-    ("judge", "gold", "grade"), [(0.0, 0.5, "warn"), (0.5, 0.5, "ok"), (0.9, 0.5, "warn")]
-)
+@pytest.mark.parametrize(("judge", "gold", "grade"), [(0.0, 0.5, "warn"), (0.5, 0.5, "ok"), (0.9, 0.5, "warn")])
 def test_ties_are_compared_with_those_of_gold(judge: float, gold: float, grade: str) -> None:
     place = np.arange(200) / 200
     counts = votes(np.where(place < judge, 0, 1), np.where(place < gold, 0, 1))
@@ -320,9 +304,7 @@ def test_outputs_without_a_verdict(failed: int, grade: str) -> None:
 def test_other_limits_change_the_grade_and_stand_in_the_verdict() -> None:
     counts = swapped(26, 400, towards=1)
     strict = {**LIMITS, "position": replace(LIMITS["position"], caution=0.01, failure=0.03)}
-    by_default, strictly = (
-        verdicts.position("j", counts, rules=Rules(limits=one)) for one in (LIMITS, strict)
-    )
+    by_default, strictly = (verdicts.position("j", counts, rules=Rules(limits=one)) for one in (LIMITS, strict))
     assert (by_default.verdict, strictly.verdict) == ("ok", "fail")
     assert (strictly.caution, strictly.failure) == (0.01, 0.03)
     assert "±3 points" in strictly.sentence

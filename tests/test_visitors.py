@@ -139,10 +139,7 @@ def test_the_examples_are_those_that_the_recipe_makes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "judge", "check"),
-    [
-        (FIRST_SHOWN, "sim-judge-first-slot", "position"),
-        (OVERCONFIDENT, "sim-judge-boaster", "overconfidence"),
-    ],
+    [(FIRST_SHOWN, "sim-judge-first-slot", "position"), (OVERCONFIDENT, "sim-judge-boaster", "overconfidence")],
 )
 def test_the_planted_fault_of_an_example_is_found_and_the_honest_judge_has_none(
     name: str, judge: str, check: str

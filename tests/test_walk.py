@@ -10,10 +10,7 @@ from core.store import Store
 
 CORE = str(Path(__file__).resolve().parent.parent / "core")
 HEADER = "item_id,model_a,model_b,judge,run,position,vote,confidence,gold"
-ROWS = [
-    f"q{i // 4},x,y,judge-{i % 2},{i // 2 % 2},ab,{i % 3 - 1},0.{6 + i % 3},{i // 4 % 3 - 1}"
-    for i in range(40)
-]
+ROWS = [f"q{i // 4},x,y,judge-{i % 2},{i // 2 % 2},ab,{i % 3 - 1},0.{6 + i % 3},{i // 4 % 3 - 1}" for i in range(40)]
 FUNCTIONS, MODULES = 107, 16
 """The most distinct functions and modules on the way."""
 

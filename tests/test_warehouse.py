@@ -38,9 +38,7 @@ REAL = ("pba_repeat", "judgebench", "ko_arena_hard", "rewardbench2_pairs")
 """Real files; Spark, which needs seconds for each statement however few the votes, takes the first."""
 
 ODD = ReadOptions(
-    mapping=(("item_id", "Prompt no."), ("vote", "says"), ("judge", "who")),
-    labels="A/B",
-    label_refers="slot",
+    mapping=(("item_id", "Prompt no."), ("vote", "says"), ("judge", "who")), labels="A/B", label_refers="slot"
 )
 
 
@@ -192,10 +190,7 @@ def test_the_audit_is_that_of_the_file(
     with opened(engines[name], table, options) as warehouse:
         found = audit(warehouse, Selection(), OPTIONS, readings=[warehouse.table])
         assert plain(to_json(found)) == of_files[table]
-        assert (
-            warehouse.table.n_read + warehouse.table.n_rejected + warehouse.table.duplicates
-            == warehouse.table.rows
-        )
+        assert warehouse.table.n_read + warehouse.table.n_rejected + warehouse.table.duplicates == warehouse.table.rows
 
 
 def questions(source: Any, selection: Selection) -> Iterator[tuple[str, object]]:
@@ -244,9 +239,7 @@ def same(one: Any, two: Any) -> bool:
 @pytest.mark.filterwarnings("ignore")
 # Spark takes minutes for so many questions; its audits are compared above.
 @pytest.mark.parametrize("name", [name for name in HERE if name != "spark"])
-def test_pages_get_the_answers_of_a_store(
-    name: str, engines: dict[str, Running], files: dict[str, bytes]
-) -> None:
+def test_pages_get_the_answers_of_a_store(name: str, engines: dict[str, Running], files: dict[str, bytes]) -> None:
     selection = Selection(judges=("Jü's", "k\\2"))
     with opened(engines[name], "odd", ODD) as warehouse, Store.open() as store:
         store.load(read([("odd.csv", files["odd"])], ODD)[0])
@@ -260,9 +253,7 @@ def test_pages_get_the_answers_of_a_store(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in HERE if name != "spark"])
-def test_selections_and_other_columns(
-    name: str, engines: dict[str, Running], files: dict[str, bytes]
-) -> None:
+def test_selections_and_other_columns(name: str, engines: dict[str, Running], files: dict[str, bytes]) -> None:
     for selection in (
         Selection(where=(("lang", "de"),), gold="humans"),
         Selection(judges=("Jü's", "k\\2"), rater_types=("llm",), where=(("run", "1"), ("model_a", "m2"))),
@@ -275,9 +266,7 @@ def test_selections_and_other_columns(
 
 
 @pytest.mark.slow
-def test_what_cannot_be_read_is_counted_as_in_a_file(
-    engines: dict[str, Running], files: dict[str, bytes]
-) -> None:
+def test_what_cannot_be_read_is_counted_as_in_a_file(engines: dict[str, Running], files: dict[str, bytes]) -> None:
     (reading,) = read([("odd.csv", files["odd"])], ODD)
     with opened(engines["parquet"], "odd", ODD) as warehouse:
         table = warehouse.table
@@ -292,11 +281,7 @@ def test_what_cannot_be_read_is_counted_as_in_a_file(
 @pytest.mark.parametrize("name", SERVERS)
 @pytest.mark.filterwarnings("ignore")
 def test_only_counts_cross_the_network(
-    name: str,
-    table: str,
-    engines: dict[str, Running],
-    files: dict[str, bytes],
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, table: str, engines: dict[str, Running], files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of every question at most 1.2 rows per judge and comparison, however many confidences were stated."""
     if name == "spark" or table not in files:
@@ -328,9 +313,7 @@ def catalogue(name: str, engine: Running, warehouse: Warehouse | None = None) ->
                    and n.nspname not like 'pg_toast%'"""
             )
             return {str(name) for (name,) in cursor.fetchall()}
-    asked = (
-        "select concat(database, '.', name, if(is_temporary, ' temporary', '')) as name from system.tables"
-    )
+    asked = "select concat(database, '.', name, if(is_temporary, ' temporary', '')) as name from system.tables"
     if name == "clickhouse":
         if warehouse is not None:
             found = warehouse._engine._fetch(asked)
@@ -397,16 +380,7 @@ FAILURES = {
     "no rights": ("{stranger}", "odd", ("{odd}",), "needs SELECT"),
     "no temporary tables": ("{strict}", "odd", ("{odd}",), "the right to make temporary tables"),
 }
-ODD_GIVEN = (
-    "--map",
-    "item_id=Prompt no.",
-    "vote=says",
-    "judge=who",
-    "--labels",
-    "A/B",
-    "--label-refers",
-    "slot",
-)
+ODD_GIVEN = ("--map", "item_id=Prompt no.", "vote=says", "judge=who", "--labels", "A/B", "--label-refers", "slot")
 HAVE = {
     "postgresql": {*FAILURES},
     "clickhouse": {*FAILURES} - {"no temporary tables"},
@@ -482,10 +456,7 @@ def audited_until(
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SERVERS)
 def test_a_session_that_is_cut_ends_with_exit_2(
-    name: str,
-    engines: dict[str, Running],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, engines: dict[str, Running], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine = engines[name]
     assert audited_until(name, engine, monkeypatch, lambda opened: cut(name, engine, opened)) == 2
@@ -498,10 +469,7 @@ def test_a_session_that_is_cut_ends_with_exit_2(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SERVERS if name != "spark"])
 def test_user_and_password_come_from_the_environment(
-    name: str,
-    engines: dict[str, Running],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, engines: dict[str, Running], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine = engines[name]
     scheme, _, rest = engine.url.partition("://")
@@ -543,9 +511,7 @@ def test_files_beside_each_other_are_one_table(tmp_path: Path) -> None:
 
 
 def test_repeated_votes_without_a_run_are_numbered_and_that_is_said(tmp_path: Path) -> None:
-    rows = "item_id,model_a,model_b,judge,vote\n" + "".join(
-        f"{i},a,b,j,{i % 2 or -1}\n1,a,b,j,-1\n" for i in range(3)
-    )
+    rows = "item_id,model_a,model_b,judge,vote\n" + "".join(f"{i},a,b,j,{i % 2 or -1}\n1,a,b,j,-1\n" for i in range(3))
     (tmp_path / "votes.csv").write_text(rows, encoding="utf-8")
     with Warehouse.open(f"csv://{tmp_path}", "votes") as warehouse:
         assert warehouse.table.n_read == 6
@@ -567,10 +533,7 @@ def test_a_table_of_gold_or_without_a_vote_is_refused(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SERVERS)
 def test_an_engine_that_dies_in_the_middle(
-    name: str,
-    engines: dict[str, Running],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, engines: dict[str, Running], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # The last test: the engine is gone after it.
     engine = engines[name]

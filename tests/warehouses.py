@@ -65,13 +65,9 @@ def absent(name: str) -> str | None:
 @contextmanager
 def running(name: str, tables: Path, **more: Any) -> Iterator[Running]:
     """Start an engine with each Parquet file of a folder as a table.  more : `settings` of Spark."""
-    start = {
-        "parquet": _files,
-        "postgresql": _postgresql,
-        "clickhouse": _clickhouse,
-        "spark": _spark,
-        "s3": _objects,
-    }[name]
+    start = {"parquet": _files, "postgresql": _postgresql, "clickhouse": _clickhouse, "spark": _spark, "s3": _objects}[
+        name
+    ]
     with start(tables, **more) as engine:
         try:
             yield engine
@@ -144,9 +140,7 @@ def _postgresql(tables: Path) -> Iterator[Running]:
     binaries = _binaries()
     assert binaries is not None
     # PostgreSQL refuses to run as root; Debian's package makes a user for it.
-    as_user: dict[str, Any] = (
-        {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
-    )
+    as_user: dict[str, Any] = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
     folder = Path(tempfile.mkdtemp(prefix="appellate-pg-"))
     folder.chmod(0o755)
     if as_user:
@@ -155,9 +149,7 @@ def _postgresql(tables: Path) -> Iterator[Running]:
     make = [binaries / "initdb", "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
     subprocess.run([*make, "--no-sync"], check=True, capture_output=True, cwd=folder, **as_user)
     trusted = (data / "pg_hba.conf").read_text(encoding="utf-8")
-    (data / "pg_hba.conf").write_text(
-        f"host all auditor 127.0.0.1/32 scram-sha-256\n{trusted}", encoding="utf-8"
-    )
+    (data / "pg_hba.conf").write_text(f"host all auditor 127.0.0.1/32 scram-sha-256\n{trusted}", encoding="utf-8")
     options = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", str(folder), "-c", "fsync=off"]
     server = subprocess.Popen(
         [binaries / "postgres", "-D", data, *options],
@@ -182,9 +174,7 @@ def _postgresql(tables: Path) -> Iterator[Running]:
             # A database in which nobody but its owner makes temporary tables.
             cursor.execute("create database strict template postgres")
             cursor.execute("revoke temporary on database strict from public")
-        yield Running(
-            url=f"postgresql://auditor:{PASSWORD.replace(' ', '%20')}@{place}", process=server, folder=folder
-        )
+        yield Running(url=f"postgresql://auditor:{PASSWORD.replace(' ', '%20')}@{place}", process=server, folder=folder)
     finally:
         server.terminate()
         server.wait()
@@ -199,9 +189,7 @@ def _clickhouse(tables: Path) -> Iterator[Running]:
     )
     try:
         wait_for(port, server)
-        yield Running(
-            url=f"clickhouse://auditor:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{port}", process=server
-        )
+        yield Running(url=f"clickhouse://auditor:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{port}", process=server)
     finally:
         server.kill()
         server.wait()
@@ -238,15 +226,8 @@ def _spark(tables: Path, settings: Mapping[str, str] | None = None) -> Iterator[
     # Executors write below Spark's home, which is not ours.
     for part in ("bin", "jars", "python"):
         (folder / part).symlink_to(installed / part)
-    conf = _SPARK | {
-        "spark.connect.grpc.binding.port": str(port),
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-    }
-    given = [
-        part
-        for name, value in (conf | dict(settings or {})).items()
-        for part in ("--conf", f"{name}={value}")
-    ]
+    conf = _SPARK | {"spark.connect.grpc.binding.port": str(port), "spark.sql.warehouse.dir": str(folder / "warehouse")}
+    given = [part for name, value in (conf | dict(settings or {})).items() for part in ("--conf", f"{name}={value}")]
     server = subprocess.Popen(
         [
             *(folder / "bin" / "spark-submit", "--class"),

@@ -45,9 +45,7 @@ class Bounds:
         for name in PARAMETERS:
             low, high = getattr(self, name)
             if not (np.isfinite(low) and np.isfinite(high) and low < high):
-                raise InvalidOption(
-                    f"Bounds of {name}: {low:g} to {high:g}; the first must be below the second."
-                )
+                raise InvalidOption(f"Bounds of {name}: {low:g} to {high:g}; the first must be below the second.")
         if self.nu[0] <= 0:
             raise InvalidOption(f"Bounds of nu: {self.nu[0]:g} to {self.nu[1]:g}; nu must be above 0.")
 
@@ -245,13 +243,7 @@ def fit(cells: VoteCells, options: BTDOptions = DEFAULTS) -> BTDFit:
 
 
 def single_fit(
-    theta: FloatArray,
-    options: BTDOptions,
-    *,
-    drps: float,
-    n_items: int,
-    at_bounds: BoolArray,
-    notes: tuple[str, ...],
+    theta: FloatArray, options: BTDOptions, *, drps: float, n_items: int, at_bounds: BoolArray, notes: tuple[str, ...]
 ) -> BTDFit:
     """θ = (β, η₀, γ) as a fit to apply; a bound of ν is returned as the number that was given."""
     beta, eta0, gamma = theta.tolist()
@@ -358,9 +350,7 @@ def boxes(bounds: Bounds, beta_fixed: BoolArray, gamma_fixed: BoolArray) -> tupl
     return low, high
 
 
-def _patterns(
-    cells: VoteCells, weights: FloatArray, options: BTDOptions
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _patterns(cells: VoteCells, weights: FloatArray, options: BTDOptions) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Distinct (s, t) of the cells, and each set's weight on them by gold -1, 0, +1, (3, sets, patterns)."""
     s, t = features(cells, options)
     order = np.lexsort([t, s])
@@ -392,8 +382,7 @@ def _notes(fits: BTDFits) -> tuple[str, ...]:
     gamma = fits.theta[0, 2]
     if fits.gamma_fixed[0]:
         notes.append(
-            "Every comparison has the same share of ties, so ν and γ are not identified separately: "
-            f"γ = {gamma:g}."
+            f"Every comparison has the same share of ties, so ν and γ are not identified separately: γ = {gamma:g}."
         )
     if fits.beta_fixed[0]:
         notes.append("Every comparison has as many votes for A as for B, so β cannot be learned.")

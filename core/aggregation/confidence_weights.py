@@ -50,12 +50,7 @@ class Weighing:
 
 
 def learn_weighings(
-    confidence: FloatArray,
-    right: FloatArray,
-    comparison: IntArray,
-    sets: Sequence[IntArray],
-    *,
-    n_votes: IntArray,
+    confidence: FloatArray, right: FloatArray, comparison: IntArray, sets: Sequence[IntArray], *, n_votes: IntArray
 ) -> list[Weighing]:
     """Learn w from the votes of each set of comparisons.
 
@@ -96,11 +91,7 @@ def learn_weighings(
 
 
 def fit_weighted(
-    s: Sequence[FloatArray],
-    t: Sequence[FloatArray],
-    gold: Sequence[IntArray],
-    base: FloatArray,
-    bounds: Bounds,
+    s: Sequence[FloatArray], t: Sequence[FloatArray], gold: Sequence[IntArray], base: FloatArray, bounds: Bounds
 ) -> FloatArray:
     """(β, η₀, γ) of least mean DRPS for sets of comparisons with features of their own, (sets, 3).
 
@@ -119,9 +110,7 @@ def fit_weighted(
     return minimise(objective, np.concatenate([base[None], fixed]), low, high)[0]
 
 
-def _logistic(
-    x: FloatArray, n: FloatArray, k: FloatArray, comparisons: FloatArray, free: BoolArray
-) -> FloatArray:
+def _logistic(x: FloatArray, n: FloatArray, k: FloatArray, comparisons: FloatArray, free: BoolArray) -> FloatArray:
     """Slope and intercept of each set, (sets, 2): k of n votes right at x, all (sets, values)."""
     total = n.sum(axis=1)
     # Votes of one comparison are not independent, so the prior is set against comparisons, not votes.
@@ -301,9 +290,7 @@ def _rows(counts: VoteCounts, votes: ConfidenceCounts) -> _Rows:
 def _unanimous(counts: VoteCounts) -> float:
     votes = np.stack([counts.plus, counts.tie, counts.minus])
     repeated = votes.sum(axis=0) > 1
-    return (
-        float((votes.max(axis=0) == votes.sum(axis=0))[repeated].mean()) if repeated.any() else float("nan")
-    )
+    return float((votes.max(axis=0) == votes.sum(axis=0))[repeated].mean()) if repeated.any() else float("nan")
 
 
 def _learn(
@@ -319,9 +306,7 @@ def _learn(
         made = [_features(rows.counted(weighings[i](rows.confidence)), options) for i in unequal]
         s = [one[0][part] for one, part in zip(made, parts, strict=True)]
         t = [one[1][part] for one, part in zip(made, parts, strict=True)]
-        theta[unequal] = fit_weighted(
-            s, t, [rows.gold[part] for part in parts], base[unequal], options.bounds
-        )
+        theta[unequal] = fit_weighted(s, t, [rows.gold[part] for part in parts], base[unequal], options.bounds)
     return weighings, theta
 
 

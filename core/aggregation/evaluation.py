@@ -151,9 +151,7 @@ def evaluate(
     wanted = list(RULES if methods is None else dict.fromkeys(methods))
     check_known(wanted)
     given = {key: labels for key, labels in (given or {}).items() if key in wanted}
-    skipped = {
-        key: REASONS[RULES[key].needs] for key in wanted if RULES[key].forecast is None and key not in given
-    }
+    skipped = {key: REASONS[RULES[key].needs] for key in wanted if RULES[key].forecast is None and key not in given}
     used = [key for key in wanted if key not in skipped]
 
     drawn = splits(
@@ -339,13 +337,7 @@ def paired_change(value: Evaluation, key: str, beside: str) -> PairedChange:
     change = replace(losses, loss=losses.loss[:, one] - losses.loss[:, other])
     changes = change_intervals(change, [mae, pa], level=value.level)
     return PairedChange(
-        key=key,
-        beside=beside,
-        mae=changes[0],
-        pa=changes[1],
-        n=value.n,
-        n_items=value.n_items,
-        level=value.level,
+        key=key, beside=beside, mae=changes[0], pa=changes[1], n=value.n, n_items=value.n_items, level=value.level
     )
 
 

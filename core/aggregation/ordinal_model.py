@@ -45,9 +45,7 @@ class LevelCounts:
             raise InvalidCounts("LevelCounts: a row without a vote, or a count below zero")
         known = self.gold[self.gold != NO_GOLD]
         if len(known) and (known.min() < 0 or known.max() >= k):
-            raise InvalidCounts(
-                f"LevelCounts.gold: {known.min()} to {known.max()} is not within 0 to {k - 1}"
-            )
+            raise InvalidCounts(f"LevelCounts.gold: {known.min()} to {known.max()} is not within 0 to {k - 1}")
 
     def __len__(self) -> int:
         return len(self.item)
@@ -56,9 +54,7 @@ class LevelCounts:
         return replace(self, **kept_rows(self, keep))
 
 
-def of_scores(
-    judge: DirectScores, gold: DirectScores, *, scale: tuple[float, ...] | None = None
-) -> LevelCounts:
+def of_scores(judge: DirectScores, gold: DirectScores, *, scale: tuple[float, ...] | None = None) -> LevelCounts:
     """Levels of one judge's repeated scores, one row per answer, and the median score of another rater.
 
     A score stands on the nearest level, a half on the one nearer the middle of the scale; so does the median
@@ -144,14 +140,7 @@ class Sets:
 
     @classmethod
     def of(
-        cls,
-        s: FloatArray,
-        t: FloatArray,
-        gold: IntArray,
-        chosen: Sequence[IntArray],
-        k: int,
-        *,
-        symmetric: bool,
+        cls, s: FloatArray, t: FloatArray, gold: IntArray, chosen: Sequence[IntArray], k: int, *, symmetric: bool
     ) -> Sets:
         """Rows of each set out of one table, equal rows of a set collapsed to one."""
         pattern, place = np.unique(np.column_stack([s, t, gold]).round(12), axis=0, return_inverse=True)
@@ -227,9 +216,7 @@ def fit_sets(sets: Sets) -> FloatArray:
     prior[1, 1] = prior[2, 2] = SLOPE_PRECISION
 
     def derivatives(theta: FloatArray, row: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        value, gradient, hessian = _derivatives(
-            theta, tau, sets.s[row], sets.t[row], weight[row], reached[row]
-        )
+        value, gradient, hessian = _derivatives(theta, tau, sets.s[row], sets.t[row], weight[row], reached[row])
         scale = 1 / total[row, 0]
         pull = theta @ prior
         value += scale * (theta * pull).sum(axis=1)
@@ -332,9 +319,7 @@ def features(levels: IntArray, *, alpha: float = 1.0, kappa: float = 1.0) -> tup
     return s, np.log((middle + kappa) / (levels.sum(axis=1) + kappa))
 
 
-def fit(
-    counts: LevelCounts, *, alpha: float = 1.0, kappa: float = 1.0, symmetric: bool = False
-) -> OrdinalFit:
+def fit(counts: LevelCounts, *, alpha: float = 1.0, kappa: float = 1.0, symmetric: bool = False) -> OrdinalFit:
     """Fit (β, γ, location, K − 2 gaps between thresholds) on all labelled rows by least mean DRPS.
 
     DRPS = Σ_k (P(level ≤ k) − 1{gold ≤ k})² over K − 1 cut points. A weak prior, precision 1 over rows,
@@ -346,9 +331,7 @@ def fit(
     """
     known = counts.rows(counts.gold != NO_GOLD)
     if len(known) < MINIMUM_LABELS:
-        raise TooFewLabels(
-            f"The ordinal fit needs at least {MINIMUM_LABELS} labelled rows; there are {len(known)}."
-        )
+        raise TooFewLabels(f"The ordinal fit needs at least {MINIMUM_LABELS} labelled rows; there are {len(known)}.")
     s, t = features(known.levels, alpha=alpha, kappa=kappa)
     chosen = [np.arange(len(known))]
     theta = fit_sets(Sets.of(s, t, known.gold, chosen, len(known.scale), symmetric=symmetric))[0]

@@ -267,9 +267,7 @@ def position_aware(
         raise NoUsableVotes("No comparison with a known order has a gold label to calibrate on.")
     free = fit(counts, options, tested=False)
     votes = pooled(counts)
-    drawn = splits(
-        votes, rng=rng, n_splits=n_splits, share=share, minimum=minimum, given={"ab": counts.ab.sum(axis=1)}
-    )
+    drawn = splits(votes, rng=rng, n_splits=n_splits, share=share, minimum=minimum, given={"ab": counts.ab.sum(axis=1)})
     scores = _scores(drawn, level, options)
     half = _half_width(drawn, free, rng, draws, level) if free.unbalanced else 0.0
     delta = Estimate(free.delta, free.delta - half, free.delta + half, n=free.n_items, level=level)
@@ -283,9 +281,7 @@ def one_order(counts: OrderCounts, *, rng: np.random.Generator) -> OrderCounts:
     """
     ab, ba = counts.ab.sum(axis=1), counts.ba.sum(axis=1)
     keep_ab = (rng.random(len(counts)) < 0.5) & (ab > 0) | (ba == 0)
-    return replace(
-        counts, ab=np.where(keep_ab[:, None], counts.ab, 0), ba=np.where(keep_ab[:, None], 0, counts.ba)
-    )
+    return replace(counts, ab=np.where(keep_ab[:, None], counts.ab, 0), ba=np.where(keep_ab[:, None], 0, counts.ba))
 
 
 def _everything(ab: IntArray, votes: VoteCounts) -> tuple[CalibrationSets, FloatArray]:
@@ -315,9 +311,7 @@ def _scores(drawn: Splits, level: float, options: BTDOptions) -> HeldOutScores:
     )
 
 
-def _half_width(
-    drawn: Splits, free: PositionAwareFit, rng: np.random.Generator, draws: int, level: float
-) -> float:
+def _half_width(drawn: Splits, free: PositionAwareFit, rng: np.random.Generator, draws: int, level: float) -> float:
     """z·SD of δ over refits on items drawn with replacement; 95 % held in .96 of unbiased judges."""
     cells = drawn.cells
     group, times = resample_items(drawn.item, rng=rng, iterations=draws)

@@ -144,10 +144,7 @@ def _z(weights: FloatArray, away: FloatArray, variance: FloatArray) -> FloatArra
 
 
 def transfer_loss(
-    cells: Sequence[VoteCells],
-    weights: Sequence[FloatArray],
-    theta: FloatArray,
-    options: btd.BTDOptions = btd.DEFAULTS,
+    cells: Sequence[VoteCells], weights: Sequence[FloatArray], theta: FloatArray, options: btd.BTDOptions = btd.DEFAULTS
 ) -> FloatArray | None:
     """Mean over tasks of the MAE of a task decided by the mean θ of the others, minus that of its own fit.
 
@@ -161,9 +158,7 @@ def transfer_loss(
     loss = np.full(theta.shape[:2], np.nan)
     for k in range(n):
         s, t = btd.features(cells[k], options)
-        theirs, own = (
-            np.abs(btd.decide(probabilities(of[:, k], s, t)) - cells[k].gold) for of in (others, theta)
-        )
+        theirs, own = (np.abs(btd.decide(probabilities(of[:, k], s, t)) - cells[k].gold) for of in (others, theta))
         size = weights[k].sum(axis=1)
         total = (weights[k] * (theirs - own)).sum(axis=1)
         np.divide(total, size, out=loss[:, k], where=size > 0)

@@ -90,9 +90,7 @@ def thresholds(cells: VoteCells, calibration: FloatArray) -> FloatArray:
     mean = (cells.plus - cells.minus) / cells.n
     size = np.abs(mean)
     cuts = np.unique(np.append(size, 0.0))
-    loss = np.where(
-        size[:, None] > cuts, np.abs(np.sign(mean) - cells.gold)[:, None], np.abs(cells.gold)[:, None]
-    )
+    loss = np.where(size[:, None] > cuts, np.abs(np.sign(mean) - cells.gold)[:, None], np.abs(cells.gold)[:, None])
     largest = np.where(calibration > 0, size, 0.0).max(axis=1)
     inside = cuts < largest[:, None]
     error = np.where(inside, calibration @ loss, np.inf)
@@ -281,11 +279,7 @@ WEIGHINGS = {"soft_sc_min": "min", "soft_sc_mean": "mean", "soft_sc_product": "p
 
 
 def given_labels(
-    counts: VoteCounts,
-    votes: WeighedVotes,
-    *,
-    judge: str | None = None,
-    judges: Mapping[str, VoteCounts] | None = None,
+    counts: VoteCounts, votes: WeighedVotes, *, judge: str | None = None, judges: Mapping[str, VoteCounts] | None = None
 ) -> tuple[dict[str, IntArray], dict[str, str]]:
     """Labels by rules that need more than counts, one per row of `counts`, and why others have none.
 
@@ -303,9 +297,7 @@ def given_labels(
     without = _lacking(n - stated, n, "none of its votes has one", "votes have none")
     by_label = {name: getattr(votes, name) for name in ("stated", "lowest", "total", "product")}
     for key, weigh in WEIGHINGS.items():
-        found[key] = (
-            f"needs the confidence of each vote; {without}" if without else confidence_labels(by_label, weigh)
-        )
+        found[key] = f"needs the confidence of each vote; {without}" if without else confidence_labels(by_label, weigh)
     if votes.first is not None:
         found["greedy_pair"] = _by_orders(votes.first)
     if judge is not None and judges is not None:
@@ -346,7 +338,4 @@ def _by_derived(name: str, judges: Mapping[str, VoteCounts], counts: VoteCounts)
 
 def label_shares(item: IntArray, labels: Mapping[str, IntArray]) -> dict[str, tuple[Estimate, ...]]:
     """Share of -1, 0, +1 among the labels of each source, with Wilson intervals clustered by item (ours)."""
-    return {
-        source: tuple(clustered_share(item, label == y) for y in VOTE_LABELS)
-        for source, label in labels.items()
-    }
+    return {source: tuple(clustered_share(item, label == y) for y in VOTE_LABELS) for source, label in labels.items()}

@@ -108,9 +108,7 @@ class ShrunkenFits:
         columns = dict(zip(btd.PARAMETERS, btd.natural(self.theta).T, strict=True))
         columns["own_fit"] = self.weight[:, self.strengths == 0].sum(axis=1)
         columns["prior_alone"] = self.weight[:, np.isinf(self.strengths)].sum(axis=1)
-        columns["prior_used"] = (
-            np.ones(len(self.theta), dtype=bool) if self.checks is None else self.checks.used
-        )
+        columns["prior_used"] = np.ones(len(self.theta), dtype=bool) if self.checks is None else self.checks.used
         return data_frame(columns)
 
 
@@ -195,8 +193,7 @@ def shrunken(
     fewest = weights.sum(axis=1).min(initial=np.inf)
     if fewest < btd.MINIMUM_LABELS:
         raise TooFewLabels(
-            f"Shrunken BTD needs at least {btd.MINIMUM_LABELS} labelled comparisons to fit; "
-            f"there are {fewest:g}."
+            f"Shrunken BTD needs at least {btd.MINIMUM_LABELS} labelled comparisons to fit; there are {fewest:g}."
         )
     if prior.strength is not None:
         return ShrunkenFits(
@@ -387,9 +384,7 @@ def candidate_priors(
     )
     for kind, votes, taken in kinds:
         reason = _missing(kind, votes, category, by_category)
-        found[kind] = (
-            CandidatePrior(kind=kind, reason=reason) if reason else _of_tasks(kind, votes, taken, options)
-        )
+        found[kind] = CandidatePrior(kind=kind, reason=reason) if reason else _of_tasks(kind, votes, taken, options)
     found["judges"] = _of_judges(judge, task, options)
     found["weak"] = CandidatePrior(kind="weak", prior=WEAK, whole=WEAK)
     return {kind: found[kind] for kind in NAMES}
@@ -437,9 +432,7 @@ def _missing(
     return "the judge has votes in no other category"
 
 
-def _of_tasks(
-    kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, options: btd.BTDOptions
-) -> CandidatePrior:
+def _of_tasks(kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, options: btd.BTDOptions) -> CandidatePrior:
     """Prior of the fits of other tasks, each without the items in `taken`."""
     fits: dict[str, btd.BTDFit] = {}
     cells: list[VoteCells] = []
@@ -448,9 +441,7 @@ def _of_tasks(
         known = counts.labelled()
         apart = known.rows(~np.isin(known.item, taken))
         if len(apart) < btd.MINIMUM_LABELS:
-            shared = (
-                f", {len(known) - len(apart):,} more on items of the task" if len(apart) < len(known) else ""
-            )
+            shared = f", {len(known) - len(apart):,} more on items of the task" if len(apart) < len(known) else ""
             left_out[name] = f"has {len(apart)} labelled comparisons{shared}; {btd.MINIMUM_LABELS} are needed"
             continue
         try:
@@ -476,9 +467,7 @@ def _of_judges(judge: str, task: Mapping[str, VoteCounts], options: btd.BTDOptio
             continue
         both = votes.rows(np.isin(votes.comparison, known.comparison))
         if len(both) < btd.MINIMUM_LABELS:
-            left_out[name] = (
-                f"judged {len(both)} of the labelled comparisons; {btd.MINIMUM_LABELS} are needed"
-            )
+            left_out[name] = f"judged {len(both)} of the labelled comparisons; {btd.MINIMUM_LABELS} are needed"
         else:
             others[name] = both
     if not others:

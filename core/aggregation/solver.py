@@ -115,10 +115,7 @@ class _Point:
         self.d, self.w = self.p - self.m, self.weight[0] + self.weight[1] + self.weight[2]
         self.m_u, self.p_u = -self.m * (1 + self.d), self.p * (1 - self.d)
         if self.loss == "drps":
-            self.by_m, self.by_p = (
-                2 * (self.w * self.m - self.weight[0]),
-                2 * (self.w * self.p - self.weight[2]),
-            )
+            self.by_m, self.by_p = (2 * (self.w * self.m - self.weight[0]), 2 * (self.w * self.p - self.weight[2]))
         else:
             self.by_m, self.by_p = self.w - 2 * self.weight[0], self.w - 2 * self.weight[2]
         self.am, self.cp = self.by_m * self.m, self.by_p * self.p
@@ -164,9 +161,7 @@ class _Point:
         if self.loss == "log":
             return w * spread, -w * d * z, w * z * (1 - z)
         am, cp, bend = self.am, self.cp, 2 * w if self.loss == "drps" else 0.0 * w
-        by_uu = (
-            bend * (self.m_u**2 + self.p_u**2) + am * ((1 + d) ** 2 - spread) + cp * ((1 - d) ** 2 - spread)
-        )
+        by_uu = bend * (self.m_u**2 + self.p_u**2) + am * ((1 + d) ** 2 - spread) + cp * ((1 - d) ** 2 - spread)
         by_cross = z * (am * (1 + 2 * d) - cp * (1 - 2 * d) - bend * (self.m_u * m + self.p_u * p))
         by_eta = z * (bend * z * (m * m + p * p) + (am + cp) * (2 * z - 1))
         return by_uu, by_cross, by_eta
@@ -318,8 +313,7 @@ def minimise(
     theta, value, converged = best_ends(derivatives, start.reshape(-1, p), problem, low, high)
     if not converged.all():
         raise NotConverged(
-            f"{np.count_nonzero(~converged)} of {problems} fits did not converge; "
-            "use more labelled comparisons."
+            f"{np.count_nonzero(~converged)} of {problems} fits did not converge; use more labelled comparisons."
         )
     return theta, value
 
@@ -349,12 +343,7 @@ def best_ends(
 
 
 def _descend(
-    derivatives: Derivatives,
-    start: FloatArray,
-    problem: IntArray,
-    low: FloatArray,
-    high: FloatArray,
-    near: float,
+    derivatives: Derivatives, start: FloatArray, problem: IntArray, low: FloatArray, high: FloatArray, near: float
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """End of the descent from each start, its value, and whether it is a minimum.
 
@@ -382,9 +371,7 @@ def _descend(
         # The end is the point whose gradient was tested, not the one after it.
         theta[active[done]], value[active[done]] = here[done], f[done]
         converged[active[done]] = projected[done] <= ACCEPTED_GRADIENT
-        damping = np.where(
-            better, np.where(damping < 1e-7, 0.0, damping / 10), np.maximum(damping * 10, 1e-4)
-        )
+        damping = np.where(better, np.where(damping < 1e-7, 0.0, damping / 10), np.maximum(damping * 10, 1e-4))
         here, f = np.where(better[:, None], there, here), np.where(better, f_there, f)
         g, h = np.where(better[:, None], g_there, g), np.where(better[:, None, None], h_there, h)
         if done.any():

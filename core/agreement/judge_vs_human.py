@@ -136,9 +136,7 @@ def _spread(counts: VoteCounts, size: int) -> IntArray:
     return table
 
 
-def _paired(
-    human: VoteCounts, judge: VoteCounts, labels: IntArray, reason: str | None, level: float
-) -> dict[str, Any]:
+def _paired(human: VoteCounts, judge: VoteCounts, labels: IntArray, reason: str | None, level: float) -> dict[str, Any]:
     """Fields of `JudgeVsHuman` beyond its names, with `labels` in place of the judge's majority labels."""
     in_human, in_judge = common_places(human.comparison, judge.comparison)
     n = len(in_human)

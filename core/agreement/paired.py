@@ -88,9 +88,7 @@ def compare_judges(one: JudgeVotes, two: JudgeVotes, *, level: float = 0.95) -> 
     in_one, _ = common_places(one.counts.comparison, two.counts.comparison)
     codes = one.counts.comparison[in_one]
     sides = [_common(votes, codes) for votes in (one, two)]
-    measures = [
-        _measure(name, [read(side) for side in sides], ends, level) for name, (read, ends) in MEASURES.items()
-    ]
+    measures = [_measure(name, [read(side) for side in sides], ends, level) for name, (read, ends) in MEASURES.items()]
     return PairedJudges(
         measures=tuple(measures),
         parted=disagreements(one.counts, two.counts),
@@ -133,14 +131,10 @@ def share_codes(votes: JudgeVotes, names: pa.Table, of: JudgeVotes, of_names: pa
     counts = votes.counts.rows(np.flatnonzero(to[votes.counts.comparison] >= 0))
     counts = replace(counts, comparison=to[counts.comparison])
     own = gold[counts.comparison]
-    counts = replace(
-        counts, item=item[counts.comparison], gold=np.where(own == NO_GOLD, counts.gold, own)
-    ).rows(np.argsort(counts.comparison, kind="stable"))
-    return JudgeVotes(
-        counts=counts,
-        stated=_moved(votes.stated, to),
-        placed=votes.placed and _moved(votes.placed, to),
+    counts = replace(counts, item=item[counts.comparison], gold=np.where(own == NO_GOLD, counts.gold, own)).rows(
+        np.argsort(counts.comparison, kind="stable")
     )
+    return JudgeVotes(counts=counts, stated=_moved(votes.stated, to), placed=votes.placed and _moved(votes.placed, to))
 
 
 C = TypeVar("C", VoteCounts, ConfidenceCounts, PositionCounts)
@@ -157,11 +151,7 @@ def _common(votes: JudgeVotes, codes: IntArray) -> JudgeVotes:
     def kept(record: C) -> C:
         return replace(record, **kept_rows(record, np.isin(record.comparison, codes)))
 
-    return JudgeVotes(
-        counts=kept(votes.counts),
-        stated=kept(votes.stated),
-        placed=votes.placed and kept(votes.placed),
-    )
+    return JudgeVotes(counts=kept(votes.counts), stated=kept(votes.stated), placed=votes.placed and kept(votes.placed))
 
 
 Values = tuple[IntArray, FloatArray, FloatArray]
@@ -215,18 +205,14 @@ NEEDS = {
 def _measure(name: str, sides: Sequence[Values], ends: tuple[float, ...], level: float) -> PairedMeasure:
     """Mean of each judge by item, on the items that both have, and their paired difference."""
     size = 1 + max((int(item.max(initial=-1)) for item, _, _ in sides), default=-1)
-    total, n = (
-        np.stack([np.bincount(side[0], side[part], minlength=size) for side in sides]) for part in (1, 2)
-    )
+    total, n = (np.stack([np.bincount(side[0], side[part], minlength=size) for side in sides]) for part in (1, 2))
     both = np.flatnonzero((n > 0).all(axis=0))
     if not len(both):
         return PairedMeasure(measure=name, one=None, two=None, difference=None, reason=NEEDS[name])
     one, two = total[:, both] / n[:, both]
     within = (-2.0, 2.0) if name == "overconfidence" else (-1.0, 1.0)
     difference = mean_interval(both, one - two, ends=ends, within=within, level=level)
-    return PairedMeasure(
-        measure=name, one=float(one.mean()), two=float(two.mean()), difference=difference, reason=None
-    )
+    return PairedMeasure(measure=name, one=float(one.mean()), two=float(two.mean()), difference=difference, reason=None)
 
 
 def verdict_table(names: pa.Table, counts: Mapping[str, VoteCounts], codes: IntArray) -> DataFrame:

@@ -106,9 +106,7 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
     )
 
 
-def _icc_values(
-    x: FloatArray, item: IntArray, level: float
-) -> tuple[dict[str, float | Estimate], str | None]:
+def _icc_values(x: FloatArray, item: IntArray, level: float) -> tuple[dict[str, float | Estimate], str | None]:
     """Mean squares and coefficients by the names of `Repeatability`, and what is missing among them."""
     n, k = x.shape
     row_effect = x.mean(axis=1) - x.mean()
@@ -229,11 +227,7 @@ def split_comparisons(vote_counts: Mapping[str, VoteCounts]) -> IntArray:
 
 
 def inter_rater_reliability(
-    vote_counts: Mapping[str, VoteCounts],
-    *,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    iterations: int = 1000,
+    vote_counts: Mapping[str, VoteCounts], *, rng: np.random.Generator, level: float = 0.95, iterations: int = 1000
 ) -> InterRaterReliability:
     """Krippendorff α (nominal, ordinal) and Fleiss κ of all raters given.
 
@@ -273,9 +267,7 @@ def inter_rater_reliability(
     m = table.sum(axis=1)
     # Nothing to draw from: one empty group keeps the shapes.
     group, weights = (
-        resample_items(item, rng=rng, iterations=iterations)
-        if len(item)
-        else (item, np.zeros((iterations, 1)))
+        resample_items(item, rng=rng, iterations=iterations) if len(item) else (item, np.zeros((iterations, 1)))
     )
     groups = weights.shape[1]
     pairs = (table[:, :, None] * table[:, None, :]).astype(np.float64)

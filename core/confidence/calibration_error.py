@@ -217,12 +217,7 @@ def calibration(
 
 
 def calibration_intervals(
-    outcomes: OutcomeCounts,
-    *,
-    rng: np.random.Generator,
-    bins: int = 10,
-    level: float = 0.95,
-    iterations: int = 1000,
+    outcomes: OutcomeCounts, *, rng: np.random.Generator, bins: int = 10, level: float = 0.95, iterations: int = 1000
 ) -> CalibrationIntervals:
     """Intervals of ECE, ACE, Brier and NLL over items (ours).
 
@@ -254,26 +249,14 @@ def calibration_intervals(
 
     def mean(loss: FloatArray, ends: FloatArray) -> Estimate:
         value, added = loss / np.maximum(known.n, 1), (float(ends[0]), float(ends[1]))
-        return intervals.mean_interval(
-            known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level
-        )
+        return intervals.mean_interval(known.item, value, ends=added, within=(0.0, np.inf), n=known.n, level=level)
 
     brier, nll = map(mean, _row_losses(known), _row_losses(either))
-    return CalibrationIntervals(
-        ece=ece,
-        ace=ace,
-        brier=brier,
-        nll=nll,
-    )
+    return CalibrationIntervals(ece=ece, ace=ace, brier=brier, nll=nll)
 
 
 def ece_interval(
-    outcomes: OutcomeCounts,
-    *,
-    rng: np.random.Generator,
-    bins: int = 10,
-    level: float = 0.95,
-    iterations: int = 1000,
+    outcomes: OutcomeCounts, *, rng: np.random.Generator, bins: int = 10, level: float = 0.95, iterations: int = 1000
 ) -> Estimate:
     """That of ECE in `calibration_intervals`, from the same draws, without the time of the others."""
     known = binning.usable(outcomes)
@@ -429,9 +412,7 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     items = len(weight)
     half = math.nan
     if items > 1:
-        squares = items / (items - 1) * float(
-            ((difference - gap * weight) ** 2).sum()
-        ) + intervals.kish_effect(weight)
+        squares = items / (items - 1) * float(((difference - gap * weight) ** 2).sum()) + intervals.kish_effect(weight)
         half = intervals.t_quantile(items - 1, level) * math.sqrt(squares) / n
     return ConfidenceGap(
         mean_confidence=mean_confidence,

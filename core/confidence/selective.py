@@ -487,9 +487,7 @@ def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
     return Estimate(theta, min(low, theta), max(high, theta), n=items, level=level)
 
 
-def _placements(
-    confidence: FloatArray, right: FloatArray, wrong: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _placements(confidence: FloatArray, right: FloatArray, wrong: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Of each row, the share of wrong verdicts that are less sure and of right ones that are surer."""
     value = rank_values(confidence)
     wrong_at, right_at = np.bincount(value, wrong), np.bincount(value, right)

@@ -76,9 +76,7 @@ def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "form
     return np.asarray(SCALES[scale] * np.nan_to_num(gain, nan=0.0) * percent)
 
 
-def th_score(
-    outcomes: OutcomeCounts, epsilon: float, *, scale: Scale = "formula", level: float = 0.95
-) -> ThScore:
+def th_score(outcomes: OutcomeCounts, epsilon: float, *, scale: Scale = "formula", level: float = 0.95) -> ThScore:
     """TH-Score: how much the near-certain verdicts (c > 1 − ε or c < ε) are worth; see `th_sweep`.
 
     >>> verdicts = OutcomeCounts(
@@ -110,9 +108,7 @@ def th_scores(
             ThScore(
                 epsilon=float(epsilon),
                 th=sweep.th[place],
-                accuracy=clustered_proportion(
-                    known.item[keep], known.n[keep], known.correct[keep], level=level
-                ),
+                accuracy=clustered_proportion(known.item[keep], known.n[keep], known.correct[keep], level=level),
                 share=float(sweep.share[place]),
                 n=int(sweep.n[place]),
                 scale=scale,
@@ -123,11 +119,7 @@ def th_scores(
 
 
 def th_sweep(
-    outcomes: OutcomeCounts,
-    epsilons: ArrayLike = SWEEP_EPSILONS,
-    *,
-    scale: Scale = "formula",
-    level: float = 0.95,
+    outcomes: OutcomeCounts, epsilons: ArrayLike = SWEEP_EPSILONS, *, scale: Scale = "formula", level: float = 0.95
 ) -> ThSweep:
     """TH-Score, accuracy and share over epsilons in one pass, with a band by item.
 
@@ -150,9 +142,7 @@ def th_sweep(
     chosen = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     check_level(level)
     if not ((chosen > 0) & (chosen < 0.5)).all():
-        raise InvalidOption(
-            f"epsilon: {chosen[~((chosen > 0) & (chosen < 0.5))][0]} is not between 0 and 0.5"
-        )
+        raise InvalidOption(f"epsilon: {chosen[~((chosen > 0) & (chosen < 0.5))][0]} is not between 0 and 0.5")
     known = usable(outcomes)
     distinct, position = np.unique(chosen, return_inverse=True)
     rows = _rows(known, _first_inside(known.confidence, distinct), len(distinct))

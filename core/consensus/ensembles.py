@@ -339,9 +339,7 @@ class EnsembleTable:
         rows = []
         for score in self.scores.values():
             row = flat(score) | {"against_best_value": getattr(score.against_best, "value", None)}
-            row |= {
-                name: getattr(score.calibration, name, None) for name in ("ece", "ace", "mce", "brier", "nll")
-            }
+            row |= {name: getattr(score.calibration, name, None) for name in ("ece", "ace", "mce", "brier", "nll")}
             row["th"] = getattr(score.th, "th", None)
             row["against"] = score.against and self.scores[score.against].name
             rows.append(row)
@@ -462,17 +460,14 @@ def paired(item: IntArray, one: BoolArray, two: BoolArray, *, level: float = 0.9
     return Difference(value=mean.value, low=low, high=high, n=len(difference), items=mean.n, level=level)
 
 
-def _without(
-    jury: Members, key: str, whole: Verdicts, rows: IntArray, level: float
-) -> tuple[Difference | None, ...]:
+def _without(jury: Members, key: str, whole: Verdicts, rows: IntArray, level: float) -> tuple[Difference | None, ...]:
     """Accuracy of a rule without each member, minus with all; None where one member alone would be left."""
     if len(jury.names) < 3:
         return (None,) * len(jury.names)
     gold, item = jury.gold[rows], jury.item[rows]
     full = whole.label[rows] == gold
     return tuple(
-        paired(item, combine(jury.without(name), key).label[rows] == gold, full, level=level)
-        for name in jury.names
+        paired(item, combine(jury.without(name), key).label[rows] == gold, full, level=level) for name in jury.names
     )
 
 

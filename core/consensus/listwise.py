@@ -69,9 +69,7 @@ class Blocks:
         known = np.logical_and.reduceat(self.best >= 0, self.start)
         known &= np.maximum.reduceat(self.best, self.start) == 1
         if not known.any():
-            raise NoUsableVotes(
-                "No item says which candidate is best (column is_best), so accuracy is unknown."
-            )
+            raise NoUsableVotes("No item says which candidate is best (column is_best), so accuracy is unknown.")
         return np.asarray(known)
 
     @property
@@ -254,9 +252,7 @@ def worth(laid: Blocks, win: BoolArray) -> FloatArray:
     return np.asarray(right / np.add.reduceat(win, laid.start, axis=0, dtype=np.float64))
 
 
-def consensus(
-    rankings: ListRankings, *, weights: Weights | None = None, tolerance: float = TOLERANCE
-) -> Consensus:
+def consensus(rankings: ListRankings, *, weights: Weights | None = None, tolerance: float = TOLERANCE) -> Consensus:
     """Pool all orders: C = w₁·s̄ + w₂·B + w₃·100v + w₄·100u, weights .50, .25, .20, .05 unless given.
 
     s̄ is the mean score; B = 100/(K(n − 1))·Σ(n − rank); v the mean over runs of 1{in top set}/|top set|; u
@@ -287,11 +283,7 @@ def consensus(
 
 
 def improvement(
-    rankings: ListRankings,
-    *,
-    weights: Weights | None = None,
-    tolerance: float = TOLERANCE,
-    level: float = 0.95,
+    rankings: ListRankings, *, weights: Weights | None = None, tolerance: float = TOLERANCE, level: float = 0.95
 ) -> Improvements:
     """Is the consensus of all orders more often right than the first order alone?
 

@@ -68,15 +68,12 @@ def lattice_of(votes: int, *, step: int = 1, minimum: int | None = None) -> Latt
     """Checkpoints from `minimum` (default `step`) to `votes`, every `step` votes; errors as `plan`."""
     least = step if minimum is None else minimum
     if step < 1 or not step <= votes <= MAX_VOTES or votes % step:
-        raise InvalidOption(
-            f"{votes} votes, {step} at a time: use up to {MAX_VOTES}, a multiple of the step."
-        )
+        raise InvalidOption(f"{votes} votes, {step} at a time: use up to {MAX_VOTES}, a multiple of the step.")
     if not step <= least <= votes or least % step:
         raise InvalidOption(f"At least {least} votes: use a multiple of {step} from {step} to {votes}.")
     levels = tuple(range(least, votes + 1, step))
     ways = [
-        np.array([(n - t - a, t, a) for a in range(n + 1) for t in range(n + 1 - a)], dtype=np.int64)
-        for n in levels
+        np.array([(n - t - a, t, a) for a in range(n + 1) for t in range(n + 1 - a)], dtype=np.int64) for n in levels
     ]
     start = np.cumsum([0, *map(len, ways)]).tolist()
     back = tuple(chances(after, here) for here, after in pairwise(ways))
@@ -529,9 +526,7 @@ def _others(lattice: Lattice, joint: FloatArray, fitted: list[FloatArray]) -> li
     return rules
 
 
-def _on_cells(
-    rule: _Rule, lattice: Lattice, reach: FloatArray, gold: IntArray
-) -> tuple[FloatArray, FloatArray]:
+def _on_cells(rule: _Rule, lattice: Lattice, reach: FloatArray, gold: IntArray) -> tuple[FloatArray, FloatArray]:
     """Expected error and votes of each cell of comparisons, (sets or 1, cells) each."""
     sets = np.broadcast_shapes(rule.stopped.shape, rule.label.shape)[0]
     error = np.empty((sets, len(gold)))

@@ -160,15 +160,12 @@ def compare(
         labels = max(minimum, round(share * len(pair[0])))
         found = _paired(pair, labels, options, rng=rng, n_splits=n_splits, level=level)
         differences += [
-            PairedDifference(candidate=candidate, baseline=baseline, rule=rule, **found[rule])
-            for rule in JUDGED_BY
+            PairedDifference(candidate=candidate, baseline=baseline, rule=rule, **found[rule]) for rule in JUDGED_BY
         ]
     return Comparison(values=values, differences=tuple(differences), baseline=baseline, rules=JUDGED_BY)
 
 
-def _value(
-    counts: VoteCounts, evaluation: Evaluation | None, reason: str | None, level: float
-) -> ComparedValue:
+def _value(counts: VoteCounts, evaluation: Evaluation | None, reason: str | None, level: float) -> ComparedValue:
     labelled = counts.labelled()
     gold = clustered_share(labelled.item, labelled.gold == 0, level=level) if len(labelled) else None
     n = counts.plus + counts.tie + counts.minus
@@ -189,9 +186,7 @@ def _common(candidate: VoteCounts, baseline: VoteCounts) -> tuple[VoteCounts, Vo
     keep: BoolArray = (candidate.gold != NO_GOLD) & np.isin(candidate.comparison, with_gold)
     candidate = candidate.rows(keep)
     baseline = baseline.rows(np.isin(baseline.comparison, candidate.comparison))
-    candidate, baseline = (
-        votes.rows(np.argsort(votes.comparison, kind="stable")) for votes in (candidate, baseline)
-    )
+    candidate, baseline = (votes.rows(np.argsort(votes.comparison, kind="stable")) for votes in (candidate, baseline))
     return candidate, baseline
 
 
@@ -248,9 +243,7 @@ class ParameterGrid:
             for place, name in enumerate(PARAMETERS):
                 row |= {f"{name}_{part}": getattr(table, part)[place] for part in ("mean", "q1", "q3")}
             key = (task, judge)
-            rows.append(
-                row | {"regime": table.regime, "calibration": self.calibration[key], "n": self.n[key]}
-            )
+            rows.append(row | {"regime": table.regime, "calibration": self.calibration[key], "n": self.n[key]})
         return data_frame(rows)
 
 

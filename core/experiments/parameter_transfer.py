@@ -223,15 +223,12 @@ def task_distances(tasks: Mapping[str, VoteCounts]) -> TaskDistances:
             raise NoUsableVotes(f"Task {name!r} has no comparison with a gold label to compare it by.")
     clouds = {
         kind: [
-            _points((counts if kind == "votes" else counts.labelled()).cells()[0], kind)
-            for counts in tasks.values()
+            _points((counts if kind == "votes" else counts.labelled()).cells()[0], kind) for counts in tasks.values()
         ]
         for kind in KINDS
     }
     found = {kind: _energy(clouds[kind]) for kind in KINDS}
-    return TaskDistances(
-        tasks=tuple(tasks), votes=found["votes"], labels=found["labels"], joint=found["joint"]
-    )
+    return TaskDistances(tasks=tuple(tasks), votes=found["votes"], labels=found["labels"], joint=found["joint"])
 
 
 def transfer_prediction(
@@ -248,9 +245,7 @@ def transfer_prediction(
     """
     k = len(found.tasks)
     if k < LEAST_TASKS:
-        raise InvalidOption(
-            f"Whether a distance predicts transfer needs {LEAST_TASKS} tasks or more; there are {k}."
-        )
+        raise InvalidOption(f"Whether a distance predicts transfer needs {LEAST_TASKS} tasks or more; there are {k}.")
     missing = [name for name in found.tasks if name not in distances.tasks]
     if missing:
         raise UnknownName(f"There is no distance of task {missing[0]!r}.")
@@ -309,9 +304,7 @@ def _energy(clouds: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
     return np.sqrt(np.where(square > 1e-12, square, 0.0))
 
 
-def _rank_correlations(
-    distance: FloatArray, change: FloatArray, apart: FloatArray, orders: IntArray
-) -> FloatArray:
+def _rank_correlations(distance: FloatArray, change: FloatArray, apart: FloatArray, orders: IntArray) -> FloatArray:
     """Spearman correlation under each order of the tasks, (orders,); NaN where all are alike."""
     from scipy.stats import rankdata
 

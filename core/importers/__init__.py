@@ -23,16 +23,7 @@ from .preview import TEMPLATE, read_back
 from .rankings import read_choices, read_rankings
 from .source import Source, open_source
 from .suggest import suggest, suggest_gold
-from .tables import (
-    MAX_NAME,
-    Record,
-    Records,
-    TextTable,
-    read_delimited,
-    read_parquet,
-    read_records,
-    table_of_records,
-)
+from .tables import MAX_NAME, Record, Records, TextTable, read_delimited, read_parquet, read_records, table_of_records
 from .votes import read_table
 
 __all__ = ("Inspection", "Question", "ReadOptions", "formats", "inspect", "read", "read_back", "template")
@@ -51,9 +42,7 @@ _NATIVE = {format.name: format for format in (*FORMATS, *labelled.FORMATS, panda
 
 def formats() -> dict[str, str]:
     """Names of the formats that `ReadOptions.format` takes, with a line on each."""
-    tabular = (
-        "CSV, TSV, JSON Lines, JSON or Parquet: one row per vote, one column per judge, or two scores per row"
-    )
+    tabular = "CSV, TSV, JSON Lines, JSON or Parquet: one row per vote, one column per judge, or two scores per row"
     others = {name: shape.line for name, shape in SHAPES.items()}
     return {CANONICAL: tabular} | others | {name: native.line for name, native in _NATIVE.items()}
 
@@ -64,10 +53,7 @@ def template() -> str:
 
 
 def read(
-    files: Sequence[tuple[str, bytes | Path]],
-    options: ReadOptions | None = None,
-    *,
-    progress: Progress | None = None,
+    files: Sequence[tuple[str, bytes | Path]], options: ReadOptions | None = None, *, progress: Progress | None = None
 ) -> list[ImportResult]:
     """Read files into one `ImportResult` each, in their order; `progress` hears how far it is.
 
@@ -109,12 +95,7 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     file = _open(name, data, options)
     table = table_of_records(file.records, name) if isinstance(file, NativeFile) else file.table
     looks = Inspection(
-        name=name,
-        format=CANONICAL,
-        layout="native",
-        columns=tuple(table.columns),
-        head=table.head(),
-        mapping={},
+        name=name, format=CANONICAL, layout="native", columns=tuple(table.columns), head=table.head(), mapping={}
     )
     if isinstance(file, NativeFile):
         note = "PandaLM outputs need the test set (testset-v1.json) beside them."

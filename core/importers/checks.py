@@ -119,9 +119,7 @@ class TypedRows:
         self.numbers["run"] = np.ma.array(run, mask=self.gold_only)
 
 
-def finish(
-    rows: TypedRows, source: Source, format: str, *, constants: Mapping[str, str], dataset: str
-) -> ImportResult:
+def finish(rows: TypedRows, source: Source, format: str, *, constants: Mapping[str, str], dataset: str) -> ImportResult:
     """Fill defaults, reject conflicts, drop duplicates, and build the table.
 
     A vote's key is (dataset, item, models, judge, run, position). Votes with the same key and the same vote,
@@ -407,9 +405,7 @@ class Rankings:
         for i in np.flatnonzero(self.refused & ~self.blamed):
             if self.rows.row[i] not in known:
                 known.add(self.rows.row[i])
-                reason = (
-                    "another row of the ranking was rejected, and a ranking loads whole; correct that row"
-                )
+                reason = "another row of the ranking was rejected, and a ranking loads whole; correct that row"
                 candidate = self.rows.value("candidate", i)
                 self.rows.reject(i, "(whole ranking)", candidate, f"item {self.rows.item(i)}: {reason}")
         self.rows.take(~self.refused)

@@ -38,9 +38,7 @@ def parse_int(text: str) -> int:
     if not whole:
         raise BadCell("not a whole number; write digits only, or leave the cell empty")
     if len(whole[1]) > 20 or not -(2**63) <= int(whole[1]) < 2**63:
-        raise BadCell(
-            "does not fit 64 bits; use a number between -9223372036854775808 and 9223372036854775807"
-        )
+        raise BadCell("does not fit 64 bits; use a number between -9223372036854775808 and 9223372036854775807")
     return int(whole[1])
 
 
@@ -101,12 +99,7 @@ def order_word(text: str, names: Mapping[str, str] | None = None) -> str:
     return (names or {}).get(normalise(text)) or _ORDERS.get(word, word if word in POSITIONS else text)
 
 
-CHOICES = {
-    "position": POSITIONS,
-    "status": STATUSES,
-    "rater_type": RATER_TYPES,
-    "confidence_kind": CONFIDENCE_KINDS,
-}
+CHOICES = {"position": POSITIONS, "status": STATUSES, "rater_type": RATER_TYPES, "confidence_kind": CONFIDENCE_KINDS}
 """Columns whose cells are one of a few words."""
 
 ConfidenceScale = Literal["1", "100", "%"]
@@ -237,9 +230,7 @@ def cell_codes(cells: Cells) -> Codes:
 
 def is_text(cells: Cells, text: str) -> Mask:
     """Rows whose cell is this text."""
-    return np.array([*(known == text for known in cells.dictionary.to_pylist()), False], bool)[
-        cell_codes(cells)
-    ]
+    return np.array([*(known == text for known in cells.dictionary.to_pylist()), False], bool)[cell_codes(cells)]
 
 
 def map_cells(cells: Cells, function: Callable[[str], str | None]) -> Cells:

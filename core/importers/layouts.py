@@ -54,8 +54,7 @@ DIRECT = Shape(
 )
 LISTS = Shape(
     format="rankings",
-    line="a table of listwise rankings, one row a candidate: item_id, judge, run, candidate, slot, rank or "
-    "score",
+    line="a table of listwise rankings, one row a candidate: item_id, judge, run, candidate, slot, rank or score",
     form=RANKINGS,
     columns=RANKINGS.names,
     required=("item_id", "judge", "candidate", "slot"),
@@ -75,8 +74,7 @@ LISTS = Shape(
 )
 PICKS = Shape(
     format="choices",
-    line="a table of listwise choices, one row a choice: item_id, judge, permutation, pick_slot or "
-    "pick_candidate",
+    line="a table of listwise choices, one row a choice: item_id, judge, permutation, pick_slot or pick_candidate",
     form=RANKINGS,
     columns=(
         *("dataset", "item_id", "category", "judge", "run", *CHOICE_COLUMNS),
@@ -85,11 +83,7 @@ PICKS = Shape(
     required=("item_id", "judge", "permutation"),
     any_of=("pick_slot", "pick_candidate"),
     telling=("permutation",),
-    synonyms=_SHARED
-    | {
-        "dataset": ("benchmark",),
-        "run": ("repetition", "perm_id", "permutation_id", "ordering"),
-    },
+    synonyms=_SHARED | {"dataset": ("benchmark",), "run": ("repetition", "perm_id", "permutation_id", "ordering")},
 )
 SHAPES = {shape.format: shape for shape in (DIRECT, LISTS, PICKS)}
 
@@ -163,10 +157,7 @@ def parse_texts(table: TextTable, source: Source, shape: Shape, options: ReadOpt
 
 
 parse_score = within(
-    parse_float,
-    -1e6,
-    1e6,
-    "beyond a million, which is no scale of scores; correct it, or leave the cell empty",
+    parse_float, -1e6, 1e6, "beyond a million, which is no scale of scores; correct it, or leave the cell empty"
 )
 """Score of any scale, of at most a million either way."""
 

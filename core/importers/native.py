@@ -114,9 +114,7 @@ def verdict(label: object, column: str, vocabulary: Vocabulary = VERDICTS) -> in
     """
     if label is None or label == "":
         return None
-    vote = (
-        vocabulary.vote(str(label)) if isinstance(label, str | int) and not isinstance(label, bool) else None
-    )
+    vote = vocabulary.vote(str(label)) if isinstance(label, str | int) and not isinstance(label, bool) else None
     if vote is None:
         reason = f"not a label of {vocabulary.name} ({vocabulary.meaning}); correct it"
         raise BadField(column, label, reason)
@@ -170,9 +168,7 @@ def read_native(file: NativeFile) -> ImportResult:
         row=np.array(rows, np.int64),
         text={c.name: encode_cells(text(v.get(c.name)) for v in found) for c in present if c.kind == "text"},
         numbers={
-            c.name: masked_numbers((v.get(c.name) for v in found), kinds[c.kind])
-            for c in present
-            if c.kind != "text"
+            c.name: masked_numbers((v.get(c.name) for v in found), kinds[c.kind]) for c in present if c.kind != "text"
         },
         extra={name: encode_cells(text(vote.get("extra", {}).get(name)) for vote in found) for name in extra},
         rejects=records.rejects,

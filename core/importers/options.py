@@ -65,11 +65,7 @@ class ReadOptions:
                     value=canonical,
                     known=KNOWN,
                 )
-        one_of = {
-            "label_refers": ("model", "slot"),
-            "confidence_scale": (1, 100),
-            "rater_type": RATER_TYPES,
-        }
+        one_of = {"label_refers": ("model", "slot"), "confidence_scale": (1, 100), "rater_type": RATER_TYPES}
         for name, allowed in one_of.items():
             if getattr(self, name) not in (None, *allowed):
                 self._refuse(name, " or ".join(map(str, allowed)))

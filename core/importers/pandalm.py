@@ -109,9 +109,7 @@ def _comparison(record: Record) -> dict[str, object]:
     models = required(record, "cmp_key").split("_")
     if len(models) != 2:
         raise BadField("cmp_key", record["cmp_key"], "two model names with one _ between them are needed")
-    labels = Counter(
-        verdict(value, name, LABELS) for name, value in record.items() if _ANNOTATOR.fullmatch(name)
-    )
+    labels = Counter(verdict(value, name, LABELS) for name, value in record.items() if _ANNOTATOR.fullmatch(name))
     del labels[None]
     ranked = labels.most_common(2)
     unique = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] > ranked[1][1])

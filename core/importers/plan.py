@@ -21,15 +21,7 @@ from ..labels import (
     vocabulary,
 )
 from ..schema import COLUMN_NAMES
-from .columns import (
-    Cells,
-    ConfidenceScale,
-    confidence_scale,
-    constant_cells,
-    encode_cells,
-    label_counts,
-    order_word,
-)
+from .columns import Cells, ConfidenceScale, confidence_scale, constant_cells, encode_cells, label_counts, order_word
 from .options import MEANINGS, SCORE_COLUMNS, Question, ReadOptions
 from .source import stem_of
 from .suggest import sided
@@ -180,23 +172,18 @@ def merge_one_hot(table: TextTable, name: str, options: ReadOptions) -> TextTabl
                 merged=" and ".join(merged),
             )
     marks = [
-        [_ONE.get((text or "").strip().casefold()) for text in table.columns[column].to_pylist()]
-        for column in merged
+        [_ONE.get((text or "").strip().casefold()) for text in table.columns[column].to_pylist()] for column in merged
     ]
     words = [plain(column).removeprefix("winner_") for column in merged]
     labels = [
         words[row.index(1)]
         if row.count(1) == 1 and None not in row
-        else ", ".join(
-            f"{column} {'?' if mark is None else mark}" for column, mark in zip(merged, row, strict=True)
-        )
+        else ", ".join(f"{column} {'?' if mark is None else mark}" for column, mark in zip(merged, row, strict=True))
         for row in zip(*marks, strict=True)
     ]
     columns = {column: cells for column, cells in table.columns.items() if column not in merged}
     note = f"Columns {', '.join(merged)} read as one column of winners."
-    return replace(
-        table, columns=columns | {"winner": encode_cells(labels)}, notes=(*table.notes, note), one_hot=True
-    )
+    return replace(table, columns=columns | {"winner": encode_cells(labels)}, notes=(*table.notes, note), one_hot=True)
 
 
 _ONE = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0, "": 0}
@@ -213,8 +200,7 @@ def find_layout(
     for judge in options.judges:
         if judge not in table.columns:
             raise UnknownName(
-                f"{name}: there is no column {shown(judge)} for a judge. "
-                f"Columns: {', '.join(names(table.columns))}."
+                f"{name}: there is no column {shown(judge)} for a judge. Columns: {', '.join(names(table.columns))}."
             )
     layout = options.layout
     judges: tuple[str, ...] = ()
@@ -260,11 +246,7 @@ def _label_columns(table: TextTable, mapping: Mapping[str, str], options: ReadOp
 
 
 SIDES = ("model_a", "model_b", "response_a", "response_b")
-_REQUIRED = {
-    "long": ("item_id", "judge", "vote"),
-    "wide": ("item_id",),
-    "scores": ("item_id", "judge", *SCORE_COLUMNS),
-}
+_REQUIRED = {"long": ("item_id", "judge", "vote"), "wide": ("item_id",), "scores": ("item_id", "judge", *SCORE_COLUMNS)}
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -298,11 +280,7 @@ class Plan:
 
 
 def mapped(
-    table: TextTable,
-    layout: str,
-    mapping: Mapping[str, str],
-    constants: dict[str, str],
-    required: Iterable[str],
+    table: TextTable, layout: str, mapping: Mapping[str, str], constants: dict[str, str], required: Iterable[str]
 ) -> Plan:
     """The plan for columns that are found: what is missing, and which were read under another name."""
     renamed = [f"{theirs} as {canonical}" for canonical, theirs in mapping.items() if canonical != theirs]
@@ -449,9 +427,7 @@ def _gold_vocabulary(
             return same
     # Scores and names leave gold as the only column of numbers: 0 and 1 then stay a question.
     canonical = exported or (same is not None and same.name == CANONICAL)
-    return _choose(
-        how, _Labels(gold, how.mapping["gold"], "gold_labels", models, canonical=canonical), chosen
-    )
+    return _choose(how, _Labels(gold, how.mapping["gold"], "gold_labels", models, canonical=canonical), chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,9 +445,7 @@ def _choose(how: Plan, labels: _Labels, chosen: str | None) -> Vocabulary | None
     if chosen is not None:
         named = vocabulary(chosen)
         if named.name == NAMES and not labels.models:
-            needed = (
-                "line 1: labels that are model names need the columns model_a and model_b. Name them with "
-            )
+            needed = "line 1: labels that are model names need the columns model_a and model_b. Name them with "
             how.problems.append(UnreadableFile(needed + "{option}.", option="map"))
             how.missing = tuple(c for c in ("model_a", "model_b") if c not in how.mapping)
         return named
@@ -530,10 +504,7 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
         Question(
             option="label_refers",
             text=f"What do the labels in column {column} name?",
-            choices=(
-                ("model", "the models, whichever was shown first"),
-                ("slot", "the first and second shown"),
-            ),
+            choices=(("model", "the models, whichever was shown first"), ("slot", "the first and second shown")),
         )
     )
 

@@ -53,9 +53,7 @@ def _sentence(row: Mapping[str, Any]) -> str:
 
 def _score_sentence(row: Mapping[str, Any]) -> str:
     said = f"gave no score ({row['status']}) to" if row["score"] is None else f"gave {row['score']:g} to"
-    return f"item {_name(row['item_id'])}, run {row['run']}: judge {_name(row['judge'])} {said} " + _name(
-        row["model"]
-    )
+    return f"item {_name(row['item_id'])}, run {row['run']}: judge {_name(row['judge'])} {said} " + _name(row["model"])
 
 
 def _rankings(reading: ImportResult, n: int) -> list[str]:

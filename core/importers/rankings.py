@@ -95,9 +95,7 @@ def read_rankings(table: TextTable, source: Source, shape: Shape, options: ReadO
     if "slot" in cells:
         parser.reject_missing("slot")
     readers = {"slot": parse_slot, "rank": parse_rank} | dict.fromkeys(FLAGS, parse_flag)
-    numbers |= parser.numbers(
-        readers | {"score": parse_points, "temperature": parse_float, "cost": parse_float}
-    )
+    numbers |= parser.numbers(readers | {"score": parse_points, "temperature": parse_float, "cost": parse_float})
     slot = numbers["slot"]
     lettered = any(text.isalpha() for text in cells["slot"].dictionary.to_pylist())
     if has_number(slot).any() and not lettered and slot.min() == 1:
@@ -111,13 +109,7 @@ def read_rankings(table: TextTable, source: Source, shape: Shape, options: ReadO
 
 
 def finish_lists(
-    rows: TypedRows,
-    source: Source,
-    shape: Shape,
-    options: ReadOptions,
-    *,
-    bad: Mask,
-    beside: NDArray[np.int64],
+    rows: TypedRows, source: Source, shape: Shape, options: ReadOptions, *, bad: Mask, beside: NDArray[np.int64]
 ) -> ImportResult:
     """Compare the rows of each list, and build the table.
 

@@ -59,12 +59,9 @@ class RowParser:
             for name, theirs in self.named.items()
         } | {name: constant_cells(text, len(table.row)) for name, text in how.constants.items()}
         self.cells = {
-            name: column if name in LONG_TEXTS else map_cells(column, str.strip)
-            for name, column in cells.items()
+            name: column if name in LONG_TEXTS else map_cells(column, str.strip) for name, column in cells.items()
         }
-        left = {
-            bare(name): column for name, column in table.columns.items() if name not in self.named.values()
-        }
+        left = {bare(name): column for name, column in table.columns.items() if name not in self.named.values()}
         self.extra = {
             f"{name} (in the file)" if name in {*form.names, *COLUMN_NAMES} else name: map_cells(
                 column, lambda text: bare(text) if text.strip() else None
@@ -122,9 +119,7 @@ class RowParser:
 
     def number(self, name: str, function: Callable[[str], float]) -> Numbers:
         """Column of numbers; rows with a cell that is none are rejected."""
-        numbers, reasons = parse_cells(
-            self.cells[name], function, np.float64 if name in _FLOATS else np.int64
-        )
+        numbers, reasons = parse_cells(self.cells[name], function, np.float64 if name in _FLOATS else np.int64)
         if reasons:
             self.reject_texts(name, reasons)
         return numbers

@@ -92,13 +92,9 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
     """
     raw = _read(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
     if len(raw) > max_bytes:
-        raise UnreadableFile(
-            f"{name}: {len(raw):,} bytes, more than {max_bytes:,}. Split it into smaller files."
-        )
+        raise UnreadableFile(f"{name}: {len(raw):,} bytes, more than {max_bytes:,}. Split it into smaller files.")
     if not raw:
-        raise UnreadableFile(
-            f"{name}: the file is empty (0 bytes). Save it again with a header and at least one row."
-        )
+        raise UnreadableFile(f"{name}: the file is empty (0 bytes). Save it again with a header and at least one row.")
     unpacked = _unpack(name, raw, max_bytes) if raw[:2] == b"\x1f\x8b" else raw
     for magic, kind, remedy in _FOREIGN:
         if unpacked.startswith(magic):
@@ -127,9 +123,7 @@ def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
 def refuse_size(name: str, rows: int, columns: int) -> None:
     """Refuse a table that is wider than votes are, before it is taken apart."""
     if columns > MAX_COLUMNS:
-        raise UnreadableFile(
-            f"{name}: {columns:,} columns, more than {MAX_COLUMNS:,}. Keep those that the votes need."
-        )
+        raise UnreadableFile(f"{name}: {columns:,} columns, more than {MAX_COLUMNS:,}. Keep those that the votes need.")
     if rows > MAX_ROWS:
         raise UnreadableFile(f"{name}: {rows:,} rows, more than {MAX_ROWS:,}. Split the file.")
     if columns > _NARROW and rows * columns > MAX_CELLS:
@@ -223,9 +217,7 @@ def _utf8(name: str, data: bytes) -> bytes:
     """The bytes without a byte order mark, if they are text; the message names byte and line."""
     text = data.removeprefix(_BOM)
     if not text or text.isspace():
-        raise UnreadableFile(
-            f"{name}: the file holds blanks only. Save it again with a header and at least one row."
-        )
+        raise UnreadableFile(f"{name}: the file holds blanks only. Save it again with a header and at least one row.")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise UnreadableFile(f"{name}: byte 1: the file is UTF-16. Save it as UTF-8.")
     nul = data.find(b"\0")

@@ -44,9 +44,7 @@ WORDS: dict[str, tuple[set[str], ...]] = {
     ),
     "position": ({"order", "position", "shown", "presented", "presentation", "ordering", "first", "swap"},),
     "gold": ({"gold", "truth", "true", "human", "correct", "reference", "expert", "label", "target"},),
-    "confidence": (
-        {"confidence", "conf", "certainty", "certain", "sure", "sureness", "probability", "prob"},
-    ),
+    "confidence": ({"confidence", "conf", "certainty", "certain", "sure", "sureness", "probability", "prob"},),
     "model_a": (_SYSTEM, _LEFT),
     "model_b": (_SYSTEM, _RIGHT),
     "prompt": ({"prompt", "question", "instruction", "query", "input"},),
@@ -109,12 +107,8 @@ def _two_models(table: TextTable, known: Mapping[str, str]) -> dict[str, str]:
     if two is None or {"model_a", "model_b"} & known.keys():
         return {}
     free = [name for name in table.columns if name not in known.values()]
-    alike = [
-        name for name in (*free, known.get("position", "")) if _two_names(table.columns.get(name)) == two
-    ]
-    first = [
-        name for name in alike if name == known.get("position") or _hits(words_of(name), WORDS["position"])
-    ]
+    alike = [name for name in (*free, known.get("position", "")) if _two_names(table.columns.get(name)) == two]
+    first = [name for name in alike if name == known.get("position") or _hits(words_of(name), WORDS["position"])]
     headed = all(any(side.casefold() in name.casefold() for name in free) for side in two)
     if len(first) != 1 and not headed:
         return {}

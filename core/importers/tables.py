@@ -154,9 +154,7 @@ def _below_header(column: pa.ChunkedArray) -> Cells:
     cells = column.chunk(0)
     indices = cells.indices.slice(1)
     if not len(indices) or pc.min(indices).as_py() > 0:
-        return pa.DictionaryArray.from_arrays(
-            pc.subtract(indices, pa.scalar(1, pa.int32())), cells.dictionary.slice(1)
-        )
+        return pa.DictionaryArray.from_arrays(pc.subtract(indices, pa.scalar(1, pa.int32())), cells.dictionary.slice(1))
     return pa.DictionaryArray.from_arrays(indices, cells.dictionary)
 
 
@@ -174,9 +172,7 @@ def _header(source: Source) -> tuple[str, list[str]]:
     name = source.name
     start = source.data[:_HEADER_LIMIT].decode("utf-8", "ignore").lstrip("\r\n")
     if start.lstrip()[:1] == "<":
-        raise UnreadableFile(
-            f"{name}: line 1: the file is HTML or XML. Download the raw file, or save it as CSV."
-        )
+        raise UnreadableFile(f"{name}: line 1: the file is HTML or XML. Download the raw file, or save it as CSV.")
     found: list[tuple[int, int, str, list[str]]] = []
     for order, delimiter in enumerate(DELIMITERS):
         try:
@@ -258,8 +254,7 @@ def read_records(source: Source, is_record: Callable[[Record], bool] = lambda wh
     if not good:
         first = f" Row {rejects.found[0][0]}: {rejects.found[0][3]}." if len(rejects) else ""
         raise UnreadableFile(
-            f"{source.name}: row 1: no JSON object in the file.{first} Write an array of objects, or one "
-            "object a line."
+            f"{source.name}: row 1: no JSON object in the file.{first} Write an array of objects, or one object a line."
         )
     row_numbers, records = map(list, zip(*good, strict=True))
     return Records(records=records, row=row_numbers, rejects=rejects, rows=len(good) + len(rejects))
@@ -269,8 +264,7 @@ def _flat(name: str, whole: Any, deep: bool) -> Any:
     """What was read, unless it is nested too deep."""
     if deep:
         raise UnreadableFile(
-            f"{name}: line 1: nested deeper than {MAX_DEPTH}, which is no file of votes. Write a flat array "
-            "of objects."
+            f"{name}: line 1: nested deeper than {MAX_DEPTH}, which is no file of votes. Write a flat array of objects."
         )
     return whole
 
@@ -330,9 +324,7 @@ def _lines(name: str, text: str, whole: Exception, deep: bool) -> tuple[list[tup
             rejects.add(row, "(whole row)", line, reason)
         except ValueError as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-            rejects.add(
-                row, "(whole row)", line, f"not valid JSON ({reason}); write one complete object a line"
-            )
+            rejects.add(row, "(whole row)", line, f"not valid JSON ({reason}); write one complete object a line")
     # Most lines of a large object that was cut off are no objects; the few that are would pass for it.
     cut_off = found and len(rejects) > len(found) and rejects.found[0][0] == 1
     if cut_off and isinstance(whole, json.JSONDecodeError):
@@ -353,12 +345,9 @@ def table_of_records(records: Records, file: str) -> TextTable:
             f"{file}: row 1 or below: a key of {longest:,} characters, more than {MAX_NAME:,}. Shorten it."
         )
     columns = {
-        _text_of(name).strip(): encode_cells([_cell(record.get(name)) for record in records.records])
-        for name in names
+        _text_of(name).strip(): encode_cells([_cell(record.get(name)) for record in records.records]) for name in names
     }
-    return TextTable(
-        columns=columns, row=np.array(records.row, np.int64), rejects=records.rejects, rows=records.rows
-    )
+    return TextTable(columns=columns, row=np.array(records.row, np.int64), rejects=records.rejects, rows=records.rows)
 
 
 def _cell(value: object) -> str | None:
@@ -403,8 +392,7 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
         table = pa.Table.from_batches(batches, file.schema_arrow)
     except (pa.ArrowException, OSError) as error:
         raise UnreadableFile(
-            f"{source.name}: byte 1: not a Parquet file, or damaged ({_first_line(error)}). Write it "
-            "again, or use CSV."
+            f"{source.name}: byte 1: not a Parquet file, or damaged ({_first_line(error)}). Write it again, or use CSV."
         ) from None
     for i, column in enumerate(names):
         if column in names[:i]:
@@ -413,13 +401,9 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
                 f"{shown(column)}. Rename one."
             )
     if table.num_rows == 0:
-        raise UnreadableFile(
-            f"{source.name}: row 1: the file has columns but no rows. Add at least one row of votes."
-        )
+        raise UnreadableFile(f"{source.name}: row 1: the file has columns but no rows. Add at least one row of votes.")
     columns = {name.strip(): encode_cells(_text(table.column(i))) for i, name in enumerate(names)}
-    return TextTable(
-        columns=columns, row=np.arange(1, table.num_rows + 1), rejects=Rejects(), rows=table.num_rows
-    )
+    return TextTable(columns=columns, row=np.arange(1, table.num_rows + 1), rejects=Rejects(), rows=table.num_rows)
 
 
 def _first_line(error: Exception) -> str:
@@ -431,8 +415,6 @@ def _text(column: Any) -> Any:
     import pyarrow as pa
 
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
-        return pa.array(
-            [_cell(value if not isinstance(value, bytes) else value.hex()) for value in column.to_pylist()]
-        )
+        return pa.array([_cell(value if not isinstance(value, bytes) else value.hex()) for value in column.to_pylist()])
     text = column.cast(pa.string()).combine_chunks()
     return text.chunk(0) if isinstance(text, pa.ChunkedArray) else text

@@ -69,9 +69,7 @@ class VoteParser(RowParser):
         if failed and "vote" in self.cells:
             self.cells["vote"] = map_cells(self.cells["vote"], lambda text: _unless(text, failed))
         if "position" in self.cells:
-            self.cells["position"] = map_cells(
-                self.cells["position"], lambda text: order_word(text, how.first)
-            )
+            self.cells["position"] = map_cells(self.cells["position"], lambda text: order_word(text, how.first))
         if "judge" in self.cells and "perturbation" in self.extra:
             self._name_perturbed()
         if how.items == "rows":
@@ -158,9 +156,7 @@ class VoteParser(RowParser):
             found = vocabulary.vote(label)
             if found is None:
                 reason = "not a label of {name} ({meaning}); correct it, or use {option}"
-                raise BadCell(
-                    Message(reason, option="labels", name=vocabulary.name, meaning=vocabulary.meaning)
-                )
+                raise BadCell(Message(reason, option="labels", name=vocabulary.name, meaning=vocabulary.meaning))
             return found
 
         return self.number(name, vote)
@@ -171,9 +167,7 @@ class VoteParser(RowParser):
 
         def coded(cells: Cells) -> Codes:
             texts = cells.dictionary.to_pylist()
-            return np.array([*(codes.setdefault(normalise(t), len(codes)) for t in texts), -1])[
-                cell_codes(cells)
-            ]
+            return np.array([*(codes.setdefault(normalise(t), len(codes)) for t in texts), -1])[cell_codes(cells)]
 
         label, a, b = (coded(self.cells[column]) for column in (name, "model_a", "model_b"))
         tie = np.isin(label, [codes[word] for word in TIE_WORDS if word in codes])
@@ -223,8 +217,6 @@ def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[s
     stacked = pa.chunked_array([column.drop_null() for column in votes], constant_cells(None, 0).type)
     labels = stacked.unify_dictionaries().combine_chunks()
     take = take[order]
-    columns = {
-        name: column.take(pa.array(take)) for name, column in table.columns.items() if name not in judges
-    }
+    columns = {name: column.take(pa.array(take)) for name, column in table.columns.items() if name not in judges}
     long = replace(table, columns=columns, row=table.row[take])
     return long, {"vote": labels.take(pa.array(order)), "judge": coded_cells(judge[order], list(judges))}

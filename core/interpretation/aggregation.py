@@ -98,9 +98,7 @@ OFTEN = 0.25
 """Share of splits with ν on its bound from which so few labels do not settle it."""
 
 
-def shrinkage_answer(
-    judge: str, prior: CandidatePrior, gain: ShrinkageGain, few: ShrinkageGain | None = None
-) -> str:
+def shrinkage_answer(judge: str, prior: CandidatePrior, gain: ShrinkageGain, few: ShrinkageGain | None = None) -> str:
     """Change of error by a prior, with the share of labels, with the fewest, and beside the threshold."""
     value = gain.evaluation
     own, shrunk, rule = (value.scores[key].mae for key in ("btd", "btd_shrunk", "threshold"))
@@ -303,8 +301,7 @@ def ordinal(judge: str, gold: str, found: Ordinal) -> str:
     outcome = {
         "lowers": f"calibrated levels are closer to {gold} than the best plain rule ({rule})",
         "raises": f"the best plain rule ({rule}) comes nearer to {gold} than calibrated levels",
-        "does not change": "calibrated levels are not significantly different from the best plain rule "
-        f"({rule})",
+        "does not change": f"calibrated levels are not significantly different from the best plain rule ({rule})",
     }[does]
     return f"{judge}: {outcome}: {size}."
 

@@ -109,10 +109,7 @@ def compared(one: str, two: str, found: PairedJudges) -> str:
 
 COMPARED_BY = {
     "right": ("{more} is right more often than {less}", "Which of the two is right more often is open"),
-    "flips": (
-        "{more} changes more verdicts with the order",
-        "Neither changes more with the order for certain",
-    ),
+    "flips": ("{more} changes more verdicts with the order", "Neither changes more with the order for certain"),
     "brier": ("{more} is further off with its confidence", "Neither is shown to be better calibrated"),
 }
 """What a difference says that leaves out 0, and one that does not."""
@@ -147,21 +144,13 @@ def pair_table(pairs: Iterable[JudgePair]) -> pd.DataFrame:
     return frame(PAIRS, [pair for pair in pairs if pair.n])
 
 
-def agreement(
-    judge: str,
-    itself: Verdict,
-    others: Verdict,
-    *,
-    beside_people: Sequence[JudgeVsHuman] = (),
-) -> Verdict:
+def agreement(judge: str, itself: Verdict, others: Verdict, *, beside_people: Sequence[JudgeVsHuman] = ()) -> Verdict:
     """How a rater agrees with itself, with others and, where people voted, beside each of them.
 
     itself, others : its verdicts on repeatability and agreement.  beside_people : of this judge, all rules.
     The grade is the worse of the two.
     """
-    return verdicts.combined(
-        judge, "agreement", (itself, others), *([wins(beside_people)] if beside_people else [])
-    )
+    return verdicts.combined(judge, "agreement", (itself, others), *([wins(beside_people)] if beside_people else []))
 
 
 def wins(beside_people: Sequence[JudgeVsHuman]) -> str:
@@ -224,8 +213,7 @@ def confusion(accuracy: Verdict, value: Confusion, *, noun: str = "votes") -> Ve
         gold, says, count = worst
         errors = value.n - int(value.counts.trace())
         parts.append(
-            f"The commonest error: saying {SAYS[says]} where gold says {SAYS[gold]} "
-            f"({count:,} of {errors:,} errors)."
+            f"The commonest error: saying {SAYS[says]} where gold says {SAYS[gold]} ({count:,} of {errors:,} errors)."
         )
     return replace(accuracy, sentence=" ".join([*parts, accuracy.sentence]))
 

@@ -151,13 +151,7 @@ def before_and_after(one: Recalibrated) -> pd.DataFrame:
 
 
 def confidence(
-    judge: str,
-    outcomes: OutcomeCounts | None,
-    *,
-    bins: int = 10,
-    seed: int = 0,
-    of: int = 1,
-    rules: Rules = BY_DEFAULT,
+    judge: str, outcomes: OutcomeCounts | None, *, bins: int = 10, seed: int = 0, of: int = 1, rules: Rules = BY_DEFAULT
 ) -> Verdict:
     """What its confidence is worth: its excess, its error and whether it separates; the worst of the grades.
 
@@ -215,9 +209,7 @@ def recalibrated(judge: str, one: Recalibrated) -> str:
 
     found, before, after, chance = one.found, one.before("ece"), one.after("ece"), by_chance(one.floor)
     left = (
-        "no more than chance alone would show"
-        if after.value <= chance
-        else "still more than chance alone would show"
+        "no more than chance alone would show" if after.value <= chance else "still more than chance alone would show"
     )
     temperature = f" (T = {1 / found.slope:.2f})" if found.method == "temperature" else ""
     return (
@@ -231,8 +223,7 @@ def guaranteed(judge: str, found: Guarantee) -> str:
     sure, allowed = percent(1 - found.delta), target(found.alpha)
     every = found.everything
     everything = (
-        f"{percent(every.value, 1)} of all its labels are wrong ({percent_span(every, 1)}, n {every.n:,} "
-        "with gold)"
+        f"{percent(every.value, 1)} of all its labels are wrong ({percent_span(every, 1)}, n {every.n:,} with gold)"
     )
     kept, wrong = found.kept, found.wrong
     if found.threshold is None or kept is None or wrong is None:
@@ -247,9 +238,7 @@ def guaranteed(judge: str, found: Guarantee) -> str:
         f"{percent(wrong.value, 1)}, n {wrong.n:,} with gold)"
     )
     if wrong.value > found.alpha:
-        promise += (
-            f"; counting each label, more than {allowed} are, as items with many comparisons fare worse"
-        )
+        promise += f"; counting each label, more than {allowed} are, as items with many comparisons fare worse"
     if kept.value == 1:
         return f"{judge}: keep every label; {promise}."
     at = f"{found.threshold:.3g}"

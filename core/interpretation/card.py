@@ -191,9 +191,7 @@ def panels(verdicts: Sequence[Verdict], rules: Rules) -> tuple[Panel, ...]:
     def of(check: str) -> dict[str, Estimate]:
         return {v.judge: found for v in verdicts if v.check == check and (found := v.interval) is not None}
 
-    def panel(
-        title: str, axis: str, check: str, values: Mapping[str, Estimate], *line: tuple[float, str]
-    ) -> Panel:
+    def panel(title: str, axis: str, check: str, values: Mapping[str, Estimate], *line: tuple[float, str]) -> Panel:
         limits = rules.limits[check]
         return Panel(
             title=title,

@@ -106,8 +106,7 @@ def leader(found: ScoreBoard) -> str:
     if not beats_anchor(found):
         of_several = f"as the best of {len(found.rows)} " if best.p.low > 0.5 else ""
         return (
-            f"By direct scores {best.model} is first, but {of_several}not shown to be better than the "
-            f"anchor: {scores}."
+            f"By direct scores {best.model} is first, but {of_several}not shown to be better than the anchor: {scores}."
         )
     return f"By direct scores {best.model} leads: {scores}.{_runner_up(found)}"
 
@@ -162,8 +161,7 @@ def correlations(found: DirectStatistics) -> str:
     if len(known) == 1:
         ends = f" ({r.low:.2f} to {r.high:.2f})" if r.has_interval else ""
         return (
-            f"Scores of {least.judge_1} and {least.judge_2} correlate by {r.value:.2f}{ends} on "
-            f"{least.n:,} responses."
+            f"Scores of {least.judge_1} and {least.judge_2} correlate by {r.value:.2f}{ends} on {least.n:,} responses."
         )
     mean = np.mean([found.value for _, found in known])
     return (

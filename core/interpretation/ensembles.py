@@ -144,11 +144,7 @@ def _measured(gap: Difference, *, counted: bool = False) -> str:
     if not gap.has_interval:
         return f"{points(gap.value)} points (on one item, so its interval is unknown)"
     ends = points_ends(gap)
-    return (
-        f"{points(gap.value)} points {ends[:-1]}, n {gap.n:,})"
-        if counted
-        else f"{points(gap.value)} points {ends}"
-    )
+    return f"{points(gap.value)} points {ends[:-1]}, n {gap.n:,})" if counted else f"{points(gap.value)} points {ends}"
 
 
 def _among(several: int, what: str) -> str:
@@ -157,18 +153,10 @@ def _among(several: int, what: str) -> str:
 
 def rules_departures(found: EnsembleTable) -> tuple[str, ...]:
     """A sentence for each rule and fuser that departs from the majority, and one for those that never do."""
-    others = [
-        score
-        for score in found.scores.values()
-        if score.kind in ("rule", "fuser") and score.key != "majority"
-    ]
+    others = [score for score in found.scores.values() if score.kind in ("rule", "fuser") and score.key != "majority"]
     never = [score.name for score in others if not score.differs]
     sentences = tuple(departures(score) for score in others if score.differs)
-    return (
-        (*sentences, f"Never different from the majority of judges: {', '.join(never)}.")
-        if never
-        else sentences
-    )
+    return (*sentences, f"Never different from the majority of judges: {', '.join(never)}.") if never else sentences
 
 
 def departures(score: EnsembleScore) -> str:

@@ -76,9 +76,7 @@ def flip_excess(counts: PositionCounts, *, level: float = 0.95) -> Estimate | No
     """
     has_pairs, has_repeats = counts.pairs > 0, counts.same_order_pairs > 0
     size = int(counts.item.max(initial=-1)) + 1
-    both = np.logical_and(
-        *(np.bincount(counts.item[has], minlength=size) > 0 for has in (has_pairs, has_repeats))
-    )
+    both = np.logical_and(*(np.bincount(counts.item[has], minlength=size) > 0 for has in (has_pairs, has_repeats)))
     if not both.any():
         return None
     swapped, repeated = (has & both[counts.item] for has in (has_pairs, has_repeats))
@@ -175,9 +173,7 @@ def side_preference(
     return _balanced_mean(kept.item, beyond, n, towards * kept.gold, level)
 
 
-def _balanced_mean(
-    item: IntArray, value: FloatArray, n: IntArray, stratum: IntArray, level: float
-) -> Estimate | None:
+def _balanced_mean(item: IntArray, value: FloatArray, n: IntArray, stratum: IntArray, level: float) -> Estimate | None:
     """Mean of comparisons in which those of stratum 1 and of stratum −1 weigh alike, by item."""
     sizes = {s: len(np.unique(item[stratum == s])) for s in (-1, 0, 1)}
     if min(sizes[1], sizes[-1]) < 2:
@@ -194,9 +190,7 @@ def _balanced_mean(
             weight = 1 / rows_of_item[code[rows]]
             mean = float(weight @ value[rows] / weight.sum())
             centre += wanted * mean
-            pull += np.bincount(
-                code[rows], wanted * weight * (value[rows] - mean) / weight.sum(), minlength=len(pull)
-            )
+            pull += np.bincount(code[rows], wanted * weight * (value[rows] - mean) / weight.sum(), minlength=len(pull))
     items = len(pull)
     # The mean of items · pull is 0 and its interval that of the balanced mean, two added items included.
     spread = mean_interval(np.arange(items), items * pull, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
@@ -204,9 +198,7 @@ def _balanced_mean(
     return Estimate(centre, low, high, n=items, level=level)
 
 
-def length_preference(
-    counts: LengthCounts, *, balanced: bool = False, level: float = 0.95
-) -> Estimate | None:
+def length_preference(counts: LengthCounts, *, balanced: bool = False, level: float = 0.95) -> Estimate | None:
     """`side_preference` for the longer response, on responses of known, different length."""
     votes = VoteCounts(
         comparison=counts.comparison,

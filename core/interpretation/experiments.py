@@ -87,9 +87,7 @@ def labels_answer(judge: str, found: Sweep, rule: str = "btd") -> str:
             f"{judge}: {enough:,} labelled comparisons bring {name} within {ERROR_NEAR:g} of its error with "
             f"all {found.n:,} labels: {_over_splits(found, place, column)} against {everything:.3f}."
         )
-    parts = (
-        [] if enough == first or first == last else [f"With {first} it errs {_over_splits(found, 0, column)}"]
-    )
+    parts = [] if enough == first or first == last else [f"With {first} it errs {_over_splits(found, 0, column)}"]
     if "majority" in found.methods:
         error = float(found.mae.value[0, found.methods.index("majority")])
         never = f", and {name} with labels never less" if found.mae.value[:, column].min() >= error else ""
@@ -128,10 +126,7 @@ def prediction_answer(found: TransferPrediction) -> str:
     """Whether the distance of votes and labels predicts the loss and the matrix."""
     kind = found.kinds.index("joint")
     parts = []
-    for target, words in (
-        ("drps", "the loss of fits on all labels (DRPS)"),
-        ("mae", "the matrix above (MAE)"),
-    ):
+    for target, words in (("drps", "the loss of fits on all labels (DRPS)"), ("mae", "the matrix above (MAE)")):
         place = found.targets.index(target)
         rho, p = found.rho[place, kind], found.p_value[place, kind]
         if np.isnan(rho):
@@ -152,9 +147,7 @@ def comparison_answer(found: Comparison, column: str, rule: str = "btd") -> str:
     The value named is the best of several: its interval is widened for the number of values compared with the
     baseline (Bonferroni by the ratio of t quantiles; ours), as are those counted as shown to err more.
     """
-    scored = {
-        name: one.evaluation.scores[rule] for name, one in found.values.items() if one.evaluation is not None
-    }
+    scored = {name: one.evaluation.scores[rule] for name, one in found.values.items() if one.evaluation is not None}
     name = RULES[rule].name
     if not scored:
         who = "No judge" if column == "judge" else f"No value of {column}"
@@ -184,17 +177,13 @@ def parameters_answer(found: ParameterGrid) -> str:
         regime: [f"{task}, {judge}" for (task, judge), one in found.tables.items() if one.regime == regime]
         for regime in REGIMES
     }
-    counted = [
-        f"{regime.removesuffix(' correction')} in {len(groups)}" for regime, groups in names.items() if groups
-    ]
+    counted = [f"{regime.removesuffix(' correction')} in {len(groups)}" for regime, groups in names.items() if groups]
     nu = [float(table.mean[1]) for table in found.tables.values()]
     between = " to ".join(dict.fromkeys(_nu(value) for value in (min(nu), max(nu))))
     groups = "group" if len(nu) == 1 else "groups"
     sentence = counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])} and {counted[-1]}"
     end = "." if len(counted) == 1 else ": the parameters of one are no guide to another."
-    return (
-        f"BTD's correction towards ties is {sentence} of {len(found.tables)} {groups} (mean ν {between}){end}"
-    )
+    return f"BTD's correction towards ties is {sentence} of {len(found.tables)} {groups} (mean ν {between}){end}"
 
 
 def _error(found: Sweep, place: int, column: int) -> str:
@@ -257,9 +246,7 @@ SIMPLER = ("btd-", "majority-", "posterior-", "unanimous-")
 """Rules that need no planner: so many votes always, or on unless the first few agree."""
 
 
-def budget_answer(
-    judge: str, found: BudgetTrial, tolerance: float
-) -> tuple[str, Literal["finding", "warning"]]:
+def budget_answer(judge: str, found: BudgetTrial, tolerance: float) -> tuple[str, Literal["finding", "warning"]]:
     """What is saved, and what is against it: an allowance not kept to, a simpler rule."""
     sentence = saving(judge, found, tolerance)
     if found.votes == found.step:
@@ -361,9 +348,7 @@ def outlook(
         f"mean error of {budget.expected_mae:.3f} instead of {budget.fixed_mae:.3f}."
     )
     if call is not None:
-        sentence += (
-            f" At {call:g} a vote that costs {planned * call:,.2f} instead of {everything * call:,.2f}."
-        )
+        sentence += f" At {call:g} a vote that costs {planned * call:,.2f} instead of {everything * call:,.2f}."
     if found is not None:
         sentence += (
             f" So a plan learned from all {budget.n_comparisons:,} comparisons with "

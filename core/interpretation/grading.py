@@ -46,9 +46,7 @@ def accuracy_verdict(
         votes.get(name),
         credited=_credited(outputs),
         ceiling=ceiling,
-        categories={
-            category: of[name] for category, of in (by_category or {}).items() if category and name in of
-        },
+        categories={category: of[name] for category, of in (by_category or {}).items() if category and name in of},
         estimate=estimate,
         rules=rules,
     )
@@ -107,9 +105,7 @@ def unless_own_gold(found: Verdict, humans: Collection[str], *, gold: str) -> Ve
     return verdicts.unknown(found.judge, found.check, f"{verdicts.NOT_GRADED}: gold is made of {whose}.")
 
 
-def _other_people(
-    name: str, votes: Mapping[str, VoteCounts], humans: Collection[str]
-) -> dict[str, VoteCounts]:
+def _other_people(name: str, votes: Mapping[str, VoteCounts], humans: Collection[str]) -> dict[str, VoteCounts]:
     return {human: votes[human] for human in sorted(humans) if human != name and human in votes}
 
 
@@ -152,9 +148,7 @@ def closest_partner(judge: str, agreed: AgreementMatrix, humans: frozenset[str])
     near = [closeness(pair) for pair in shared]
     closest = max(near, default=None)
     level = [pair for pair, one in zip(shared, near, strict=True) if one == closest]
-    by_kappa = sorted(
-        ((pair.kappa.value, place) for place, pair in enumerate(level) if pair.kappa is not None)
-    )
+    by_kappa = sorted(((pair.kappa.value, place) for place, pair in enumerate(level) if pair.kappa is not None))
     return level[by_kappa[(len(by_kappa) - 1) // 2][1]] if by_kappa else next(iter(level), None)
 
 

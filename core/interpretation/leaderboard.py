@@ -46,9 +46,7 @@ OTHER_ANCHORS = (
     Column("models", lambda row: len(row.models), "d", "on both boards"),
     Column("mean shift", "mean_abs_centred_shift", ".0f", "Elo, after centring"),
     Column("its first", "leader", ""),
-    Column(
-        "mid-region %", "mid_region_coverage", ".0f", "models that score between 20 % and 80 %", scale=100
-    ),
+    Column("mid-region %", "mid_region_coverage", ".0f", "models that score between 20 % and 80 %", scale=100),
     Column("≥ 95 %", "mid_region_enough", ""),
     Column("n", "n_items", "d", "prompts"),
 )
@@ -234,8 +232,7 @@ def _separable(found: Lead | None) -> str:
     prompts = "on the same prompts" if found.paired else f"on {lead.n:,} prompts or more each"
     prompts += of_pairs(found.compared)
     lead_over = (
-        f"Its lead over {found.runner_up}, {lead.value:.1f} points "
-        f"({lead.low:.1f} to {lead.high:.1f} {prompts}),"
+        f"Its lead over {found.runner_up}, {lead.value:.1f} points ({lead.low:.1f} to {lead.high:.1f} {prompts}),"
     )
     if len(found.top_tier) == 1:
         return f"{lead_over} is more than chance: it is alone in the top tier."
@@ -265,11 +262,7 @@ def _survives(found: Standings, triangles: Sequence[TriangleSummary]) -> str:
         parts.append("The ranking depends on the anchor.")
     elif compared:
         least = min(other.kendall_tau or 0.0 for other in compared)
-        many = (
-            f"{len(compared)} other anchors"
-            if len(compared) > 1
-            else f"the other anchor, {compared[0].anchor}"
-        )
+        many = f"{len(compared)} other anchors" if len(compared) > 1 else f"the other anchor, {compared[0].anchor}"
         parts.append(
             f"The ranking is not shown to change under {many} "
             f"({'lowest ' if len(compared) > 1 else ''}Kendall τ {least:.2f})."

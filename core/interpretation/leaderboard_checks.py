@@ -21,12 +21,7 @@ from .format import elo_ends, number, percent, points, points_ends, signed_elo
 from .leaderboard import ENDS
 from .tables import Column
 
-METHOD_NAMES = {
-    RAEE: "anchored Elo",
-    "bradley_terry": "Bradley–Terry",
-    "glicko2": "Glicko-2",
-    "trueskill": "TrueSkill",
-}
+METHOD_NAMES = {RAEE: "anchored Elo", "bradley_terry": "Bradley–Terry", "glicko2": "Glicko-2", "trueskill": "TrueSkill"}
 TOLERATED = 0.05
 """A formula within so much of what subsamples show is called right."""
 
@@ -180,15 +175,9 @@ def task_columns(found: BetweenTasks) -> tuple[Column, ...]:
     differ = {row.model for row in differing(found)}
     return (
         Column("model", "model", ""),
-        Column(
-            "SD", "tau", ".0f", "of its Elo between categories, beyond chance (τ)", ends_help="95 % interval"
-        ),
-        Column(
-            "mean Elo", "mean", "+.0f", "over categories", ENDS, "95 %, for the mean over such categories"
-        ),
-        Column(
-            "I² %", "i2", ".0f", "share of the variance between category boards that is not chance", scale=100
-        ),
+        Column("SD", "tau", ".0f", "of its Elo between categories, beyond chance (τ)", ends_help="95 % interval"),
+        Column("mean Elo", "mean", "+.0f", "over categories", ENDS, "95 %, for the mean over such categories"),
+        Column("I² %", "i2", ".0f", "share of the variance between category boards that is not chance", scale=100),
         Column("Q", "q", ".1f"),
         Column("p", "p_value", ".2g", "of no difference, not adjusted"),
         Column("differs", lambda row: row.model in differ, "", "p < .05 after Holm's adjustment over models"),
@@ -227,9 +216,7 @@ def judges(board: PooledBoard, found: Pooling | None) -> str:
     if found is None:
         return leader
     one, everyone = found.sizes[0], found.sizes[-1]
-    promised = (
-        f"errors that correlate by ρ = {number(found.rho, '.2f')} predict ±{_width(everyone.predicted):.0f}"
-    )
+    promised = f"errors that correlate by ρ = {number(found.rho, '.2f')} predict ±{_width(everyone.predicted):.0f}"
     if found.rho_runs is not None and everyone.predicted_runs is not None:
         runs = _width(everyone.predicted_runs)
         promised += f", repeatability as ρ = {number(found.rho_runs, '.2f')} (as RAEE has it) ±{runs:.0f}"

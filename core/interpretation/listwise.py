@@ -64,9 +64,7 @@ SLOTS = (
 )
 
 
-def judge_columns(
-    found: Mapping[str, Improvements], sensitive: Mapping[str, OrderSensitivity]
-) -> tuple[Column, ...]:
+def judge_columns(found: Mapping[str, Improvements], sensitive: Mapping[str, OrderSensitivity]) -> tuple[Column, ...]:
     """Order sensitivity and accuracy by judge; a row is the name of one."""
 
     def changed(judge: str) -> Estimate | None:

@@ -70,10 +70,7 @@ _ORDERS = (
 
 def order(judge: str, counts: PositionCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
     """What the order of the responses does to a judge: its position bias and its stability as one verdict."""
-    parts = (
-        verdicts.position(judge, counts, rules=rules),
-        verdicts.stability(judge, counts, rules=rules),
-    )
+    parts = (verdicts.position(judge, counts, rules=rules), verdicts.stability(judge, counts, rules=rules))
     return verdicts.combined(judge, "position", parts)
 
 
@@ -86,9 +83,7 @@ def orders(balances: Mapping[str, OrderBalance | None]) -> pd.DataFrame:
 
 def unbalanced(values: Mapping[str, PositionBias]) -> str | None:
     """Warning that raw slot shares mislead where votes lack a partner in the other order, else None."""
-    loose = [
-        judge for judge, one in values.items() if one.unpaired > UNPAIRED * (one.first + one.second + one.tie)
-    ]
+    loose = [judge for judge, one in values.items() if one.unpaired > UNPAIRED * (one.first + one.second + one.tie)]
     if not loose:
         return None
     return (

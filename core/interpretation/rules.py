@@ -62,11 +62,7 @@ LIMITS: dict[str, Limits] = {
         "people agree on 81 % and GPT-4 with them on 85 %.",
     ),
     "position": Limits(
-        "signed",
-        0.10,
-        0.20,
-        "One fixed order moves a win rate by half of it: 35 and 70 Elo.",
-        unit="points",
+        "signed", 0.10, 0.20, "One fixed order moves a win rate by half of it: 35 and 70 Elo.", unit="points"
     ),
     "stability": Limits(
         "at_most",
@@ -83,12 +79,7 @@ LIMITS: dict[str, Limits] = {
         unit="points",
     ),
     "calibration": Limits(
-        "above_noise",
-        0.10,
-        0.15,
-        "At a stated 90 %, .10 doubles the errors.",
-        items=CONFIDENCE_ITEMS,
-        unit="points",
+        "above_noise", 0.10, 0.15, "At a stated 90 %, .10 doubles the errors.", items=CONFIDENCE_ITEMS, unit="points"
     ),
     "overconfidence": Limits(
         "signed",
@@ -107,15 +98,9 @@ LIMITS: dict[str, Limits] = {
         items=CONFIDENCE_ITEMS,
         unit="number",
     ),
-    "repeatability": Limits(
-        "at_least", 0.75, 0.50, "Koo & Li (2016): good from .75, poor below .50.", unit="number"
-    ),
-    "ties": Limits(
-        "signed", 0.10, None, "Never a failure: calibrated aggregation can correct it.", unit="points"
-    ),
-    "length": Limits(
-        "signed", 0.10, 0.20, "AlpacaEval controls for length because rankings follow it.", unit="points"
-    ),
+    "repeatability": Limits("at_least", 0.75, 0.50, "Koo & Li (2016): good from .75, poor below .50.", unit="number"),
+    "ties": Limits("signed", 0.10, None, "Never a failure: calibrated aggregation can correct it.", unit="points"),
+    "length": Limits("signed", 0.10, 0.20, "AlpacaEval controls for length because rankings follow it.", unit="points"),
     "own_family": Limits("signed", 0.05, 0.10, "35 and 70 Elo; MT-Bench saw about .10.", unit="points"),
     "robustness": Limits(
         "signed",
@@ -144,9 +129,7 @@ def limits_with(changed: Mapping[str, tuple[float, float | None]]) -> dict[str, 
     used = dict(LIMITS)
     for check, (caution, failure) in changed.items():
         if check not in LIMITS:
-            raise InvalidOption(
-                f"limit of {check!r}: there is no such check; choose from {', '.join(LIMITS)}"
-            )
+            raise InvalidOption(f"limit of {check!r}: there is no such check; choose from {', '.join(LIMITS)}")
         if (failure is None) != (LIMITS[check].failure is None):
             wanted = "CAUTION,FAILURE" if failure is None else "CAUTION alone: it never fails"
             raise InvalidOption(f"limit of {check}: give {wanted}")
@@ -156,9 +139,7 @@ def limits_with(changed: Mapping[str, tuple[float, float | None]]) -> dict[str, 
         falling = LIMITS[check].shape == "at_least"
         if failure is not None and (failure > caution if falling else failure < caution):
             order = "at most" if falling else "at least"
-            raise InvalidOption(
-                f"limit of {check}: failure {failure:g} has to be {order} caution {caution:g}"
-            )
+            raise InvalidOption(f"limit of {check}: failure {failure:g} has to be {order} caution {caution:g}")
         used[check] = replace(LIMITS[check], caution=caution, failure=failure)
     return used
 
@@ -309,9 +290,7 @@ def overall(
     accuracy_low : low end of the accuracy's interval (half credit).
     """
     found = {check: grades.get(check, "unknown") for check in LIMITS if check != "flip_excess"}
-    unchecked = tuple(
-        check for check, given in found.items() if given == "unknown" and check not in not_graded
-    )
+    unchecked = tuple(check for check, given in found.items() if given == "unknown" and check not in not_graded)
     merit = "accuracy" if gold else "agreement"
 
     def verdict(name: OverallVerdict, because: Sequence[str]) -> Overall:

@@ -137,10 +137,7 @@ def because(judge: str, overall: Overall, verdicts: Sequence[Verdict]) -> str:
     parts = [f"{judge} {OVERALL_WORDS[overall.verdict]}"]
     if overall.verdict != "trust" and overall.because:
         grades = {v.check: v.verdict for v in verdicts}
-        named = (
-            f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}"
-            for check in overall.because
-        )
+        named = (f"{check.replace('_', ' ')} {GRADE_WORDS[grades.get(check, 'unknown')]}" for check in overall.because)
         parts.append(f": {', '.join(named)}")
     sentence = "".join(parts) + "."
     if overall.unchecked:
@@ -189,10 +186,7 @@ def _warnings(verdicts: Sequence[Verdict]) -> list[str]:
         return []
     cells = Counter(v.check for v in verdicts if v.verdict in ("ok", "warn", "fail", "unclear"))
     expected = math.ceil(expected_warnings(cells))
-    said = [
-        f"{len(warned)} warnings in {cells.total()} checks; up to {expected} expected if no judge had any "
-        "fault."
-    ]
+    said = [f"{len(warned)} warnings in {cells.total()} checks; up to {expected} expected if no judge had any fault."]
     if stands := standing(verdicts):
         shown = [f"{v.judge} ({v.check.replace('_', ' ')})" for v in stands[:NAMED]]
         more = f" and {len(stands) - NAMED} more" if len(stands) > NAMED else ""
@@ -205,9 +199,7 @@ def standing(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     cells = [(v, found) for v in verdicts if v.verdict != "unknown" and (found := v.interval) is not None]
     p = [p_value(found, _limits_of(v)) for v, found in cells]
     survives = benjamini_hochberg(p)
-    kept = sorted(
-        (p[place], place) for place, (v, _) in enumerate(cells) if v.verdict == "warn" and survives[place]
-    )
+    kept = sorted((p[place], place) for place, (v, _) in enumerate(cells) if v.verdict == "warn" and survives[place])
     return tuple(cells[place][0] for _, place in kept)
 
 

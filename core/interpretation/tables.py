@@ -102,9 +102,7 @@ def frame(columns: Sequence[Column], rows: Iterable[object]) -> pd.DataFrame:
     return pd.DataFrame(data | last)
 
 
-def frame_of(
-    columns: Sequence[Column], results: Mapping[str, object], *, heading: str = "judge"
-) -> pd.DataFrame:
+def frame_of(columns: Sequence[Column], results: Mapping[str, object], *, heading: str = "judge") -> pd.DataFrame:
     """The `frame` of results by judge, or by whatever `heading` says, whose names come first."""
     found = frame(columns, results.values())
     found.insert(0, heading, list(results))

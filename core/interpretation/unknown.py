@@ -23,8 +23,7 @@ def unknown_of_judges(judges: Sequence[JudgeAudit], options: AuditOptions) -> li
             names.setdefault(f"no {what}, because {why}.", []).append(judge.judge)
     every = len(judges) if len(judges) > 1 else 0
     return [
-        f"{'Every judge' if len(found) == every else ', '.join(found)}: {reason}"
-        for reason, found in names.items()
+        f"{'Every judge' if len(found) == every else ', '.join(found)}: {reason}" for reason, found in names.items()
     ]
 
 
@@ -42,9 +41,7 @@ def _unknown(judge: JudgeAudit, options: AuditOptions) -> dict[str, str]:
     reasons: dict[str, str] = {}
     if judge.accuracy is None:
         paired = options.correctness == "both_orders" and judge.confusion is not None
-        which = (
-            "with gold was judged in both orders of one run" if paired else "that it judged has a gold label"
-        )
+        which = "with gold was judged in both orders of one run" if paired else "that it judged has a gold label"
         reasons["accuracy"] = f"no comparison {which}"
     if judge.confusion is None:
         reasons["confusion table"] = "no comparison that it judged has a gold label"
@@ -90,9 +87,7 @@ def _unknown_of_checks(judge: JudgeAudit) -> dict[str, str]:
     if judge.own_family is None:
         reasons["own family"] = "no family was named"
     elif judge.own_family.difference is None:
-        reasons["own family beyond gold"] = (
-            "it met too few models of its family, or one side nearly always won"
-        )
+        reasons["own family beyond gold"] = "it met too few models of its family, or one side nearly always won"
     if not judge.robustness:
         reasons["robustness"] = "no item was judged again with a change"
     for change in judge.robustness:

@@ -22,16 +22,7 @@ from ..stats.intervals import n_distinct
 from ..store.browse import JudgeSummary
 from . import estimates
 from .format import interval, number, percent, percent_span, points
-from .rules import (
-    BY_DEFAULT,
-    LEAST_ACCURACY,
-    LIMITS,
-    Grade,
-    Limits,
-    Rules,
-    clause,
-    grade,
-)
+from .rules import BY_DEFAULT, LEAST_ACCURACY, LIMITS, Grade, Limits, Rules, clause, grade
 
 if TYPE_CHECKING:
     from ..confidence.calibration_error import Calibration, NoiseFloor
@@ -175,9 +166,7 @@ def accuracy(
     if counts is not None and (found is None or credited is not None):
         found = estimates.direction(credited or counts, level=rules.level)
     if counts is None or found is None:
-        return unknown(
-            judge, "accuracy", "Accuracy is unknown: no comparison that it judged has decided gold."
-        )
+        return unknown(judge, "accuracy", "Accuracy is unknown: no comparison that it judged has decided gold.")
     used = rules.limits["accuracy"]
     exact, blind = _exact(counts)
     then = [f"Exactly gold's label in {percent(exact)} of votes; without looking {percent(blind)}."]
@@ -234,40 +223,24 @@ def _exact(counts: VoteCounts) -> tuple[float, float]:
     """Share of votes with gold's label, and what a judge reaches that always ties or flips a coin."""
     labelled = counts.labelled()
     n = labelled.plus + labelled.tie + labelled.minus
-    right = np.select(
-        [labelled.gold == 1, labelled.gold == 0], [labelled.plus, labelled.tie], default=labelled.minus
-    )
+    right = np.select([labelled.gold == 1, labelled.gold == 0], [labelled.plus, labelled.tie], default=labelled.minus)
     ties = float(n[labelled.gold == 0].sum() / n.sum())
     return float(right.sum() / n.sum()), max(ties, (1 - ties) / 2)
 
 
-def position(
-    judge: str,
-    counts: PositionCounts | None,
-    *,
-    rules: Rules = BY_DEFAULT,
-) -> Verdict:
+def position(judge: str, counts: PositionCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
     """Mean slot vote within pairs of both orders (`estimates.position_lean`). Source: docs/methods.md §4."""
     if counts is None:
-        return unknown(
-            judge, "position", "Position bias is unknown: no vote says which response was shown first."
-        )
+        return unknown(judge, "position", "Position bias is unknown: no vote says which response was shown first.")
     found = estimates.position_lean(counts, level=rules.level)
     if found is None:
-        return unknown(
-            judge, "position", "Position bias is unknown: no comparison was judged in both orders."
-        )
+        return unknown(judge, "position", "Position bias is unknown: no comparison was judged in both orders.")
     net = differs(found.value, "for the response shown first", "for the one shown second")
     text = f"Within pairs of both orders, votes are net {net} ({points_span(found)})"
     return graded(judge, "position", text, found, rules.limits["position"])
 
 
-def stability(
-    judge: str,
-    counts: PositionCounts | None,
-    *,
-    rules: Rules = BY_DEFAULT,
-) -> Verdict:
+def stability(judge: str, counts: PositionCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
     """Verdicts that reverse when the order is swapped, and what of it repeats in one order do not show.
 
     Only the excess over repeats can fail: without repeats a reversal may be noise.
@@ -312,9 +285,7 @@ def calibration(
     known = (
         None
         if outcomes is None
-        else estimates.expected_calibration_error(
-            outcomes, rng=rng, bins=bins, level=rules.level, measured=measured
-        )
+        else estimates.expected_calibration_error(outcomes, rng=rng, bins=bins, level=rules.level, measured=measured)
     )
     if known is None:
         return unknown(judge, "calibration", f"Calibration is unknown: {NO_CONFIDENCE}")
@@ -335,12 +306,7 @@ def _unsigned(share: float) -> str:
     return number(100 * share, ".1f")
 
 
-def overconfidence(
-    judge: str,
-    outcomes: OutcomeCounts | None,
-    *,
-    rules: Rules = BY_DEFAULT,
-) -> Verdict:
+def overconfidence(judge: str, outcomes: OutcomeCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
     """Mean stated confidence minus the share right, by item (`estimates.confidence_gap`)."""
     found = None if outcomes is None else estimates.confidence_gap(outcomes, level=rules.level)
     if found is None:
@@ -351,11 +317,7 @@ def overconfidence(
 
 
 def discrimination(
-    judge: str,
-    outcomes: OutcomeCounts | None,
-    *,
-    estimate: Estimate | None = None,
-    rules: Rules = BY_DEFAULT,
+    judge: str, outcomes: OutcomeCounts | None, *, estimate: Estimate | None = None, rules: Rules = BY_DEFAULT
 ) -> Verdict:
     """Does confidence separate right from wrong verdicts: AUROC (`confidence.selective.auroc`)."""
     found = estimate
@@ -443,35 +405,22 @@ def agreement(
         found += f", κ {interval(value.kappa)}"
     if people is not None:
         found += f"; people agree with each other at κ {people:.2f}"
-    return unknown(
-        judge, "agreement", f"{NOT_GRADED}: {found}. Differing from another judge is no fault of either."
-    )
+    return unknown(judge, "agreement", f"{NOT_GRADED}: {found}. Differing from another judge is no fault of either.")
 
 
-def ties(
-    judge: str,
-    counts: VoteCounts | None,
-    *,
-    rules: Rules = BY_DEFAULT,
-) -> Verdict:
+def ties(judge: str, counts: VoteCounts | None, *, rules: Rules = BY_DEFAULT) -> Verdict:
     """The judge's share of ties minus gold's on the same comparisons, by item."""
     found = None if counts is None else estimates.tie_gap(counts, level=rules.level)
     if found is None:
         return unknown(
-            judge,
-            "ties",
-            "Its share of ties cannot be compared: no comparison that it judged has a gold label.",
+            judge, "ties", "Its share of ties cannot be compared: no comparison that it judged has a gold label."
         )
     text = f"It ties {differs(found.value, 'more', 'less')} often than gold ({points_span(found)})"
     return graded(judge, "ties", text, found, rules.limits["ties"])
 
 
 def length(
-    judge: str,
-    counts: LengthCounts | None,
-    *,
-    estimate: Estimate | None = None,
-    rules: Rules = BY_DEFAULT,
+    judge: str, counts: LengthCounts | None, *, estimate: Estimate | None = None, rules: Rules = BY_DEFAULT
 ) -> Verdict:
     """Preference for the longer response beyond gold's, wherever gold prefers it and wherever it does not."""
     if counts is None or not (counts.gold != NO_GOLD).any():
@@ -486,8 +435,7 @@ def length(
             "would look like a preference.",
         )
     text = (
-        f"It prefers the longer response {differs(found.value, 'more', 'less')} often than gold "
-        f"({points_span(found)})"
+        f"It prefers the longer response {differs(found.value, 'more', 'less')} often than gold ({points_span(found)})"
     )
     return graded(judge, "length", text, found, rules.limits["length"])
 
@@ -531,12 +479,7 @@ def own_family(
 
 
 def data(
-    judge: str,
-    votes: JudgeSummary,
-    outputs: Estimate | None,
-    counts: VoteCounts | None,
-    *,
-    rules: Rules = BY_DEFAULT,
+    judge: str, votes: JudgeSummary, outputs: Estimate | None, counts: VoteCounts | None, *, rules: Rules = BY_DEFAULT
 ) -> Verdict:
     """Share of outputs without a verdict, by item; how many items have gold is said beside it."""
     labelled = 0 if counts is None else n_distinct(counts.labelled().item)

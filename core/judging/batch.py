@@ -231,9 +231,7 @@ class Batches:
             self._caller.release(_most(batch, key), of[key].judge)
         return [of[key] for key in batch.calls if not done(self._known.get(key), self._terms.again)]
 
-    async def _read(
-        self, request: Request, batch: Batch, result: Result, made: bool
-    ) -> tuple[Reply | None, Call]:
+    async def _read(self, request: Request, batch: Batch, result: Result, made: bool) -> tuple[Reply | None, Call]:
         """The reply to a call in a batch, None if it is to be asked anew, and what the call used.
 
         made : in this run.

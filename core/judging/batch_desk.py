@@ -54,9 +54,7 @@ class Desk:
         path = "/messages" if self._anthropic else "/chat/completions"
         base, found, _ = str(sample.url).partition(path)
         if not found:
-            raise CallFailed(
-                f"{judge.model} has no batches of {path} calls", 400, client.REFUSED, billed=False
-            )
+            raise CallFailed(f"{judge.model} has no batches of {path} calls", 400, client.REFUSED, billed=False)
         self._batches = f"{base}{path}/batches" if self._anthropic else f"{base}/batches"
         self._files = f"{base}/files"
         self._where, self._timeout = where, judge.timeout
@@ -103,9 +101,7 @@ class Desk:
         if sum(found["request_counts"].values()) < len(batch.calls):
             return False
         if not ended(found):
-            raise CallFailed(
-                f"{found['id']} may be the batch, which it shows when it ends", 409, "unknown batch"
-            )
+            raise CallFailed(f"{found['id']} may be the batch, which it shows when it ends", 409, "unknown batch")
         return any(name.startswith(batch.id) for name in await self.results(found))
 
     async def look(self, name: str) -> Found:

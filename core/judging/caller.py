@@ -149,9 +149,7 @@ class Caller:
             without.add(name)
             drawn = ": its votes are drawn as the model draws, not greedily" if name == "temperature" else ""
             greedy = drawn if request.temperature == 0 else ""
-            self.say(
-                f"{judge.name} takes no such {name}; it is left out{greedy}. The provider says: {failure}"
-            )
+            self.say(f"{judge.name} takes no such {name}; it is left out{greedy}. The provider says: {failure}")
         return bool(sent or late)
 
     def parameters(self, request: Request) -> dict[str, Any]:
@@ -173,11 +171,7 @@ class Caller:
         self.progress.calls += 1
         try:
             answer = await client.ask(
-                request.judge.model,
-                messages,
-                self.parameters(request),
-                where=where,
-                timeout=request.judge.timeout,
+                request.judge.model, messages, self.parameters(request), where=where, timeout=request.judge.timeout
             )
             if answer.prompt_tokens is not None:
                 tokens = answer.prompt_tokens + (answer.completion_tokens or 0)

@@ -61,10 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     moved = "earlier address of this server: what was collected there counts"
     add("--same-server", metavar="URL", help=moved)
     add = parser.add_argument_group("what is asked").add_argument
-    add(
-        "--protocol",
-        help="pairwise (default), greedy, score, listwise, usc, gsa, apoc, fuser",
-    )
+    add("--protocol", help="pairwise (default), greedy, score, listwise, usc, gsa, apoc, fuser")
     add("--votes", type=int, help="votes per comparison (8), scores per response (1), orderings per list (7)")
     add("--orders", help="balanced (default) or ab")
     add("--confidence", help="none (default), self, multi or logprob")
@@ -75,18 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--keyed-model", metavar="MODEL", help="the judge that confirms for apoc (default: the same)")
     change = "ask with a change that should not matter: sentence, padding, markdown, paraphrase (a column); "
     attack = "or an attack in one response: attack-choose, attack-authority, attack-system"
-    add(
-        "--five",
-        action="store_true",
-        default=None,
-        help="five-level verdicts (A>>B, A>B …), or scores from 1 to 5",
-    )
-    add(
-        "--own-answer",
-        action="store_true",
-        default=None,
-        help="the judge answers the prompt itself before it judges",
-    )
+    add("--five", action="store_true", default=None, help="five-level verdicts (A>>B, A>B …), or scores from 1 to 5")
+    add("--own-answer", action="store_true", default=None, help="the judge answers the prompt itself before it judges")
     add("--show", nargs="+", metavar="COLUMN", help="columns in the prompt, such as rubric")
     add("--perturb", metavar="CHANGE", help=change + attack)
     add("--prompts", metavar="FOLDER", help="edited prompts, instead of the project's own")
@@ -222,9 +209,7 @@ def _settings(options: argparse.Namespace) -> Settings:
             "{option} names one judge; with several {option:model} each has its model's name", option="judge"
         )
     keyed = {"model": given["keyed_model"], "judge": ""} if "keyed_model" in given else None
-    return Settings(
-        options=given, judges=tuple({"model": model} for model in given.get("model", ())), keyed=keyed
-    )
+    return Settings(options=given, judges=tuple({"model": model} for model in given.get("model", ())), keyed=keyed)
 
 
 def _follow(run: Run, interrupts: _Interrupts) -> Progress:

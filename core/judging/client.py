@@ -30,15 +30,7 @@ import httpx
 from .endpoint import NO_KEY, Destination
 from .parsing import storable
 
-OPTIONAL = (
-    "temperature",
-    "top_p",
-    "seed",
-    "reasoning_effort",
-    "frequency_penalty",
-    "presence_penalty",
-    "top_k",
-)
+OPTIONAL = ("temperature", "top_p", "seed", "reasoning_effort", "frequency_penalty", "presence_penalty", "top_k")
 """Parameters of a call that may be left out for a model that does not take them."""
 OVERLONG = re.compile(
     r"context_length_exceeded|maximum context length|context window|prompt is too long|too many tokens|"
@@ -276,14 +268,10 @@ async def recalled(
     Raises CallFailed.
     """
     # The parameters may be such as litellm refuses by itself, and the answer is there whatever it says.
-    return await ask(
-        model, ANYTHING, {}, where=where, timeout=UNSENT, instead=lambda _: response, named=parameters
-    )
+    return await ask(model, ANYTHING, {}, where=where, timeout=UNSENT, instead=lambda _: response, named=parameters)
 
 
-async def send(
-    method: str, url: str, *, where: Destination, timeout: float, **content: Any
-) -> httpx.Response:
+async def send(method: str, url: str, *, where: Destination, timeout: float, **content: Any) -> httpx.Response:
     """A request beside the calls, such as of a batch, to the server of `where` only.
 
     Raises CallFailed.
@@ -372,9 +360,7 @@ def _alternatives(choice: Any) -> dict[str, float] | None:
     return {first.token: float(first.logprob), **found}
 
 
-def _failure(
-    error: Exception, where: Destination, permit: Permit, parameters: Mapping[str, Any]
-) -> CallFailed:
+def _failure(error: Exception, where: Destination, permit: Permit, parameters: Mapping[str, Any]) -> CallFailed:
     answered = permit.status is not None and permit.status >= 400
     if permit.status is not None and 300 <= permit.status < 400:
         permit.refusal = "the server sends calls on to another address, which is not followed"
@@ -516,9 +502,7 @@ class Gate(httpx.AsyncBaseTransport):
         to = origin(request.url)
         if to != permit.origin:
             if permit.refusal is None and not permit.sent:
-                permit.refusal = (
-                    f"the texts would go to {to[1]} instead of {permit.origin[1]}; nothing was sent"
-                )
+                permit.refusal = f"the texts would go to {to[1]} instead of {permit.origin[1]}; nothing was sent"
             raise httpx.ConnectError("another server than the confirmed one", request=request)
         if permit.sent:
             raise permit.error or httpx.ConnectError("a call is sent once", request=request)

@@ -39,11 +39,7 @@ REDIRECTING = {
 }
 """What else than the provider's name may begin the variables from which its client takes a base URL."""
 
-CLOUDS = {
-    "azure": None,
-    "bedrock": ("boto3", "boto3"),
-    "vertex_ai": ("google.auth", "google-auth"),
-}
+CLOUDS = {"azure": None, "bedrock": ("boto3", "boto3"), "vertex_ai": ("google.auth", "google-auth")}
 """Providers that litellm signs in to by variables of its own → the module and the package that it needs."""
 CLOUD_HOST = re.compile(
     r"bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com|(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com|"
@@ -221,9 +217,7 @@ def _check_package(judge: Judge) -> None:
 def _host(base: str) -> str:
     # What may hold a key is not repeated.
     shown = "an address with a key or a question in it" if any(mark in base for mark in "@?#") else repr(base)
-    unreadable = InvalidOption(
-        "{option} {shown}: write it as http://HOST:PORT/v1", option="base_url", shown=shown
-    )
+    unreadable = InvalidOption("{option} {shown}: write it as http://HOST:PORT/v1", option="base_url", shown=shown)
     try:
         parts = urlsplit(base)
         host, _ = parts.hostname, parts.port

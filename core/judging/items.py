@@ -132,9 +132,7 @@ def _parquet(content: bytes, name: str) -> Rows:
         table = pq.read_table(pa.BufferReader(content))
     except pa.ArrowException as error:
         raise UnreadableFile(f"{name}: cannot be read as Parquet ({error})") from error
-    rows: list[dict[str, str | None]] = [
-        {key: _cell(value) for key, value in row.items()} for row in table.to_pylist()
-    ]
+    rows: list[dict[str, str | None]] = [{key: _cell(value) for key, value in row.items()} for row in table.to_pylist()]
     return rows, list(table.column_names)
 
 
@@ -295,8 +293,7 @@ def items_of(store: Store, dataset: str) -> tuple[Item, ...]:
         found = with_texts(moment, dataset).select(names).to_pylist()
     if not found:
         raise NoUsableVotes(
-            f"The votes of {dataset} carry no texts: collecting votes on them needs prompt, response_a and "
-            "response_b"
+            f"The votes of {dataset} carry no texts: collecting votes on them needs prompt, response_a and response_b"
         )
     return tuple(
         Item(

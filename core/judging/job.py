@@ -137,14 +137,10 @@ class Judge:
         if self.concurrency is not None and not 1 <= self.concurrency <= MAX_CONCURRENCY:
             raise InvalidOption(f"{self.name}: {self.concurrency} calls at once: 1 to {MAX_CONCURRENCY}")
         if self.price is not None and not all(0 <= price < math.inf for price in self.price):
-            raise InvalidOption(
-                f"{self.name}: a price of {self.price[0]} and {self.price[1]}; it is 0 or more"
-            )
+            raise InvalidOption(f"{self.name}: a price of {self.price[0]} and {self.price[1]}; it is 0 or more")
         for name, value in self.parameters:
             if name in RESERVED:
-                raise InvalidOption(
-                    "{name} is no {option}: it has an option of its own", name=name, option="param"
-                )
+                raise InvalidOption("{name} is no {option}: it has an option of its own", name=name, option="param")
             try:
                 json.loads(value)
             except ValueError:
@@ -192,9 +188,7 @@ class Terms:
     def __post_init__(self) -> None:
         for status in self.again:
             if status not in AGAIN:
-                raise InvalidOption(
-                    "{option} {status}: one of {allowed}", option="again", status=status, allowed=AGAIN
-                )
+                raise InvalidOption("{option} {status}: one of {allowed}", option="again", status=status, allowed=AGAIN)
         for name in ("give_up", "batch_size"):
             if getattr(self, name) < 1:
                 raise InvalidOption("{option} {given}: 1 or more", option=name, given=getattr(self, name))
@@ -253,8 +247,7 @@ class Job:
             raise InvalidOption(f"{self.n} votes: ask for at least 1")
         if self.two_orders and self.n % 2:
             raise InvalidOption(
-                "{votes} votes cannot be balanced over two orders: "
-                "take an even number, or {option:orders ab}",
+                "{votes} votes cannot be balanced over two orders: take an even number, or {option:orders ab}",
                 votes=self.n,
             )
         if self.temperature is not None and not 0 <= self.temperature <= 2:
@@ -275,9 +268,7 @@ class Job:
         """Answers of two judges under one name would count twice."""
         names = [judge.name for judge in self.judges]
         if not names or len(set(names)) < len(names):
-            raise InvalidOption(
-                f"A job needs judges with names of their own; it has {', '.join(names) or 'none'}"
-            )
+            raise InvalidOption(f"A job needs judges with names of their own; it has {', '.join(names) or 'none'}")
         ((most, times),) = Counter(self.voters).most_common(1)
         if times > 1:
             raise InvalidOption(
@@ -300,9 +291,7 @@ class Job:
         if self.confidence not in self.rules.confidences or (self.confidence == "multi" and self.n < 2):
             raise InvalidOption(NO_CONFIDENCE[self.confidence], protocol=self.protocol)
         if self.few_shot and not self.rules.examples:
-            raise InvalidOption(
-                "Examples (few-shot) go with {option:protocol pairwise} or greedy", option="few_shot"
-            )
+            raise InvalidOption("Examples (few-shot) go with {option:protocol pairwise} or greedy", option="few_shot")
         pairs, letter = self.rules.examples, self.confidence == "logprob"
         ours, score = self.prompt is None, self.protocol == "score"
         for option, asked, fits in (
@@ -322,8 +311,7 @@ class Job:
         needed, given = self.rules.reads, len(self.samples_of)
         if given < needed or (given > needed and needed < 2):
             raise InvalidOption(
-                "{option:protocol {protocol}} reads stored votes of {needed}; {given} named "
-                "({option:samples_of})",
+                "{option:protocol {protocol}} reads stored votes of {needed}; {given} named ({option:samples_of})",
                 protocol=self.protocol,
                 needed=("no judge", "one judge", "two judges or more")[needed],
                 given=given,
@@ -331,8 +319,7 @@ class Job:
         own = self.own_verdicts
         if (self.prompt is not None or own is not None) and not self.rules.examples:
             raise InvalidOption(
-                "A prompt and verdicts of your own go with {option:protocol pairwise} or greedy",
-                option="prompt",
+                "A prompt and verdicts of your own go with {option:protocol pairwise} or greedy", option="prompt"
             )
         if self.prompt is not None and self.prompts is not None:
             raise InvalidOption("Either {option} or {option:prompts}, not both", option="prompt")

@@ -161,8 +161,7 @@ class Settings:
         given, judges, options = self.options, self.made_judges(), self.job_options()
         if ("items" in given) == ("items_of" in given):
             raise InvalidOption(
-                "Name a file of items, or a data set of the store with {option}, and not both",
-                option="items_of",
+                "Name a file of items, or a data set of the store with {option}, and not both", option="items_of"
             )
         if given.get("max_items", 1) < 1:
             raise InvalidOption("{option} {given}: 1 or more", option="max_items", given=given["max_items"])
@@ -196,9 +195,7 @@ def named(option: str, given: Iterable[str] | None) -> tuple[tuple[str, str], ..
     pairs = [text.partition("=") for text in given or () if text.strip()]
     for name, equals, value in pairs:
         if not name or not equals:
-            raise InvalidOption(
-                "{option} {text}: write NAME=VALUE", option=option, text=name + equals + value
-            )
+            raise InvalidOption("{option} {text}: write NAME=VALUE", option=option, text=name + equals + value)
     return tuple((name, value) for name, _, value in pairs)
 
 
@@ -246,8 +243,7 @@ def parse(text: str, name: str, known: Options) -> Settings:
         raise UnreadableFile(f"{name}, keyed-judge: write it as a table that begins with [keyed-judge]")
     options = _table(found, name, known, judge=False)
     judges = tuple(
-        _table(table, f"{name}, [[judge]] {number}", known, judge=True)
-        for number, table in enumerate(tables, start=1)
+        _table(table, f"{name}, [[judge]] {number}", known, judge=True) for number, table in enumerate(tables, start=1)
     )
     if judges and ("model" in options or "keyed_model" in options):
         raise InvalidOption(f"{name}: name each model in its [[judge]] or [keyed-judge], not above them")
@@ -315,19 +311,12 @@ def _pair(name: str, value: Any, option: Option, place: str) -> str:
     if not isinstance(value, str):
         raise InvalidOption(f"{place}, {name}: {value!r} is not a text")
     if option.field == "header" and SECRET.search(name) and not value.startswith("$"):
-        raise InvalidOption(
-            f"{place}, {name}: write $VARIABLE, the name of an environment variable that holds it"
-        )
+        raise InvalidOption(f"{place}, {name}: write $VARIABLE, the name of an environment variable that holds it")
     return value
 
 
 def written(
-    job: Job,
-    terms: Terms,
-    known: Options,
-    items: str | None = None,
-    of: str | None = None,
-    first: int | None = None,
+    job: Job, terms: Terms, known: Options, items: str | None = None, of: str | None = None, first: int | None = None
 ) -> str:
     """A job as a file that `parse` reads, what is as by default left out, and secrets too.
 
@@ -398,11 +387,7 @@ def toml(value: Any) -> str:
     if isinstance(value, Mapping):
         # A text of several lines is no name.
         names = [name if BARE.match(name) else f'"{_escaped(name)}"' for name in value]
-        return (
-            "{ "
-            + ", ".join(f"{n} = {toml(each)}" for n, each in zip(names, value.values(), strict=True))
-            + " }"
-        )
+        return "{ " + ", ".join(f"{n} = {toml(each)}" for n, each in zip(names, value.values(), strict=True)) + " }"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml, value))}]"
     if not isinstance(value, int | float):

@@ -42,9 +42,7 @@ def ledger_of(job: Job, store: Store) -> Ledger:
     return Ledger(store, job.dataset, [dict(zip(COMPARISON, cells, strict=True)) for cells in known])
 
 
-def check_free(
-    job: Job, store: Store, requests: Sequence[Request], known: Mapping[str, Reply], ledger: Ledger
-) -> None:
+def check_free(job: Job, store: Store, requests: Sequence[Request], known: Mapping[str, Reply], ledger: Ledger) -> None:
     """No vote, score or ranking of another origin may sit where one of this job would go.
 
     known : replies that are kept, by key.
@@ -137,8 +135,7 @@ def _rows(job: Job, replies: Iterable[Reply]) -> list[dict[str, Any]]:
     """
     ranks = job.rules.kind == "rankings"
     items = {
-        (item.item_id, "" if ranks else item.models[0]): item
-        for item in (job.items if ranks else alone(job.items))
+        (item.item_id, "" if ranks else item.models[0]): item for item in (job.items if ranks else alone(job.items))
     }
     rows = []
     for reply in replies:

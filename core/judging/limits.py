@@ -157,18 +157,14 @@ class BudgetTracker:
         """A call is over: what was reserved becomes what it used, or stays if that is unknown."""
         self.release(most)
         used = Spent(
-            calls=1,
-            tokens=most.tokens if tokens is None else tokens,
-            cost=most.cost if cost is None else cost,
+            calls=1, tokens=most.tokens if tokens is None else tokens, cost=most.cost if cost is None else cost
         )
         self.spend(used)
         return used
 
     def room(self, calls: int) -> int:
         """How many of so many calls the limit of calls leaves."""
-        return (
-            calls if self.budget.calls is None else max(0, min(calls, self.budget.calls - self.spent.calls))
-        )
+        return calls if self.budget.calls is None else max(0, min(calls, self.budget.calls - self.spent.calls))
 
     def reopen(self, most: Spent) -> None:
         """A call that was counted as over, at its most, is under way again."""

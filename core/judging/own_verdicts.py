@@ -53,11 +53,7 @@ class OwnVerdicts:
             raise InvalidOption("{option}: the same words mean two verdicts", option="verdict_words")
         groups = set(_compiled(self).groupindex)
         pair = {"A", "B"} & groups
-        if (
-            groups - {*GROUPS}
-            or not (pair or "verdict" in groups)
-            or (len(pair) == 1 and "verdict" not in groups)
-        ):
+        if groups - {*GROUPS} or not (pair or "verdict" in groups) or (len(pair) == 1 and "verdict" not in groups):
             raise InvalidOption(
                 "{option} {pattern}: it needs groups that say the verdict: {examples}",
                 option="verdict_pattern",

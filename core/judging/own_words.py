@@ -109,9 +109,7 @@ def answer_of(text: str, quoted: Sequence[str] = ()) -> str | None:
 def _last_token(text: str) -> int | None:
     """Where an end token that ends the text begins."""
     tail = max(0, len(text) - 40)
-    return next(
-        (m.start() + tail for m in END_TOKENS.finditer(text[tail:]) if m.end() + tail == len(text)), None
-    )
+    return next((m.start() + tail for m in END_TOKENS.finditer(text[tail:]) if m.end() + tail == len(text)), None)
 
 
 def _after_thoughts(text: str, quoted: Sequence[str]) -> str | None:
@@ -230,9 +228,7 @@ class Quotations:
         near = self.answer[max(0, begin - 2 * LEAD) : begin]
         lines = [line for line in near.split("\n") if line.strip(" \t*_#`{}")]
         own = not self.answer[self.answer.rfind("\n", 0, begin) + 1 : begin].strip(" \t*_#")
-        led = (
-            bool(lines) and lines[-1].rstrip(" *_").endswith((":", "：")) and bool(REPORTED.search(lines[-1]))
-        )
+        led = bool(lines) and lines[-1].rstrip(" *_").endswith((":", "：")) and bool(REPORTED.search(lines[-1]))
         return own and not self.answer[end : end + LEAD].strip(" \t\n*_.`}") and not led
 
 

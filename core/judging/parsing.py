@@ -34,17 +34,7 @@ OBJECT = re.compile(
     r"label)\s*:)"
 )
 """Where an object begins or might; another brace is one of code or a formula."""
-WRAPPERS = (
-    "result",
-    "output",
-    "answer",
-    "response",
-    "evaluation",
-    "judgement",
-    "judgment",
-    "final",
-    "decision",
-)
+WRAPPERS = ("result", "output", "answer", "response", "evaluation", "judgement", "judgment", "final", "decision")
 """Keys under which some models put the whole object."""
 REASONS = (
     *("reason", "reasoning", "explanation", "rationale", "justification", "analysis", "thoughts", "critique"),
@@ -185,9 +175,7 @@ def ranking(text: str, candidates: int, *, shown: Sequence[str] = ()) -> Parsed:
     _need(answer is not None)
     found, broken = loose_json.find(answer or "", OBJECT, most=MOST_OBJECTS)
     _need(broken == len(answer or ""))
-    lists = [value for each in found for value in each.values("candidates")] or [
-        [each.pairs for each in found]
-    ]
+    lists = [value for each in found for value in each.values("candidates")] or [[each.pairs for each in found]]
     _need(len(lists) == 1 and isinstance(lists[0], list))
     entries = (_candidate(entry, labels) for entry in lists[0])
     ranked = tuple(sorted(entries, key=lambda entry: entry["slot"]))
@@ -200,9 +188,7 @@ def ranking(text: str, candidates: int, *, shown: Sequence[str] = ()) -> Parsed:
 def answer_key(text: str) -> Parsed:
     """The text of an answer key."""
     found, _ = loose_json.find(answer_of(text) or "", OBJECT, most=MOST_OBJECTS)
-    keys = {
-        value for each in found for value in each.values("key") if isinstance(value, str) and value.strip()
-    }
+    keys = {value for each in found for value in each.values("key") if isinstance(value, str) and value.strip()}
     _need(len(keys) == 1)
     return Parsed(status="ok", key=storable(keys.pop()), reason=_reason(found) or "")
 
@@ -286,9 +272,7 @@ class _Stated:
         for pattern in self.form.inline:
             for found in pattern.finditer(self.rest):
                 _need(len(stated) < MOST_STATEMENTS)
-                words = next(
-                    given for name in ("v", "w") if (given := found.groupdict().get(name)) is not None
-                )
+                words = next(given for name in ("v", "w") if (given := found.groupdict().get(name)) is not None)
                 # A letter that is none of those asked for may be the verdict that was meant.
                 _need(pattern is not TAG or len(words) > 1 or self.form.read(words) is not None)
                 stated.append((words, *found.span()))
@@ -308,9 +292,7 @@ class _Stated:
         if not values and not found.mended:
             inner = [value for key in WRAPPERS for value in found.values(key) if isinstance(value, Pairs)]
             inner = inner or [v for _, v in found.pairs if isinstance(v, Pairs)][: len(found.pairs) == 1]
-            pairs = Found(
-                pairs=tuple(pair for each in inner for pair in each), mended=found.mended, span=found.span
-            )
+            pairs = Found(pairs=tuple(pair for each in inner for pair in each), mended=found.mended, span=found.span)
             values = [value for key in self.form.keys for value in pairs.values(key)]
         for value in values:
             stated = read(str(value)) if type(value) in (str, int, float) else None
@@ -334,9 +316,7 @@ class _Stated:
         before, after = self.answer[:begin], self.answer[end:]
         line, words = before[before.rfind("\n") + 1 :], before.rstrip()
         tail = after.lstrip(" \t")
-        if line.lstrip().startswith(">") or (
-            line.endswith(("`", '"', "“", "'")) and not line.endswith("```")
-        ):
+        if line.lstrip().startswith(">") or (line.endswith(("`", '"', "“", "'")) and not line.endswith("```")):
             return True
         if words.endswith(":") and words[:-1].rstrip().endswith(('"', "'")):
             return True

@@ -133,10 +133,7 @@ def plan(
     for request in (*missing, *later):
         place, messages = where[request.judge], request.messages(fence)
         place = place.halved if batch else place
-        about, longest = (
-            sum(_tokens(message["content"]) for message in messages),
-            request.parameters()["max_tokens"],
-        )
+        about, longest = (sum(_tokens(message["content"]) for message in messages), request.parameters()["max_tokens"])
         prompt_tokens += about
         completion_tokens += longest
         likely += place.cost(about, min(longest, USUAL_REPLY)) or 0.0
@@ -178,9 +175,7 @@ def known_replies(ledger: Ledger, requests: Sequence[Request]) -> dict[str, Repl
     """Replies to these requests by key, those under an earlier key too."""
     earlier = {request.earlier_key: request.key for request in requests}
     found = ledger.answered({*earlier, *earlier.values()})
-    renamed = {
-        earlier[key]: replace(reply, key=earlier[key]) for key, reply in found.items() if key in earlier
-    }
+    renamed = {earlier[key]: replace(reply, key=earlier[key]) for key, reply in found.items() if key in earlier}
     return renamed | {key: reply for key, reply in found.items() if key not in earlier}
 
 
@@ -340,9 +335,7 @@ class Progress:
         if self.seconds_left is not None and not self.finished:
             parts.append(f"{duration(self.seconds_left)} left")
         if self.waiting:
-            until = (
-                "" if self.due is None else f" with results by {self.due:%Y-%m-%d %H:%M} UTC at the latest"
-            )
+            until = "" if self.due is None else f" with results by {self.due:%Y-%m-%d %H:%M} UTC at the latest"
             parts.append(f"{self.waiting:,} wait in batches{until}")
         parts += [self.price, f"{self.in_flight} of {self.limit} in flight"]
         parts += [f"{n:,} {status}" for status, n in self.statuses.items() if status != "ok" and n]

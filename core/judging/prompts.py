@@ -67,12 +67,7 @@ class Prompt:
 
 
 def load(
-    name: str,
-    *,
-    flags: Iterable[str] = (),
-    examples: str = "",
-    folder: Path | None = None,
-    own: str | None = None,
+    name: str, *, flags: Iterable[str] = (), examples: str = "", folder: Path | None = None, own: str | None = None
 ) -> Prompt:
     """Read a prompt and decide its conditional lines.
 
@@ -266,9 +261,7 @@ class Request:
             given |= {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP_LOGPROBS}
         return given
 
-    def read(
-        self, text: str, *, refused: bool, alternatives: dict[str, float] | None, cut_off: bool = False
-    ) -> Parsed:
+    def read(self, text: str, *, refused: bool, alternatives: dict[str, float] | None, cut_off: bool = False) -> Parsed:
         """What a reply to this request says; cut_off : its server ended it at the limit of tokens."""
         end: dict[str, Any] = {"refused": refused, "cut_off": cut_off}
         if self.confidence == "logprob" and self.task == "vote":

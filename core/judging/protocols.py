@@ -153,9 +153,7 @@ def _pairs(job: Job) -> list[Request]:
 
 def _scores(job: Job) -> list[Request]:
     places = ((single, run, (0,), ()) for single in alone(job.items) for run in range(job.n))
-    return _requests(
-        job, load("score", flags=_flags(job) & {"five", "show"}, folder=job.prompts), places, task="score"
-    )
+    return _requests(job, load("score", flags=_flags(job) & {"five", "show"}, folder=job.prompts), places, task="score")
 
 
 def _lists(job: Job) -> list[Request]:
@@ -237,21 +235,14 @@ def _verdict_text(vote: Mapping[str, Any], order: tuple[int, int]) -> str:
     if vote["position"] is None:
         text += " Which it saw first is not known: where it speaks of A or B, it may mean either response."
     elif (vote["position"] == "ba") == (order == AB):
-        text += (
-            " It saw the two in the other order: where it speaks of A, it means Response B here, and of B, A."
-        )
+        text += " It saw the two in the other order: where it speaks of A, it means Response B here, and of B, A."
     return f"{text} Its words:"
 
 
 def _base_and_swap(job: Job) -> list[Request]:
     """Base verdicts and those in the swapped order: the very requests of a greedy pairwise job."""
     both = replace(
-        job,
-        protocol="pairwise",
-        votes=2,
-        orders="balanced",
-        temperature=job.effective_temperature,
-        keyed=None,
+        job, protocol="pairwise", votes=2, orders="balanced", temperature=job.effective_temperature, keyed=None
     )
     return [request for request in _pairs(both) if request.order == AB or not request.item.estimation]
 
@@ -299,12 +290,7 @@ class _ApocPair:
         """The verdict by this answer key."""
         judge = self.key.judge
         return replace(
-            self.base,
-            task="note",
-            judge=judge,
-            voter=f"keyed({judge.name})",
-            prompt=self.prompt,
-            answer_key=answer_key,
+            self.base, task="note", judge=judge, voter=f"keyed({judge.name})", prompt=self.prompt, answer_key=answer_key
         )
 
 

@@ -80,9 +80,7 @@ class Run:
             now,
             statuses=Counter(now.statuses),
             failures=Counter(now.failures),
-            judges={
-                name: replace(share, statuses=Counter(share.statuses)) for name, share in now.judges.items()
-            },
+            judges={name: replace(share, statuses=Counter(share.statuses)) for name, share in now.judges.items()},
             in_flight=sum(limit.in_flight for limit in self._caller.limits.values()),
             limit=sum(limit.limit for limit in self._caller.limits.values()),
             rate=rate,
@@ -248,9 +246,7 @@ class Run:
         for batch in waiting:
             earlier[of[next(iter(batch.calls))].judge].append(batch)
         fresh = {judge: by_judge.pop(judge) for judge in tuple(by_judge)} if self.terms.batch else {}
-        return [
-            self._batched(judge, fresh.get(judge, []), earlier[judge], of) for judge in {**earlier, **fresh}
-        ]
+        return [self._batched(judge, fresh.get(judge, []), earlier[judge], of) for judge in {**earlier, **fresh}]
 
     async def _batched(
         self, judge: Judge, requests: Sequence[Request], waiting: Sequence[Batch], of: dict[str, Request]
@@ -327,9 +323,7 @@ class Run:
                 cut = kept.status == "cut_off"
                 parsed = request.read(kept.raw, refused=False, alternatives=None, cut_off=cut)
                 if parsed.status not in ("unparsed", "cut_off"):
-                    better.append(
-                        replace(request.reply(parsed, kept.raw), **{n: getattr(kept, n) for n in USED})
-                    )
+                    better.append(replace(request.reply(parsed, kept.raw), **{n: getattr(kept, n) for n in USED}))
         if better:
             await asyncio.to_thread(self._ledger.write, better)
         self._known |= {reply.key: reply for reply in better}

@@ -119,16 +119,7 @@ OUTPUT = re.compile(r"^\W{0,4}output\s*(?::|is)?\s*\((?P<v>\w)\)", re.IGNORECASE
 
 VERDICT = Form(
     keys=(
-        *(
-            "verdict",
-            "final_verdict",
-            "finalverdict",
-            "winner",
-            "choice",
-            "decision",
-            "preference",
-            "judgement",
-        ),
+        *("verdict", "final_verdict", "finalverdict", "winner", "choice", "decision", "preference", "judgement"),
         *("judgment", "better", "better_response", "preferred", "preferred_response", "overall_verdict"),
         *("best_response", "overall_winner", "final_decision", "urteil", "veredicto", "结论"),
     ),
@@ -138,9 +129,7 @@ VERDICT = Form(
         ELEMENT,
         RESULT,
         OUTPUT,
-        re.compile(
-            rf"(?i:(?<!\w)(?:final\s+|overall\s+|my\s+){{0,3}}{VERDICT_NAMES}{WRAP}{IS}){WRAP}{VALUE}"
-        ),
+        re.compile(rf"(?i:(?<!\w)(?:final\s+|overall\s+|my\s+){{0,3}}{VERDICT_NAMES}{WRAP}{IS}){WRAP}{VALUE}"),
         re.compile(
             rf"(?i:^[^\w\n]{{0,20}}(?:final\s+|overall\s+|my\s+){{0,3}}{VERDICT_NAMES})[^\w\n]{{0,20}}\n"
             rf"\s{{0,8}}{WRAP}{VALUE}",
@@ -155,9 +144,7 @@ VERDICT = Form(
             rf"respuesta|réponse|答案){WRAP}{IS}){WRAP}{VALUE}[\s*_\"'`”)\].$]*\Z"
         ),
     ),
-    alone=re.compile(
-        rf"[\s*_\"'`“(\[#\-$]*(?P<v>(?i:{LETTER})|{TIE}|[AB]\s*(?:>>|>|=)\s*[AB])[\s*_\"'`”)\].$!]*\Z"
-    ),
+    alone=re.compile(rf"[\s*_\"'`“(\[#\-$]*(?P<v>(?i:{LETTER})|{TIE}|[AB]\s*(?:>>|>|=)\s*[AB])[\s*_\"'`”)\].$!]*\Z"),
     prose=(
         re.compile(
             rf"(?:(?i:{NAME})\s+|(?<![\w]))(?P<v>[AB])[*_]*\s+(?:is|was)\s+(?:clearly |definitely |"
@@ -190,16 +177,7 @@ def score_form(low: int, high: int) -> Form:
     """How whole scores of a range are stated."""
     return Form(
         keys=(
-            *(
-                "score",
-                "rating",
-                "final_score",
-                "overall_score",
-                "overall",
-                "grade",
-                "bewertung",
-                "puntuación",
-            ),
+            *("score", "rating", "final_score", "overall_score", "overall", "grade", "bewertung", "puntuación"),
             *("note", "评分"),
         ),
         read=lambda words: whole_score(words, low, high),
@@ -207,9 +185,7 @@ def score_form(low: int, high: int) -> Form:
             TAG,
             ELEMENT,
             RESULT,
-            re.compile(
-                rf"(?i:(?<![\w-])(?:final\s+|overall\s+|my\s+){{0,3}}{SCORE_NAMES}{WRAP}{IS}){WRAP}{POINTS}"
-            ),
+            re.compile(rf"(?i:(?<![\w-])(?:final\s+|overall\s+|my\s+){{0,3}}{SCORE_NAMES}{WRAP}{IS}){WRAP}{POINTS}"),
         ),
         last=(ANSWER_ELEMENT, BOXED),
         alone=re.compile(r"[\s*_\"'`(\[#]*(?P<v>\d{1,3}(?:\.\d+)?(?:\s*/\s*\d{1,3})?)[\s*_\"'`)\].!]*\Z"),

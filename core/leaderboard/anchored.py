@@ -188,9 +188,7 @@ def board(
     if pool is not None and (n > pool).any():
         worst = int(n.argmax())
         met_most = pairs.models[codes[worst]]
-        raise InvalidOption(
-            f"pool = {pool}: smaller than the {n[worst]} prompts of {met_most} against {anchor}"
-        )
+        raise InvalidOption(f"pool = {pool}: smaller than the {n[worst]} prompts of {met_most} against {anchor}")
     total, ties, squares = (np.bincount(row_of, x).astype(np.float64) for x in (score, tie, score**2))
     p, mass = win_probability(n, total, prior=prior)
     shrink = np.broadcast_to(_pool_factor(n, pool) * (kappa_factor or 1.0) ** 2, p.shape)
@@ -261,9 +259,7 @@ def judges_that_met(judged: Mapping[str, PairScores], anchor: str) -> dict[str, 
 def anchor_code(pairs: PairScores, anchor: str) -> int:
     """Place of an anchor that met somebody."""
     if anchor not in pairs.models:
-        raise UnknownName(
-            f"anchor {anchor!r} is no model of this selection; there are: {', '.join(pairs.models)}"
-        )
+        raise UnknownName(f"anchor {anchor!r} is no model of this selection; there are: {', '.join(pairs.models)}")
     if not met(pairs, anchor):
         raise NoUsableVotes(f"anchor {anchor!r} met no other model in this selection")
     return pairs.models.index(anchor)
@@ -331,12 +327,7 @@ def _tiers(
 
 
 def score_difference(
-    one: tuple[IntArray, FloatArray],
-    two: tuple[IntArray, FloatArray],
-    p: FloatArray,
-    se: FloatArray,
-    *,
-    models: int,
+    one: tuple[IntArray, FloatArray], two: tuple[IntArray, FloatArray], p: FloatArray, se: FloatArray, *, models: int
 ) -> tuple[float, float, int, bool]:
     """Difference of two models' scores, its half width, prompts, and whether it was taken prompt by prompt.
 

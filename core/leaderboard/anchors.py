@@ -111,11 +111,7 @@ def anchors(pairs: PairScores, *, minimum: int = 3) -> tuple[str, ...]:
 
 
 def anchor_swap(
-    pairs: PairScores,
-    anchors: tuple[str, ...],
-    *,
-    prior: Prior = "jeffreys",
-    boards: Mapping[str, Board] | None = None,
+    pairs: PairScores, anchors: tuple[str, ...], *, prior: Prior = "jeffreys", boards: Mapping[str, Board] | None = None
 ) -> AnchorSwap:
     """Compare the boards of every two anchors.
 
@@ -139,9 +135,7 @@ def anchor_swap(
     for name, shown in (boards or {}).items():
         column = pairs.models.index(name)
         gap[:, column] = np.nan
-        gap[[pairs.models.index(row.model) for row in shown.rows], column] = [
-            row.elo.value for row in shown.rows
-        ]
+        gap[[pairs.models.index(row.model) for row in shown.rows], column] = [row.elo.value for row in shown.rows]
     rows = []
     for name_1, name_2 in combinations(anchors, 2):
         code_1, code_2 = pairs.models.index(name_1), pairs.models.index(name_2)
@@ -235,16 +229,12 @@ def _gaps(pairs: PairScores, prior: Prior) -> FloatArray:
 def kendall_tau(one: ArrayLike, two: ArrayLike) -> float | None:
     """τ_b of two orders of the same models; None with fewer than two or if one of them ties all."""
     # Sums of thirds differ in their last bits with the order of rows; equal Elo must stay a tie.
-    sign_1, sign_2 = (
-        np.sign(np.round(np.subtract.outer(values, values), 9)) for values in map(np.asarray, (one, two))
-    )
+    sign_1, sign_2 = (np.sign(np.round(np.subtract.outer(values, values), 9)) for values in map(np.asarray, (one, two)))
     untied = float(np.abs(sign_1).sum()) * float(np.abs(sign_2).sum())
     return float((sign_1 * sign_2).sum()) / math.sqrt(untied) if untied else None
 
 
-def _common(
-    pairs: PairScores, triples: IntArray, prior: Prior
-) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+def _common(pairs: PairScores, triples: IntArray, prior: Prior) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
     """Common prompts, residual, z and its cautious form of each triple (a, b, c), from those prompts."""
     legs = triples[:, [0, 1, 0]] * len(pairs.models) + triples[:, [1, 2, 2]]
     used, leg_row = np.unique(legs, return_inverse=True)

@@ -109,8 +109,7 @@ def debiased_rate(counts: VoteCounts, *, weighting: Weighting = "full", level: f
     if items_unlabelled < 2:
         weight = 0.0
     value, labels = (
-        _estimate(_by_item(item[known], y - factor * f_known, size), rest, factor, level)
-        for factor in (weight, 0.0)
+        _estimate(_by_item(item[known], y - factor * f_known, size), rest, factor, level) for factor in (weight, 0.0)
     )
     return DebiasedRate(
         value=value.value,
@@ -201,11 +200,7 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
     """
     intervals.check_level(level)
     label, known = counts.label, counts.gold != NO_GOLD
-    parts = {
-        "a": (counts.gold == 1, label == 1),
-        "b": (counts.gold == -1, label == -1),
-        "rest": (~known, label == 1),
-    }
+    parts = {"a": (counts.gold == 1, label == 1), "b": (counts.gold == -1, label == -1), "rest": (~known, label == 1)}
     n = {name: int(chosen.sum()) for name, (chosen, _) in parts.items()}
     hits = {name: float(hit[chosen].mean()) if n[name] else None for name, (chosen, hit) in parts.items()}
     se, sp, q = hits["a"], hits["b"], hits["rest"]
@@ -217,10 +212,7 @@ def rogan_gladen(counts: VoteCounts, *, level: float = 0.95) -> RoganGladen:
     elif se is None or sp is None or q is None:
         reason = "it needs labels of both classes and comparisons without one"
     elif se + sp <= 1:
-        reason = (
-            f"the judge is no better than chance at telling A from B (sensitivity {se:.2f}, "
-            f"specificity {sp:.2f})"
-        )
+        reason = f"the judge is no better than chance at telling A from B (sensitivity {se:.2f}, specificity {sp:.2f})"
     else:
         value = min(max((q + sp - 1) / (se + sp - 1), 0.0), 1.0)
         rate = Estimate(value, n=n["rest"], level=level)

@@ -122,9 +122,7 @@ def _by_method(pairs: PairScores, anchor: str, settings: Settings) -> dict[str, 
     return {method: rate(pairs, anchor, settings) for method, rate in ALGORITHMS.items()}
 
 
-def _method_spread(
-    method: str, elo: Mapping[str, FloatArray], usable: BoolArray, level: float
-) -> MethodSpread:
+def _method_spread(method: str, elo: Mapping[str, FloatArray], usable: BoolArray, level: float) -> MethodSpread:
     mean, sd = _mean_and_sd(elo[method], usable)
     reference, reference_sd = _mean_and_sd(elo[RAEE], usable)
     rated, several = (usable.sum(axis=0) >= least for least in (1, 2))
@@ -245,9 +243,7 @@ def dispersion(
         used = both if shared else have[name]
         means[name], sds[name] = mean, sd = _mean_and_sd(values[name], used)
         n = used.sum(axis=0)
-        rows += [
-            _dispersed(name, models[k], int(n[k]), float(mean[k]), float(sd[k])) for k in np.flatnonzero(n)
-        ]
+        rows += [_dispersed(name, models[k], int(n[k]), float(mean[k]), float(sd[k])) for k in np.flatnonzero(n)]
         measures.append(_spread(name, mean, sd, used, scores, votes, level))
     excess = (sds["p by scores"] - sds["p by votes"])[several]
     # The anchor is a model too: it beats itself half of the time.

@@ -239,9 +239,7 @@ def _gaps(
         items, column = np.unique(np.concatenate([item for item, _ in cut]), return_inverse=True)
         judge = np.repeat(np.arange(len(cut)), [len(item) for item, _ in cut])
         away = np.zeros((len(cut), len(items)))
-        away[judge, column] = np.concatenate(
-            [score - (score.mean() if len(score) else 0) for _, score in cut]
-        )
+        away[judge, column] = np.concatenate([score - (score.mean() if len(score) else 0) for _, score in cut])
         length = np.sqrt((away**2).sum(axis=1))
         flat = length < 1e-9
         length[flat] = np.inf
@@ -331,8 +329,7 @@ def screening(
     known = {name: found.value for name in seen if name in icc and (found := icc[name].icc_3_k)}
     if not known:
         raise NoUsableVotes(
-            "screening needs judges that voted repeatedly on the same comparisons; "
-            f"none of {len(seen)} has a known ICC"
+            f"screening needs judges that voted repeatedly on the same comparisons; none of {len(seen)} has a known ICC"
         )
     boards: dict[tuple[str, ...], PooledBoard] = {}
     kept: list[tuple[float | None, tuple[str, ...]]] = []
@@ -340,9 +337,7 @@ def screening(
         left = tuple(name for name, value in known.items() if cut is None or value >= cut)
         kept.append((cut, left))
         if left and left not in boards:
-            boards[left] = mean_of_judges(
-                {name: seen[name] for name in left}, anchor, prior=prior, level=level
-            )
+            boards[left] = mean_of_judges({name: seen[name] for name in left}, anchor, prior=prior, level=level)
     common = set.intersection(*({row.model for row in found.rows} for found in boards.values()))
     return Screening(
         rows=tuple(_screened(cut, left, boards.get(left), common, boards[kept[0][1]]) for cut, left in kept),

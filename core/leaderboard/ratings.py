@@ -130,8 +130,7 @@ def _log_strength(wins: FloatArray, rated: BoolArray) -> FloatArray:
     expected = (total / (1 + np.exp(strength[known][None, :] - strength[known][:, None]))).sum(axis=1)
     if not np.allclose(expected, inner.sum(axis=1), rtol=1e-7, atol=1e-7):
         raise DidNotConverge(
-            "Bradley–Terry did not converge on this selection: some models are all but unbeaten; use the "
-            "anchored board"
+            "Bradley–Terry did not converge on this selection: some models are all but unbeaten; use the anchored board"
         )
     return strength
 

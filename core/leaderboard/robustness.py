@@ -123,12 +123,7 @@ def abstention(
 
 
 def changes(
-    doubts: Mapping[str, PairDoubt],
-    anchor: str,
-    *,
-    rule: Rule = "run_sd",
-    threshold: float,
-    level: float = 0.95,
+    doubts: Mapping[str, PairDoubt], anchor: str, *, rule: Rule = "run_sd", threshold: float, level: float = 0.95
 ) -> tuple[Changed, ...]:
     """Each model's win probability with all known prompts and with those kept, most changed first (ours).
 
@@ -151,8 +146,7 @@ def changes(
     found = []
     for code in np.unique(np.concatenate([part[0] for part in parts])).tolist():
         judged = [
-            (item[model == code], score[model == code], keep[model == code])
-            for model, item, score, keep in parts
+            (item[model == code], score[model == code], keep[model == code]) for model, item, score, keep in parts
         ]
         judged = [(item, score, keep) for item, score, keep in judged if keep.any()]
         if judged:
@@ -173,9 +167,7 @@ def _changed(model: str, judged: Sequence[tuple[IntArray, FloatArray, BoolArray]
     _, group = np.unique(np.concatenate([item for item, _, _ in judged]), return_inverse=True)
     influence = np.bincount(group, np.concatenate(by_prompt)) / len(judged)
     influence = np.concatenate([influence, np.mean(by_added, axis=0)])
-    half = z_quantile(level) * float(
-        np.sqrt((influence**2).sum() * len(influence) / max(len(influence) - 1, 1))
-    )
+    half = z_quantile(level) * float(np.sqrt((influence**2).sum() * len(influence) / max(len(influence) - 1, 1)))
     centre, delta = float(np.mean(change)), p_after - p
     low, high = max(min(centre - half, delta), -1.0), min(max(centre + half, delta), 1.0)
     return Changed(
@@ -241,9 +233,7 @@ def _mean(judged: Mapping[str, PairDoubt], anchor: str, prior: Prior) -> PooledB
     return mean_of_judges({name: one.pairs for name, one in judged.items()}, anchor, prior=prior)
 
 
-def _abstained(
-    cut: float | None, left: Mapping[str, PairDoubt], full: PooledBoard, n: int, prior: Prior
-) -> Abstained:
+def _abstained(cut: float | None, left: Mapping[str, PairDoubt], full: PooledBoard, n: int, prior: Prior) -> Abstained:
     kept = _size(left)
     if not kept:
         return Abstained(threshold=cut, coverage=0.0, n=0, n_models=0)
@@ -345,9 +335,7 @@ def between_tasks(
     (2015); Viechtbauer (2007).
     """
     boards = {
-        task: board(pairs, anchor, prior=prior, level=level)
-        for task, pairs in by_task.items()
-        if met(pairs, anchor)
+        task: board(pairs, anchor, prior=prior, level=level) for task, pairs in by_task.items() if met(pairs, anchor)
     }
     if not boards:
         raise NoUsableVotes(f"anchor {anchor!r} met no other model in any task of this selection")

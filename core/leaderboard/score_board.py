@@ -122,9 +122,7 @@ def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
     if len(rows.models) < 2:
         raise NoUsableVotes("only one model was scored, so there is nothing to compare it with")
     if len(rows.levels) < 2:
-        raise NoUsableVotes(
-            f"every response got the same score, {rows.levels[0]:g}: models cannot be compared by it"
-        )
+        raise NoUsableVotes(f"every response got the same score, {rows.levels[0]:g}: models cannot be compared by it")
     weight = rows.table()
     added = np.tile(prior * weight.sum(axis=0) / weight.sum(), (len(weight), 1))
     theta, beta, at_bound = _maximise(weight + added)
@@ -250,9 +248,7 @@ def _gradient(n: FloatArray, theta: FloatArray, beta: FloatArray) -> FloatArray:
     return np.concatenate([by_theta, -by_z.sum(axis=1)])
 
 
-def _solve(
-    n: FloatArray, theta: FloatArray, beta: FloatArray, right: FloatArray, fixed: BoolArray
-) -> FloatArray:
+def _solve(n: FloatArray, theta: FloatArray, beta: FloatArray, right: FloatArray, fixed: BoolArray) -> FloatArray:
     """Information⁻¹ · right, (K − 1 + models, columns); β where `fixed` do not move.
 
     The information is diagonal in β, so only a matrix of thresholds is left to solve. With no β fixed it is
@@ -473,9 +469,7 @@ def _board(parts: Mapping[str, _Part], anchor: str, level: float) -> ScoreBoard:
     low, high = (np.where(fewest > 1, expit(logit + side), np.nan) for side in (-half, half))
     chance = Estimates(p, low, high, n, level)
     elo = Estimates(elo_of_p(p), elo_of_p(low), elo_of_p(high), n, level)
-    ranked = sorted(
-        (code for code in place.values() if code != fixed), key=lambda c: (-p[c].round(12), names[c])
-    )
+    ranked = sorted((code for code in place.values() if code != fixed), key=lambda c: (-p[c].round(12), names[c]))
     rows = tuple(
         ScoreRow(
             model=names[code],

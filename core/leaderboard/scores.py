@@ -120,12 +120,7 @@ def response_means(scores: DirectScores) -> tuple[IntArray, IntArray, FloatArray
 
 
 def _statistics(
-    judge: str,
-    model: str | None,
-    scores: DirectScores,
-    keep: BoolArray,
-    scale: tuple[float, float],
-    level: float,
+    judge: str, model: str | None, scores: DirectScores, keep: BoolArray, scale: tuple[float, float], level: float
 ) -> ScoreStatistics:
     part = replace(scores, **kept_rows(scores, keep))
     _, item, value = response_means(part)

@@ -18,16 +18,7 @@ import numpy as np
 from ..errors import InvalidOption, UnreadableFile
 from ..records import FloatArray, IntArray, PairScores
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat, rows_frame
-from .anchored import (
-    ELO_PER_NAT,
-    TIER_ALPHA,
-    Board,
-    against,
-    board,
-    elo_of_p,
-    pairs_of,
-    score_difference,
-)
+from .anchored import ELO_PER_NAT, TIER_ALPHA, Board, against, board, elo_of_p, pairs_of, score_difference
 from .anchors import AnchorSwap
 
 PAIRED_MINIMUM = 10
@@ -156,9 +147,7 @@ def lead(pairs: PairScores, shown: Board) -> Lead | None:
     return Lead(
         leader=first.model,
         runner_up=second.model,
-        difference=Estimate(
-            difference, difference - half, difference + half, n=n, level=1 - TIER_ALPHA / compared
-        ),
+        difference=Estimate(difference, difference - half, difference + half, n=n, level=1 - TIER_ALPHA / compared),
         compared=compared,
         paired=paired,
         top_tier=tuple(row.model for row in plain.rows if row.tier == 1),
@@ -179,10 +168,7 @@ def most_reversing(found: Standings) -> OtherAnchor | None:
 
 
 def _reversals(
-    one: Board,
-    models: Sequence[str],
-    z: tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]],
-    tests: int,
+    one: Board, models: Sequence[str], z: tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]], tests: int
 ) -> tuple[tuple[str, str], ...]:
     """(above on one, above on two), most certain first; `tests` is the number of pairs tested in all."""
     from scipy.special import ndtr
@@ -216,9 +202,7 @@ def _differences(pairs: PairScores, shown: Board) -> dict[tuple[str, str], float
     apart = (p[:, None] - p) / np.sqrt(se[:, None] ** 2 + se**2)
     paired = (n >= PAIRED_MINIMUM) & (variance > 1e-9)
     z = np.where(paired, mean / np.sqrt(np.where(paired, variance / np.maximum(n, 1), 1)), apart)
-    return {
-        (rows[i].model, rows[j].model): float(z[i, j]) for i in range(len(rows)) for j in range(len(rows))
-    }
+    return {(rows[i].model, rows[j].model): float(z[i, j]) for i in range(len(rows)) for j in range(len(rows))}
 
 
 Scale = Literal["percent", "share", "elo"]
@@ -292,15 +276,11 @@ def read_outside(content: bytes, *, name: str) -> OutsideBoard:
         a score that is no finite number or with another number of cells, a model twice, or fewer than two.
     """
     if len(content) > MOST_BYTES:
-        raise UnreadableFile(
-            f"{name}: {len(content):,} bytes; a leaderboard of at most {MOST_BYTES:,} is read"
-        )
+        raise UnreadableFile(f"{name}: {len(content):,} bytes; a leaderboard of at most {MOST_BYTES:,} is read")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            f"{name}: byte {error.start} is not UTF-8; save the file as UTF-8 CSV"
-        ) from error
+        raise UnreadableFile(f"{name}: byte {error.start} is not UTF-8; save the file as UTF-8 CSV") from error
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
@@ -309,9 +289,7 @@ def read_outside(content: bytes, *, name: str) -> OutsideBoard:
     for column in ("model", "score"):
         if header.count(column) != 1:
             found = ", ".join(header[:10]) or "nothing"
-            raise UnreadableFile(
-                f"{name}: the first line must name one column {column!r}, and it names: {found}"
-            )
+            raise UnreadableFile(f"{name}: the first line must name one column {column!r}, and it names: {found}")
     scores: dict[str, float] = {}
     for line, cells in enumerate(rows[1:], start=2):
         if not cells:
@@ -482,9 +460,7 @@ def _kendalls(one: FloatArray, two: FloatArray, drawn: IntArray) -> FloatArray:
         return np.asarray(((weight @ pairs) * weight).sum(axis=1))
 
     untied = np.sqrt(total(np.abs(sign_1)) * total(np.abs(sign_2)))
-    return np.asarray(
-        np.divide(total(sign_1 * sign_2), untied, out=np.full(len(drawn), np.nan), where=untied > 0)
-    )
+    return np.asarray(np.divide(total(sign_1 * sign_2), untied, out=np.full(len(drawn), np.nan), where=untied > 0))
 
 
 def _spearmans(one: FloatArray, two: FloatArray, drawn: IntArray) -> FloatArray:

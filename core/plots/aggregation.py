@@ -68,17 +68,13 @@ def decision_figure(
         own = [row[1:] for row in rows if row[0] == vote]
         keys = [pattern_key(*row[:3]) for row in own]
         counted = [seen.get(row[:3], 0) for row in own]
-        outlines = [
-            4 if key == chosen else 2 if row[3] != row[4] else 0 for key, row in zip(keys, own, strict=True)
-        ]
+        outlines = [4 if key == chosen else 2 if row[3] != row[4] else 0 for key, row in zip(keys, own, strict=True)]
         said = (
             f"<b>{key}</b><br>p(A better) {p[2]:.3f}<br>p(tie) {p[1]:.3f}<br>p(B better) {p[0]:.3f}"
             f"<br>calibrated: {SAYS[calibrated]}<br>majority: {SAYS[majority]}<br>n {n:,} comparisons"
             for key, n, (_, _, _, calibrated, majority, p) in zip(keys, counted, own, strict=True)
         )
-        squares = pattern_squares(
-            drawn.n, own, counted, fill[vote], [SIGNS[vote]] * len(own), outlines, said, theme
-        )
+        squares = pattern_squares(drawn.n, own, counted, fill[vote], [SIGNS[vote]] * len(own), outlines, said, theme)
         traces += [
             squares
             | {
@@ -130,14 +126,7 @@ def pattern_figure(traces: Sequence[Trace], n: int, *, theme: Theme, height: int
     if n <= MOST_SIGNS:
         axis["dtick"] = 1
     return figure(
-        "votes for A",
-        "votes for B",
-        theme=theme,
-        height=height,
-        square=True,
-        traces=traces,
-        x_axis=axis,
-        y_axis=axis,
+        "votes for A", "votes for B", theme=theme, height=height, square=True, traces=traces, x_axis=axis, y_axis=axis
     )
 
 
@@ -259,9 +248,7 @@ def changes_figure(found: Mapping[str, HeldOutScores], **looks: Unpack[Look]) ->
     drawn = []
     for measure, name, look in losses:
         changes = {judge: (change_of(one, measure)[1], one) for judge, one in found.items()}
-        drawn.append(
-            series(name, changes, itemgetter(0), lambda known: n.format(known[1]), look=look, key=None)
-        )
+        drawn.append(series(name, changes, itemgetter(0), lambda known: n.format(known[1]), look=look, key=None))
     return forest(drawn, "change of held-out loss", reference=0, **looks)
 
 
@@ -311,9 +298,7 @@ def levels_figure(found: Ordinal, *, style: Style, theme: Theme = "light") -> Fi
             ("calibrated", found.said_share, style.colour),
         )
     ]
-    return figure(
-        "level", "share of answers", theme=theme, height=260, traces=bars, x_axis={"type": "category"}
-    )
+    return figure("level", "share of answers", theme=theme, height=260, traces=bars, x_axis={"type": "category"})
 
 
 def priors_figure(found: Mapping[str, Mapping[str, ShrinkageGain]], **looks: Unpack[Look]) -> Figure:

@@ -40,9 +40,7 @@ def pair_key(pair: JudgePair) -> str:
     return f"{pair.judge_1} – {pair.judge_2}"
 
 
-def repeatability_figure(
-    results: Mapping[str, Repeatability], *, mark: float, **looks: Unpack[Look]
-) -> Figure:
+def repeatability_figure(results: Mapping[str, Repeatability], *, mark: float, **looks: Unpack[Look]) -> Figure:
     """ICC(3,k) (filled) and ICC(3,1) (hollow) with jackknife intervals; the line is the screening mark.
 
     A mark's key is the judge's name.
@@ -88,11 +86,7 @@ def shown_pairs(matrix: AgreementMatrix, *, without_gold: Sequence[str] = ()) ->
 
 
 def kappa_matrix(
-    matrix: AgreementMatrix,
-    *,
-    without_gold: Sequence[str] = (),
-    theme: Theme = "light",
-    chosen: str | None = None,
+    matrix: AgreementMatrix, *, without_gold: Sequence[str] = (), theme: Theme = "light", chosen: str | None = None
 ) -> Figure:
     """Cohen κ of every pair, half a matrix: a rater's name stands at the head of its column, in its row.
 
@@ -107,8 +101,7 @@ def kappa_matrix(
     fig = figure("", "", theme=theme, height=20 + CELL * rows, legend=False)
     gold = {id(pair) for pair in matrix.gold}
     places = [
-        (raters.index(pair.judge_1), len(raters) if id(pair) in gold else raters.index(pair.judge_2))
-        for pair in pairs
+        (raters.index(pair.judge_1), len(raters) if id(pair) in gold else raters.index(pair.judge_2)) for pair in pairs
     ]
     kappas = [pair.kappa.value if pair.kappa else 0.0 for pair in pairs]
     tiles = [
@@ -149,9 +142,7 @@ def inter_rater_figure(groups: Mapping[str, InterRaterReliability], **looks: Unp
     return forest(drawn, "agreement beyond chance", reference=0, **looks)
 
 
-def judge_vs_human_figure(
-    compared: Sequence[JudgeVsHuman], *, style: Style, **looks: Unpack[Shown]
-) -> Figure:
+def judge_vs_human_figure(compared: Sequence[JudgeVsHuman], *, style: Style, **looks: Unpack[Shown]) -> Figure:
     """PA of a judge minus that of each person: majority labels (filled), BTD labels (hollow).
 
     Right of the line the judge is nearer to the mode of the other people. A mark's key is the person.
@@ -251,7 +242,4 @@ def _cell_text(table: Confusion, gold: int, verdict: int) -> str:
         return "0<br>never gold"
     low, high = 100 * share.low, 100 * share.high
     digits = 0 if high - low >= NARROW else 1
-    return (
-        f"{table.counts[cell]:,}<br><b>{percent(share.value, digits)}</b><br>"
-        f"{low:.{digits}f}–{high:.{digits}f} %"
-    )
+    return f"{table.counts[cell]:,}<br><b>{percent(share.value, digits)}</b><br>{low:.{digits}f}–{high:.{digits}f} %"

@@ -80,18 +80,7 @@ COLOURS: dict[Theme, Colours] = {
     ),
 }
 
-MARKERS = (
-    "circle",
-    "square",
-    "diamond",
-    "triangle-up",
-    "cross",
-    "triangle-down",
-    "x",
-    "pentagon",
-    "star",
-    "hexagram",
-)
+MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "x", "pentagon", "star", "hexagram")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,9 +187,7 @@ def undimmed(opacity: float, **more: Any) -> Trace:
     return {"selected": look, "unselected": look}
 
 
-def trace(
-    x: Any, y: Any, name: str, colour: str, *, width: float = 2, dash: str = "solid", **more: Any
-) -> Trace:
+def trace(x: Any, y: Any, name: str, colour: str, *, width: float = 2, dash: str = "solid", **more: Any) -> Trace:
     """A curve, with further settings of its trace in `more`."""
     line = {"color": colour, "width": width, "dash": dash}
     return {"type": "scatter", "x": x, "y": y, "mode": "lines", "name": name, "line": line, **more}
@@ -214,10 +201,7 @@ def ideal_trace(*, x: Any, y: Any, name: str, theme: Theme) -> Trace:
 def tint(colour: str, page: str, share: float) -> str:
     """Mix of a colour and the page's, at most half, so that text stays readable on it."""
     weight = 0.0 if share != share else 0.04 + 0.46 * share
-    mixed = (
-        round(weight * int(colour[i : i + 2], 16) + (1 - weight) * int(page[i : i + 2], 16))
-        for i in (1, 3, 5)
-    )
+    mixed = (round(weight * int(colour[i : i + 2], 16) + (1 - weight) * int(page[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{one:02x}" for one in mixed)
 
 
@@ -249,8 +233,7 @@ def add_tiles(
             "type": "path",
             "layer": "below",
             "path": "".join(
-                f"M{tile.x - 0.48},{tile.y - 0.46}H{tile.x + 0.48}V{tile.y + 0.46}H{tile.x - 0.48}Z"
-                for tile in same
+                f"M{tile.x - 0.48},{tile.y - 0.46}H{tile.x + 0.48}V{tile.y + 0.46}H{tile.x - 0.48}Z" for tile in same
             ),
             "fillcolor": colour,
             "line": {"color": colours.text if mine else colours.grid, "width": 3 if mine else 1},

@@ -272,13 +272,10 @@ def risk_figure(
                 "mode": "markers",
                 "showlegend": False,
                 "customdata": [[key] for key in keys],
-                "error_y": error_bars(
-                    Estimates(rate, rate, np.maximum(rate, found.cut_bound[cuts])), style.colour
-                ),
+                "error_y": error_bars(Estimates(rate, rate, np.maximum(rate, found.cut_bound[cuts])), style.colour),
                 "marker": {
                     "symbol": [
-                        style.symbol.removesuffix("-open") + ("" if ok else "-open")
-                        for ok in found.passed[cuts]
+                        style.symbol.removesuffix("-open") + ("" if ok else "-open") for ok in found.passed[cuts]
                     ],
                     "color": style.colour,
                     "size": [14 if here else 9 for here in is_threshold],

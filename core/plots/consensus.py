@@ -27,10 +27,7 @@ def accuracies_figure(
     A dotted line stands at the best member as it votes, a dashed one at the best one as it votes or by BTD.
     """
     drawn = []
-    for name, look, fitted in (
-        ("needs no gold labels", "filled", False),
-        ("fitted on gold labels", "hollow", True),
-    ):
+    for name, look, fitted in (("needs no gold labels", "filled", False), ("fitted on gold labels", "hollow", True)):
         scores = {score.name: score for score in found.scores.values() if score.fitted == fitted}
         drawn.append(series(name, scores, "accuracy", "{0.n:,} comparisons", look=look))
     fig = forest(
@@ -47,9 +44,7 @@ def accuracies_figure(
     return fig
 
 
-def without_figure(
-    found: EnsembleTable, rule: str, *, styles: Mapping[str, Style], theme: Theme = "light"
-) -> Figure:
+def without_figure(found: EnsembleTable, rule: str, *, styles: Mapping[str, Style], theme: Theme = "light") -> Figure:
     """Change of a rule's accuracy when one member leaves, in percentage points."""
     gaps = {name: gap.scaled(100) for name, gap in without_rows(found, rule).items()}
     return forest(

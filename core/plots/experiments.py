@@ -13,20 +13,7 @@ from ..aggregation.rules import RULES
 from ..interpretation.format import SAYS, ends
 from ..stats.estimate import Estimate, Estimates
 from .aggregation import SIGNS, label_colours, legend_square, pattern_figure, pattern_key, pattern_squares
-from .base import (
-    COLOURS,
-    Tile,
-    accent,
-    add_tiles,
-    error_bars,
-    figure,
-    hover,
-    ideal_trace,
-    label,
-    tint,
-    trace,
-    undimmed,
-)
+from .base import COLOURS, Tile, accent, add_tiles, error_bars, figure, hover, ideal_trace, label, tint, trace, undimmed
 from .forest import forest, series
 
 if TYPE_CHECKING:
@@ -101,9 +88,7 @@ def sweep_figure(found: Sweep, *, theme: Theme = "light") -> Figure:
     )
 
 
-def compared_figure(
-    found: Comparison, *, styles: Mapping[str, Style] | None = None, theme: Theme = "light"
-) -> Figure:
+def compared_figure(found: Comparison, *, styles: Mapping[str, Style] | None = None, theme: Theme = "light") -> Figure:
     """MAE of each value under BTD and majority, with intervals by item."""
     looks = {"btd": "filled", "majority": "hollow"}
     drawn = []
@@ -112,11 +97,7 @@ def compared_figure(
         name, n = RULES[rule].name, "n {0[1]:,} comparisons"
         drawn.append(series(name, errors, itemgetter(0), n, look=looks.get(rule, "filled"), key=None))
     return forest(
-        drawn,
-        "mean absolute error",
-        styles=_styles(found, styles, theme),
-        missing="too few labels",
-        theme=theme,
+        drawn, "mean absolute error", styles=_styles(found, styles, theme), missing="too few labels", theme=theme
     )
 
 
@@ -125,9 +106,7 @@ def _error(one: ComparedValue, rule: str) -> Estimate | None:
     return Estimate(score.mae, score.mae_item_low, score.mae_item_high) if score else None
 
 
-def ties_figure(
-    found: Comparison, *, styles: Mapping[str, Style] | None = None, theme: Theme = "light"
-) -> Figure:
+def ties_figure(found: Comparison, *, styles: Mapping[str, Style] | None = None, theme: Theme = "light") -> Figure:
     """Share of ties among the votes of each value, and among the gold labels of what it judged."""
     with_gold = {name: one for name, one in found.values.items() if one.tie_gold is not None}
     gold = series("among gold", with_gold, "tie_gold", "n {0.n_labelled:,} labels", look="plain", key=None)
@@ -170,9 +149,7 @@ def parameters_figure(
     return fig
 
 
-def _styles(
-    found: Comparison, styles: Mapping[str, Style] | None, theme: Theme
-) -> Mapping[str, Style] | Style:
+def _styles(found: Comparison, styles: Mapping[str, Style] | None, theme: Theme) -> Mapping[str, Style] | Style:
     return {name: (styles or {}).get(name, accent(theme)) for name in found.values}
 
 
@@ -231,12 +208,7 @@ def transfer_figure(found: Transfer, *, theme: Theme = "light", chosen: str | No
 
 
 def transferred_figure(
-    own: DecisionMap,
-    borrowed: DecisionMap,
-    *,
-    seen: Mapping[Pattern, int],
-    theme: Theme = "light",
-    height: int = 380,
+    own: DecisionMap, borrowed: DecisionMap, *, seen: Mapping[Pattern, int], theme: Theme = "light", height: int = 380
 ) -> Figure:
     """What n votes become by a task's own fit, and heavily outlined where the transferred fit says otherwise.
 
@@ -249,8 +221,7 @@ def transferred_figure(
     signs = [SIGNS[a] if a == b else f"{SIGNS[a]}{SIGNS[b]}" for a, b in decided]
     outlines = [2.5 if a != b else 0 for a, b in decided]
     said = (
-        f"<b>{pattern_key(*pattern)}</b><br>own fit: {SAYS[a]}<br>transferred: {SAYS[b]}"
-        f"<br>n {n:,} comparisons"
+        f"<b>{pattern_key(*pattern)}</b><br>own fit: {SAYS[a]}<br>transferred: {SAYS[b]}<br>n {n:,} comparisons"
         for pattern, (a, b), n in zip(patterns, decided, counted, strict=True)
     )
     colours = [fill[a] for a, _ in decided]
@@ -334,9 +305,7 @@ HIDDEN = 0.12
 """Rules that add more error than this would flatten the figure; the table has them."""
 
 
-def budget_figure(
-    found: BudgetTrial, *, style: Style, theme: Theme = "light", chosen: str | None = None
-) -> Figure:
+def budget_figure(found: BudgetTrial, *, style: Style, theme: Theme = "light", chosen: str | None = None) -> Figure:
     """Mean votes per comparison against the error added to that of BTD on all votes, with intervals by item.
 
     One series for the planner at each tolerance, one for BTD on fixed numbers of votes, one for the simple
@@ -345,12 +314,7 @@ def budget_figure(
     colours = COLOURS[theme]
     looks: tuple[tuple[str, str, dict[str, Any], str], ...] = (
         ("planner-", "planner", {"color": style.colour, "symbol": style.symbol, "size": 11}, "lines+markers"),
-        (
-            "btd-",
-            "BTD, as many votes on all",
-            {"color": colours.text, "symbol": "square-open"},
-            "lines+markers",
-        ),
+        ("btd-", "BTD, as many votes on all", {"color": colours.text, "symbol": "square-open"}, "lines+markers"),
         ("unanimous-", "stop if the first agree", {"color": colours.neutral, "symbol": "x"}, "markers"),
     )
     everything = f"error of all {found.votes} votes"

@@ -133,8 +133,7 @@ def forest(
                 "size": 7 if dense else 10,
                 "line": {
                     "color": [
-                        colours.text if ring else style.colour
-                        for ring, style in zip(ringed, drawn, strict=True)
+                        colours.text if ring else style.colour for ring, style in zip(ringed, drawn, strict=True)
                     ],
                     "width": [3 if ring else 0 if one.look == "filled" else 2 for ring in ringed],
                 },

@@ -15,19 +15,7 @@ from ..leaderboard.robustness import BetweenTasks
 from ..leaderboard.score_board import ScoreBoards, ScoreRow
 from ..leaderboard.standings import OutsideComparison
 from ..stats.estimate import Estimate, Estimates
-from .base import (
-    COLOURS,
-    MARKERS,
-    MAX_POINTS,
-    Style,
-    accent,
-    error_bars,
-    figure,
-    hover,
-    ideal_trace,
-    label,
-    undimmed,
-)
+from .base import COLOURS, MARKERS, MAX_POINTS, Style, accent, error_bars, figure, hover, ideal_trace, label, undimmed
 
 if TYPE_CHECKING:
     from .base import Figure, Theme
@@ -218,23 +206,13 @@ def board_figure(
     known_styles = styles or {}
     for name, known in dots.items():
         marks = [
-            RowMark(
-                row.model,
-                row.elo,
-                f"{_hover(row, corrected)}<br>judge {label(name)}",
-                judge_key(name, row.model),
-            )
+            RowMark(row.model, row.elo, f"{_hover(row, corrected)}<br>judge {label(name)}", judge_key(name, row.model))
             for row in known.rows
         ]
         rows.add(_short(name), known_styles[name], marks, offset=0.28, size=7, opacity=0.75, bars=False)
-    marks = [
-        RowMark(row.model, row.interval(corrected)[1], _hover(row, corrected), row.model) for row in ranked
-    ]
+    marks = [RowMark(row.model, row.interval(corrected)[1], _hover(row, corrected), row.model) for row in ranked]
     rows.add(
-        _short(judge) if judge else "all, pooled",
-        known_styles[judge] if judge else accent(rows.theme),
-        marks,
-        size=10,
+        _short(judge) if judge else "all, pooled", known_styles[judge] if judge else accent(rows.theme), marks, size=10
     )
     return rows.along_elo(probabilities=True)
 
@@ -253,10 +231,7 @@ def swap_figure(
     listed = [row.model for row in one.rows if row.model in models]
     rows = ModelRows(listed, "Elo, centred", row_height=ROW_HEIGHT_WITH_MORE, entries=2, **page)
     colours = COLOURS[rows.theme].raters
-    for known, colour, symbol, offset in (
-        (one, colours[0], "circle", -0.15),
-        (two, colours[1], "diamond-open", 0.15),
-    ):
+    for known, colour, symbol, offset in ((one, colours[0], "circle", -0.15), (two, colours[1], "diamond-open", 0.15)):
         by_name = {row.model: row for row in known.rows}
         drawn = [by_name[name] for name in listed]
         mean = float(np.mean([row.elo.value for row in drawn])) if drawn else 0.0
@@ -348,11 +323,7 @@ def ratings_figure(
     """
     methods: dict[str, Result] = {RAEE: board, **others}
     rows = ModelRows(
-        [row.model for row in board.rows[:shown]],
-        "Elo",
-        row_height=ROW_HEIGHT_OF_METHODS,
-        entries=len(methods),
-        **page,
+        [row.model for row in board.rows[:shown]], "Elo", row_height=ROW_HEIGHT_OF_METHODS, entries=len(methods), **page
     )
     for place, (method, found) in enumerate(methods.items()):
         name = METHOD_NAMES.get(method, method)

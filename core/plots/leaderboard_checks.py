@@ -49,13 +49,10 @@ def pooling_figure(found: Pooling, *, theme: Theme = "light") -> Figure:
         y=value,
         mode="markers",
         name="observed, 95 % of juries",
-        error_y=error_bars(
-            Estimates(value, np.minimum(low, value), np.maximum(high, value)), colours.neutral
-        ),
+        error_y=error_bars(Estimates(value, np.minimum(low, value), np.maximum(high, value)), colours.neutral),
         marker={"color": colours.accent, "size": 9, "symbol": "circle"},
         **hover(
-            f"<b>{row.size} judges</b><br>standard error {at:.1f} Elo ({a:.1f} to {b:.1f})"
-            f"<br>{row.juries} juries"
+            f"<b>{row.size} judges</b><br>standard error {at:.1f} Elo ({a:.1f} to {b:.1f})<br>{row.juries} juries"
             for row, at, a, b in zip(found.sizes, value, low, high, strict=True)
         ),
     )
@@ -108,9 +105,7 @@ def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "li
         x_axis={"range": [103, -3]},
         y_axis={"rangemode": "tozero"},
     )
-    for place, (name, field) in enumerate(
-        (("mean |change|", "delta_elo"), ("mean standard error", "se_elo"))
-    ):
+    for place, (name, field) in enumerate((("mean |change|", "delta_elo"), ("mean standard error", "se_elo"))):
         colour = colours.raters[place]
         fig.add_scatter(
             x=[100 * row.coverage for row in rows],
@@ -122,10 +117,7 @@ def abstention_figure(found: Abstention, *, threshold: float, theme: Theme = "li
                 "color": colour,
                 "symbol": MARKERS[place],
                 "size": [11 if row.threshold == threshold else 7 for row in rows],
-                "line": {
-                    "color": colours.text,
-                    "width": [2 if row.threshold == threshold else 0 for row in rows],
-                },
+                "line": {"color": colours.text, "width": [2 if row.threshold == threshold else 0 for row in rows]},
             },
             **hover(
                 f"<b>{'all' if row.threshold is None else f'threshold {row.threshold:g}'}</b><br>"
@@ -186,9 +178,7 @@ def changes_figure(changed: Sequence[Changed], **looks: Unpack[Look]) -> Figure:
     )
 
 
-def debiased_figure(
-    found: DebiasedBoard, *, style: Style, shown: int | None = None, **looks: Unpack[Shown]
-) -> Figure:
+def debiased_figure(found: DebiasedBoard, *, style: Style, shown: int | None = None, **looks: Unpack[Shown]) -> Figure:
     """Win rate of each model against the anchor, best on top; the key of a mark is the model.
 
     Filled marks are the debiased rates, hollow ones the labels alone, bars what the judge says alone, which

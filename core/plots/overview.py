@@ -73,18 +73,11 @@ def evidence_strip(
         if stacked:
             top = 1 - place * each / height
             across, down = (0.0, 1.0), (top - (HEAD + inner) / height, top - HEAD / height)
-            fig.layout[f"yaxis{axis}"] = {
-                **_rows(rows, chosen, colours),
-                "domain": down,
-                "anchor": f"x{axis}",
-            }
+            fig.layout[f"yaxis{axis}"] = {**_rows(rows, chosen, colours), "domain": down, "anchor": f"x{axis}"}
             own = f"y{axis}"
         else:
             width = (1 - GAP * (len(panels) - 1)) / len(panels)
-            across, down = (
-                (place * (width + GAP), place * (width + GAP) + width),
-                (FOOT / height, 1 - HEAD / height),
-            )
+            across, down = ((place * (width + GAP), place * (width + GAP) + width), (FOOT / height, 1 - HEAD / height))
             fig.layout.yaxis.domain = down
             own = "y"
         _panel(fig, panel, rows, people, chosen, (f"x{axis}", own), across, down, colours)
@@ -95,9 +88,7 @@ def _rows(rows: Sequence[str], chosen: str | None, colours: Colours) -> dict[str
     dense = len(rows) > DENSE
     return {
         "tickvals": list(range(len(rows))),
-        "ticktext": [
-            f"<b>{n}</b>" if row == chosen else n for n, row in zip(row_names(rows), rows, strict=True)
-        ],
+        "ticktext": [f"<b>{n}</b>" if row == chosen else n for n, row in zip(row_names(rows), rows, strict=True)],
         "tickfont": {"size": 9 if dense else 13},
         "range": [len(rows) + NOTES - 0.5, -0.5],
         "showgrid": False,
@@ -147,9 +138,7 @@ def _panel(
         if ends[0] <= at <= ends[1]:
             line = {"color": colours.neutral, "width": 1, "dash": "dot"}
             fig.add_shape(type="line", xref=x, yref=f"{y} domain", x0=at, x1=at, y0=0, y1=1, line=line)
-            _note(
-                fig, name, at, axes, colours.neutral, textangle=-90, y=0.5, xanchor="left", yanchor="middle"
-            )
+            _note(fig, name, at, axes, colours.neutral, textangle=-90, y=0.5, xanchor="left", yanchor="middle")
     for mine in (False, True):
         marks = {row: one for row, one in found.items() if (row == chosen) == mine}
         if marks:
@@ -158,12 +147,7 @@ def _panel(
 
 
 def _dots(
-    panel: Panel,
-    marks: Mapping[str, Estimate],
-    rows: Sequence[str],
-    axes: tuple[str, str],
-    colour: str,
-    mine: bool,
+    panel: Panel, marks: Mapping[str, Estimate], rows: Sequence[str], axes: tuple[str, str], colour: str, mine: bool
 ) -> Trace:
     digits = ".2f" if panel.scale == 1 else ".1f"
     return {
@@ -174,9 +158,7 @@ def _dots(
         "yaxis": axes[1],
         "mode": "markers",
         "customdata": [[row] for row in marks],
-        "error_x": error_bars(
-            Estimates.of(list(marks.values())), colour, thickness=3 if mine else 1.5, width=0
-        ),
+        "error_x": error_bars(Estimates.of(list(marks.values())), colour, thickness=3 if mine else 1.5, width=0),
         "marker": {"color": colour, "size": 12 if mine else 9, "symbol": "circle"},
         **hover(
             f"<b>{label(row, limit=80)}</b><br>{panel.axis}: {number(one.value, digits)}"
@@ -204,9 +186,7 @@ def _ends(panel: Panel, found: Sequence[Estimate], persons: Sequence[float]) -> 
     return low - pad, high + pad
 
 
-def _zones(
-    fig: Figure, panel: Panel, ends: tuple[float, float], axes: tuple[str, str], colours: Colours
-) -> None:
+def _zones(fig: Figure, panel: Panel, ends: tuple[float, float], axes: tuple[str, str], colours: Colours) -> None:
     for start, end, grade in _spans(panel):
         low, high = max(start, ends[0]), min(end, ends[1])
         if low >= high:
@@ -262,9 +242,7 @@ def _shade(fig: Figure, span: tuple[float, float], axes: tuple[str, str], colour
 def _note(fig: Figure, text: str, at: float, axes: tuple[str, str], colour: str, **more: Any) -> None:
     """A word at the lower edge of a panel, below its rows."""
     look = {"y": 0.0, "yanchor": "bottom", "xanchor": "center", "font": {"size": 11, "color": colour}} | more
-    fig.add_annotation(
-        xref=axes[0], yref=f"{axes[1]} domain", x=at, text=text, showarrow=False, borderpad=0, **look
-    )
+    fig.add_annotation(xref=axes[0], yref=f"{axes[1]} domain", x=at, text=text, showarrow=False, borderpad=0, **look)
 
 
 def _wrapped(text: str, width: int = 26) -> str:
@@ -288,9 +266,7 @@ def trust_map(
     colours = COLOURS[theme]
     known = [name for name in right if name in flips]
     known.sort(key=lambda name: right[name].low, reverse=True)
-    fig = figure(
-        "verdicts changed by swapping, %", "share right, %", theme=theme, height=height, legend=False
-    )
+    fig = figure("verdicts changed by swapping, %", "share right, %", theme=theme, height=height, legend=False)
     for mine in (False, True):
         names = [name for name in known if (name == chosen) == mine]
         across = [flips[name].scaled(100) for name in names]
@@ -381,15 +357,11 @@ def check_matrix(
             )
     add_tiles(fig, tiles, size=10 if dense else 22, text_size=10 if dense else 14, theme=theme, chosen=None)
     heads = [label(name, limit=18) if turned else CHECK_NAMES[name] for name in across]
-    sides = [
-        CHECK_NAMES[name] if turned else f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in down
-    ]
+    sides = [CHECK_NAMES[name] if turned else f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in down]
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
     left = bare | {"tickfont": {"size": 9 if dense else 13}}
     top = {"side": "top", "tickangle": 0, "tickfont": {"size": 12}}
-    fig.update_xaxes(
-        tickvals=list(range(len(across))), ticktext=heads, range=[-0.5, len(across) - 0.5], **top, **bare
-    )
+    fig.update_xaxes(tickvals=list(range(len(across))), ticktext=heads, range=[-0.5, len(across) - 0.5], **top, **bare)
     fig.update_yaxes(tickvals=list(range(len(down))), ticktext=sides, range=[len(down) - 0.5, -0.5], **left)
     return fig
 

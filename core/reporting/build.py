@@ -109,9 +109,7 @@ def parse_gate(text: str, *, strict: bool = False) -> Gate | VerdictGate:
         )
     size, metric, _, sign, limit = match.groups()
     if metric not in METRICS:
-        raise InvalidOption(
-            f"--fail-if {text!r}: there is no metric {metric!r}; choose from {', '.join(METRICS)}."
-        )
+        raise InvalidOption(f"--fail-if {text!r}: there is no metric {metric!r}; choose from {', '.join(METRICS)}.")
     try:
         number = float(limit)
     except ValueError:
@@ -147,9 +145,7 @@ def to_junit(audit: Audit, *, strict: bool = False) -> str:
         sentence = because(judge.judge, found, checks)
         bad = {"do_not_trust", "cannot_say"} if strict else {"do_not_trust"}
         cases = [("overall", "fail" if found.verdict in bad else "ok", sentence)]
-        cases += [
-            (v.check, "fail" if strict and v.verdict == "unclear" else v.verdict, v.sentence) for v in checks
-        ]
+        cases += [(v.check, "fail" if strict and v.verdict == "unclear" else v.verdict, v.sentence) for v in checks]
         failures = sum(grade == "fail" for _, grade, _ in cases)
         skipped = sum(grade == "unknown" for _, grade, _ in cases)
         suite = ElementTree.SubElement(

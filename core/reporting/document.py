@@ -26,9 +26,7 @@ POSITION_FIELDS = (
     *("first", "second", "tie", "bias_decided", "bias_all", "pairs"),
     *("flip_rate", "hard_flip_rate", "same_order_disagreement", "p_value"),
 )
-REPEATABILITY_FIELDS = (
-    *("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high"),
-)
+REPEATABILITY_FIELDS = (*("icc_3_1", "icc_3_k", "k", "n_items", "unanimous_share", "icc_3_k_low", "icc_3_k_high"),)
 BOARD_FIELDS = (
     *("model", "n", "wins", "ties", "losses"),
     *("p", "p_low", "p_high", "se_p", "elo", "elo_low", "elo_high", "se_elo", "tier"),
@@ -47,12 +45,8 @@ def to_document(audit: Audit) -> dict[str, Any]:
         "input": _input(audit),
         "options": options_of(audit),
         "judges": {judge.judge: _judge(judge) for judge in audit.judges},
-        "agreement": [
-            _fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa")) for pair in audit.agreement.pairs
-        ],
-        "leaderboards": {
-            anchor: [_board(board) for board in boards] for anchor, boards in audit.boards.items()
-        },
+        "agreement": [_fields(pair, ("judge_1", "judge_2", "n", "raw", "kappa")) for pair in audit.agreement.pairs],
+        "leaderboards": {anchor: [_board(board) for board in boards] for anchor, boards in audit.boards.items()},
         "anchor_swap": [
             {
                 "anchor_1": row.anchor_1,

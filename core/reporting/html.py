@@ -167,11 +167,7 @@ def _top(audit: Audit) -> list[tuple[str, ...]]:
         f"Intervals are at {100 * audit.options.level:g} %."
     )
     simulated = [("Simulated demo data: these judges and models do not exist.", "simulated")]
-    return [
-        (answer(audit.verdicts, audit.overall), "answer"),
-        *(simulated if found.simulated else []),
-        (counted,),
-    ]
+    return [(answer(audit.verdicts, audit.overall), "answer"), *(simulated if found.simulated else []), (counted,)]
 
 
 JUDGE = Column("judge", "judge", TEXT)
@@ -215,11 +211,7 @@ def _first(audit: Audit) -> Iterator[Part]:
     rows = [name for name in order if name not in people][:MOST_ROWS] or order[:MOST_ROWS]
     evidence = panels(audit.verdicts, audit.options.rules)
     drawn = partial(
-        evidence_strip,
-        evidence,
-        rows,
-        people=[name for name in people if name not in rows],
-        chosen=rows[0],
+        evidence_strip, evidence, rows, people=[name for name in people if name not in rows], chosen=rows[0]
     )
     if any(panel.values for panel in evidence):
         yield _figure(drawn, "Evidence for each judge, the best first")
@@ -460,15 +452,11 @@ def _leaderboards(audit: Audit) -> Iterator[Part]:
         coverage = f"{percent(pooled.mid_region_coverage, 1)} of the models in the mid region"
         caption = f"{whose[0].upper() if not first.left_out_judges else whose[0]}{whose[1:]}"
         yield "table", f"{caption}, {pooled.n_items:,} prompts; {coverage}", BOARD, pooled.rows
-        drawn = partial(
-            board_figure, pooled, judged=own if 1 < len(own) <= TOGETHER else None, shown=MOST_DRAWN
-        )
+        drawn = partial(board_figure, pooled, judged=own if 1 < len(own) <= TOGETHER else None, shown=MOST_DRAWN)
         alt = f"Elo of the first {min(MOST_DRAWN, len(pooled.rows))} models against {anchor}"
         yield _figure(drawn, alt, audit)
         if others:
-            tables = [
-                (pooled_by(one.pooled_judges, one.left_out_judges), BOARD, one.board.rows) for one in others
-            ]
+            tables = [(pooled_by(one.pooled_judges, one.left_out_judges), BOARD, one.board.rows) for one in others]
             yield "folded", "Pooled boards of other judges, not comparable with this one", tables
         if len(own) > 1:
             tables = [(name, BOARD, board.rows) for name, board in own.items()]

@@ -38,9 +38,7 @@ def simulate_scores(world: World, *, items: int, runs: int, rng: np.random.Gener
     for code, judge in enumerate(world.judges):
         repeats = runs if judge.rater_type == "llm" else 1
         lasting = judge.idiosyncrasy * rng.logistic(size=quality.shape)
-        felt = (quality + lasting)[..., None] + rng.logistic(
-            size=(*quality.shape, repeats)
-        ) / judge.discrimination
+        felt = (quality + lasting)[..., None] + rng.logistic(size=(*quality.shape, repeats)) / judge.discrimination
         item, model, run = (grid.ravel() for grid in np.indices(felt.shape))
         score = np.clip(np.round(5.5 + 1.3 * felt), 1, 10).ravel()
         parts.append((item, model, np.full(len(item), code), run, score))
@@ -109,17 +107,13 @@ def simulate_rankings(
 def write_demo_scores(path: Path, *, seed: int, items: int | None = None) -> int:
     """Write the demo's direct scores as CSV and return how many there are."""
     rng = seeded(seed)
-    return write_table(
-        simulate_scores(demo_world(), items=items or SCORED_ITEMS, runs=SCORE_RUNS, rng=rng), path
-    )
+    return write_table(simulate_scores(demo_world(), items=items or SCORED_ITEMS, runs=SCORE_RUNS, rng=rng), path)
 
 
 def write_demo_rankings(path: Path, *, seed: int, items: int | None = None) -> int:
     """Write the demo's rankings as CSV and return how many rows there are."""
     rng = seeded(seed)
-    return write_table(
-        simulate_rankings(demo_world(), items=items or RANKED_ITEMS, orders=ORDERS, rng=rng), path
-    )
+    return write_table(simulate_rankings(demo_world(), items=items or RANKED_ITEMS, orders=ORDERS, rng=rng), path)
 
 
 def _qualities(world: World, items: int, rng: np.random.Generator) -> tuple[list[str], FloatArray]:

@@ -131,15 +131,9 @@ def demo_world() -> World:
         cycle=("sim-hazel", "sim-birch", "sim-elm"),
         cycle_offset=1.5,
         judges=(
+            JudgeParameters(name="sim-judge-careful", discrimination=8.0, idiosyncrasy=0.1, failure_share=0.002),
             JudgeParameters(
-                name="sim-judge-careful", discrimination=8.0, idiosyncrasy=0.1, failure_share=0.002
-            ),
-            JudgeParameters(
-                name="sim-judge-first-slot",
-                tie_width=0.7,
-                position_bias=0.9,
-                overconfidence=0.5,
-                failure_share=0.005,
+                name="sim-judge-first-slot", tie_width=0.7, position_bias=0.9, overconfidence=0.5, failure_share=0.005
             ),
             JudgeParameters(
                 name="sim-judge-decisive",
@@ -209,9 +203,7 @@ def tie_threshold(world: World, category: Category) -> float:
     low, high = 0.0, 1.0 + 2.0 * float(np.abs(d).max()) + 50.0
     for _ in range(100):  # bisection to the last bit: the share rises with c
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if (_expit(middle - d) - _expit(-middle - d)).mean() < share else (low, middle)
-        )
+        low, high = (middle, high) if (_expit(middle - d) - _expit(-middle - d)).mean() < share else (low, middle)
     return (low + high) / 2
 
 
@@ -259,10 +251,7 @@ def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
     judge, comparison, failed = judge[order], row["comparison"], row["status"] > 0
 
     flat = [text for texts_of_item in texts for text in texts_of_item]
-    prompts = [
-        f"Simulated prompt {k + 1} ({world.categories[k % len(world.categories)].name})."
-        for k in range(items)
-    ]
+    prompts = [f"Simulated prompt {k + 1} ({world.categories[k % len(world.categories)].name})." for k in range(items)]
     confident = np.array([entry.states_confidence for entry in world.judges])[judge] & ~failed
     item = item[comparison]
     model_a, model_b = model_a[comparison], model_b[comparison]
@@ -336,10 +325,7 @@ def _responses(models: list[str], items: int, rng: np.random.Generator) -> tuple
     """Text of each model's answer to each item, and its length in characters: (items, models)."""
     extra = (rng.random((items, len(models))) * (len(_FILLERS) + 1)).astype(np.int64)
     texts = [
-        [
-            f"Simulated answer {k + 1} of {model}." + "".join(_FILLERS[: extra[k, m]])
-            for m, model in enumerate(models)
-        ]
+        [f"Simulated answer {k + 1} of {model}." + "".join(_FILLERS[: extra[k, m]]) for m, model in enumerate(models)]
         for k in range(items)
     ]
     return texts, np.array([[len(text) for text in row] for row in texts], dtype=np.int64)

@@ -22,9 +22,7 @@ def usable(outcomes: OutcomeCounts) -> OutcomeCounts:
     if keep.all() and len(keep):
         return outcomes
     if not keep.any():
-        raise NoUsableVotes(
-            "calibration needs verdicts with a confidence and a gold label; this selection has none"
-        )
+        raise NoUsableVotes("calibration needs verdicts with a confidence and a gold label; this selection has none")
     return OutcomeCounts(**kept_rows(outcomes, keep))
 
 
@@ -113,9 +111,7 @@ def _blocks(item: IntArray) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise(edges)]
 
 
-def _item_sums(
-    item: IntArray, confidence: FloatArray, n: IntArray, k: IntArray, bins: int
-) -> tuple[FloatArray, ...]:
+def _item_sums(item: IntArray, confidence: FloatArray, n: IntArray, k: IntArray, bins: int) -> tuple[FloatArray, ...]:
     index = bin_index(confidence, bins)
     stated = _total(index, n * confidence, bins)
     index, n, k = _cells(item, index, n, k, bins)
@@ -132,9 +128,7 @@ def _item_sums(
     return total_n, total_k, stated, *squares
 
 
-def _cells(
-    item: IntArray, index: IntArray, n: IntArray, k: IntArray, bins: int
-) -> tuple[IntArray, IntArray, IntArray]:
+def _cells(item: IntArray, index: IntArray, n: IntArray, k: IntArray, bins: int) -> tuple[IntArray, IntArray, IntArray]:
     """Bin, verdicts and right verdicts of each pair of an item and a bin that has rows."""
     key = item * bins + index
     if (key[1:] < key[:-1]).any():

@@ -54,9 +54,7 @@ def _checked_counts(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]
     return hits, total
 
 
-def wilson(
-    k: ArrayLike, n: ArrayLike, *, level: float = 0.95, deff: ArrayLike = 1.0
-) -> tuple[FloatArray, FloatArray]:
+def wilson(k: ArrayLike, n: ArrayLike, *, level: float = 0.95, deff: ArrayLike = 1.0) -> tuple[FloatArray, FloatArray]:
     """Wilson score interval of a proportion, elementwise.
 
     (p + z²/2m ± z·√(p(1 − p)/m + z²/4m²)) / (1 + z²/m), p = k/n, m = n/deff.
@@ -205,9 +203,7 @@ def design_effect_of_sums(
 
     1 where there is no verdict.
     """
-    n, k, items, n_n, n_k, k_k = (
-        np.asarray(value, dtype=np.float64) for value in (n, k, items, n_n, n_k, k_k)
-    )
+    n, k, items, n_n, n_k, k_k = (np.asarray(value, dtype=np.float64) for value in (n, k, items, n_n, n_k, k_k))
     with np.errstate(invalid="ignore", divide="ignore"):
         p = k / n
         clustered = items / (items - 1) * (k_k - 2 * p * n_k + p**2 * n_n) / n**2
@@ -389,9 +385,7 @@ def linearised_interval(value: float, influence: ArrayLike, *, n: int = 0, level
     return Estimate(value, max(value - half, -1.0), min(value + half, 1.0), n=n, level=level)
 
 
-def mean_error_interval(
-    item: IntArray, error: FloatArray, *, highest: float = 2.0, level: float = 0.95
-) -> Estimate:
+def mean_error_interval(item: IntArray, error: FloatArray, *, highest: float = 2.0, level: float = 0.95) -> Estimate:
     """Mean of errors from 0 to `highest`, most of them 0, with a Wilson interval of their share of `highest`.
 
     It is Wilson's at n/deff: the variance between items over the binomial one, with ¼ of Kish's effect added
@@ -419,9 +413,7 @@ def mean_error_interval(
     return Estimate(mean, *ends, n=items, level=level)
 
 
-def resample_items(
-    item: IntArray, *, rng: np.random.Generator, iterations: int
-) -> tuple[IntArray, FloatArray]:
+def resample_items(item: IntArray, *, rng: np.random.Generator, iterations: int) -> tuple[IntArray, FloatArray]:
     """Draw items with replacement, for a bootstrap of anything that is a function of sums over rows.
 
     Returns

@@ -234,24 +234,16 @@ def item_losses(drawn: Splits, losses: list[FloatArray]) -> ItemLosses:
     columns = []
     for values in losses:
         by_split = np.broadcast_to(values, drawn.calibration.shape)
-        all_splits = np.bincount(
-            drawn.item, weights=by_split.sum(axis=0)[drawn.cell], minlength=drawn.n_items
-        )
-        calibrated = np.bincount(
-            entry_item, weights=by_split[drawn.entry_split, entry_cell], minlength=drawn.n_items
-        )
+        all_splits = np.bincount(drawn.item, weights=by_split.sum(axis=0)[drawn.cell], minlength=drawn.n_items)
+        calibrated = np.bincount(entry_item, weights=by_split[drawn.entry_split, entry_cell], minlength=drawn.n_items)
         columns.append((all_splits - calibrated)[seen] / evaluated[seen])
     kinds = int(seen.sum())
     return ItemLosses(
-        loss=np.stack(columns, axis=1),
-        items=np.ones(kinds, dtype=np.int64),
-        size=sizes[seen].astype(np.float64),
+        loss=np.stack(columns, axis=1), items=np.ones(kinds, dtype=np.int64), size=sizes[seen].astype(np.float64)
     )
 
 
-def sign_flip_p_value(
-    difference: FloatArray, items: IntArray, *, resamples: int, rng: np.random.Generator
-) -> float:
+def sign_flip_p_value(difference: FloatArray, items: IntArray, *, resamples: int, rng: np.random.Generator) -> float:
     """Paired sign-flip permutation test that the mean difference over items is 0.
 
     One random sign per item and resample; T the unweighted mean over items, p = (1 + #{|T_r| ≥ |T|})/(R + 1).
@@ -356,9 +348,7 @@ def _collapse(columns: list[IntArray]) -> tuple[IntArray, IntArray, IntArray]:
     return first, inverse, count
 
 
-def error_intervals(
-    losses: ItemLosses, estimate: ArrayLike, *, highest: ArrayLike, level: float
-) -> Estimates:
+def error_intervals(losses: ItemLosses, estimate: ArrayLike, *, highest: ArrayLike, level: float) -> Estimates:
     """Interval of each mean error or share, (columns,), moved to sit on `estimate` and within 0 to `highest`.
 
     That of `mean_error_interval`: with few errors it is not symmetric, and never 0 to 0.  estimate : means
@@ -381,9 +371,7 @@ def error_intervals(
     return Estimates(value, low, high, n=int(losses.items.sum()), level=level)
 
 
-def change_intervals(
-    losses: ItemLosses, estimate: ArrayLike, *, of_labels: bool = True, level: float
-) -> Estimates:
+def change_intervals(losses: ItemLosses, estimate: ArrayLike, *, of_labels: bool = True, level: float) -> Estimates:
     """Interval of each mean difference of two losses, (columns,), moved to sit on `estimate`.
 
     That of `mean_interval`: t(items − 1), with two items more, so that two rules that have not differed yet
@@ -440,12 +428,7 @@ class HeldOutScores:
 
 
 def held_out_scores(
-    losses: ItemLosses,
-    names: tuple[str, ...],
-    *,
-    calibration: float,
-    highest: float = 2.0,
-    level: float = 0.95,
+    losses: ItemLosses, names: tuple[str, ...], *, calibration: float, highest: float = 2.0, level: float = 0.95
 ) -> HeldOutScores:
     """Scores from per-item losses whose columns are the |errors| of the rules, then their DRPS.
 

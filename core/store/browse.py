@@ -31,17 +31,7 @@ if TYPE_CHECKING:
     from .connection import Database, Snapshot
 
 
-FILTERS = (
-    "category",
-    "model_a",
-    "model_b",
-    "run",
-    "position",
-    "confidence_kind",
-    "gold",
-    "prompt_hash",
-    "temperature",
-)
+FILTERS = ("category", "model_a", "model_b", "run", "position", "confidence_kind", "gold", "prompt_hash", "temperature")
 """Canonical columns worth offering as filters, besides data set, judge and rater type."""
 
 MOST_VALUES = 200
@@ -85,12 +75,8 @@ def datasets(store: Database | Snapshot) -> list[DatasetInfo]:
                      group by dataset""",
     }
     columns = ", ".join(f"coalesce(c_{name}.total, 0) as {name}" for name in counted)
-    joins = " ".join(
-        f"left join ({sql}) c_{name} on c_{name}.dataset = d.id" for name, sql in counted.items()
-    )
-    found = store.query(
-        f"select d.name, d.simulated, d.loaded_at, {columns} from datasets d {joins} order by d.name"
-    )
+    joins = " ".join(f"left join ({sql}) c_{name} on c_{name}.dataset = d.id" for name, sql in counted.items())
+    found = store.query(f"select d.name, d.simulated, d.loaded_at, {columns} from datasets d {joins} order by d.name")
     return [DatasetInfo(**row) for row in found.to_pylist()]
 
 
@@ -153,9 +139,7 @@ class Summary:
         import pandas as pd
 
         names = JudgeSummary.__slots__
-        return pd.DataFrame(
-            [[getattr(judge, name) for name in names] for judge in self.judges], columns=list(names)
-        )
+        return pd.DataFrame([[getattr(judge, name) for name in names] for judge in self.judges], columns=list(names))
 
 
 @at_one_moment
@@ -180,9 +164,7 @@ def summary(store: Snapshot, selection: Selection) -> Summary:
 
     used = """select c.{column} from comparisons c
               where c.id in (select v.comparison from {{tallies}} v where v.n > 0)"""
-    ((comparisons, items),) = rows(
-        f"select count(*), count(distinct u.item) from ({used.format(column='item')}) u"
-    )
+    ((comparisons, items),) = rows(f"select count(*), count(distinct u.item) from ({used.format(column='item')}) u")
     sums = ", ".join(f"coalesce(sum(v.{name}), 0)::bigint" for name in ("n", *STATUSES[1:]))
     (counts,) = rows(f"select {sums} from {{tallies}} v")
     models = rows(
@@ -286,16 +268,11 @@ def costs(store: Snapshot, selection: Selection) -> dict[str, float | None]:
             where {selected.filter} group by j.name order by j.name""",
         selected.params,
     )
-    return {
-        name: total / comparisons if known and comparisons else None
-        for name, total, known, comparisons in found
-    }
+    return {name: total / comparisons if known and comparisons else None for name, total, known, comparisons in found}
 
 
 @at_one_moment
-def values(
-    store: Snapshot, selection: Selection, column: str, *, limit: int | None = None
-) -> tuple[str, ...]:
+def values(store: Snapshot, selection: Selection, column: str, *, limit: int | None = None) -> tuple[str, ...]:
     """Distinct values of a canonical or extra column as text, numbers by size, without the missing one."""
     return _values(store, selection, column, limit)
 
@@ -369,9 +346,7 @@ def stored(summary: Summary) -> Stored:
     Shares are of usable votes, cut to whole percent, so that 100 % means all of them.
     """
     others = [
-        _other_judgements(*each)
-        for each in (("scores", summary.scores), ("rankings", summary.rankings))
-        if each[1]
+        _other_judgements(*each) for each in (("scores", summary.scores), ("rankings", summary.rankings)) if each[1]
     ]
     if others and not summary.votes and not summary.unparsed:
         return Stored(
@@ -434,9 +409,7 @@ def describe_import(reading: ImportResult) -> str:
         )
         found += f", {failed:,} of them without a {SAID[reading.kind]}" if failed else ""
     found += f"; {left:,} rejected" if left else "; nothing was rejected"
-    return (
-        found + (f"; {counted(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "") + "."
-    )
+    return found + (f"; {counted(reading.duplicates, 'duplicate')} left out" if reading.duplicates else "") + "."
 
 
 def without_result(reading: ImportResult) -> int:
@@ -456,9 +429,7 @@ def reject_reasons(reading: ImportResult) -> pd.DataFrame:
     counted = frame.groupby(["column", "reason"], as_index=False, sort=False).agg(
         n=("row", "size"), first_row=("row", "min")
     )
-    ordered: pd.DataFrame = counted.sort_values(
-        ["n", "first_row"], ascending=[False, True], ignore_index=True
-    )
+    ordered: pd.DataFrame = counted.sort_values(["n", "first_row"], ascending=[False, True], ignore_index=True)
     return ordered[["n", "reason", "column", "first_row"]]
 
 

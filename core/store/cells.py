@@ -84,7 +84,5 @@ adds up ab - ba. `asked_both` is 1 if all were asked in both. Digit k of `ab_vot
 orders plus 3; 0 is none. Where `negative`, it is that of run `block` - k.
 """
 
-TABLES = "".join(
-    f"create table {name} as {sql.format(votes='votes')} order by 2, 3;\n" for name, sql in CELLS.items()
-)
+TABLES = "".join(f"create table {name} as {sql.format(votes='votes')} order by 2, 3;\n" for name, sql in CELLS.items())
 """Makes the tables and fills them from the votes that are there."""

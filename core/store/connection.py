@@ -34,12 +34,7 @@ OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions":
 FRUGAL = {"allocator_flush_threshold": "1MB", "allocator_bulk_deallocation_flush_threshold": "1MB"}
 """DuckDB gives back what a statement needed; else a server keeps hundreds of megabytes for the next."""
 
-UNWRITABLE = (
-    duckdb.IOException,
-    duckdb.OutOfMemoryException,
-    duckdb.TransactionException,
-    duckdb.FatalException,
-)
+UNWRITABLE = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException, duckdb.FatalException)
 """What a full disk raises, depending on how far the change had come."""
 
 
@@ -274,9 +269,7 @@ class Database:
             cursor.begin()
             try:
                 yield Change(cursor)
-                cursor.execute(
-                    "update settings set value = (value::bigint + 1)::varchar where key = 'version'"
-                )
+                cursor.execute("update settings set value = (value::bigint + 1)::varchar where key = 'version'")
                 cursor.commit()
             except BaseException as error:
                 # A commit that fails has ended the transaction already; what went wrong is the first error.

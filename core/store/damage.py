@@ -118,9 +118,7 @@ def check_rows(rows: Rows, place: Path | None, tables: frozenset[str] | None) ->
     for table in sorted(named):
         # What the columns hold, not what the statistics of the file promise: `count` would ask those.
         known = sorted({"dataset", "name", "text"} & COLUMNS[table]) if table != "comparisons" else ["id"]
-        counted = (
-            f"select count(*), count(distinct id), count(distinct hash({', '.join(known)})) from {table}"
-        )
+        counted = f"select count(*), count(distinct id), count(distinct hash({', '.join(known)})) from {table}"
         ((n, ids, names),) = rows(counted)
         if not n == ids == names:
             raise damaged(place, f"table {table} has {n:,} rows, {ids:,} numbers and {names:,} names")

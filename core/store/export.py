@@ -196,9 +196,7 @@ def _datasets(store: Snapshot, file: str) -> Iterator[StoredDataset]:
             selected = scope(store, Selection(datasets=(dataset,)), kind, with_perturbed=True)
             found = listed(store, selected, selected.filter)
             if found.num_rows:
-                yield StoredDataset(
-                    dataset=dataset, simulated=simulated, reading=_import_result(file, kind, found)
-                )
+                yield StoredDataset(dataset=dataset, simulated=simulated, reading=_import_result(file, kind, found))
 
 
 def _import_result(name: str, kind: Kind, table: pa.Table) -> ImportResult:

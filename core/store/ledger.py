@@ -258,8 +258,7 @@ class CollectedVotes:
         wanted = {text for reply in votes for text in (reply.rationale, reply.prompt_hash) if text}
         known: dict[str, int] = dict(
             change.rows(
-                "select text, id from texts where text in (select unnest($texts::varchar[]))",
-                {"texts": sorted(wanted)},
+                "select text, id from texts where text in (select unnest($texts::varchar[]))", {"texts": sorted(wanted)}
             )
         )
         fresh = sorted(wanted - set(known))
@@ -267,9 +266,7 @@ class CollectedVotes:
             numbers = range(self._last_text + 1, self._last_text + 1 + len(fresh))
             self._last_text += len(fresh)
             known.update(zip(fresh, numbers, strict=True))
-            change.insert(
-                _table([{"id": known[text], "text": text} for text in fresh], {"id": "int32"}), "texts"
-            )
+            change.insert(_table([{"id": known[text], "text": text} for text in fresh], {"id": "int32"}), "texts")
         return known
 
 
@@ -368,12 +365,7 @@ class Ledger:
             )
 
     def write(
-        self,
-        replies: Sequence[Reply],
-        *,
-        calls: Sequence[Call] = (),
-        instead: bool = False,
-        batch: str | None = None,
+        self, replies: Sequence[Reply], *, calls: Sequence[Call] = (), instead: bool = False, batch: str | None = None
     ) -> int:
         """Keep replies, their votes and what calls used together, or none of it.
 
@@ -385,9 +377,7 @@ class Ledger:
         with self._one_at_a_time:
             return self._write(replies, calls, instead, batch)
 
-    def _write(
-        self, replies: Sequence[Reply], calls: Sequence[Call], instead: bool, batch: str | None
-    ) -> int:
+    def _write(self, replies: Sequence[Reply], calls: Sequence[Call], instead: bool, batch: str | None) -> int:
         entered, looked, self._entered, self._looked = self._entered, self._looked, -1, -1
         judges = {reply.judge for reply in replies if reply.task == "vote"}
         with self._store.change() as change:
@@ -417,9 +407,7 @@ class Ledger:
         self._taken.update(vote.place for vote in votes)
         return lost
 
-    def _new(
-        self, replies: Sequence[Reply], gone: set[str], freed: set[Place]
-    ) -> tuple[list[Reply], list[Reply], int]:
+    def _new(self, replies: Sequence[Reply], gone: set[str], freed: set[Place]) -> tuple[list[Reply], list[Reply], int]:
         """Replies to keep, those whose votes go in, and how many new ones find their place taken."""
         fresh, votes, lost = [], [], 0
         placed: set[Place] = set()
@@ -512,9 +500,7 @@ class Ledger:
         places = (_place(*columns) for columns in gone)
         return {place for place in places if self._votes.remove(change, place)}
 
-    def _insert(
-        self, change: Change, fresh: Sequence[Reply], votes: Sequence[Reply], calls: Sequence[Call]
-    ) -> None:
+    def _insert(self, change: Change, fresh: Sequence[Reply], votes: Sequence[Reply], calls: Sequence[Call]) -> None:
         kept = {"dataset": self._dataset, "received_at": datetime.now(UTC).replace(tzinfo=None)}
         if fresh:
             change.insert(_table([asdict(reply) | kept for reply in fresh], REPLY_TYPES), "replies")

@@ -75,13 +75,7 @@ class LoadReport:
 
 
 def load(
-    change: Change,
-    reading: ImportResult,
-    told: Progress,
-    *,
-    dataset: str | None,
-    replace: bool,
-    simulated: bool,
+    change: Change, reading: ImportResult, told: Progress, *, dataset: str | None, replace: bool, simulated: bool
 ) -> LoadReport:
     """Load votes, scores or rankings (see `Store.load`).
 
@@ -457,9 +451,7 @@ def count_anew(change: Change, votes: str = "true") -> None:
     """
     for name, sql in CELLS.items():
         change.execute(f"delete from {name} v where {votes}")
-        change.execute(
-            f"insert into {name} {sql.format(votes=f'(select * from votes v where {votes})')} order by 2, 3"
-        )
+        change.execute(f"insert into {name} {sql.format(votes=f'(select * from votes v where {votes})')} order by 2, 3")
 
 
 def rename_dataset(change: Change, old: str, new: str) -> None:
@@ -504,6 +496,4 @@ def vacuum(change: Change) -> None:
         used["texts"] += [("details" if layout.details else kind, column) for column in layout.texts]
     for table, columns in used.items():
         source = " union all ".join(f"select {column} from {where}" for where, column in columns)
-        change.execute(
-            f"delete from {table} where id not in (select id from ({source}) u (id) where id is not null)"
-        )
+        change.execute(f"delete from {table} where id not in (select id from ({source}) u (id) where id is not null)")

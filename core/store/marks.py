@@ -202,9 +202,7 @@ def _conditions(selected: Scope, mark: Mark) -> tuple[list[str], dict[str, str]]
     if mark.models is not None:
         params |= {"mark_model_1": mark.models[0], "mark_model_2": mark.models[1]}
         one, two = (f"(select id from models where name = $mark_model_{k})" for k in (1, 2))
-        found.append(
-            f"((g.model_a = {one} and g.model_b = {two}) or (g.model_a = {two} and g.model_b = {one}))"
-        )
+        found.append(f"((g.model_a = {one} and g.model_b = {two}) or (g.model_a = {two} and g.model_b = {one}))")
     if mark.flip is not None:
         found.append({"same": "p.apart = 0", "flip": "p.apart > 0", "hard": "p.apart = 2"}[mark.flip])
     if mark.category is not None:

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 @at_one_moment
-def pair_scores(
-    store: Snapshot, selection: Selection, *, pooled: bool = False
-) -> dict[str | None, PairScores]:
+def pair_scores(store: Snapshot, selection: Selection, *, pooled: bool = False) -> dict[str | None, PairScores]:
     """Scores of model pairs per judge and prompt; `pooled` adds the key None, all judges together.
 
     Votes are averaged within order, then across orders; votes without a known position are an order of
@@ -157,9 +155,7 @@ CELL_ORDERS = {"both": "both", "ab": "ab", "ba": "ba", "neither": "unknown"}
 
 
 @at_one_moment
-def ratings(
-    store: Snapshot, selection: Selection, *, anchors: tuple[str, ...] = ()
-) -> dict[str, RatingTable]:
+def ratings(store: Snapshot, selection: Selection, *, anchors: tuple[str, ...] = ()) -> dict[str, RatingTable]:
     """Repeated ratings of each judge: rows are comparisons, columns runs.
 
     With anchors, a vote is +1 for the candidate against the anchor and comparisons without an anchor are left
@@ -234,8 +230,7 @@ def pair_doubts(store: Snapshot, selection: Selection) -> dict[str, PairDoubt]:
     """
     scores = pair_scores(store, selection)
     by_order = ", ".join(
-        f"avg(v.vote * x.side) filter (v.position * x.side = {shown}) as r{k}"
-        for k, shown in enumerate((1, -1, 0))
+        f"avg(v.vote * x.side) filter (v.position * x.side = {shown}) as r{k}" for k, shown in enumerate((1, -1, 0))
     )
     per_order = ", ".join(f"count(r{k})::bigint as n{k}, stddev_samp(r{k})::double as d{k}" for k in range(3))
     listed = """
@@ -251,9 +246,7 @@ def pair_doubts(store: Snapshot, selection: Selection) -> dict[str, PairDoubt]:
         from r join models m on m.id = low join models o on o.id = high
         group by judge, item, low, high, m.name, o.name
         order by judge, least(m.name, o.name), greatest(m.name, o.name), item"""
-    found: dict[str, dict[str, Any]] = fetch(
-        store, selection, listed, dict, by_order=by_order, per_order=per_order
-    )
+    found: dict[str, dict[str, Any]] = fetch(store, selection, listed, dict, by_order=by_order, per_order=per_order)
     return {
         judge: PairDoubt(pairs=scores[judge], run_sd=_run_sd(columns), confidence=columns["confidence"])
         for judge, columns in found.items()

@@ -68,14 +68,8 @@ NAMED_BY_DATASET = ("replies", "calls", "batches", "jobs")
 TABLES = VOTE_TABLES + ROW_TABLES + LEDGER_TABLES + CELL_TABLES
 """The tables of a new store."""
 COLUMNS = {
-    name: frozenset(
-        re.findall(r"(\w+) (?:varchar|boolean|timestamp|integer|bigint|tinyint|double|map)\b", body)
-    )
-    for name, body in re.findall(
-        r"create table (?:if not exists )?(\w+) \((.*?)\);",
-        TABLES,
-        re.DOTALL,
-    )
+    name: frozenset(re.findall(r"(\w+) (?:varchar|boolean|timestamp|integer|bigint|tinyint|double|map)\b", body))
+    for name, body in re.findall(r"create table (?:if not exists )?(\w+) \((.*?)\);", TABLES, re.DOTALL)
 }
 """The columns of every table."""
 

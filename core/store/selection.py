@@ -47,9 +47,7 @@ BOTH_ORDERS = """(
 """One row per run of a comparison voted in both orders: its verdict and mean confidence (see `outcomes`)."""
 
 
-def at_one_moment(
-    query: Callable[Concatenate[Snapshot, P], R],
-) -> Callable[Concatenate[Database | Snapshot, P], R]:
+def at_one_moment(query: Callable[Concatenate[Snapshot, P], R]) -> Callable[Concatenate[Database | Snapshot, P], R]:
     """Let a query of several statements see one state of the store, whatever is loaded meanwhile."""
 
     @wraps(query)
@@ -116,9 +114,7 @@ class Scope:
         return f"({CELLS[name].format(votes=f'(select v.* from votes v where {self.filter})')})"
 
 
-def scope(
-    store: Snapshot, selection: Selection, kind: Kind = "votes", *, with_perturbed: bool = False
-) -> Scope:
+def scope(store: Snapshot, selection: Selection, kind: Kind = "votes", *, with_perturbed: bool = False) -> Scope:
     """Check a selection against the store and write its SQL.
 
     A ranking is selected whole, if any of its rows meets each condition.
@@ -167,15 +163,9 @@ def column_sql(column: str, kind: Kind = "votes", extra: str = "$extra") -> tupl
     if column in CODES:
         return decode(f"w.{column}", CODES[column]), ()
     if column in layout.judged:
-        return f"m_{column}.name", (
-            *compared,
-            f"join models m_{column} on m_{column}.id = {about}.{column}",
-        )
+        return f"m_{column}.name", (*compared, f"join models m_{column} on m_{column}.id = {about}.{column}")
     if column in layout.texts:
-        return f"t_{column}.text", (
-            *detailed,
-            f"left join texts t_{column} on t_{column}.id = {home}.{column}",
-        )
+        return f"t_{column}.text", (*detailed, f"left join texts t_{column} on t_{column}.id = {home}.{column}")
     if column in details:
         return f"{home}.{column}", detailed
     return {
@@ -202,8 +192,7 @@ def extra_columns(
     where = "details d join votes v on v.id = d.vote" if kind == "votes" else f"{kind} v"
     extra = "d.extra" if kind == "votes" else "v.extra"
     found = store.query(
-        f"select distinct map_keys({extra}) as names from {where} where {extra} is not null and {condition}",
-        params,
+        f"select distinct map_keys({extra}) as names from {where} where {extra} is not null and {condition}", params
     )
     return sorted({name for names in found["names"].to_pylist() for name in names})
 
@@ -294,8 +283,7 @@ def _gold(gold: str, pool: str, judges: dict[str, int]) -> str:
         who = f"t.judge = {judges[gold]}"
     else:
         raise UnknownName(
-            unknown("gold", gold, ["given", "humans", *judges])
-            + " (gold is 'given', 'humans' or the name of a judge)"
+            unknown("gold", gold, ["given", "humans", *judges]) + " (gold is 'given', 'humans' or the name of a judge)"
         )
     # No unique mode is 0 (docs/methods.md §0 and §2).
     rated = f"t.n > 0 and {who} and {pool.replace('v.', 't.')}"
@@ -359,9 +347,7 @@ def dense_codes(store: Snapshot, selected: Scope, selection: Selection) -> Codes
         return np.cumsum(present) - 1
 
     item = lookup(ints(found, "item"))
-    return Codes(
-        item=item, comparison=lookup(ints(found, "comparison")) if selected.kind == "votes" else item
-    )
+    return Codes(item=item, comparison=lookup(ints(found, "comparison")) if selected.kind == "votes" else item)
 
 
 def fetch(
@@ -409,8 +395,7 @@ def per_judge(
             arrays[name] = getattr(codes, name)[arrays[name]]
     rows = by_judge(arrays.pop("judge"), judges)
     return {
-        judge: record(**shared, **{name: values[own] for name, values in arrays.items()})
-        for judge, own in rows.items()
+        judge: record(**shared, **{name: values[own] for name, values in arrays.items()}) for judge, own in rows.items()
     }
 
 

@@ -36,16 +36,7 @@ from ..records import (
     value_codes,
 )
 from ..schema import COLUMN_NAMES, CorrectnessRule, Perturbed, Selection, perturbed
-from .browse import (
-    JudgeSummary,
-    RaterCount,
-    Summary,
-    comparison_names,
-    costs,
-    filter_columns,
-    summary,
-    values,
-)
+from .browse import JudgeSummary, RaterCount, Summary, comparison_names, costs, filter_columns, summary, values
 from .cells import LABELS, MISSING, ORDERS
 from .marks import Mark, count_behind, telling_errors, votes_behind
 from .model_queries import pair_doubts, pair_scores, panel_scores, ratings
@@ -217,9 +208,7 @@ def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, 
 
 
 @at_one_moment
-def perturbed_votes(
-    store: Snapshot, selection: Selection
-) -> tuple[tuple[Perturbed, OrderCounts, OrderCounts], ...]:
+def perturbed_votes(store: Snapshot, selection: Selection) -> tuple[tuple[Perturbed, OrderCounts, OrderCounts], ...]:
     """Votes of judges on the items as they are, and on those with a change; codes are those of both.
 
     Only votes with a known position; a change whose judge has no such votes on the items as they are is
@@ -397,9 +386,7 @@ def _told(moment: Snapshot, selected: Scope, listed: str, most: int) -> pa.Recor
         return moment.batches(selected.sql(listed), selected.params)
     # Another engine counts, one row per judge and item; here that costs ten times what reading does.
     each = ", ".join(f"count_if(y.kind = {kind})::bigint as n{kind}" for kind in range(most))
-    cell = " || ' ' || ".join(
-        ["coalesce(z.stated::varchar, '')", *(f"z.n{kind}::varchar" for kind in range(most))]
-    )
+    cell = " || ' ' || ".join(["coalesce(z.stated::varchar, '')", *(f"z.n{kind}::varchar" for kind in range(most))])
     packed = f"""
         select z.judge, z.about, string_agg({cell}, ';') as cells from (
             select y.judge, y.about, y.stated, {each} from ({listed}) y
@@ -426,11 +413,7 @@ def _unpacked(table: pa.Table, most: int) -> pa.Table:
     }
     return pa.concat_tables(
         pa.table(
-            columns
-            | {
-                "kind": pa.array(np.full(len(word), kind)),
-                "rows": pa.array(word[:, 1 + kind]).cast(pa.int64()),
-            }
+            columns | {"kind": pa.array(np.full(len(word), kind)), "rows": pa.array(word[:, 1 + kind]).cast(pa.int64())}
         )
         for kind in range(most)
     )
@@ -462,9 +445,7 @@ def positions(store: Database | Snapshot, selection: Selection) -> dict[str, Pos
         order by n.judge, n.comparison"""
 
     def record(**columns: Any) -> PositionCounts:
-        ab, ba = (
-            [columns.pop(f"{order}_{name}") for name in ("plus", "tie", "minus")] for order in ("ab", "ba")
-        )
+        ab, ba = ([columns.pop(f"{order}_{name}") for name in ("plus", "tie", "minus")] for order in ("ab", "ba"))
         pairs = _choose_two(np.sum(ab, axis=0)) + _choose_two(np.sum(ba, axis=0))
         return PositionCounts(
             first=ab[0] + ba[2],

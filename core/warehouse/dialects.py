@@ -108,9 +108,7 @@ def table_of(name: str, dialect: str) -> exp.Expr:
         table = None
     if not isinstance(table, exp.Table) or not table.name or set(table.args) - {"this", "db", "catalog"}:
         raise InvalidOption(
-            "{option} {value!r}: not the name of a table; write TABLE or SCHEMA.TABLE.",
-            option="table",
-            value=name,
+            "{option} {value!r}: not the name of a table; write TABLE or SCHEMA.TABLE.", option="table", value=name
         )
     return table
 

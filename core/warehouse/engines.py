@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 USER, PASSWORD = "APPELLATE_WAREHOUSE_USER", "APPELLATE_WAREHOUSE_PASSWORD"
 """Environment variables that sign in where the URL does not."""
 
-ENGINES = (
-    "parquet:///FOLDER, csv:///FOLDER, s3://BUCKET/FOLDER, postgresql://, clickhouse://, sc:// or spark:"
-)
+ENGINES = "parquet:///FOLDER, csv:///FOLDER, s3://BUCKET/FOLDER, postgresql://, clickhouse://, sc:// or spark:"
 
 
 class Engine:
@@ -76,14 +74,7 @@ class Engine:
         """Forget what was kept, and the connection."""
 
     def _text(self, sql: str, params: dict[str, str] | None) -> str:
-        return translate(
-            sql,
-            self.dialect,
-            source=self.table,
-            ordinal=self.ordinal,
-            params=params,
-            extra=self.extra,
-        )
+        return translate(sql, self.dialect, source=self.table, ordinal=self.ordinal, params=params, extra=self.extra)
 
     def _open(self, url: str) -> None:
         raise NotImplementedError
@@ -120,8 +111,7 @@ _PROBLEMS = (
         r"(password|authentication) (authentication )?failed|auth\w* fail|no password supplied|"
         r"role .* does not exist|code: (516|192|194)\b|wrong_password|"
         r"unauthenticated|invalid (token|credential|authentication)|access.?key|no aws credentials|signature",
-        "{place} refuses the login. Check user and password ("
-        + f"{USER}, {PASSWORD}; for s3 AWS_ACCESS_KEY_ID, "
+        "{place} refuses the login. Check user and password (" + f"{USER}, {PASSWORD}; for s3 AWS_ACCESS_KEY_ID, "
         "AWS_SECRET_ACCESS_KEY).",
     ),
     (
@@ -422,10 +412,7 @@ def connect(url: str, table: str) -> Engine:
     }
     if scheme not in engines:
         raise InvalidOption(
-            "{option} {value!r}: no such engine. Write {known}.",
-            option="warehouse",
-            value=shown(url),
-            known=ENGINES,
+            "{option} {value!r}: no such engine. Write {known}.", option="warehouse", value=shown(url), known=ENGINES
         )
     engine: Engine = engines[scheme](shown(url), table, url)
     return engine

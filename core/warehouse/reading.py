@@ -15,15 +15,7 @@ import numpy as np
 
 from ..errors import InvalidOption
 from ..importers import Inspection, ReadOptions, planned
-from ..importers.columns import (
-    CHOICES,
-    BadCell,
-    CountedCells,
-    Rejects,
-    label_counts,
-    order_word,
-    parse_choice,
-)
+from ..importers.columns import CHOICES, BadCell, CountedCells, Rejects, label_counts, order_word, parse_choice
 from ..importers.options import SCORE_COLUMNS
 from ..importers.plan import Plan, map_columns, plan
 from ..importers.tables import TextTable
@@ -214,9 +206,7 @@ class _Statement:
         vote = self.vote(words["position"])
         status, failed = self.status(words["status"], vote)
         typed["gold"], typed["vote"] = gold, f"(case when {failed} then null else {vote} end)"
-        typed["confidence"] = (
-            f"(case when {failed} or {vote} is null then null else {typed['confidence']} end)"
-        )
+        typed["confidence"] = f"(case when {failed} or {vote} is null then null else {typed['confidence']} end)"
         typed["status"], typed["position"] = status, f"coalesce({words['position']}, 0)"
         typed["run"] = f"coalesce({typed['run']}, 0)"
         rater = f"coalesce({words['rater_type']}, {int(self.options.rater_type == 'human')})"
@@ -277,9 +267,7 @@ class _Statement:
         """Number of a word of a few, null without one."""
         if not self.has(name):
             return "cast(null as integer)"
-        numbers = (
-            {word: code for code, word in CODES[name].items()} if name in CODES else {"llm": 0, "human": 1}
-        )
+        numbers = {word: code for code, word in CODES[name].items()} if name in CODES else {"llm": 0, "human": 1}
 
         def number(text: str) -> int:
             text = order_word(text, self.how.first) if name == "position" else text

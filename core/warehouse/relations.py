@@ -119,8 +119,7 @@ def _one_vote(
 ) -> tuple[str, list[str]]:
     """Number repetitions, or leave out votes that contradict or repeat another of their key."""
     differ = " or ".join(
-        f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))"
-        for x in CONTENT
+        f"coalesce(min({x}) <> max({x}), false) or (count({x}) > 0 and count({x}) < count(*))" for x in CONTENT
     )
     ((again, conflicting, keys),) = _rows(
         engine,
@@ -166,18 +165,7 @@ def _rows(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
 
 def _columns(reading: Reading, without: str = "") -> str:
     """Columns of the rows that were read, without what was added to compare them."""
-    own = (
-        "ordinal",
-        "dataset",
-        "item_id",
-        "category",
-        "model_a",
-        "model_b",
-        "judge",
-        "run",
-        "position",
-        "vote",
-    )
+    own = ("ordinal", "dataset", "item_id", "category", "model_a", "model_b", "judge", "run", "position", "vote")
     more = ("confidence", "confidence_kind", "gold", "status", "human", "prompt_hash", "length_a", "length_b")
     columns = (*own, *more, "temperature", "cost", *reading.extra.values())
     return ", ".join(f"x.{name} as {name}" for name in columns if name != without)
@@ -194,9 +182,7 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
     t = f"{source} t"
     yield (
         "datasets",
-        named(
-            ", false as simulated, null::timestamp as loaded_at", f"select distinct dataset as name from {t}"
-        ),
+        named(", false as simulated, null::timestamp as loaded_at", f"select distinct dataset as name from {t}"),
     )
     yield "judges", named("", f"select distinct judge as name from {t}")
     yield "categories", named("", f"select distinct category as name from {t} where category is not null")
@@ -218,10 +204,7 @@ def _relations(engine: Engine, source: str, extra: tuple[str, ...]) -> Iterator[
             join models a on a.name = x.model_a join models b on b.name = x.model_b""",
     )
     hashes = f"select distinct prompt_hash as name from {t} where prompt_hash is not null"
-    yield (
-        "texts",
-        f"select row_number() over (order by x.name{binary}) as id, x.name as text from ({hashes}) x",
-    )
+    yield ("texts", f"select row_number() over (order by x.name{binary}) as id, x.name as text from ({hashes}) x")
     votes = ("run", "position", "vote", "confidence", "confidence_kind", "status", "human")
     details = ("length_a", "length_b", "temperature", "cost", *extra)
     yield (

@@ -38,10 +38,7 @@ LONG, HEIGHT = (1200, 260), (320, 160)
 """Characters from which a text scrolls, in a card of the page's width and in a small one; and its pixels."""
 TELLING: dict[Telling, tuple[str, str]] = {
     "surest": ("Wrong where it was surest", "Nothing to show: no wrong vote has a confidence."),
-    "flipped": (
-        "Changed when the responses swapped places",
-        "Nothing to show: no votes in both orders differ.",
-    ),
+    "flipped": ("Changed when the responses swapped places", "Nothing to show: no votes in both orders differ."),
     "against people": ("Against all people", "Nothing to show: no two people agree on another verdict."),
 }
 """Heading of each telling error, and what its place says without one."""
@@ -87,14 +84,7 @@ def votes_behind(mark: queries.Mark | None, *, name: str) -> None:
     asked = repr((selection, mark))
     _leaf_through(
         _Stack(
-            name=name,
-            asked=asked,
-            total=total,
-            unit="vote",
-            card=card,
-            rows=rows,
-            whole=whole,
-            columns=VOTE_COLUMNS,
+            name=name, asked=asked, total=total, unit="vote", card=card, rows=rows, whole=whole, columns=VOTE_COLUMNS
         )
     )
 
@@ -185,9 +175,7 @@ def _leaf_through(stack: _Stack) -> None:
 def _steps(stack: _Stack, key: str, place: int) -> None:
     move = partial(_turn_to, key, stack.asked)
     previous, next_ = ":material/chevron_left:", ":material/chevron_right:"
-    st.button(
-        "Previous", key=f"{key}-previous", icon=previous, on_click=move, args=(place - 1,), disabled=not place
-    )
+    st.button("Previous", key=f"{key}-previous", icon=previous, on_click=move, args=(place - 1,), disabled=not place)
     st.text(f"{place + 1:,} of {stack.total:,}", width="content")
     last = place + 1 == stack.total
     st.button("Next", key=f"{key}-next", icon=next_, on_click=move, args=(place + 1,), disabled=last)

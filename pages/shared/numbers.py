@@ -76,9 +76,7 @@ def download_menu() -> None:
 
 @st.fragment
 def _menu(held: Downloads) -> None:
-    menu = st.popover(
-        "Download", icon=":material/download:", key="download", type="tertiary", on_change="rerun"
-    )
+    menu = st.popover("Download", icon=":material/download:", key="download", type="tertiary", on_change="rerun")
     if not menu.open:
         return
     for name, (about, make) in held.tables.items():
@@ -119,9 +117,7 @@ def table(
             form[column] = st.column_config.NumberColumn(format="localized")
 
     def draw() -> None:
-        st.dataframe(
-            shown, hide_index=True, column_config=form, column_order=columns, placeholder="–", alt=alt
-        )
+        st.dataframe(shown, hide_index=True, column_config=form, column_order=columns, placeholder="–", alt=alt)
 
     folded(f"Numbers: {alt}", draw, key=name)
     downloads(frame, name, alt)
@@ -129,9 +125,7 @@ def table(
 
 def held_out_table(frame: pd.DataFrame, name: str, *, alt: str, of: str = "comparisons") -> None:
     """Show the errors of rules on the same held-out comparisons."""
-    st.caption(
-        f"Rules on the same held-out {of}; Δ is the first rule minus this one, below 0 the first is better"
-    )
+    st.caption(f"Rules on the same held-out {of}; Δ is the first rule minus this one, below 0 the first is better")
     table(frame, name, alt=alt, heads=HELD_OUT)
 
 
@@ -163,13 +157,9 @@ def show(
             about = " ".join(filter(None, (column.help, column.ends_help)))
             config |= {column.name: st.column_config.NumberColumn(help=about or None), low: None, high: None}
         elif column.form:
-            config[column.name] = st.column_config.NumberColumn(
-                format=f"%{column.form}", help=column.help or None
-            )
+            config[column.name] = st.column_config.NumberColumn(format=f"%{column.form}", help=column.help or None)
         else:
-            config[column.name] = st.column_config.Column(
-                help=column.help or None, width=WIDTHS.get(column.name)
-            )
+            config[column.name] = st.column_config.Column(help=column.help or None, width=WIDTHS.get(column.name))
         if column.form == "+.0f":
             for head in {column.name, low, high} & {*shown}:
                 # No minus before a rounded 0.

@@ -149,14 +149,10 @@ def tabs(parts: Mapping[str, Callable[[], None]], *, key: str) -> None:
                 draw()
 
 
-def select(
-    label: str, options: Iterable[str], *, start: str | None, key: str, place: Any = st, **more: Any
-) -> Any:
+def select(label: str, options: Iterable[str], *, start: str | None, key: str, place: Any = st, **more: Any) -> Any:
     """One of many options in a box, at first `start`, in the URL as `key`.  more : of `st.selectbox`."""
     listed = list(options)
-    return place.selectbox(
-        label, listed, None if start is None else listed.index(start), key=key, bind=URL, **more
-    )
+    return place.selectbox(label, listed, None if start is None else listed.index(start), key=key, bind=URL, **more)
 
 
 def choice(
@@ -170,9 +166,7 @@ def choice(
 ) -> Any:
     """One of a few options side by side, in the URL as `key`; at first `default`, or else the first."""
     first = default or options[0]
-    chosen = place.segmented_control(
-        label, options, default=first, required=True, key=key, bind=URL, help=help
-    )
+    chosen = place.segmented_control(label, options, default=first, required=True, key=key, bind=URL, help=help)
     return chosen or first
 
 
@@ -219,9 +213,7 @@ def left_out(reasons: Mapping[str, str], *, key: str) -> None:
 
     def draw() -> None:
         st.dataframe(
-            {"left out": list(reasons), "why": list(reasons.values())},
-            hide_index=True,
-            alt="Left out, and why",
+            {"left out": list(reasons), "why": list(reasons.values())}, hide_index=True, alt="Left out, and why"
         )
 
     folded(f"Left out: {len(reasons):,}, with the reasons", draw, key=key)
@@ -305,9 +297,7 @@ def confusion_figure(
         for label in VOTE_LABELS
         if table.counts[gold + 1, label + 1]
     }
-    return figure(
-        confusion_matrix(table, theme=current_look(), chosen=in_url(key)), key, alt=alt, marks=marks
-    )
+    return figure(confusion_matrix(table, theme=current_look(), chosen=in_url(key)), key, alt=alt, marks=marks)
 
 
 def _choose_clicked(key: str, marks: tuple[str, ...], into: str) -> None:

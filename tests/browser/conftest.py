@@ -58,11 +58,7 @@ def start_app(store: Path, script: Path = REPOSITORY / "app.py") -> tuple[subpro
             server = subprocess.Popen(
                 [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)],
                 cwd=REPOSITORY,
-                env={
-                    **os.environ,
-                    "APPELLATE_STORE": str(store),
-                    "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",
-                },
+                env={**os.environ, "APPELLATE_STORE": str(store), "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"},
                 stdout=file,
                 stderr=subprocess.STDOUT,
             )
@@ -114,9 +110,7 @@ def chromium() -> Iterator[object]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=path, args=list(CHROMIUM), timeout=LONG_MILLISECONDS
-        )
+        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM), timeout=LONG_MILLISECONDS)
         yield browser
         browser.close()
 
@@ -211,15 +205,11 @@ class Visitor:
 
     def fits_across(self) -> bool:
         """Whether nothing is reached by scrolling sideways only."""
-        return bool(
-            self.page.locator("[data-testid=stMain]").evaluate("main => main.scrollWidth <= main.clientWidth")
-        )
+        return bool(self.page.locator("[data-testid=stMain]").evaluate("main => main.scrollWidth <= main.clientWidth"))
 
     def votes_shown(self) -> int:
         """Number of votes in the table behind the chosen mark."""
-        return int(
-            self.page.get_by_text(re.compile(r"^[\d,]+ votes")).inner_text().split()[0].replace(",", "")
-        )
+        return int(self.page.get_by_text(re.compile(r"^[\d,]+ votes")).inner_text().split()[0].replace(",", ""))
 
     def title(self) -> str:
         return str(self.page.locator("[data-testid=stMain] h1").first.inner_text())

@@ -18,7 +18,7 @@ OF_STREAMLIT = {
 """Serious faults of every app with a navigation like ours: rule of axe-core, and the element that has it."""
 OF_STREAMLIT_IN_THE_DARK = {
     # Names of what is chosen: white on the primary colour, which must be light enough to be read itself.
-    ("color-contrast", "stMultiSelectTagsContainer"),
+    ("color-contrast", "stMultiSelectTagsContainer")
 }
 BARE = """
 import streamlit as st

@@ -45,9 +45,7 @@ def items_file(folder: Path) -> Path:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(("item_id", "prompt", "response_a", "response_b", "model_a", "model_b", "gold"))
-        writer.writerows(
-            (item.item_id, item.prompt, *item.responses, *item.models, item.gold) for item in pairs(ITEMS)
-        )
+        writer.writerows((item.item_id, item.prompt, *item.responses, *item.models, item.gold) for item in pairs(ITEMS))
     return path
 
 

@@ -161,9 +161,7 @@ def test_browser_says_that_it_can_draw_figures(visitor):
 def test_browser_hostile_names_are_only_text(chromium, tmp_path):
     from readings import reading
 
-    hostile = (
-        '<img src="http://host.invalid/p.png" onerror="document.title=1"> ![p](http://host.invalid/q.png)'
-    )
+    hostile = '<img src="http://host.invalid/p.png" onerror="document.title=1"> ![p](http://host.invalid/q.png)'
     rows = [
         {
             "dataset": hostile,

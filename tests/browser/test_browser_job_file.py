@@ -67,9 +67,7 @@ def test_two_judges_one_killed_restarted_and_resumed(chromium, tmp_path: Path) -
                 page.keyboard.press("Escape")
                 visitor.settle()
                 assert page.get_by_label("Model", exact=True).count() == 2
-                page.set_input_files(
-                    "[data-testid=stColumn] [data-testid=stFileUploaderDropzoneInput]", items
-                )
+                page.set_input_files("[data-testid=stColumn] [data-testid=stFileUploaderDropzoneInput]", items)
                 wait_for(rf"^{2 * EACH} calls to 127\.0\.0\.1, price unknown")
                 visitor.settle()
 

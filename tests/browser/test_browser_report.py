@@ -89,18 +89,14 @@ def test_report_prints_on_four_pages_a_judge_and_sums_up_on_one(
     page.locator(".plot").last.locator(".main-svg").first.wait_for()
     margin = dict.fromkeys(("top", "bottom", "left", "right"), "15mm")
     assert pages(page.pdf(format="A4", margin=margin)) <= 4 * raters
-    page.add_style_tag(
-        content="section:not(#first) { display: none; } #first { break-after: auto !important; }"
-    )
+    page.add_style_tag(content="section:not(#first) { display: none; } #first { break-after: auto !important; }")
     assert pages(page.pdf(format="A4", margin=margin)) == 1
     assert page.locator("#first tbody tr").count() == raters
     page.context.close()
 
 
 def test_report_reads_without_scripts(chromium: Any, demo_report: Path) -> None:
-    page, asked, _ = opened(
-        chromium, demo_report, java_script_enabled=False, viewport={"width": 390, "height": 800}
-    )
+    page, asked, _ = opened(chromium, demo_report, java_script_enabled=False, viewport={"width": 390, "height": 800})
     assert "sim-judge-careful can be trusted on what was checked" in page.locator("main").inner_text()
     assert not page.locator(".plot").first.is_visible()
     assert page.get_by_text("Stated confidence against what was right").is_visible()

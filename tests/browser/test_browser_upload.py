@@ -40,9 +40,7 @@ def says(visitor, text: str) -> None:
 
 def selected(visitor) -> str:
     """Data set that the sidebar selects."""
-    return str(
-        visitor.page.locator("[data-testid=stSidebar] [data-testid=stSelectbox] input").first.input_value()
-    )
+    return str(visitor.page.locator("[data-testid=stSidebar] [data-testid=stSelectbox] input").first.input_value())
 
 
 def load(visitor) -> None:

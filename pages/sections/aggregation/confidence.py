@@ -33,9 +33,7 @@ def confidence_tab(state: PageState) -> None:
         "confidence weighted",
         (state.selection, state.options, share),
         {name: (counts, votes[name]) for name, counts in state.of_judge.items()},
-        lambda of: confidence_weighted(
-            *of, state.options, rng=widgets.seeded(), n_splits=SPLITS, share=share
-        ),
+        lambda of: confidence_weighted(*of, state.options, rng=widgets.seeded(), n_splits=SPLITS, share=share),
     )
     one = found.get(state.judge)
     if one is None:

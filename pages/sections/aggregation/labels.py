@@ -98,8 +98,7 @@ def _become(state: PageState) -> None:
         with place:
             _against_gold(state, name, given)
     widgets.how_to_read(
-        "Calibrated labels here come from fits on the other nine tenths of the items, so that they do not "
-        "flatter."
+        "Calibrated labels here come from fits on the other nine tenths of the items, so that they do not flatter."
     )
 
 

@@ -80,9 +80,7 @@ def _thresholds(fit: OrdinalFit) -> None:
         f"Fit on all labels: a level or lower has log odds threshold − β·s, β {fit.beta:.3f}; the middle "
         f"share of the votes spreads the thresholds with γ {fit.gamma:.3f}"
     )
-    frame = pd.DataFrame(
-        {"level": [f"up to {x:g}" for x in fit.scale[:-1]], "threshold": fit.location + fit.cuts}
-    )
+    frame = pd.DataFrame({"level": [f"up to {x:g}" for x in fit.scale[:-1]], "threshold": fit.location + fit.cuts})
     numbers.table(frame.assign(n=fit.n_items), "likert-fit", alt="Thresholds between the levels")
 
 

@@ -53,10 +53,7 @@ def _given(state: PageState) -> tuple[dict[str, IntArray], dict[str, str]]:
         "given labels",
         (state.selection, state.judge),
         lambda: given_labels(
-            state.labelled,
-            cached.weighed_votes(state.selection)[state.judge],
-            judge=state.judge,
-            judges=state.of_judge,
+            state.labelled, cached.weighed_votes(state.selection)[state.judge], judge=state.judge, judges=state.of_judge
         ),
     )
 
@@ -135,9 +132,7 @@ def _table(state: PageState, found: Evaluation, *, done: bool) -> None:
         labels = given[wrong] if wrong in given else rule_labels(wrong, state.labelled, state.fitted)
         if labels is not None:
             st.caption("Labels of the rule calibrated on every label.")
-            cards.votes_behind(
-                state.votes_behind(labels != state.labelled.gold, state.labelled), name="wrong"
-            )
+            cards.votes_behind(state.votes_behind(labels != state.labelled.gold, state.labelled), name="wrong")
 
 
 def _errors(state: PageState, found: Evaluation, *, done: bool) -> str | None:
@@ -147,9 +142,7 @@ def _errors(state: PageState, found: Evaluation, *, done: bool) -> str | None:
         widgets.figure(fig, "wrong-first", alt="MAE of each rule")
         return None
     keys = {score.name: score.key for score in found.scores.values() if score.key != "random"}
-    wrong = widgets.figure(
-        fig, "wrong", alt="MAE of each rule", marks=keys, prompt="Comparisons labelled wrongly by"
-    )
+    wrong = widgets.figure(fig, "wrong", alt="MAE of each rule", marks=keys, prompt="Comparisons labelled wrongly by")
     widgets.how_to_read(
         "Error (MAE) is the mean distance between a label and gold: 1 for a mistaken tie, 2 for the "
         "opposite. *Majority* takes the commonest vote. *Threshold* calls a tie unless the mean vote "

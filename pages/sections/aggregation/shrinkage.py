@@ -71,13 +71,7 @@ def read_task(state: PageState) -> Task:
     if given is None and by_category:
         own = [name for name, voters in by_category.items() if state.judge in voters]
         category = widgets.select(
-            "Task",
-            own,
-            start=None,
-            key="lean_task",
-            place=state.controls,
-            placeholder="all categories",
-            width=180,
+            "Task", own, start=None, key="lean_task", place=state.controls, placeholder="all categories", width=180
         )
     share = widgets.share_slider(state.controls, "lean_share")
     if category is None or category not in by_category:
@@ -88,16 +82,10 @@ def read_task(state: PageState) -> Task:
         of_judge = by_category[category]
     if state.judge not in of_judge or not len(of_judge[state.judge].labelled()):
         raise NoUsableVotes(
-            f"{state.judge} judged no comparison of this task with a gold label; choose another task or "
-            "judge."
+            f"{state.judge} judged no comparison of this task with a gold label; choose another task or judge."
         )
     return Task(
-        state=state,
-        selection=selection,
-        category=category,
-        share=share,
-        of_judge=of_judge,
-        by_category=by_category,
+        state=state, selection=selection, category=category, share=share, of_judge=of_judge, by_category=by_category
     )
 
 
@@ -251,16 +239,12 @@ def _compared(task: Task, at_hand: dict[str, shrinkage.CandidatePrior], chosen: 
                 size = f"{gain.evaluation.calibration:.0f} labels"
                 sizes.setdefault(size, {})[name] = gain
     fig = priors_figure(sizes, theme=task.state.look, chosen=chosen)
-    widgets.figure(
-        fig, "shrinkage-priors", alt="Change of error by each prior", marks=at_hand, into="lean_on"
-    )
+    widgets.figure(fig, "shrinkage-priors", alt="Change of error by each prior", marks=at_hand, into="lean_on")
 
 
 def _numbers(gain: ShrinkageGain, few: ShrinkageGain | None) -> None:
     both = [one for one in (gain, few) if one is not None]
-    rules = [
-        rules_frame(one.evaluation).assign(calibration=round(one.evaluation.calibration)) for one in both
-    ]
+    rules = [rules_frame(one.evaluation).assign(calibration=round(one.evaluation.calibration)) for one in both]
     heads = {"name": "rule", "calibration": "to calibrate on"} | COLUMNS
     shown = pd.concat(rules, ignore_index=True)
     numbers.table(shown, "shrinkage-rules", alt="Error of four rules", heads=heads)
@@ -314,9 +298,7 @@ def _fits(prior: shrinkage.CandidatePrior, gain: ShrinkageGain, own: BTDFit | No
 def _both(task: Task, prior: shrinkage.CandidatePrior) -> tuple[BTDFit | None, BTDFit]:
     """Own and shrunken fit on every label; the own one may not exist."""
     assert prior.whole is not None  # only available priors are used
-    shrunken = shrinkage.shrunken_fit(
-        task.counts, prior.whole, options=task.state.options, rng=widgets.seeded()
-    )
+    shrunken = shrinkage.shrunken_fit(task.counts, prior.whole, options=task.state.options, rng=widgets.seeded())
     try:
         return fit(task.counts.labelled().cells()[0], task.state.options), shrunken
     except AppellateError:
@@ -324,11 +306,7 @@ def _both(task: Task, prior: shrinkage.CandidatePrior) -> tuple[BTDFit | None, B
 
 
 def _theta(
-    gain: ShrinkageGain,
-    fits: shrinkage.ShrunkenFits,
-    own: BTDFit | None,
-    whole: shrinkage.Prior,
-    shrunken: BTDFit,
+    gain: ShrinkageGain, fits: shrinkage.ShrunkenFits, own: BTDFit | None, whole: shrinkage.Prior, shrunken: BTDFit
 ) -> pd.DataFrame:
     """β, ν, γ; medians over the splits, as a mean of ν says little when some end on the bound."""
 

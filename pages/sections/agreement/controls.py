@@ -75,7 +75,5 @@ def read_results() -> Results:
         matrix=matrix,
         beside_people=beside_people,
         verdicts=verdicts,
-        least_agreeing=max(
-            judges or humans, key=lambda name: (GRADES.index(verdicts[name].verdict), -kappas[name])
-        ),
+        least_agreeing=max(judges or humans, key=lambda name: (GRADES.index(verdicts[name].verdict), -kappas[name])),
     )

@@ -37,10 +37,7 @@ class _Side:
         counts, stated = cached.vote_counts(selection), cached.confidence_counts(selection)
         placed = cached.positions(selection)
         return pool_raters(
-            [
-                JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name))
-                for name in self.raters
-            ]
+            [JudgeVotes(counts=counts[name], stated=stated[name], placed=placed.get(name)) for name in self.raters]
         )
 
 

@@ -28,11 +28,7 @@ def itself_section(results: Results, mark: float) -> Mark | None:
     order = many.in_order(steady, key="steady")
     repeated = order.all(repeated)
     fig = plots.repeatability_figure(
-        order.few(repeated),
-        mark=mark,
-        styles=results.styles,
-        theme=results.look,
-        chosen=st.session_state.get("repeat"),
+        order.few(repeated), mark=mark, styles=results.styles, theme=results.look, chosen=st.session_state.get("repeat")
     )
     marks = {name: Mark(judge=name) for name in repeated}
     chosen = widgets.figure(fig, "repeat", alt="ICC of each judge", marks=marks)
@@ -61,9 +57,7 @@ def others_section(results: Results) -> tuple[IntArray, dict[str, VoteCounts]] |
     if not pairs:
         widgets.not_applicable("no comparison was labelled by two raters, or by one and by gold.")
         return None
-    fig = plots.kappa_matrix(
-        matrix, without_gold=own_gold, theme=results.look, chosen=st.session_state.get("disagree")
-    )
+    fig = plots.kappa_matrix(matrix, without_gold=own_gold, theme=results.look, chosen=st.session_state.get("disagree"))
     pair = widgets.figure(fig, "disagree", alt="Cohen κ of each pair", marks=pairs, prompt="Disagreements of")
     widgets.how_to_read(
         "Cohen's κ between majority labels, ties a class of their own: 0 is chance, 1 perfect. A rater's "
@@ -88,9 +82,7 @@ def others_section(results: Results) -> tuple[IntArray, dict[str, VoteCounts]] |
 def pair_tables(results: Results, mark: float) -> None:
     """Every ICC and every κ with its intervals; gold made of a rater's own votes is left out."""
     if results.repeated:
-        numbers.table(
-            sentences.repeatabilities(results.repeated, mark), "repeatability", alt="ICC of each judge"
-        )
+        numbers.table(sentences.repeatabilities(results.repeated, mark), "repeatability", alt="ICC of each judge")
     matrix = results.matrix
     with_gold = [pair for pair in matrix.gold if pair.judge_1 not in results.own_gold]
     numbers.table(sentences.pair_table([*matrix.pairs, *with_gold]), "pairs", alt="Agreement of each pair")
@@ -118,9 +110,7 @@ def all_section(results: Results) -> None:
     for members, found in groups.items():
         st.text(sentences.together(members.capitalize(), found))
     fig = plots.inter_rater_figure(groups, theme=results.look, chosen=st.session_state.get("group"))
-    group = widgets.figure(
-        fig, "group", alt="Krippendorff α and Fleiss κ", marks=groups, prompt="Split comparisons of"
-    )
+    group = widgets.figure(fig, "group", alt="Krippendorff α and Fleiss κ", marks=groups, prompt="Split comparisons of")
     widgets.how_to_read(
         "Krippendorff's α and Fleiss' κ: 0 is chance, 1 perfect. Nominal α takes every difference alike; "
         "ordinal α counts A against B as farther apart than either from a tie. α uses every comparison that "
@@ -130,9 +120,7 @@ def all_section(results: Results) -> None:
     if group:
         raters = {name: counts[name] for name in group.raters}
         cards.comparisons(split_comparisons(raters), raters, name="group")
-    numbers.table(
-        frame_of(sentences.GROUPS, groups, heading="group"), "concord", alt="Agreement of all raters"
-    )
+    numbers.table(frame_of(sentences.GROUPS, groups, heading="group"), "concord", alt="Agreement of all raters")
 
 
 def people_section(results: Results, rater: str) -> None:
@@ -141,8 +129,7 @@ def people_section(results: Results, rater: str) -> None:
     humans = len(results.humans)
     if humans < 2:
         widgets.not_applicable(
-            f"it needs at least two human raters (rater_type human), and there {'is' if humans else 'are'} "
-            f"{humans}."
+            f"it needs at least two human raters (rater_type human), and there {'is' if humans else 'are'} {humans}."
         )
         return
     _beside_people(results, rater)
@@ -156,9 +143,7 @@ def people_section(results: Results, rater: str) -> None:
     numbers.table(frame(sentences.PEOPLE, found.humans), "people", alt="Each person against the others")
     if found.judges:
         numbers.table(
-            frame(sentences.JUDGES_BESIDE_PEOPLE, found.judges),
-            "contests",
-            alt="Each judge beside each person",
+            frame(sentences.JUDGES_BESIDE_PEOPLE, found.judges), "contests", alt="Each judge beside each person"
         )
 
 

@@ -126,10 +126,7 @@ def of_each(
 def diagrams(state: PageState) -> dict[str, calibration_error.Reliability]:
     """Reliability by bin, which the other results with bins start from."""
     return of_each(
-        state,
-        "reliability",
-        (state.bins,),
-        lambda known: calibration_error.reliability(known, bins=state.bins),
+        state, "reliability", (state.bins,), lambda known: calibration_error.reliability(known, bins=state.bins)
     )
 
 

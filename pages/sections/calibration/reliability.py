@@ -66,12 +66,8 @@ def reliability_tab(state: controls.PageState) -> None:
 def _diagram(state: controls.PageState) -> Mark | None:
     every = controls.diagrams(state)
     shown = {name: every[name] for name in state.drawn}
-    marks = {
-        key: mark for name, one in shown.items() for key, mark in controls.bin_marks(state, name, one).items()
-    }
-    fig = plots.reliability_diagram(
-        shown, styles=state.styles, theme=state.look, chosen=st.session_state.get("bin")
-    )
+    marks = {key: mark for name, one in shown.items() for key, mark in controls.bin_marks(state, name, one).items()}
+    fig = plots.reliability_diagram(shown, styles=state.styles, theme=state.look, chosen=st.session_state.get("bin"))
     return widgets.figure(fig, "bin", alt="Accuracy against stated confidence", marks=marks)
 
 
@@ -115,9 +111,7 @@ def _measures(state: controls.PageState) -> None:
         )
         for name in state.shown
     }
-    numbers.table(
-        frame_of(sentences.CALIBRATIONS, shown), "calibration", alt="Calibration measures of each judge"
-    )
+    numbers.table(frame_of(sentences.CALIBRATIONS, shown), "calibration", alt="Calibration measures of each judge")
     if clipped := sum(one.found.nll_clipped for one in shown.values()):
         st.caption(
             f"NLL: {clipped:,} {state.noun} state 0 or 1 and count as if 10⁻¹² away from it, so that one "
@@ -170,9 +164,7 @@ def _recalibrated(known: OutcomeCounts, method: Method, bins: int) -> sentences.
     )
 
 
-def _one(
-    state: controls.PageState, judge: str, result: sentences.Recalibrated, drawn: Any, beside: Any
-) -> None:
+def _one(state: controls.PageState, judge: str, result: sentences.Recalibrated, drawn: Any, beside: Any) -> None:
     """Sentence, diagram and measures of one judge, before and after."""
     beside.text(sentences.recalibrated(judge, result))
     marks = controls.bin_marks(state, judge, result.found.before.reliability, shown_as="as stated")

@@ -43,12 +43,7 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
     marks = _nearly_certain(state, epsilon)
     with drawn:
         fig = plots.th_figure(
-            sweeps,
-            scores,
-            epsilon,
-            styles=state.styles,
-            theme=state.look,
-            chosen=st.session_state.get("sure"),
+            sweeps, scores, epsilon, styles=state.styles, theme=state.look, chosen=st.session_state.get("sure")
         )
         alt = "TH-Score, accuracy and share over ε"
         chosen = widgets.figure(fig, "sure", alt=alt, marks=marks, prompt="Nearly certain votes of")
@@ -64,9 +59,7 @@ def near_certain_tab(state: PageState, tab: Any) -> None:
             "*published* halves it, to compare with those tables."
         )
     cards.votes_behind(chosen, name="sure")
-    numbers.table(
-        frame_of(sentences.NEAR_CERTAIN, scores), "th-score", alt="TH-Score of each judge at the chosen ε"
-    )
+    numbers.table(frame_of(sentences.NEAR_CERTAIN, scores), "th-score", alt="TH-Score of each judge at the chosen ε")
     widgets.copy_as_python(
         f"""outcomes = queries.outcomes(store, selection, rule={state.rule!r})[{judge!r}]
 found = th_score(outcomes, {epsilon}, scale={scale!r})
@@ -110,10 +103,7 @@ def threshold_tab(state: PageState, tab: Any) -> None:
     judge = subject(state)
     curves = of_each(state, "risk", (), selective.risk_coverage)
     every = of_each(
-        state,
-        "threshold",
-        (alpha, delta),
-        lambda known: selective.threshold_for_risk(known, alpha=alpha, delta=delta),
+        state, "threshold", (alpha, delta), lambda known: selective.threshold_for_risk(known, alpha=alpha, delta=delta)
     )
     answer.text(sentences.selective(judge, curves[judge], every[judge], noun=state.noun))
     found = {name: every[name] for name in state.shown}
@@ -169,9 +159,7 @@ def _kept_votes(state: PageState, found: dict[str, selective.RiskThreshold]) -> 
 def read_target(place: Any) -> tuple[float, float]:
     """Share of errors allowed, and the probability allowed that the promise is broken."""
     allowed = place.slider("Errors allowed, %", 0.5, 50.0, 10.0, 0.5, "%.1f", key="target", bind=widgets.URL)
-    certainty = widgets.choice(
-        "Certainty, %", ["80", "90", "95", "99"], default="90", key="certainty", place=place
-    )
+    certainty = widgets.choice("Certainty, %", ["80", "90", "95", "99"], default="90", key="certainty", place=place)
     return allowed / 100, (100 - int(certainty)) / 100
 
 
@@ -179,9 +167,7 @@ def read_sureness(place: Any) -> selective.Sureness:
     """What makes a label sure."""
     names = {name: key for key, name in sentences.SURENESS_NAMES.items()}
     first = sentences.SURENESS_NAMES["share"]
-    return names[
-        widgets.choice("How sure a label is", list(names), default=first, key="sureness", place=place)
-    ]
+    return names[widgets.choice("How sure a label is", list(names), default=first, key="sureness", place=place)]
 
 
 def without_confidence(reason: str) -> None:
@@ -190,9 +176,7 @@ def without_confidence(reason: str) -> None:
     summary = cached.summary(widgets.current_selection())
     if not any(judge.labelled for judge in summary.judges):
         return  # Without gold no error is known, whatever a label's sureness.
-    st.text(
-        "Without stated confidences, which labels can be kept? By how far the votes of a comparison agree:"
-    )
+    st.text("Without stated confidences, which labels can be kept? By how far the votes of a comparison agree:")
     drawn, beside = st.columns([3, 2], gap="medium")
     answer = beside.container()
     alpha, delta = read_target(beside)
@@ -266,9 +250,7 @@ print(found.to_frame().T)"""
     )
 
 
-def _decided(
-    counts: VoteCounts, votes: ConfidenceCounts | None, sureness: selective.Sureness
-) -> selective.Decisions:
+def _decided(counts: VoteCounts, votes: ConfidenceCounts | None, sureness: selective.Sureness) -> selective.Decisions:
     """A judge's labels. Raises NoUsableVotes, with what it has, if there are none to test."""
     try:
         if votes is not None:

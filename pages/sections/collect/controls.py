@@ -34,11 +34,7 @@ LABELS = {
     "APOC, confirmed overrides": "apoc",
     "fuser of stored judges": "fuser",
 }
-UNITS = {
-    "votes": "Votes per comparison",
-    "scores": "Scores per response",
-    "rankings": "Orderings per list (K)",
-}
+UNITS = {"votes": "Votes per comparison", "scores": "Scores per response", "rankings": "Orderings per list (K)"}
 OPTIONS = {
     "yes_send_to": "the box under the model: {}",
     "base_url": "the base URL",
@@ -129,14 +125,10 @@ def read_controls() -> PageState | None:
     limits = st.columns([3, 1])
     with limits[0]:
         budget = read_budget("most", lambda limit: f"collect-{limit}")
-    give_up = limits[1].number_input(
-        "Failures in a row", 1, None, 20, key="collect-give-up", help=GIVE_UP_HELP
-    )
+    give_up = limits[1].number_input("Failures in a row", 1, None, 20, key="collect-give-up", help=GIVE_UP_HELP)
     with answer:
         if endpoints is None or source is None or options is None:
-            widgets.answer(
-                "Name a model and what it shall judge; nothing is sent before you start.", "warning"
-            )
+            widgets.answer("Name a model and what it shall judge; nothing is sent before you start.", "warning")
             return None
         try:
             state = _estimate(endpoints, source, options, Terms(budget=budget, give_up=give_up))
@@ -168,10 +160,7 @@ def _items() -> ItemSource | None:
     )
     given = st.text_input("Into data set", placeholder=found.dataset, key="collect-into")
     return replace(
-        found,
-        cache_key=(*found.cache_key, f"first {first}"),
-        first=first,
-        dataset=given.strip() or found.dataset,
+        found, cache_key=(*found.cache_key, f"first {first}"), first=first, dataset=given.strip() or found.dataset
     )
 
 
@@ -179,9 +168,7 @@ def _of_dataset() -> ItemSource | None:
     here = {found.name: found for found in cached.datasets()}
     names = list(here)
     current = widgets.current_dataset()
-    name = st.selectbox(
-        "Data set with texts", names, names.index(current) if current in names else 0, key="collect-of"
-    )
+    name = st.selectbox("Data set with texts", names, names.index(current) if current in names else 0, key="collect-of")
     if name is None:
         return None
     store = cached.get_store()
@@ -233,9 +220,7 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
         )
     if rules.kind == "votes":
         if not rules.fixed:
-            found["orders"] = widgets.choice(
-                "Orders", ["balanced", "ab"], key="collect-orders", help=ORDERS_HELP
-            )
+            found["orders"] = widgets.choice("Orders", ["balanced", "ab"], key="collect-orders", help=ORDERS_HELP)
         found["ties"] = st.toggle("Allow ties", True, key="collect-ties")
     if rules.reads:
         there = source is not None and source.dataset in {found.name for found in cached.datasets()}
@@ -247,9 +232,7 @@ def _protocol(source: ItemSource | None) -> dict[str, Any]:
         return found | _more(name, rules)
 
 
-GIVE_UP_HELP = (
-    "Of a server that is not there or an account that is empty; then its judge stops, and no other."
-)
+GIVE_UP_HELP = "Of a server that is not there or an account that is empty; then its judge stops, and no other."
 CONFIDENCE_HELP = (
     "self: the model states it; multi: share of its votes that say the same; logprob: probability of the "
     "token, from servers that give it; none: not stated."
@@ -276,9 +259,7 @@ def _more(name: str, rules: Rules) -> dict[str, Any]:
             key="collect-temperature",
         )
     if rules.examples:
-        found["few_shot"] = st.number_input(
-            "Labelled items shown as examples", 0, None, 0, key="collect-few-shot"
-        )
+        found["few_shot"] = st.number_input("Labelled items shown as examples", 0, None, 0, key="collect-few-shot")
         found |= _own_prompt()
         found["own_answer"] = st.toggle("The judge answers first", key="collect-own-answer", help=OWN_HELP)
         change = st.selectbox(
@@ -314,12 +295,7 @@ def _own_prompt() -> dict[str, Any]:
     st.caption("What means A, B, tie")
     columns = st.columns(3)
     given = [
-        (
-            name,
-            column.text_input(
-                name, key=f"collect-words-{name}", label_visibility="collapsed", placeholder=name
-            ),
-        )
+        (name, column.text_input(name, key=f"collect-words-{name}", label_visibility="collapsed", placeholder=name))
         for name, column in zip(VOTES, columns, strict=True)
     ]
     words = tuple((name, text.strip()) for name, text in given if text.strip())
@@ -327,9 +303,7 @@ def _own_prompt() -> dict[str, Any]:
     return {"prompt": text if text.strip() else None, "own_verdicts": own}
 
 
-def _estimate(
-    endpoints: Endpoints, source: ItemSource, options: Mapping[str, Any], terms: Terms
-) -> PageState:
+def _estimate(endpoints: Endpoints, source: ItemSource, options: Mapping[str, Any], terms: Terms) -> PageState:
     """The job and what it would take. Sends nothing.
 
     Raises AppellateError for what the user must change.

@@ -68,17 +68,9 @@ def read_endpoints(errors: Callable[[], AbstractContextManager[None]]) -> Endpoi
     for place, number in enumerate(numbers, start=1):
         with st.container(border=several, key=f"collect-a-judge-{number}", gap="small"):
             if several:
-                row = st.container(
-                    horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
-                )
+                row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
                 row.markdown(f"**Judge {place}**")
-                row.button(
-                    "Remove",
-                    key=f"collect-remove-{number}",
-                    on_click=_remove,
-                    args=(number,),
-                    type="tertiary",
-                )
+                row.button("Remove", key=f"collect-remove-{number}", on_click=_remove, args=(number,), type="tertiary")
             with errors():
                 found.append(_judge(number))
     st.button("Add a judge", key="collect-add", icon=":material/add:", on_click=_add, type="tertiary")
@@ -125,9 +117,7 @@ def _judge(number: int) -> tuple[Judge, int] | None:
     calls = more.pop("concurrency")
     if not name.strip():
         return None
-    judge = Judge(
-        model=f"{provider}/{name.strip()}", base_url=base.strip() if base else None, key_env=key_env, **more
-    )
+    judge = Judge(model=f"{provider}/{name.strip()}", base_url=base.strip() if base else None, key_env=key_env, **more)
     host_of(judge)
     st.text(_key_line(judge))
     return judge, calls
@@ -194,9 +184,7 @@ def _more(number: int) -> dict[str, Any]:
     if len(st.session_state[JUDGES]) > 1:
         st.caption("Limits of this judge")
         budget = read_budget("", lambda limit: key(f"own-{limit}"))
-    moved = st.text_input(
-        "Earlier address of this server", key=key("same-server"), placeholder="it has not moved"
-    )
+    moved = st.text_input("Earlier address of this server", key=key("same-server"), placeholder="it has not moved")
     if (prompt is None) != (completion is None):
         raise InvalidOption("A price needs both: that of prompt tokens and that of completion tokens")
     given = named("header", headers.splitlines())

@@ -21,12 +21,7 @@ from pages.shared import cached, widgets
 
 LOOK_SECONDS = 1.0
 SEEN = "runs whose end was read"
-AGAIN = {
-    "cut_off": "were cut off",
-    "unparsed": "could not be read",
-    "refused": "were refused",
-    "error": "failed",
-}
+AGAIN = {"cut_off": "were cut off", "unparsed": "could not be read", "refused": "were refused", "error": "failed"}
 HELP = {
     "again-cut_off": "With four times the longest reply. Nothing else is asked or paid again.",
     "again-error": "Those that failed alone; Resume asks for all that is left.",
@@ -73,8 +68,7 @@ def copy(state: PageState) -> None:
     job = state.job
     given = widgets.arguments(job, ("dataset", "items", "judges", "protocol"))
     judges = [
-        f"Judge({', '.join([f'model={judge.model!r}', *widgets.arguments(judge, ('model',))])})"
-        for judge in job.judges
+        f"Judge({', '.join([f'model={judge.model!r}', *widgets.arguments(judge, ('model',))])})" for judge in job.judges
     ]
     terms = widgets.arguments(state.terms)
     widgets.copy_as_python(
@@ -187,12 +181,7 @@ def _longer(job: Job) -> Job:
 
 def _links(run: Run) -> None:
     job = run.job
-    here: dict[str, Any] = {
-        "dataset": job.dataset,
-        "judges": list(job.voters),
-        "category": None,
-        "raters": None,
-    }
+    here: dict[str, Any] = {"dataset": job.dataset, "judges": list(job.voters), "category": None, "raters": None}
     with st.container(horizontal=True):
         for text, page in _pages(job):
             widgets.goto(text, page, key=f"collect-to-{page.removesuffix('.py')}-{run.job_id}", **here)

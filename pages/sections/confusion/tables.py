@@ -142,10 +142,7 @@ def _behind(state: PageState, gold: int, label: int) -> Mark:
 def accuracies_section(state: PageState) -> Mark | None:
     """Accuracy of every judge beside the best constant answer; the wrong votes of the chosen one."""
     fig = accuracies(
-        state.order.few(state.tables),
-        styles=state.styles,
-        theme=state.look,
-        chosen=st.session_state.get("wrong"),
+        state.order.few(state.tables), styles=state.styles, theme=state.look, chosen=st.session_state.get("wrong")
     )
     marks = {judge: Mark(judge=judge, correct=False) for judge in state.tables}
     alt = "Share right of each judge"

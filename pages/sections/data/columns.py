@@ -60,10 +60,7 @@ TYPED = ("judge", "model", "model_a", "model_b", "category")
 CHOSEN = {"": "not in this file", FIRST_IS_A: "always A first"}
 
 REFERS = {"model": "the models, whichever was shown first", "slot": "the first and the second shown"}
-EXAMPLE = (
-    "Say the answer of model B was shown first and the judge wrote A: did model A win, or did B, "
-    "the first shown?"
-)
+EXAMPLE = "Say the answer of model B was shown first and the judge wrote A: did model A win, or did B, the first shown?"
 SCALES: dict[Literal[0, 1, 100], str] = {0: "as found", 1: "0 to 1", 100: "0 to 100"}
 RATERS = {"llm": "LLM judges", "human": "people"}
 OPTIONS = {
@@ -216,9 +213,7 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
     judges: tuple[str, ...] = ()
     if options.layout == "wide":
         judging = [name for name in looks.judges if name not in looks.suggested.values()]
-        chosen = st.multiselect(
-            "Columns that are judges", looks.columns, default=judging, key=f"{key}-judges"
-        )
+        chosen = st.multiselect("Columns that are judges", looks.columns, default=judging, key=f"{key}-judges")
         judges = tuple(name for name in chosen if name not in mapping.values())
     with st.popover("More columns"):
         for name in others:
@@ -226,12 +221,8 @@ def _columns(looks: Inspection, options: ReadOptions, key: str) -> ReadOptions:
     _first_rows(looks, key)
     used = {*mapping.values(), *judges}
     if left := [name for name in looks.columns if name not in used]:
-        st.text(
-            f"Not used: {', '.join(left)}. Choose above what they are; else they only stay with the votes."
-        )
-    if judges == looks.judges and all(
-        looks.mapping.get(name, "") == value for name, value in mapping.items()
-    ):
+        st.text(f"Not used: {', '.join(left)}. Choose above what they are; else they only stay with the votes.")
+    if judges == looks.judges and all(looks.mapping.get(name, "") == value for name, value in mapping.items()):
         return options
     # All of them, as a column left out could otherwise be found again under another name.
     return replace(options, mapping=tuple(mapping.items()), judges=judges)
@@ -274,9 +265,7 @@ def _labels(
     columns, key = st.columns(4), file.file_id
     gold_only = not {"vote", "judge", *SCORE_COLUMNS} & looks.mapping.keys() and looks.layout == "long"
     if gold_only:
-        st.text(
-            "Read as gold labels without votes. If these are votes, choose the columns of judge and verdict."
-        )
+        st.text("Read as gold labels without votes. If these are votes, choose the columns of judge and verdict.")
     open_options = {question.option: [name for name, _ in question.choices] for question in looks.questions}
     chosen = _vocabulary_of_votes(looks, open_options, columns[0], key)
     options = _scales(looks, options, columns, key)
@@ -307,9 +296,7 @@ def _labels(
         )
         st.caption(EXAMPLE)
         if chosen["label_refers"] == "slot" and "position" not in looks.mapping:
-            st.text(
-                "Then choose under “Columns” which column says what was shown first, or “always A first”."
-            )
+            st.text("Then choose under “Columns” which column says what was shown first, or “always A first”.")
             return None
     if vocabulary and vocabulary.name != NAMES:
         slots = (chosen.get("label_refers") or vocabulary.names) == "slot"
@@ -434,9 +421,7 @@ def _vocabulary_line(name: str) -> str:
     return f"{name}: {VOCABULARIES[name].meaning}"
 
 
-def _label_table(
-    looks: Inspection, vocabulary: Vocabulary, meant: Mapping[str, str], slots: bool, key: str
-) -> None:
+def _label_table(looks: Inspection, vocabulary: Vocabulary, meant: Mapping[str, str], slots: bool, key: str) -> None:
     first, second = ("the first shown", "the second shown") if slots else ("A", "B")
     read_as = {1: f"{first} is better", 0: "tie", -1: f"{second} is better", None: "rejected"}
     explained = {"A": read_as[1], "tie": "tie", "B": read_as[-1], "failed": MEANT["failed"]}
@@ -449,11 +434,7 @@ def _name_table(looks: Inspection, models: frozenset[str], key: str) -> None:
     """Labels that are the better model's name; others are a tie or rejected."""
     known, ties = {normalise(model) for model in models}, VOCABULARIES[NAMES]
     said = [
-        "that model is better"
-        if normalise(label) in known
-        else "tie"
-        if ties.vote(label) == 0
-        else "rejected"
+        "that model is better" if normalise(label) in known else "tie" if ties.vote(label) == 0 else "rejected"
         for label, _ in looks.labels
     ]
     _show_labels(looks, said, key)

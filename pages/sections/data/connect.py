@@ -37,8 +37,7 @@ def panel() -> None:
     if look.button("Look at it", key="connect-look", disabled=not (url and table)):
         st.session_state[TABLE] = Table(url, table)
     st.caption(
-        f"User and password come from the environment of this server: {USER} and {PASSWORD}, or those of "
-        "the driver."
+        f"User and password come from the environment of this server: {USER} and {PASSWORD}, or those of the driver."
     )
     found: Table | None = st.session_state.get(TABLE)
     if found and (found.url, found.name) == (url, table):

@@ -150,9 +150,7 @@ def panel(file: UploadedFile, together: Sequence[UploadedFile]) -> Dropped | Non
             options = ReadOptions(format=format, mapping=_named(looks, row[1], key))
         else:
             chosen = (
-                table_options(
-                    file, looks, format, head, row, lambda asked: _models(_read(file, together, asked))
-                )
+                table_options(file, looks, format, head, row, lambda asked: _models(_read(file, together, asked)))
                 if looks.kind == "votes"
                 else row_options(file, looks, head, row)
             )
@@ -188,10 +186,7 @@ def _dataset(reading: ImportResult, place: Any, key: str) -> str | None:
         return chosen
     names = reading.votes["dataset"].unique().to_pylist()
     given = place.text_input(
-        "Data set",
-        placeholder=", ".join(map(str, names[:3])),
-        help="Empty: as the file says",
-        key=f"{key}-dataset",
+        "Data set", placeholder=", ".join(map(str, names[:3])), help="Empty: as the file says", key=f"{key}-dataset"
     )
     return str(given).strip() or None
 
@@ -241,9 +236,7 @@ def _worded(rejects: pd.DataFrame, reading: ImportResult) -> pd.DataFrame:
     return rejects.assign(reason=rejects["reason"].replace(worded))
 
 
-def _read(
-    file: UploadedFile, together: Sequence[UploadedFile], options: ReadOptions
-) -> Outcome | AppellateError:
+def _read(file: UploadedFile, together: Sequence[UploadedFile], options: ReadOptions) -> Outcome | AppellateError:
     looks = look_at(file, ReadOptions(format=options.format))
     alone = isinstance(looks, AppellateError) or looks.format != PANDALM
     beside = [] if alone else [other for other in together if other is not file and _is_test_set(other)]

@@ -51,9 +51,7 @@ def read_controls() -> PageState:
         placeholder="none" if others else "no other judge",
         help="Judges that read the members' verdicts and gave their own (page Collect).",
     )
-    epsilon = slots[2].slider(
-        "TH-Score ε", 0.01, 0.3, ensembles.EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL
-    )
+    epsilon = slots[2].slider("TH-Score ε", 0.01, 0.3, ensembles.EPSILON, 0.01, key="jury-epsilon", bind=widgets.URL)
     if len(jury) < 2:
         people = sum(raters.get(name) == "human" for name in counts)
         if people and len(judges) < 2:
@@ -115,8 +113,7 @@ def _few(found: ensembles.EnsembleTable) -> ensembles.EnsembleTable:
     order = many.in_order(right, key="members", most=MOST_MEMBERS)
     best = {found.best_member, found.best_fitted}
     members = sorted(
-        (key for key in of if of[key] in order.drawn or key in best),
-        key=lambda key: order.names.index(of[key]),
+        (key for key in of if of[key] in order.drawn or key in best), key=lambda key: order.names.index(of[key])
     )
     rules = [key for key in found.scores if key not in of]
     return replace(found, scores={key: found.scores[key] for key in (*rules, *members)})

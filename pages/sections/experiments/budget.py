@@ -25,14 +25,7 @@ TRIAL = {
     "expected_mae": "expected MAE",
     "n": "n",
 }
-STOPS = {
-    "plus": "A",
-    "tie": "tie",
-    "minus": "B",
-    "label": "label",
-    "reached": "stops here",
-    "risk": "expected error",
-}
+STOPS = {"plus": "A", "tie": "tie", "minus": "B", "label": "label", "reached": "stops here", "risk": "expected error"}
 
 
 def budget_tab(state: PageState) -> None:

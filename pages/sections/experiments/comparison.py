@@ -58,9 +58,7 @@ def compared_tab(state: PageState) -> None:
     most = max(values, key=lambda value: len(values[value].labelled()))
     baseline = widgets.select("Against", values, start=most, key="against", place=controls, width=320)
     found = cached.computed(
-        "comparison",
-        (*state.key, column, baseline),
-        lambda: compare(values, rng=widgets.seeded(), baseline=baseline),
+        "comparison", (*state.key, column, baseline), lambda: compare(values, rng=widgets.seeded(), baseline=baseline)
     )
     whose = "" if column == JUDGE else f" ({state.judge})"
     widgets.answer(f"{comparison_answer(found, column)}{whose}", part="compare")

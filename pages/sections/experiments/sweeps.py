@@ -94,8 +94,7 @@ def votes_tab(state: PageState) -> None:
     found = cached.computed("vote sweep", state.key, lambda: vote_sweep(counts, rng=widgets.seeded()))
     if len(found.sizes) < 2:
         widgets.not_applicable(
-            f"{state.judge} has one vote per comparison; fewer votes can be tried where there are two or "
-            "more."
+            f"{state.judge} has one vote per comparison; fewer votes can be tried where there are two or more."
         )
         return
     widgets.answer(votes_answer(state.judge, found), part="votes")

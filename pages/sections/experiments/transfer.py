@@ -64,13 +64,9 @@ def parameters_tab(state: PageState) -> None:
     """β, ν, γ of every category and judge of the selection."""
     by_category = cached.vote_counts_by(state.selection, "category")
     groups: dict[tuple[str, str], VoteCounts] = {
-        (category, judge): counts
-        for category, judges in by_category.items()
-        for judge, counts in judges.items()
+        (category, judge): counts for category, judges in by_category.items() for judge, counts in judges.items()
     } or {("", judge): counts for judge, counts in state.counts.items()}
-    found = cached.computed(
-        "parameters", (state.selection,), lambda: parameter_grid(groups, rng=widgets.seeded())
-    )
+    found = cached.computed("parameters", (state.selection,), lambda: parameter_grid(groups, rng=widgets.seeded()))
     widgets.answer(parameters_answer(found), part="parameters")
     if found.tables:
         everything = len(found.tables) <= SHOWN or st.toggle(
@@ -219,9 +215,7 @@ def _pair(found: Transfer, tasks: dict[str, VoteCounts], pair: tuple[str, str], 
         cells = tasks[other].cells()[0]
         sizes = np.bincount(cells.n, weights=cells.weight)[: MOST_VOTES + 1]
         if not sizes.any():
-            widgets.not_applicable(
-                f"every comparison has over {MOST_VOTES} votes, too many to draw each way."
-            )
+            widgets.not_applicable(f"every comparison has over {MOST_VOTES} votes, too many to draw each way.")
             return
         n = int(sizes.argmax())
         fig = plots.transferred_figure(
@@ -250,9 +244,7 @@ def _prediction(
         distances = cached.computed(
             "distances", key, lambda: task_distances({name: tasks[name] for name in found.tasks})
         )
-        tried = cached.computed(
-            "prediction", key, lambda: transfer_prediction(found, distances, rng=widgets.seeded())
-        )
+        tried = cached.computed("prediction", key, lambda: transfer_prediction(found, distances, rng=widgets.seeded()))
         st.text(prediction_answer(tried))
         drawn, measured = st.columns([3, 2], gap="medium")
         with drawn:

@@ -147,8 +147,7 @@ def _triangles(state: PageState, known: Triangles, summaries: Sequence[sentences
         reason = (
             "no three models all met each other."
             if not len(known)
-            else f"none of {len(known):,} triangles has two prompts that all three pairs of its models "
-            "played."
+            else f"none of {len(known):,} triangles has two prompts that all three pairs of its models played."
         )
         widgets.not_applicable(reason)
         return

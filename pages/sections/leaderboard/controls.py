@@ -10,13 +10,7 @@ import streamlit as st
 
 from core.agreement.kappa import agreement_matrix, reliability_factor
 from core.errors import NoUsableVotes
-from core.interpretation.leaderboard import (
-    ALL_POOLED,
-    TriangleSummary,
-    judged_unequally,
-    no_board,
-    triangle_summaries,
-)
+from core.interpretation.leaderboard import ALL_POOLED, TriangleSummary, judged_unequally, no_board, triangle_summaries
 from core.leaderboard.anchored import Board, Prior, board, met
 from core.leaderboard.anchors import Triangles, anchor_swap, anchors, triangles
 from core.leaderboard.panels import panels, unequal
@@ -122,9 +116,7 @@ def read_controls() -> PageState:
     with slots[3].popover("Options", width="stretch"):
         prior: Prior = widgets.choice("Prior", get_args(Prior), default="jeffreys", key="prior")
         boards, compared = cached.computed(
-            "boards",
-            (selection, judge, prior, anchor, found),
-            lambda: _boards_by_anchor(pairs[judge], anchor, prior),
+            "boards", (selection, judge, prior, anchor, found), lambda: _boards_by_anchor(pairs[judge], anchor, prior)
         )
         pool = st.number_input(
             "Prompts in the finite pool, M",
@@ -155,9 +147,7 @@ def read_controls() -> PageState:
     )
 
 
-def _boards_by_anchor(
-    scores: PairScores, anchor: str, prior: Prior
-) -> tuple[dict[str, Board], tuple[str, ...]]:
+def _boards_by_anchor(scores: PairScores, anchor: str, prior: Prior) -> tuple[dict[str, Board], tuple[str, ...]]:
     """Board of every possible anchor, and those to compare: this one, then all that met three others."""
     names = dict.fromkeys([anchor, *anchors(scores, minimum=2)])
     compared = tuple(dict.fromkeys([anchor, *anchors(scores)]))
@@ -197,9 +187,7 @@ def judged(state: PageState) -> dict[str, Board]:
 def standing(state: PageState) -> Standings:
     """The board beside those of the other anchors."""
     swap = cached.computed(
-        "swap",
-        (*state.key, state.anchor),
-        lambda: anchor_swap(state.scores, anchors=state.compared, prior=state.prior),
+        "swap", (*state.key, state.anchor), lambda: anchor_swap(state.scores, anchors=state.compared, prior=state.prior)
     )
     return cached.computed(
         "standings",
@@ -211,9 +199,7 @@ def standing(state: PageState) -> Standings:
 def all_triangles(state: PageState) -> tuple[Triangles, tuple[TriangleSummary, ...]]:
     """Every triangle of models, and a summary of those that could be tested."""
     known = cached.computed("triangles", state.key, lambda: triangles(state.scores, prior=state.prior))
-    summaries = cached.computed(
-        "triangle summaries", state.key, lambda: triangle_summaries(known, state.boards)
-    )
+    summaries = cached.computed("triangle summaries", state.key, lambda: triangle_summaries(known, state.boards))
     return known, summaries
 
 

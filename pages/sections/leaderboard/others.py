@@ -25,9 +25,7 @@ def ratings_tab(state: PageState) -> None:
     marks = {row.model: state.votes(row.model) for row in state.board.rows}
     shown = how_many(len(marks), SHOWN, key="ratings_all", place=measured)
     with drawn:
-        fig = ratings_figure(
-            state.board, found.pooled, shown=shown, theme=state.look, chosen=widgets.in_url("rated")
-        )
+        fig = ratings_figure(state.board, found.pooled, shown=shown, theme=state.look, chosen=widgets.in_url("rated"))
         chosen = widgets.figure(fig, "rated", alt="Elo of each model by four ratings", marks=marks)
         widgets.how_to_read(
             "Each row is a model; its marks are its Elo over the anchor by four ratings of the same votes, "
@@ -108,9 +106,7 @@ def outside_tab(state: PageState) -> None:
         )
         return
     with widgets.errors():
-        read = cached.kept(
-            file.file_id, "outside", file.name, lambda: read_outside(file.getvalue(), name=file.name)
-        )
+        read = cached.kept(file.file_id, "outside", file.name, lambda: read_outside(file.getvalue(), name=file.name))
         scale = widgets.choice(
             "Scale of the scores",
             SCALES,

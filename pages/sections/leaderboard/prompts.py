@@ -10,15 +10,7 @@ import streamlit as st
 from core.errors import NoUsableVotes
 from core.interpretation import leaderboard_checks as sentences
 from core.leaderboard.anchored import subsample_errors
-from core.leaderboard.robustness import (
-    THRESHOLDS,
-    BetweenTasks,
-    Rule,
-    abstention,
-    between_tasks,
-    changes,
-    differing,
-)
+from core.leaderboard.robustness import THRESHOLDS, BetweenTasks, Rule, abstention, between_tasks, changes, differing
 from core.plots import leaderboard_checks as plots
 from core.plots.leaderboard import task_key, tasks_figure
 from pages.sections.leaderboard.controls import PageState, all_pooled, how_many
@@ -109,9 +101,7 @@ def _subsamples(state: PageState) -> None:
     found = cached.computed(
         "subsamples",
         (*state.key, state.anchor),
-        lambda: subsample_errors(
-            state.scores, state.anchor, sizes=_sizes(state), rng=widgets.seeded(), draws=DRAWS
-        ),
+        lambda: subsample_errors(state.scores, state.anchor, sizes=_sizes(state), rng=widgets.seeded(), draws=DRAWS),
     )
     st.text(sentences.subsampled(found))
     if not len(found.n):
@@ -150,8 +140,7 @@ def tasks_tab(state: PageState) -> None:
     known = cached.values(state.selection, "category", limit=MOST_CATEGORIES + 1)
     if len(known) < 2:
         widgets.not_applicable(
-            "the votes selected have no second category; clear the category in the sidebar, or load votes "
-            "with one."
+            "the votes selected have no second category; clear the category in the sidebar, or load votes with one."
         )
         return
     used = known[:MOST_CATEGORIES]

@@ -50,9 +50,7 @@ def scores_tab(state: PageState) -> None:
         anchor = widgets.select("Anchor of the scores", offered, start=middling, key="scores_anchor")
     voters = state.judges if state.judge is None else [state.judge]
     votes = {
-        name: board(state.pairs[name], anchor, prior=state.prior)
-        for name in voters
-        if met(state.pairs[name], anchor)
+        name: board(state.pairs[name], anchor, prior=state.prior) for name in voters if met(state.pairs[name], anchor)
     }
     _compared(judged, anchor, votes, state.boards.get(anchor), state.prior)
 
@@ -116,9 +114,7 @@ def _compared(
         _statistics_tables(statistics)
         return
     beside = cached.computed(
-        "dispersion",
-        (*key, tuple(votes), prior),
-        lambda: dispersion(found, votes, anchor, rng=widgets.seeded()),
+        "dispersion", (*key, tuple(votes), prior), lambda: dispersion(found, votes, anchor, rng=widgets.seeded())
     )
     answer = f"{sentences.leader(found.mean)} {sentences.beside_votes(beside)}"
     if place is None:
@@ -212,11 +208,7 @@ def _statistics_tables(found: DirectStatistics) -> None:
 
 
 def _code(
-    judged: dict[str, DirectScores],
-    *,
-    anchor: str | None = None,
-    votes: tuple[str, ...] = (),
-    prior: str | None = None,
+    judged: dict[str, DirectScores], *, anchor: str | None = None, votes: tuple[str, ...] = (), prior: str | None = None
 ) -> str:
     lines = [
         "scores = queries.direct_scores(store, selection)",

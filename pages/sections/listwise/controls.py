@@ -62,9 +62,7 @@ def read_controls() -> PageState:
 def improvements(state: PageState) -> dict[str, Improvements]:
     """Consensus against the first order, for every judge of items with a known best."""
     return possible(
-        state,
-        "improvements",
-        lambda found: improvement(found, weights=state.weights, tolerance=state.tolerance),
+        state, "improvements", lambda found: improvement(found, weights=state.weights, tolerance=state.tolerance)
     )
 
 

@@ -26,9 +26,7 @@ def consensus_tab(state: PageState, found: dict[str, Improvements]) -> None:
     with drawn:
         if found:
             fig = improvements_figure(found, styles=state.styles, theme=state.look)
-            widgets.figure(
-                fig, "listwise", alt="Share of items right by the first order, any one and consensus"
-            )
+            widgets.figure(fig, "listwise", alt="Share of items right by the first order, any one and consensus")
         else:
             widgets.not_applicable(NO_BEST)
         widgets.how_to_read(
@@ -66,9 +64,7 @@ def _candidates(state: PageState, pooled: Consensus) -> None:
     chosen = st.dataframe(
         table,
         hide_index=True,
-        column_config={
-            name: st.column_config.NumberColumn(format="%.2f") for name in DECIMALS if name in table
-        },
+        column_config={name: st.column_config.NumberColumn(format="%.2f") for name in DECIMALS if name in table},
         key="consensus-table",
         on_select="rerun",
         selection_mode="single-row",
@@ -77,9 +73,7 @@ def _candidates(state: PageState, pooled: Consensus) -> None:
     numbers.downloads(table, "consensus")
     for row in chosen["selection"]["rows"]:
         behind = replace(
-            state.selection,
-            judges=(state.judge,),
-            where=(*state.selection.where, ("item_id", frame["item"].iloc[row])),
+            state.selection, judges=(state.judge,), where=(*state.selection.where, ("item_id", frame["item"].iloc[row]))
         )
         runs = cached.get_store().export(behind, kind="rankings").to_pandas()
         st.dataframe(runs.dropna(axis=1, how="all"), hide_index=True, alt="Judgements of the chosen item")
@@ -103,9 +97,7 @@ def orders_tab(state: PageState) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         style = state.styles[state.judge]
-        widgets.figure(
-            sweep_figure(found, style=style, theme=state.look), "orders", alt="Accuracy against orders"
-        )
+        widgets.figure(sweep_figure(found, style=style, theme=state.look), "orders", alt="Accuracy against orders")
         if found.rows[0].bound is None:
             st.caption(f"No Hoeffding bound: one order alone is right on {found.q:.0%}, not more than half.")
         widgets.how_to_read(
@@ -130,9 +122,7 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
     drawn, measured = st.columns([3, 2], gap="medium")
     with drawn:
         style = state.styles[state.judge]
-        widgets.figure(
-            slots_figure(found.slots, style=style, theme=state.look), "slots", alt="First places by slot"
-        )
+        widgets.figure(slots_figure(found.slots, style=style, theme=state.look), "slots", alt="First places by slot")
         widgets.how_to_read(
             "Filled marks: share of runs in which the candidate of that slot comes first, with a 95 % "
             "interval by item. The dotted line is chance, 1/n. The solid line is what the same candidates "
@@ -145,9 +135,7 @@ def slots_tab(state: PageState, found: OrderSensitivity | None) -> None:
         numbers.table(frame, "listwise-slots", alt="First places by slot")
 
 
-def judges_tab(
-    state: PageState, found: dict[str, Improvements], sensitive: dict[str, OrderSensitivity]
-) -> None:
+def judges_tab(state: PageState, found: dict[str, Improvements], sensitive: dict[str, OrderSensitivity]) -> None:
     """Every judge's order sensitivity and accuracy."""
     if sensitive:
         st.text(sentences.judges(sensitive))

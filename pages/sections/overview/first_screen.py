@@ -94,18 +94,14 @@ def bar() -> Screen:
     with chip:
         _holdings(found, by_people=selection.gold == "humans")
     people = tuple(judge.judge for judge in found.judges if judge.rater_type == "human")
-    return Screen(
-        found=found, options=options, people=people, ranked=tuple(ranked(found.verdicts, people=people))
-    )
+    return Screen(found=found, options=options, people=people, ranked=tuple(ranked(found.verdicts, people=people)))
 
 
 def _report(selection: Selection, options: AuditOptions) -> None:
     st.download_button(
         "Report",
         # Made when it is asked for, with the splits that the page does without.
-        lambda: report(
-            audit(*cached.where(selection), replace(options, splits=AuditOptions().splits))
-        ).encode(),
+        lambda: report(audit(*cached.where(selection), replace(options, splits=AuditOptions().splits))).encode(),
         "appellate-report.html",
         "text/html",
         key="report",
@@ -120,9 +116,7 @@ def _holdings(found: Audit, *, by_people: bool) -> None:
     """What the data set holds; grey is missing, and a click says how to add it."""
     about = found.summary
     held = holdings(about, by_people=by_people)
-    size = (
-        f"{count(len(about.judges), 'rater')} · {count(about.items, 'item')} · {count(about.votes, 'vote')}"
-    )
+    size = f"{count(len(about.judges), 'rater')} · {count(about.items, 'item')} · {count(about.votes, 'vote')}"
     shares = (f"{one.name} {percent(one.share)}" for one in held if one.name != "repeats")
     named = zip(shares, held, strict=False)
     text = " · ".join([size, *(f":gray[{words}]" if not one.share else words for words, one in named)])
@@ -155,11 +149,7 @@ def decision_card(state: Screen) -> str:
         )
     )
     shown = card(
-        judge,
-        state.found.overall[judge],
-        state.checks(judge),
-        state.flips[judge],
-        person=judge in state.people,
+        judge, state.found.overall[judge], state.checks(judge), state.flips[judge], person=judge in state.people
     )
     grade = state.grade(judge)
     with word.container(key=f"word-{grade}"):
@@ -202,9 +192,7 @@ def evidence(state: Screen, judge: str) -> int:
         fig = strip(best, stacked=True)
         widgets.figure(fig, "strip-narrow", alt=alt, marks=marks, into="judge")
     if many:
-        left_out = f" of {len(state.ranked)}" + (
-            f", {ALL_ROWS} at most" if len(state.ranked) > ALL_ROWS else ""
-        )
+        left_out = f" of {len(state.ranked)}" + (f", {ALL_ROWS} at most" if len(state.ranked) > ALL_ROWS else "")
         st.toggle(f"Show all judges{left_out}", key="all_judges", bind=widgets.URL)
     return most
 

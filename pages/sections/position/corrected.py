@@ -41,18 +41,13 @@ def corrected_tab(state: PageState, answer: DeltaGenerator) -> None:
     share = widgets.share_slider(row, "order_share", 240)
     counts = cached.order_counts(state.selection)
     found, failed = cached.of_each_possible(
-        "position aware",
-        (state.selection, votes, share),
-        counts,
-        lambda one: _position_aware(one, votes, share),
+        "position aware", (state.selection, votes, share), counts, lambda one: _position_aware(one, votes, share)
     )
     if state.judge not in found:
         widgets.not_applicable(failed.get(state.judge, f"{state.judge} has no vote with a known order."))
         return
     with answer:
-        widgets.answer(
-            sentence(state.judge, found[state.judge], state.results.get(state.judge)), part="-corrected"
-        )
+        widgets.answer(sentence(state.judge, found[state.judge], state.results.get(state.judge)), part="-corrected")
     unbalanced = {name: one.scores for name, one in found.items() if one.fit.unbalanced}
     if unbalanced:
         fig = changes_figure(unbalanced, styles=state.styles, theme=state.look)

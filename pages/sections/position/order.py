@@ -67,9 +67,7 @@ def read_controls() -> PageState:
     steady = {name: -rate for name, rate in flipped.items()}
     judge = widgets.select("Judge", many.sorted_by(steady, "worst first"), start=worst, key="rater")
     order = many.in_order(steady, key="flips", start="worst first", chosen=(judge,))
-    return PageState(
-        judge=judge, verdict=graded[judge], positions=positions, results=order.all(results), order=order
-    )
+    return PageState(judge=judge, verdict=graded[judge], positions=positions, results=order.all(results), order=order)
 
 
 def order_section(state: PageState) -> None:
@@ -97,9 +95,7 @@ def order_section(state: PageState) -> None:
 def _slot_biases(state: PageState) -> Mark | None:
     slots = {name: plots.favoured_slot(one) for name, one in state.results.items()}
     marks = {plots.slot_key(name, slot): Mark(judge=name, slot=slot) for name, slot in slots.items()}
-    fig = plots.slot_biases(
-        state.drawn, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean")
-    )
+    fig = plots.slot_biases(state.drawn, styles=state.styles, theme=state.look, chosen=st.session_state.get("lean"))
     chosen = widgets.figure(fig, "lean", alt="Position bias by judge", marks=marks)
     widgets.how_to_read(
         "Right of the line a judge favours the response shown first, left of it the one shown second. "
@@ -116,13 +112,9 @@ def _slot_biases(state: PageState) -> Mark | None:
 
 def _flips(state: PageState) -> Mark | None:
     results = state.results
-    marks = {
-        plots.flip_key(name, "flip"): Mark(judge=name, flip="flip") for name in results if results[name].flips
-    }
+    marks = {plots.flip_key(name, "flip"): Mark(judge=name, flip="flip") for name in results if results[name].flips}
     marks |= {
-        plots.flip_key(name, "hard"): Mark(judge=name, flip="hard")
-        for name in results
-        if results[name].hard_flips
+        plots.flip_key(name, "hard"): Mark(judge=name, flip="hard") for name in results if results[name].hard_flips
     }
     fig = plots.flips(state.drawn, styles=state.styles, theme=state.look, chosen=st.session_state.get("flip"))
     alt = "Share of verdicts that change with the order"
@@ -161,9 +153,7 @@ def balance_section(state: PageState) -> None:
             "does, comparison by comparison. It is the exact mean over all ways to draw that many votes."
         )
     with listed:
-        numbers.table(
-            sentences.orders(state.order.all(balances)), "orders", alt="Error by order of each judge"
-        )
+        numbers.table(sentences.orders(state.order.all(balances)), "orders", alt="Error by order of each judge")
 
 
 CAPTIONS: dict[Literal["category", "margin"], str] = {
@@ -256,9 +246,7 @@ def robustness_section(state: PageState) -> None:
     if not mine:
         return
     numbers.table(
-        frame_of(CHANGES, {one.name: one for one in mine}, heading="change"),
-        "robustness",
-        alt="What each change does",
+        frame_of(CHANGES, {one.name: one for one in mine}, heading="change"), "robustness", alt="What each change does"
     )
     widgets.how_to_read(
         "The same comparisons were judged as they are and with a change. Flips by it: how much more often "
