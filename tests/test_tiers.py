@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from core.interpretation.leaderboard import answer
+from core.interpretation.leaderboard import answer, named
 from core.leaderboard.anchored import board
 from core.leaderboard.standings import Standings, lead
 from core.records import PairScores
@@ -65,3 +65,19 @@ def test_a_lead_says_which_pairs_its_interval_allows_for() -> None:
     assert first.difference.level == pytest.approx(1 - 0.05 / 21)
     said = answer(Standings(board=shown, lead=first, others=()))
     assert "on the same prompts, 95 % for all 21 pairs of models at once), may be chance" in said
+
+
+def test_a_lead_on_one_prompt_each_stays_within_what_shares_can_differ_by() -> None:
+    """Of 1,000 models that met at random, a few met the anchor, once each: t(1) has no ends to speak of."""
+    pairs = equal_models(np.random.default_rng(24), 7, 1)
+    pairs.item[:] = np.arange(len(pairs))
+    shown = board(pairs, "z")
+    said = answer(Standings(board=shown, lead=lead(pairs, shown), others=()))
+    assert "(-100.0 to 100.0 on 1 prompt or more each, " in said
+    assert ", 1 prompt)" in said
+    assert "1 prompts" not in said
+
+
+def test_many_names_are_counted() -> None:
+    assert named(["a", "b"]) == "a, b"
+    assert named([f"m{k}" for k in range(991)]) == "m0, m1, m2, m3, m4 and 986 more"

@@ -15,7 +15,7 @@ from ..leaderboard.panels import unequal
 from ..leaderboard.standings import MID_REGION_WANTED, Lead, Standings, most_reversing
 from ..records import PairScores, Panel
 from ..stats.estimate import Estimate
-from .format import elo_ends, percent, signed_elo
+from .format import count, elo_ends, percent, signed_elo
 from .tables import Column
 
 if TYPE_CHECKING:
@@ -121,10 +121,10 @@ def judged_unequally(found: Sequence[Panel]) -> str | None:
     if len(first.models) == len(every):
         parts.append(
             f"{'The first' if len(found) > 1 else 'The board'} ranks all {len(every)} models by "
-            f"{_names(first.judges)}; left out of it: {_names(first.left_out)}."
+            f"{named(first.judges)}; left out of it: {named(first.left_out)}."
         )
     if alone:
-        parts.append(f"Ranked with no other model, as none had the same judges: {_names(alone)}.")
+        parts.append(f"Ranked with no other model, as none had the same judges: {named(alone)}.")
     return " ".join(parts)
 
 
@@ -138,10 +138,11 @@ def pooled_by(judges: Sequence[str], left_out: Sequence[str]) -> str:
     """Whose votes make a pooled board."""
     if not left_out:
         return "all judges pooled"
-    return f"{_names(judges)} {'pooled' if len(judges) > 1 else 'alone'}"
+    return f"{named(judges)} {'pooled' if len(judges) > 1 else 'alone'}"
 
 
-def _names(names: Sequence[str]) -> str:
+def named(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
     shown = ", ".join(names[:NAMED])
     return f"{shown} and {len(names) - NAMED:,} more" if len(names) > NAMED else shown
 
@@ -229,11 +230,11 @@ def _separable(found: Lead | None) -> str:
     if found is None:
         return ""
     lead = found.difference.scaled(100)
-    prompts = "on the same prompts" if found.paired else f"on {lead.n:,} prompts or more each"
+    prompts = "on the same prompts" if found.paired else f"on {count(lead.n, 'prompt')} or more each"
     prompts += of_pairs(found.compared)
-    lead_over = (
-        f"Its lead over {found.runner_up}, {lead.value:.1f} points ({lead.low:.1f} to {lead.high:.1f} {prompts}),"
-    )
+    # No two shares are more than 100 points apart, whatever a quantile for one or two prompts says.
+    low, high = max(lead.low, -100.0), min(lead.high, 100.0)
+    lead_over = f"Its lead over {found.runner_up}, {lead.value:.1f} points ({low:.1f} to {high:.1f} {prompts}),"
     if len(found.top_tier) == 1:
         return f"{lead_over} is more than chance: it is alone in the top tier."
     return f"{lead_over} may be chance: {len(found.top_tier)} models share the top tier."
@@ -286,7 +287,7 @@ def _fact(x: str, y: str, row: BoardRow) -> str:
 
 def _share(row: BoardRow, corrected: bool = False) -> str:
     p, elo = row.interval(corrected)
-    scores = f"{percent(p.value)} ({percent_span(p)}, {row.n:,} prompts)"
+    scores = f"{percent(p.value)} ({percent_span(p)}, {count(row.n, 'prompt')})"
     return f"{scores}, {signed_elo(elo.value)} Elo {elo_ends(elo)}"
 
 

@@ -64,7 +64,7 @@ def board_tab(state: PageState) -> None:
         elsewhere = {model for panel in state.panels for model in panel.models}
         never_met = [model for model in found.never_met if state.judge or model not in elsewhere]
         if never_met:
-            st.text(f"Without a number, as they never met {found.anchor}: {', '.join(never_met)}")
+            st.text(f"Without a number, as they never met {found.anchor}: {sentences.named(never_met)}")
     cards.votes_behind(chosen, name="model")
     _copy(state)
 
