@@ -69,6 +69,14 @@ STYLE = """<style>
     white-space: normal; text-align: left; height: auto; overflow: visible; }
   [data-testid="stLayoutWrapper"]:has(> [class*="st-key-wide-"]) { display: none; }
   [data-testid="stLayoutWrapper"]:has(> [class*="st-key-narrow-"]) { display: flex; }
+  .st-key-bar { row-gap: 0.1rem; }
+  .st-key-bar > :last-child { order: 1; }
+  .st-key-bar > :not(:first-child, :last-child) { order: 2; }
+  .st-key-card { padding: 0.4rem 0.8rem; }
+  .st-key-card [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; }
+  .st-key-card .st-key-judge { min-width: 0; flex: 1 1 0; }
+  [class*="st-key-word-"] [data-testid="stText"] { font-size: 1.25rem; }
+  .st-key-found [data-testid="stText"] { font-size: 1rem; }
   [data-testid="stTabs"] [role="tablist"] { flex-wrap: wrap; }
   [class*="st-key-answer-"] [data-testid="stText"] { font-size: 1rem; }
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }

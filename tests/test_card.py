@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from core.interpretation import card as first
+from core.interpretation.card import CHECK_NAMES
 from core.interpretation.rules import BY_DEFAULT, LIMITS, Overall
 from core.interpretation.verdicts import CHECKS, Verdict
-from core.plots.overview import MOST_ROWS, check_matrix, evidence_strip, matrix_key, trust_map
+from core.plots.overview import MOST_ROWS, check_grid, check_matrix, evidence_strip, matrix_key, trust_map
 from core.stats.estimate import Estimate
 
 
@@ -87,12 +88,12 @@ def many(n: int) -> list[Verdict]:
     return found
 
 
-@pytest.mark.parametrize("stacked", [False, True])
-def test_the_strip_draws_the_estimates_of_the_checks(stacked):
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_strip_draws_the_estimates_of_the_checks(narrow):
     verdicts = many(5)
     rows = first.ranked(verdicts)
     panels = first.panels(verdicts, BY_DEFAULT)
-    fig = evidence_strip(panels, rows, chosen=rows[1], stacked=stacked)
+    fig = evidence_strip(panels, rows, chosen=rows[1], narrow=narrow)
     drawn = {}
     for trace in fig.data:
         # What keeps an empty panel's place has no marks.
@@ -131,12 +132,14 @@ def test_the_map_names_the_best_five_and_has_a_mark_for_each():
     assert not fig.layout.showlegend
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_each_cell_of_the_matrix_has_the_sign_of_its_grade(turned):
+@pytest.mark.parametrize("narrow", [False, True])
+def test_each_cell_of_the_matrix_has_the_sign_of_its_grade(narrow):
     verdicts = checks_of("j", accuracy=("fail", 0.4, 0.3, 0.5), ties=("warn", 0.2, 0.1, 0.3))
-    fig = check_matrix(verdicts, ["j"], CHECKS, signs={"j": "fail"}, turned=turned)
-    (trace,) = fig.data
-    signs = {key[0]: text for key, text in zip(trace.customdata, trace.text, strict=True)}
+    wide = check_matrix(verdicts, ["j"], CHECKS, signs={"j": "fail"})
+    (trace,) = (check_grid(verdicts, "j", CHECKS) if narrow else wide).data
+    texts = [text.partition(" ") for text in trace.text]
+    signs = {key[0]: sign for key, (sign, _, _) in zip(trace.customdata, texts, strict=True)}
+    assert [name for _, _, name in texts] == ([*CHECK_NAMES.values()] if narrow else [""] * len(CHECKS))
     assert (signs[matrix_key("j", "accuracy")], signs[matrix_key("j", "ties")]) == ("✗", "!")
     assert signs[matrix_key("j", "data")] == "?"
     assert len(signs) == len(CHECKS)

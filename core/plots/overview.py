@@ -24,12 +24,16 @@ MOST_ROWS = 12
 ALL_ROWS = 100
 """Judges that a page has room for."""
 NAMED = 5
-ROW, LONG_ROW = 22, 30
+ROW, LONG_ROW, LINE = 22, 30, 25
+"""Height of a row of the strip, of one with names in two lines, and of a line of checks on a phone."""
 LOW_ROW = 10
 """Height of a row where all judges are asked for: strip and matrix have one each and share a page."""
 ZONE = 0.16
 """How strong the colour of a limit zone is."""
 HEAD, FOOT, GAP = 24, 38, 0.022
+NARROW_HEAD, NARROW_FOOT, NARROW_GAP = 20, 43, 0.06
+LEAST_INNER = 56
+"""Height of a panel's inside that the word at its reference line needs."""
 NOTES = 0.7
 """Rows' height below the rows for the names of band and zones."""
 
@@ -46,50 +50,53 @@ def evidence_strip(
     *,
     people: Sequence[str] = (),
     chosen: str | None = None,
-    stacked: bool = False,
+    narrow: bool = False,
     theme: Theme = "light",
 ) -> Figure:
     """Panels with shared rows: a dot with its interval per judge, the chosen one in the accent colour.
 
     People are a band from the lowest to the highest, unless they are rows; zones beyond a limit are shaded
-    and signed. A mark's key is the judge. `stacked` puts the panels below each other, for a phone.
+    and signed. A mark's key is the judge. `narrow` puts two panels in a line, for a phone: of two rows one is
+    called *this*, the other *best*, and a single row needs no name.
     """
     colours = COLOURS[theme]
-    high = LONG_ROW if any("<br>" in name for name in row_names(rows)) else ROW
+    columns = 2 if narrow else len(panels)
+    head, foot, gap = (NARROW_HEAD, NARROW_FOOT, NARROW_GAP) if narrow else (HEAD, FOOT, GAP)
+    names = ["this" if row == chosen else "best" for row in rows] if narrow else row_names(rows)
+    if narrow and len(rows) == 1:
+        names = [""]
+    high = LONG_ROW if any("<br>" in name for name in names) else ROW
     high = LOW_ROW if len(rows) > DENSE else high
-    inner = max(round(high * (len(rows) + NOTES)), 56)
-    each = HEAD + inner + FOOT + (10 if stacked else 0)
-    height = each * (len(panels) if stacked else 1)
-    fig = figure("", "", theme=theme, height=height, legend=False)
+    inner = max(round(high * (len(rows) + NOTES)), LEAST_INNER)
+    each, lines = head + inner + foot, math.ceil(len(panels) / columns)
+    fig = figure("", "", theme=theme, height=each * lines, legend=False)
     fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 12})
-    if not stacked:
-        # Rows are named once, so the first panel alone has ticks.
-        fig.update_yaxes(**_rows(rows, chosen, colours))
-        if not panels[0].values:
-            # An axis stands where it has a trace, and names belong at the left.
-            fig.add_trace({"type": "scatter", "x": [None], "y": [None], "hoverinfo": "skip"})
+    width = (1 - gap * (columns - 1)) / columns
     for place, panel in enumerate(panels):
-        axis = "" if not place else str(place + 1)
-        if stacked:
-            top = 1 - place * each / height
-            across, down = (0.0, 1.0), (top - (HEAD + inner) / height, top - HEAD / height)
-            fig.layout[f"yaxis{axis}"] = {**_rows(rows, chosen, colours), "domain": down, "anchor": f"x{axis}"}
-            own = f"y{axis}"
-        else:
-            width = (1 - GAP * (len(panels) - 1)) / len(panels)
-            across, down = ((place * (width + GAP), place * (width + GAP) + width), (FOOT / height, 1 - HEAD / height))
-            fig.layout.yaxis.domain = down
-            own = "y"
-        _panel(fig, panel, rows, people, chosen, (f"x{axis}", own), across, down, colours)
+        line, column = divmod(place, columns)
+        axes = (f"x{place + 1 if place else ''}", f"y{line + 1 if line else ''}")
+        across = (column * (width + gap), column * (width + gap) + width)
+        top = 1 - line / lines
+        down = (top - (head + inner) / (each * lines), top - head / (each * lines))
+        if not column:
+            # Rows are named once, at the left.
+            named = {**_rows(names, rows, chosen), "domain": down, "anchor": axes[0]}
+            fig.layout[f"yaxis{axes[1][1:]}"] = named
+            if not panel.values:
+                # An axis stands where it has a trace.
+                fig.add_trace(
+                    {"type": "scatter", "x": [None], "y": [None], "xaxis": axes[0], "yaxis": axes[1]}
+                    | {"hoverinfo": "skip"}
+                )
+        _panel(fig, panel, rows, people, chosen, axes, across, down, colours)
     return fig
 
 
-def _rows(rows: Sequence[str], chosen: str | None, colours: Colours) -> dict[str, Any]:
-    dense = len(rows) > DENSE
+def _rows(names: Sequence[str], rows: Sequence[str], chosen: str | None) -> dict[str, Any]:
     return {
         "tickvals": list(range(len(rows))),
-        "ticktext": [f"<b>{n}</b>" if row == chosen else n for n, row in zip(row_names(rows), rows, strict=True)],
-        "tickfont": {"size": 9 if dense else 13},
+        "ticktext": [f"<b>{n}</b>" if row == chosen else n for n, row in zip(names, rows, strict=True)],
+        "tickfont": {"size": 9 if len(rows) > DENSE else 13},
         "range": [len(rows) + NOTES - 0.5, -0.5],
         "showgrid": False,
         "showline": False,
@@ -125,7 +132,7 @@ def _panel(
     said = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "x": across[0]}
     fig.add_annotation(**said, text=f"<b>{panel.title}</b>", y=down[1], yanchor="bottom", font={"size": 13})
     if not found:
-        middle = said | {"x": sum(across) / 2, "xanchor": "center"}
+        middle = said | {"x": sum(across) / 2, "xanchor": "center", "yanchor": "middle"}
         fig.add_annotation(
             **middle, text=_wrapped(panel.empty), y=sum(down) / 2, font={"color": colours.neutral, "size": 12}
         )
@@ -323,47 +330,55 @@ def check_matrix(
     checks: Sequence[str],
     *,
     signs: Mapping[str, Grade],
-    turned: bool = False,
     theme: Theme = "light",
 ) -> Figure:
     """Judges × checks: the sign of each grade on its colour; a cell's key is `matrix_key`.
 
-    signs : the grade that stands for a judge's overall verdict.  turned : checks are rows, for a phone.
+    signs : the grade that stands for a judge's overall verdict.
     """
-    colours = COLOURS[theme]
     of = {(v.judge, v.check): v for v in verdicts}
-    across, down = (rows, checks) if turned else (checks, rows)
-    dense = len(down) > DENSE
-    height = 28 + (LOW_ROW if dense else 24) * len(down)
-    fig = figure("", "", theme=theme, height=height, legend=False)
+    dense = len(rows) > DENSE
+    fig = figure("", "", theme=theme, height=28 + (LOW_ROW if dense else 24) * len(rows), legend=False)
     fig.update_layout(margin={"t": 0, "b": 0, "l": 4, "r": 4})
-    tiles = []
-    for judge in rows:
-        for check in checks:
-            verdict = of[judge, check]
-            pair = (judge, check) if turned else (check, judge)
-            colour = grade_colour(colours, verdict.verdict)
-            share = 0.0 if verdict.verdict == "unknown" else 0.3
-            tiles.append(
-                Tile(
-                    across.index(pair[0]),
-                    down.index(pair[1]),
-                    matrix_key(judge, check),
-                    tint(colour, colours.page, share),
-                    SIGNS[verdict.verdict],
-                    f"<b>{label(judge, limit=80)}</b>, {check.replace('_', ' ')}<br>"
-                    f"{_wrapped(label(verdict.sentence, limit=400), 60)}",
-                )
-            )
+    tiles = [
+        _tile(of[judge, check], (x, y), SIGNS[of[judge, check].verdict], theme)
+        for y, judge in enumerate(rows)
+        for x, check in enumerate(checks)
+    ]
     add_tiles(fig, tiles, size=10 if dense else 22, text_size=10 if dense else 14, theme=theme, chosen=None)
-    heads = [label(name, limit=18) if turned else CHECK_NAMES[name] for name in across]
-    sides = [CHECK_NAMES[name] if turned else f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in down]
+    heads = [CHECK_NAMES[check] for check in checks]
+    sides = [f"{SIGNS[signs[name]]} {label(name, limit=26)}" for name in rows]
     bare = {"showgrid": False, "showline": False, "ticks": "", "fixedrange": True}
     left = bare | {"tickfont": {"size": 9 if dense else 13}}
     top = {"side": "top", "tickangle": 0, "tickfont": {"size": 12}}
-    fig.update_xaxes(tickvals=list(range(len(across))), ticktext=heads, range=[-0.5, len(across) - 0.5], **top, **bare)
-    fig.update_yaxes(tickvals=list(range(len(down))), ticktext=sides, range=[len(down) - 0.5, -0.5], **left)
+    fig.update_xaxes(tickvals=list(range(len(heads))), ticktext=heads, range=[-0.5, len(heads) - 0.5], **top, **bare)
+    fig.update_yaxes(tickvals=list(range(len(sides))), ticktext=sides, range=[len(sides) - 0.5, -0.5], **left)
     return fig
+
+
+def check_grid(verdicts: Sequence[Verdict], judge: str, checks: Sequence[str], *, theme: Theme = "light") -> Figure:
+    """The checks of one judge, three in a line, for a phone: sign and name on the colour of the grade."""
+    of = {v.check: v for v in verdicts if v.judge == judge}
+    tiles = [
+        _tile(of[check], (k % 3, k // 3), f"{SIGNS[of[check].verdict]} {CHECK_NAMES[check]}", theme)
+        for k, check in enumerate(checks)
+    ]
+    lines = math.ceil(len(checks) / 3)
+    fig = figure("", "", theme=theme, height=LINE * lines, legend=False)
+    fig.update_layout(margin={"t": 0, "b": 0, "l": 0, "r": 0})
+    add_tiles(fig, tiles, size=22, text_size=13, theme=theme, chosen=None)
+    fig.update_xaxes(visible=False, fixedrange=True, range=[-0.5, 2.5])
+    fig.update_yaxes(visible=False, fixedrange=True, range=[lines - 0.5, -0.5])
+    return fig
+
+
+def _tile(verdict: Verdict, at: tuple[int, int], text: str, theme: Theme) -> Tile:
+    colours, judge, check = COLOURS[theme], verdict.judge, verdict.check
+    share = 0.0 if verdict.verdict == "unknown" else 0.3
+    colour = tint(grade_colour(colours, verdict.verdict), colours.page, share)
+    said = _wrapped(label(verdict.sentence, limit=400), 60)
+    said = f"<b>{label(judge, limit=80)}</b>, {check.replace('_', ' ')}<br>{said}"
+    return Tile(*at, matrix_key(judge, check), colour, text, said)
 
 
 def matrix_key(judge: str, check: str) -> str:

@@ -51,16 +51,24 @@ def test_browser_decision_evidence_and_checks_are_in_view(visitor):
 
 
 @pytest.mark.parametrize("visitor", PHONES, indirect=True)
-def test_browser_a_phone_shows_the_decision_and_panels_below_each_other(visitor):
+def test_browser_decision_evidence_and_checks_are_in_view_on_a_phone(visitor):
     visitor.open("/")
     for part in ("narrow-strip", "narrow-matrix"):
         drawn(visitor, part)
         assert inside(visitor, f".st-key-{part} .js-plotly-plot", 390) == []
-    card = visitor.page.locator(".st-key-card").bounding_box()
-    first = visitor.page.locator(".st-key-narrow-strip").bounding_box()
-    assert card["y"] + card["height"] <= first["y"] < 844
+    for key in ("card", "narrow-strip", "narrow-matrix"):
+        box = visitor.page.locator(f".st-key-{key}").bounding_box()
+        assert box["y"] + box["height"] <= 844, key
     assert visitor.page.locator(".st-key-wide-strip").is_hidden()
     assert no_sideways_scroll(visitor)
+    figures = [figure for figure in visitor.figures() if figure["marks"]]
+    assert [figure["overlaps"] for figure in figures] == [[]] * len(figures)
+    cells = drawn(visitor, "narrow-matrix")
+    assert "! ties" in cells.locator("g.textpoint text").all_text_contents()
+    cells.locator("path.point").nth(1).click(force=True)
+    visitor.page.wait_for_url("**/position?**")
+    visitor.arrive("Position bias")
+    assert query(visitor)["judges"] == ["sim-judge-decisive"]
 
 
 @pytest.mark.parametrize("visitor", [DESK], indirect=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -14,12 +15,15 @@ from core.interpretation.format import count, percent
 from core.interpretation.rules import Grade
 from core.interpretation.summary import GRADE_OF, SIGNS, answer, best_supported, missing
 from core.interpretation.verdicts import CHECKS, Verdict
-from core.plots.overview import ALL_ROWS, MOST_ROWS, check_matrix, evidence_strip, matrix_key, trust_map
+from core.plots.overview import ALL_ROWS, MOST_ROWS, check_grid, check_matrix, evidence_strip, matrix_key, trust_map
 from core.reporting.html import report
 from core.schema import Selection
 from core.stats.estimate import Estimate
 from pages.shared import cached, numbers, widgets
 from pages.shared.limits import current_options
+
+if TYPE_CHECKING:
+    from core.plots.base import Figure
 
 MOST_JUDGES = 300
 """Judges that are audited while one waits; pairs of judges grow with their square."""
@@ -189,11 +193,13 @@ def evidence(state: Screen, judge: str) -> int:
                 _map(state, judge, drawn, marks)
     best = tuple(dict.fromkeys((judge, state.ranked[0])))
     with st.container(key="narrow-strip"):
-        fig = strip(best, stacked=True)
+        fig = strip(best, narrow=True)
         widgets.figure(fig, "strip-narrow", alt=alt, marks=marks, into="judge")
     if many:
         left_out = f" of {len(state.ranked)}" + (f", {ALL_ROWS} at most" if len(state.ranked) > ALL_ROWS else "")
-        st.toggle(f"Show all judges{left_out}", key="all_judges", bind=widgets.URL)
+        # A phone has no room for rows of all, whatever is asked for.
+        with st.container(key="wide-all"):
+            st.toggle(f"Show all judges{left_out}", key="all_judges", bind=widgets.URL)
     return most
 
 
@@ -212,27 +218,29 @@ def _map(state: Screen, judge: str, drawn: tuple[Panel, ...], marks: dict[str, b
 def matrix(state: Screen, judge: str, most: int) -> None:
     """Raters × checks; a cell opens its page with that rater."""
     rows = _rows(state, judge, state.raters, most)
-    best = tuple(dict.fromkeys((judge, state.ranked[0])))
     signs = {name: state.grade(name) for name in rows}
-    alt = "Grade of each check for each judge; the same is in words under Every check"
-    for key, names, turned in (("wide-matrix", rows, False), ("narrow-matrix", best, True)):
-        fig = check_matrix(state.found.verdicts, names, CHECKS, signs=signs, turned=turned, theme=state.look)
-        cells = {matrix_key(name, check): (name, check) for name in names for check in CHECKS}
-        with st.container(key=key):
-            st.plotly_chart(
-                fig,
-                key=f"{key}-figure",
-                theme=None,
-                config=widgets.PLOTLY_CONFIG,
-                alt=alt,
-                selection_mode="points",
-                on_select=partial(_open_cell, f"{key}-figure", cells),
-            )
+    verdicts, look = state.found.verdicts, state.look
+    _cells("wide-matrix", check_matrix(verdicts, rows, CHECKS, signs=signs, theme=look), rows)
+    _cells("narrow-matrix", check_grid(verdicts, judge, CHECKS, theme=look), (judge,))
     st.caption(LEGEND)
     people = frozenset(state.people)
     credits = {one.judge: one.direction.credit for one in state.found.judges if one.direction}
     said = (answer(state.found.verdicts, state.found.overall), best_supported(credits, people=people))
     st.text(" ".join(filter(None, said)))
+
+
+def _cells(key: str, fig: Figure, raters: tuple[str, ...]) -> None:
+    cells = {matrix_key(name, check): (name, check) for name in raters for check in CHECKS}
+    with st.container(key=key):
+        st.plotly_chart(
+            fig,
+            key=f"{key}-figure",
+            theme=None,
+            config=widgets.PLOTLY_CONFIG,
+            alt="Grade of each check for each judge; the same is in words under Every check",
+            selection_mode="points",
+            on_select=partial(_open_cell, f"{key}-figure", cells),
+        )
 
 
 def _open_cell(figure: str, cells: dict[str, tuple[str, str]]) -> None:
