@@ -12,7 +12,7 @@ state = order.read_controls()
 measured, corrected = st.tabs(["What order does", "Correcting for order"], key="order", bind=widgets.URL)
 if measured.open:
     with answer:
-        widgets.verdict(state.verdict)
+        widgets.verdict(state.verdict, worst_of=state.worst_of)
     with measured:
         order.order_section(state)
         order.change_section(state)

@@ -100,7 +100,10 @@ def test_page_shows_what_core_computes(app: AppTest) -> None:
     texts = [element.value for element in page.text]
     found = positions(demo_store(), DEMO)
     said = sentences.order(judge, found[judge])
-    assert f"{judge}: {said.sentence}" in texts
+    assert f"{judge}: {said.sentence} Of {len(found)} raters it fares worst in this." in texts
+    page.selectbox(key="rater").set_value("sim-judge-careful").run()
+    other = "sim-judge-careful"
+    assert f"{other}: {sentences.order(other, found[other]).sentence}" in [element.value for element in page.text]
     parts = verdicts.position(judge, found[judge]), verdicts.stability(judge, found[judge])
     assert said.sentence == f"{parts[0].sentence} {parts[1].sentence}"
     assert said.verdict == max((part.verdict for part in parts), key=verdicts.GRADES.index)

@@ -136,9 +136,13 @@ def answer(sentence: str, kind: Literal["finding", "warning"] = "finding", *, pa
         st.text(sentence)
 
 
-def verdict(found: Verdict) -> None:
-    """Say one judge's verdict as the page's answer."""
-    answer(f"{found.judge}: {found.sentence}", "finding" if found.verdict == "ok" else "warning")
+def verdict(found: Verdict, *, worst_of: int = 0) -> None:
+    """Say one judge's verdict as the page's answer.
+
+    worst_of : raters among whom it fares worst, which is why a page opens on it; 0 or 1 is not said.
+    """
+    worst = f" Of {worst_of} raters it fares worst in this." if worst_of > 1 and found.verdict != "unknown" else ""
+    answer(f"{found.judge}: {found.sentence}{worst}", "finding" if found.verdict == "ok" else "warning")
 
 
 def tabs(parts: Mapping[str, Callable[[], None]], *, key: str) -> None:

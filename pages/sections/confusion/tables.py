@@ -31,6 +31,7 @@ class PageState(widgets.View):
     accuracy : verdict on the votes of the chosen judge, whatever is compared.
     labels : what was compared with gold, one per comparison, or None for the votes themselves.
     reasons : why another judge has no table.
+    worst_of : raters among whom the chosen one is right least, 0 if it is not.
     """
 
     compared: str
@@ -42,6 +43,7 @@ class PageState(widgets.View):
     tables: dict[str, Confusion]
     reasons: dict[str, str]
     order: many.Shown
+    worst_of: int
 
     @property
     def table(self) -> Confusion:
@@ -82,6 +84,7 @@ def read_controls() -> PageState:
         tables=order.all(tables),
         reasons=reasons,
         order=order,
+        worst_of=len(right) if judge == worst[0] else 0,
     )
 
 

@@ -31,13 +31,17 @@ CHANGES = (
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PageState(widgets.View):
-    """The chosen judge, and the position bias of every judge with the counts behind it."""
+    """The chosen judge, and the position bias of every judge with the counts behind it.
+
+    worst_of : raters among whom the chosen one fares worst, 0 if it does not.
+    """
 
     judge: str
     verdict: Verdict
     positions: dict[str, PositionCounts]
     results: dict[str, PositionBias]
     order: many.Shown
+    worst_of: int
 
     @property
     def drawn(self) -> dict[str, PositionBias]:
@@ -67,7 +71,14 @@ def read_controls() -> PageState:
     steady = {name: -rate for name, rate in flipped.items()}
     judge = widgets.select("Judge", many.sorted_by(steady, "worst first"), start=worst, key="rater")
     order = many.in_order(steady, key="flips", start="worst first", chosen=(judge,))
-    return PageState(judge=judge, verdict=graded[judge], positions=positions, results=order.all(results), order=order)
+    return PageState(
+        judge=judge,
+        verdict=graded[judge],
+        positions=positions,
+        results=order.all(results),
+        order=order,
+        worst_of=len(results) if judge == worst else 0,
+    )
 
 
 def order_section(state: PageState) -> None:
