@@ -301,12 +301,14 @@ def label_sweep(
     )
 
 
-def _mean_seen(tables: list[FloatArray]) -> FloatArray:
+def _mean_seen(tables: Sequence[FloatArray]) -> FloatArray:
     """Mean over subsamples of the losses of each item, NaN where no split of any evaluates it."""
-    stacked = np.stack(tables)
-    seen = ~np.isnan(stacked)
-    total, times = np.where(seen, stacked, 0.0).sum(axis=0), seen.sum(axis=0)
-    return np.where(times > 0, total / np.maximum(times, 1), np.nan)
+    total, times = np.zeros(tables[0].shape), np.zeros(tables[0].shape, dtype=np.int64)
+    for table in tables:
+        seen = ~np.isnan(table)
+        np.add(total, table, out=total, where=seen)
+        times += seen
+    return np.divide(total, times, out=np.full(total.shape, np.nan), where=times > 0)
 
 
 def _half(values: FloatArray, level: float, *, exact: bool) -> FloatArray:
