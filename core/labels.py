@@ -10,24 +10,9 @@ from typing import Literal
 from .errors import AmbiguousLabels, UnknownName
 
 TIE_WORDS = frozenset(
-    (
-        "tie",
-        "ties",
-        "tied",
-        "same",
-        "draw",
-        "equal",
-        "both",
-        "neither",
-        "tie (bothbad)",
-        "bothbad",
-        "both bad",
-        "both_bad",
-        "tie (bothgood)",
-        "bothgood",
-        "both good",
-        "both_good",
-    )
+    {"tie", "ties", "tied", "same", "draw", "equal", "both", "neither"}
+    | {"tie (bothbad)", "bothbad", "both bad", "both_bad"}
+    | {"tie (bothgood)", "bothgood", "both good", "both_good"}
 )
 """Words that mean a tie in every vocabulary."""
 
@@ -52,19 +37,16 @@ class Vocabulary:
         return 0 if text in TIE_WORDS else self.labels.get(text)
 
 
-def _sides() -> dict[str, int]:
-    labels: dict[str, int] = {}
-    for noun in ("model", "response", "text", "chosen"):
-        labels |= {f"{noun}_a": 1, f"{noun}_b": -1, f"{noun}_1": 1, f"{noun}_2": -1}
-    return labels | {"model a": 1, "model b": -1}
-
-
-def _letters() -> dict[str, int]:
-    labels = {"c": 0}
-    for prefix in ("", "assistant ", "response ", "answer ", "option ", "output "):
-        labels |= {f"{prefix}a": 1, f"{prefix}b": -1}
-    return labels
-
+_SIDES = {
+    f"{noun}_{side}": vote
+    for noun in ("model", "response", "text", "chosen")
+    for side, vote in {"a": 1, "b": -1, "1": 1, "2": -1}.items()
+} | {"model a": 1, "model b": -1}
+_LETTERS = {"c": 0} | {
+    f"{prefix}{letter}": vote
+    for prefix in ("", "assistant ", "response ", "answer ", "option ", "output ")
+    for letter, vote in (("a", 1), ("b", -1))
+}
 
 CANONICAL = "1/0/-1"
 NAMES = "names"
@@ -83,7 +65,7 @@ VOCABULARIES = {
         ),
         Vocabulary("1/0", "1 A is better, 0 B is better, no ties", {"1": 1, "0": -1, "true": 1, "false": -1}, "either"),
         Vocabulary("0/1", "0 A is better, 1 B is better, no ties", {"0": 1, "1": -1, "false": 1, "true": -1}, "either"),
-        Vocabulary("A/B", "A or [[A]], B or [[B]]; tie, same or C for a tie", _letters(), "either"),
+        Vocabulary("A/B", "A or [[A]], B or [[B]]; tie, same or C for a tie", _LETTERS, "either"),
         Vocabulary(
             "A>B",
             "A>B, A>>B, A=B, B>A, B>>A, with or without [[ ]]; A++, A+, B+, B++",
@@ -94,7 +76,7 @@ VOCABULARIES = {
         Vocabulary(
             "model_a/model_b",
             "model_a, model_b (or model_1, model_2; also with response, text or chosen), tie, tie (bothbad)",
-            _sides(),
+            _SIDES,
             "model",
         ),
         Vocabulary(
@@ -131,7 +113,7 @@ def vocabulary(name: str) -> Vocabulary:
     )
 
 
-_WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
+WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 
 
 def normalise(label: str) -> str:
@@ -141,7 +123,7 @@ def normalise(label: str) -> str:
         text = text[1:-1].strip()
     if ">" in text or "=" in text or "<" in text:
         text = text.replace(" ", "")
-    whole = _WHOLE.fullmatch(text)
+    whole = WHOLE.fullmatch(text)
     return str(int(whole[1])) if whole and len(whole[1]) < 20 else text
 
 
@@ -157,9 +139,8 @@ def decide(
 ) -> Vocabulary:
     """Vocabulary that a column is written in, from its distinct labels and how often each occurs.
 
-    The vocabulary that holds most rows is taken; a few labels outside it are left to be rejected by row.
-    Numbers: a -1 makes it `1/0/-1`, a 2 makes it `1/2/0`; with both, the rarer must be below 5 % of the
-    other. All of it is ours.
+    The vocabulary that holds most rows is taken; a few labels outside it are left to be rejected by row. Numbers: a -1
+    makes it `1/0/-1`, a 2 makes it `1/2/0`; with both, the rarer must be below 5 % of the other. All of it is ours.
 
     models : casefolded names of the models compared.
     canonical : numbers follow the canonical form where they leave it open (an export of this product).

@@ -1,7 +1,6 @@
 """Votes, scores and rankings out of files, each recognised by its columns or fields.
 
-`read` turns files into ImportResults, `inspect` says beforehand what a file looks like and what only
-its owner knows.
+`read` turns files into ImportResults, `inspect` says beforehand what a file looks like and what only its owner knows.
 """
 
 from __future__ import annotations
@@ -78,7 +77,8 @@ def read(
     found: list[ImportResult] = []
     for file in opened:
         if progress is not None:
-            progress((len(opened) + len(found)) / steps, f"Checking {_rows(file):,} rows")
+            rows = file.records.rows if isinstance(file, NativeFile) else file.table.rows
+            progress((len(opened) + len(found)) / steps, f"Checking {rows:,} rows")
         found.append(_read(file, options))
     return found
 
@@ -100,21 +100,15 @@ def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -
     if isinstance(file, NativeFile):
         note = "PandaLM outputs need the test set (testset-v1.json) beside them."
         alone = file.format is pandalm.FORMAT and not pandalm.is_test_set(file)
-        kind = file.format.form.kind
-        return replace(looks, format=file.format.name, kind=kind, notes=(note,) if alone else ())
-    shape = file.shape
-    how = lay_out(table, name, options, shape) if shape else plan(table, name, options)
-    return replace(
-        planned(looks, how),
-        format=shape.format if shape else CANONICAL,
-        suggested=_suggested(table, how) if shape is None else {},
-        notes=(*table.notes, *how.notes),
-        kind=shape.form.kind if shape else "votes",
-    )
-
-
-def _suggested(table: TextTable, how: Plan) -> dict[str, str]:
-    return suggest_gold(how.judges, how.mapping) if how.judges else suggest(table, how.mapping)
+        return replace(looks, format=file.format.name, kind=file.format.form.kind, notes=(note,) if alone else ())
+    if file.shape:
+        how = lay_out(table, name, options, file.shape)
+        looks = replace(looks, format=file.shape.format, kind=file.shape.form.kind)
+    else:
+        how = plan(table, name, options)
+        suggested = suggest_gold(how.judges, how.mapping) if how.judges else suggest(table, how.mapping)
+        looks = replace(looks, suggested=suggested)
+    return replace(planned(looks, how), notes=(*table.notes, *how.notes))
 
 
 def planned(looks: Inspection, how: Plan) -> Inspection:
@@ -142,10 +136,6 @@ class _TableFile:
     source: Source
     table: TextTable
     shape: Shape | None
-
-
-def _rows(file: NativeFile | _TableFile) -> int:
-    return file.records.rows if isinstance(file, NativeFile) else file.table.rows
 
 
 def _open(name: str, data: bytes | Path, options: ReadOptions) -> NativeFile | _TableFile:

@@ -115,8 +115,7 @@ class TypedRows:
                 self.text[name] = cells
             elif name not in self.numbers:
                 self.numbers[name] = no_number[column.kind]
-        run = self.numbers["run"].filled(0)
-        self.numbers["run"] = np.ma.array(run, mask=self.gold_only)
+        self.numbers["run"] = np.ma.array(self.numbers["run"].filled(0), mask=self.gold_only)
 
 
 def finish(rows: TypedRows, source: Source, format: str, *, constants: Mapping[str, str], dataset: str) -> ImportResult:

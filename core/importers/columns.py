@@ -6,6 +6,7 @@ result is gathered by its index in the dictionary.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -16,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Message
-from ..labels import normalise
+from ..labels import WHOLE, normalise
 from ..schema import CONFIDENCE_KINDS, POSITIONS, RATER_TYPES, REJECT_SCHEMA_NAMES, STATUSES
 
-_WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -34,7 +34,7 @@ def parse_int(text: str) -> int:
     ------
     BadCell : anything else.
     """
-    whole = _WHOLE.fullmatch(text)
+    whole = WHOLE.fullmatch(text)
     if not whole:
         raise BadCell("not a whole number; write digits only, or leave the cell empty")
     if len(whole[1]) > 20 or not -(2**63) <= int(whole[1]) < 2**63:
@@ -233,6 +233,11 @@ def is_text(cells: Cells, text: str) -> Mask:
     return np.array([*(known == text for known in cells.dictionary.to_pylist()), False], bool)[cell_codes(cells)]
 
 
+def text_hash(*texts: str) -> str:
+    """Name of an item that nothing but its texts names."""
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
 def map_cells(cells: Cells, function: Callable[[str], str | None]) -> Cells:
     """Replace each distinct text; None or an empty text makes the cell missing."""
     import pyarrow as pa
@@ -282,8 +287,7 @@ def label_counts(*columns: Cells | CountedCells) -> dict[str, int]:
 def masked_numbers(cells: Iterable[float | None], dtype: Any) -> Numbers:
     """Masked array of numbers, masked where one is None."""
     listed = list(cells)
-    mask = [number is None for number in listed]
-    return np.ma.array(np.array([number or 0 for number in listed], dtype), mask=mask)
+    return np.ma.array(np.array([number or 0 for number in listed], dtype), mask=[number is None for number in listed])
 
 
 def has_number(column: Numbers) -> Mask:

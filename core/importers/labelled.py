@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from ..labels import VOCABULARIES
 from ..schema import SCORES
+from .columns import text_hash
 from .native import BadField, NativeFile, NativeFormat, Reader, Vote, required, status, text, verdict
 from .tables import Record
 
@@ -39,7 +39,7 @@ def llmbar(file: NativeFile) -> Reader:
             raise BadField("results", None, "there is no result; export the record again")
         texts = [required(record, name) for name in ("input", "output_1", "output_2")]
         about: dict[str, Any] = {
-            "item_id": _hash(*texts),
+            "item_id": text_hash(*texts),
             "category": category,
             "gold": verdict(record.get("label"), "label", VOCABULARIES["1/2/0"]),
             "prompt": texts[0],
@@ -107,7 +107,7 @@ def kto(file: NativeFile) -> Reader:
             raise BadField("label", label, "neither true nor false; correct it")
         prompt, response = _asked_and_answered(record)
         yield {
-            "item_id": _hash(prompt, response),
+            "item_id": text_hash(prompt, response),
             "model": "response",
             "score": float(label),
             "prompt": prompt,
@@ -146,10 +146,6 @@ def _contents(said: object) -> list[str]:
 def _named_after_the_file(file: NativeFile) -> None:
     file.constants["judge"] = name = file.source.stem
     file.notes.append(f"Nothing names the judge, so it is called {name}, as the file is.")
-
-
-def _hash(*texts: str) -> str:
-    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 FORMATS = (

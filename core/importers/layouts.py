@@ -172,8 +172,7 @@ def read_scores(table: TextTable, source: Source, shape: Shape, options: ReadOpt
     UnreadableFile : a required column is missing.
     """
     parser = parse_texts(table, source, shape, options)
-    readers = {"score": parse_score, "temperature": parse_float, "cost": parse_float, "run": parse_int}
-    numbers = parser.numbers(readers)
+    numbers = parser.numbers({"score": parse_score, "temperature": parse_float, "cost": parse_float, "run": parse_int})
     numbers["score"] = parser.settle_status("score", numbers["score"])
     rows = parser.typed_rows(numbers)
     rows.take(parser.good)

@@ -5,7 +5,6 @@ What their readers share is here too, as is the reading of records, which `panda
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 import sys
@@ -20,7 +19,7 @@ from ..errors import InvalidOption, Message
 from ..labels import VOCABULARIES, Vocabulary
 from ..schema import SCORES, VOTES, Form, ImportResult
 from .checks import TypedRows, finish
-from .columns import encode_cells, masked_numbers, unstorable
+from .columns import encode_cells, masked_numbers, text_hash, unstorable
 from .options import ReadOptions
 from .source import Source
 from .tables import Record, Records
@@ -116,8 +115,7 @@ def verdict(label: object, column: str, vocabulary: Vocabulary = VERDICTS) -> in
         return None
     vote = vocabulary.vote(str(label)) if isinstance(label, str | int) and not isinstance(label, bool) else None
     if vote is None:
-        reason = f"not a label of {vocabulary.name} ({vocabulary.meaning}); correct it"
-        raise BadField(column, label, reason)
+        raise BadField(column, label, f"not a label of {vocabulary.name} ({vocabulary.meaning}); correct it")
     return vote
 
 
@@ -211,10 +209,9 @@ def prompt_texts(judging_prompt: object, *, first_is_a: bool) -> dict[str, str]:
 def judgebench(file: NativeFile) -> Reader:
     """Read pairs whose `judgments[0]` was shown as A, B and `judgments[1]` swapped.
 
-    `decision` is in display order, so that of the swapped judgment is negated. A judgment or decision that is
-    null is `unparsed`. Reward models: confidence = 1 / (1 + exp(-|s_1 - s_2|)), the softmax over the two
-    scores, kind `logprob`. The judge is `judge_model [judge_name]`, from the record or else from the file's
-    name.
+    `decision` is in display order, so that of the swapped judgment is negated. A judgment or decision that is null is
+    `unparsed`. Reward models: confidence = 1 / (1 + exp(-|s_1 - s_2|)), the softmax over the two scores, kind
+    `logprob`. The judge is `judge_model [judge_name]`, from the record or else from the file's name.
     """
     named = dict(part.partition("=")[::2] for part in file.source.stem.split(","))
 
@@ -299,14 +296,13 @@ def alpacaeval(file: NativeFile) -> Reader:
         if is_number and preference == 0:
             preference = 1.5
         if preference is not None and not (is_number and 1 <= preference <= 2):
-            reason = "outside 1 (output_1 better) to 2 (output_2 better); correct it"
-            raise BadField("preference", preference, reason)
+            raise BadField("preference", preference, "outside 1 (output_1 better) to 2 (output_2 better); correct it")
         vote = None if preference is None else (preference < 1.5) - (preference > 1.5)
         confidence = max(preference - 1, 2 - preference) if graded and preference is not None else None
-        key = instruction + ("\0" + required(record, "output_1") if text(instruction) in repeated else "")
+        key = (instruction, required(record, "output_1")) if text(instruction) in repeated else (instruction,)
         raw = record.get("raw_completion")
         yield {
-            "item_id": hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:16],
+            "item_id": text_hash(*key),
             "category": text(record.get("dataset")),
             "model_a": text(record.get("generator_1")) or "reference",
             "model_b": required(record, "generator_2"),
@@ -336,8 +332,7 @@ def arenahard(file: NativeFile) -> Reader:
     """
     named = any("baseline" in record for record in file.records.records)
     if "model_b" not in file.options.constants() and not named:
-        unnamed = "The file does not name the baseline; name it with {option}."
-        file.notes.append(Message(unnamed, option="baseline"))
+        file.notes.append(Message("The file does not name the baseline; name it with {option}.", option="baseline"))
     return _games
 
 

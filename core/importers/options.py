@@ -27,17 +27,14 @@ class ReadOptions:
         those of choices (`permutation`, `pick_slot` …), may be named too. A file's column written `=text` is
         not a column but that text in every row: ("judge", "=gpt-4"). An empty one says that the file has no
         such column, whatever its names suggest.
-    labels, gold_labels : vocabulary of the votes and of gold (`core.labels.VOCABULARIES`); None decides by
-        the labels.
+    labels, gold_labels : vocabulary of the votes and of gold (`core.labels.VOCABULARIES`); None decides by the labels.
     label_map : pairs (label of the votes, what it means: `A`, `B`, `tie` or `failed`), before any vocabulary.
         A failed call is a vote that is missing, never a tie.
-    label_refers : whether labels name the models or the first and second shown; numbers 1/0/-1 always name
-        models.
+    label_refers : whether labels name the models or the first and second shown; numbers 1/0/-1 always name models.
     confidence_scale : 1 or 100; None decides by the column (docs/methods.md §0).
     rater_type : kind of rater where the file does not say.
     tie_margin : two scores that differ by no more are a tie.
-    judges : columns of a wide file that hold a judge's labels; empty takes every column that holds labels
-        only.
+    judges : columns of a wide file that hold a judge's labels; empty takes every column that holds labels only.
     dataset : name of the data set, instead of the file's column or stem.
     max_bytes : largest size that a file may have, unpacked.
     """

@@ -85,8 +85,7 @@ def _outputs(file: NativeFile) -> Reader:
     def votes(record: Record) -> Iterator[Vote]:
         index = required(record, "idx", int)
         if index not in about:
-            where = "not in the test set; give the test set that this output was made for"
-            raise BadField("idx", index, where)
+            raise BadField("idx", index, "not in the test set; give the test set that this output was made for")
         name = _result(record)
         value = record[name] if name else None
         vote = None if value == "garbage" else verdict(value, name or "result", LABELS)

@@ -61,12 +61,7 @@ ARENA = ("anony", "evaluation_session_id")
 
 _PERCENT = re.compile(r"[\s_]*(?:\(%\)|\[%\]|%)$")
 
-AS_GIVEN: tuple[str, str, dict[str, int], Literal["either"]] = (
-    "as given",
-    "every label as you say what it means",
-    {},
-    "either",
-)
+AS_GIVEN = Vocabulary("as given", "every label as you say what it means", {}, "either")
 """The vocabulary of a file all of whose labels are explained one by one."""
 FEW = 40
 """Columns named in a message, and distinct labels of a column that can be a judge's."""
@@ -387,11 +382,8 @@ def _ask_for_columns(how: Plan, table: TextTable) -> None:
 def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported: bool) -> None:
     models = frozenset[str]()
     if {"model_a", "model_b"} <= {*how.mapping}:
-        named = (
-            *_cells(how, table, "model_a").dictionary.to_pylist(),
-            *_cells(how, table, "model_b").dictionary.to_pylist(),
-        )
-        models = frozenset(map(normalise, named))
+        cells = (_cells(how, table, side) for side in ("model_a", "model_b"))
+        models = frozenset(normalise(name) for column in cells for name in column.dictionary.to_pylist())
     if how.gold_only:
         how.labels = label_counts(_cells(how, table, "gold"))
     elif how.layout != "scores":
@@ -402,9 +394,11 @@ def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported:
         own = dict(options.label_map)
         given = {normalise(label): MEANINGS[meaning] for label, meaning in own.items() if meaning in MEANINGS}
         left = {label: n for label, n in how.labels.items() if label not in own}
-        asked = _Labels(left, name, "labels", models, canonical=exported)
         wanted = None if table.one_hot and name == "winner" else options.labels
-        how.vocabulary = _choose(how, asked, wanted) if left or not own else Vocabulary(*AS_GIVEN)
+        if left or not own:
+            how.vocabulary = _choose(how, "labels", wanted, left, name, models, canonical=exported)
+        else:
+            how.vocabulary = AS_GIVEN
         if how.vocabulary and given:
             how.vocabulary = replace(how.vocabulary, labels={**how.vocabulary.labels, **given})
     if "gold" in how.mapping:
@@ -427,36 +421,35 @@ def _gold_vocabulary(
             return same
     # Scores and names leave gold as the only column of numbers: 0 and 1 then stay a question.
     canonical = exported or (same is not None and same.name == CANONICAL)
-    return _choose(how, _Labels(gold, how.mapping["gold"], "gold_labels", models, canonical=canonical), chosen)
+    return _choose(how, "gold_labels", chosen, gold, how.mapping["gold"], models, canonical=canonical)
 
 
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """Labels of a column, the option that names their vocabulary, and what helps to decide it."""
-
-    counts: Mapping[str, int]
-    column: str
-    option: str
-    models: frozenset[str]
-    canonical: bool
-
-
-def _choose(how: Plan, labels: _Labels, chosen: str | None) -> Vocabulary | None:
+def _choose(
+    how: Plan,
+    option: str,
+    chosen: str | None,
+    counts: Mapping[str, int],
+    column: str,
+    models: frozenset[str],
+    *,
+    canonical: bool,
+) -> Vocabulary | None:
+    """The vocabulary that an option names, or else what `decide` makes of the labels; a doubt is a question."""
     if chosen is not None:
         named = vocabulary(chosen)
-        if named.name == NAMES and not labels.models:
+        if named.name == NAMES and not models:
             needed = "line 1: labels that are model names need the columns model_a and model_b. Name them with "
             how.problems.append(UnreadableFile(needed + "{option}.", option="map"))
             how.missing = tuple(c for c in ("model_a", "model_b") if c not in how.mapping)
         return named
     try:
-        return decide(labels.counts, column=labels.column, models=labels.models, canonical=labels.canonical)
+        return decide(counts, column=column, models=models, canonical=canonical)
     except AmbiguousLabels as problem:
-        how.problems.append(AmbiguousLabels(problem.message.about(labels.option)))
-        fitting = candidates(labels.counts) or tuple(VOCABULARIES)
+        how.problems.append(AmbiguousLabels(problem.message.about(option)))
+        fitting = candidates(counts) or tuple(VOCABULARIES)
         choices = tuple((name, VOCABULARIES[name].meaning) for name in fitting)
-        text = f"What do the labels in column {labels.column} mean?"
-        how.questions.append(Question(option=labels.option, text=text, choices=choices))
+        text = f"What do the labels in column {column} mean?"
+        how.questions.append(Question(option=option, text=text, choices=choices))
         return None
 
 
@@ -479,8 +472,7 @@ def _plan_slots(how: Plan, table: TextTable, options: ReadOptions) -> None:
             how.notes.append(Message(note, option="label_refers", vocabulary=vocabulary.name))
         return
     how.slots = (options.label_refers or ("slot" if vocabulary.names == "slot" else "model")) == "slot"
-    named = [how.mapping[side] for side in SIDES if side in how.mapping]
-    by_side = vocabulary.name == "left/right" and sided(named)
+    by_side = vocabulary.name == "left/right" and sided(how.mapping[side] for side in SIDES if side in how.mapping)
     # Columns named left and right say what left is, unless the order shown may say another.
     how.slots &= not (by_side and "position" not in how.mapping and options.label_refers is None)
     open_ = vocabulary.names == "either" or by_side

@@ -74,12 +74,11 @@ def parse_slot(cell: str) -> int:
 def read_rankings(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> ImportResult:
     """Read one candidate per row; rows of one (data set, item, judge, run) are one list of n candidates.
 
-    Each has a slot of its own, 0 to n - 1 (or 1 to n in the whole file, or letters), and all or none of them
-    a score from 0 to 100, and a rank, 1 to n without ties. Without `chosen` the list chooses its rank 1, or
-    without ranks all with the top score; an empty `chosen` or `is_best` beside a 1 in the list is 0. A list
-    with neither is `unparsed`. A list with a bad row is rejected whole; so are the lists beside a row whose
-    list is not known, and a list that shows fewer candidates than another of the same item. All of it is
-    ours.
+    Each has a slot of its own, 0 to n - 1 (or 1 to n in the whole file, or letters), and all or none of them a score
+    from 0 to 100, and a rank, 1 to n without ties. Without `chosen` the list chooses its rank 1, or without ranks all
+    with the top score; an empty `chosen` or `is_best` beside a 1 in the list is 0. A list with neither is `unparsed`. A
+    list with a bad row is rejected whole; so are the lists beside a row whose list is not known, and a list that shows
+    fewer candidates than another of the same item. All of it is ours.
 
     Raises
     ------
@@ -102,8 +101,7 @@ def read_rankings(table: TextTable, source: Source, shape: Shape, options: ReadO
         numbers["slot"] = slot - 1
         parser.notes.append("Slots in the file begin with 1; they are kept from 0.")
     rows = parser.typed_rows(numbers)
-    ragged = np.setdiff1d(np.arange(1, table.rows + 1), table.row)
-    beside = np.concatenate([parser.row[lost], ragged])
+    beside = np.concatenate([parser.row[lost], np.setdiff1d(np.arange(1, table.rows + 1), table.row)])
     rows.take(~lost)
     return finish_lists(rows, source, shape, options, bad=~parser.good[~lost], beside=beside)
 
@@ -177,8 +175,7 @@ def read_choices(table: TextTable, source: Source, shape: Shape, options: ReadOp
     size = (order >= 0).sum(axis=1)
     pick, gold = _named(parser, "pick", order, size), _named(parser, "gold", order, size)
     if "correct" in parser.cells:
-        correct = parser.number("correct", parse_flag)
-        wrong = (correct != (pick == gold)).filled(False)
+        wrong = (parser.number("correct", parse_flag) != (pick == gold)).filled(False)
         parser.reject(wrong, "correct", "contradicts the pick and the gold slot or candidate; correct either")
     rows = parser.typed_rows(numbers)
     take, slot = np.nonzero((order >= 0) & parser.good[:, None])

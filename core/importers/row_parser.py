@@ -78,8 +78,7 @@ class RowParser:
         cells: Any = self.cells.get(name, self.extra.get(name))
         for i in np.flatnonzero(bad & self.good):
             why = reason if isinstance(reason, str) else reason[cells.indices[int(i)].as_py()]
-            value = "" if cells is None else cell_text(cells, i)
-            self.rejects.add(self.row[i], self.column(name, i), value, why)
+            self.rejects.add(self.row[i], self.column(name, i), "" if cells is None else cell_text(cells, i), why)
         self.good &= ~bad
 
     def reject_texts(self, name: str, reasons: Mapping[int, str]) -> None:
@@ -108,14 +107,12 @@ class RowParser:
 
     def reject_missing(self, name: str) -> None:
         """Reject the rows without a cell in a column that must have one."""
-        reason = f"{name} is missing; fill the cell, or remove the row"
-        self.reject(cell_codes(self.cells[name]) < 0, name, reason)
+        self.reject(cell_codes(self.cells[name]) < 0, name, f"{name} is missing; fill the cell, or remove the row")
 
     def _choice(self, name: str, words: tuple[str, ...]) -> Cells:
         """Column of a few words; rows with another word are rejected, and keep it."""
         self.number(name, lambda text: words.index(parse_choice(text, words)))
-        lower = {text: text.casefold() for text in self.cells[name].dictionary.to_pylist()}
-        return map_cells(self.cells[name], lambda text: lower[text] if lower[text] in words else text)
+        return map_cells(self.cells[name], lambda text: text.casefold() if text.casefold() in words else text)
 
     def number(self, name: str, function: Callable[[str], float]) -> Numbers:
         """Column of numbers; rows with a cell that is none are rejected."""
@@ -160,7 +157,6 @@ class RowParser:
         if contradicted:
             what = "Labels" if name == "vote" else f"Cells of {name}"
             self.notes.append(f"{what} not used because the status is not ok: {contradicted:,}.")
-        reason = f"the {name} is missing although status is ok; fill it, or change status"
-        self.reject(ok & ~there, name, reason)
+        self.reject(ok & ~there, name, f"the {name} is missing although status is ok; fill it, or change status")
         self.cells["status"] = fill_missing(status, by_value)
         return np.ma.array(value.data, mask=~there | failed)

@@ -189,9 +189,8 @@ def _unpack(name: str, raw: bytes, max_bytes: int) -> bytes:
                 size += len(part)
                 if size > limit:
                     raise UnreadableFile(
-                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} bytes unpacks "
-                        f"to more than {limit:,} bytes, which no file of votes does. Unpack it yourself, or "
-                        "split it."
+                        f"{name}: byte {limit + 1:,} unpacked: the gzip file of {len(raw):,} bytes unpacks to more "
+                        f"than {limit:,} bytes, which no file of votes does. Unpack it yourself, or split it."
                     )
     except EOFError:
         raise UnreadableFile(

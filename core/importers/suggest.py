@@ -11,47 +11,36 @@ from .tables import TextTable
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
-_LEFT, _RIGHT = {"a", "1", "left", "first", "one"}, {"b", "2", "right", "second", "two"}
-_SYSTEM = {"model", "system", "generator", "assistant", "bot", "engine", "author", "candidate", "method"}
-_ANSWER = {"response", "output", "answer", "text", "completion", "reply"}
+_LEFT, _RIGHT = "a 1 left first one", "b 2 right second two"
+_SYSTEM = "model system generator assistant bot engine author candidate method"
+_ANSWER = "response output answer text completion reply"
 
-WORDS: dict[str, tuple[set[str], ...]] = {
-    "item_id": (
-        {
-            "item",
-            "question",
-            "prompt",
-            "example",
-            "instance",
-            "sample",
-            "pair",
-            "case",
-            "task",
-            "query",
-            "row",
-            "ticket",
-            "conversation",
-        },
-        {"id", "no", "num", "number", "nr", "idx", "index", "key", "uid", "name"},
-    ),
-    "judge": (
-        {"judge", "grader", "rater", "evaluator", "annotator", "assessor", "reviewer", "critic", "labeler"}
-        | {"labeller", "marker", "referee", "expert", "worker"},
-    ),
-    "vote": (
-        {"verdict", "winner", "says", "said", "choice", "chosen", "preference", "preferred", "vote", "pick"}
-        | {"decision", "better", "judgment", "judgement", "selected", "outcome", "result"},
-    ),
-    "position": ({"order", "position", "shown", "presented", "presentation", "ordering", "first", "swap"},),
-    "gold": ({"gold", "truth", "true", "human", "correct", "reference", "expert", "label", "target"},),
-    "confidence": ({"confidence", "conf", "certainty", "certain", "sure", "sureness", "probability", "prob"},),
-    "model_a": (_SYSTEM, _LEFT),
-    "model_b": (_SYSTEM, _RIGHT),
-    "prompt": ({"prompt", "question", "instruction", "query", "input"},),
-    "response_a": (_ANSWER, _LEFT),
-    "response_b": (_ANSWER, _RIGHT),
-    "rationale": ({"rationale", "reason", "reasoning", "explanation", "justification", "why", "comment"},),
-    "category": ({"category", "topic", "domain", "subset", "genre", "subject"},),
+WORDS = {
+    canonical: tuple(set(words.split()) for words in groups)
+    for canonical, groups in {
+        "item_id": (
+            "item question prompt example instance sample pair case task query row ticket conversation",
+            "id no num number nr idx index key uid name",
+        ),
+        "judge": (
+            "judge grader rater evaluator annotator assessor reviewer critic labeler labeller marker referee "
+            "expert worker",
+        ),
+        "vote": (
+            "verdict winner says said choice chosen preference preferred vote pick decision better judgment judgement "
+            "selected outcome result",
+        ),
+        "position": ("order position shown presented presentation ordering first swap",),
+        "gold": ("gold truth true human correct reference expert label target",),
+        "confidence": ("confidence conf certainty certain sure sureness probability prob",),
+        "model_a": (_SYSTEM, _LEFT),
+        "model_b": (_SYSTEM, _RIGHT),
+        "prompt": ("prompt question instruction query input",),
+        "response_a": (_ANSWER, _LEFT),
+        "response_b": (_ANSWER, _RIGHT),
+        "rationale": ("rationale reason reasoning explanation justification why comment",),
+        "category": ("category topic domain subset genre subject",),
+    }.items()
 }
 """Canonical column → words of its name, one of each set."""
 

@@ -249,8 +249,7 @@ def read_records(source: Source, is_record: Callable[[Record], bool] = lambda wh
     good = [(row, value) for row, value in found if isinstance(value, dict)]
     for row, value in found:
         if not isinstance(value, dict):
-            reason = "not a JSON object; write {…} with the columns as keys"
-            rejects.add(row, "(whole row)", json.dumps(value), reason)
+            rejects.add(row, "(whole row)", json.dumps(value), "not a JSON object; write {…} with the columns as keys")
     if not good:
         first = f" Row {rejects.found[0][0]}: {rejects.found[0][3]}." if len(rejects) else ""
         raise UnreadableFile(
@@ -356,8 +355,7 @@ def _cell(value: object) -> str | None:
         return None
     if kind is int or (kind is float and math.isfinite(value)):  # type: ignore[arg-type]
         return repr(value)
-    text = value if isinstance(value, str) else _ENCODE(value)
-    return _text_of(text)
+    return _text_of(value if isinstance(value, str) else _ENCODE(value))
 
 
 def _text_of(text: str) -> str:

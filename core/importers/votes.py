@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +30,7 @@ from .columns import (
     parse_confidence,
     parse_float,
     parse_int,
+    text_hash,
 )
 from .options import FAILED, SCORE_COLUMNS, ReadOptions
 from .plan import Plan, plan
@@ -79,8 +79,7 @@ class VoteParser(RowParser):
 
     def _name_perturbed(self) -> None:
         """Give votes on perturbed items the judge's name for them, see `schema.Perturbed`."""
-        column = self.extra["perturbation"]
-        unfit = map_cells(column, lambda text: None if CHANGE.fullmatch(text.strip()) else text)
+        unfit = map_cells(self.extra["perturbation"], lambda text: None if CHANGE.fullmatch(text.strip()) else text)
         why = "no name of a change; write a word, and :a or :b behind it if only that response has it"
         self.reject(cell_codes(unfit) >= 0, "perturbation", why)
         change, judge = self.extra.pop("perturbation"), self.cells["judge"]
@@ -107,7 +106,8 @@ class VoteParser(RowParser):
             if len(np.unique(compared)) == len(np.unique(np.stack([compared, pairs]), axis=1).T):
                 return
         first = np.unique(pairs, return_index=True)[1]
-        hashes = [_hash([cell_text(cells, i) for cells in texts]) for i in first]
+        distinct = ([cell_text(cells, i) for cells in texts] for i in first)
+        hashes = [text_hash(*three) if any(three) else "" for three in distinct]
         self.cells["item_id"] = map_cells(coded_cells(pairs, hashes), str)
         items = sum(map(bool, hashes))
         if "item_id" in self.named:
@@ -173,8 +173,7 @@ class VoteParser(RowParser):
         tie = np.isin(label, [codes[word] for word in TIE_WORDS if word in codes])
         there = label >= 0
         valid = there & (tie | ((label == a) ^ (label == b)))
-        reason = "names neither model_a nor model_b of its row, nor a tie; correct the name"
-        self.reject(there & ~valid, name, reason)
+        self.reject(there & ~valid, name, "names neither model_a nor model_b of its row, nor a tie; correct the name")
         return np.ma.array(np.where(tie, 0, np.where(label == a, 1, -1)), mask=~valid)
 
     def _slots(self, vote: Numbers) -> Numbers:
@@ -197,12 +196,6 @@ class VoteParser(RowParser):
 def _unless(text: str, failed: set[str]) -> str | None:
     """None for a label of a failed call."""
     return None if text.strip() in failed else text
-
-
-def _hash(texts: list[str]) -> str:
-    """Item of these texts; empty, so missing, if all of them are."""
-    joined = "\0".join(texts).encode("utf-8", "replace")
-    return hashlib.sha256(joined).hexdigest()[:16] if any(texts) else ""
 
 
 def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[str, Cells]]:
