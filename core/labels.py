@@ -36,6 +36,11 @@ class Vocabulary:
         text = normalise(label)
         return 0 if text in TIE_WORDS else self.labels.get(text)
 
+    @property
+    def numeric(self) -> bool:
+        """Whether its labels are numbers, so that another of its kind may read them too."""
+        return self.name in NUMERIC
+
 
 _SIDES = {
     f"{noun}_{side}": vote
@@ -171,24 +176,21 @@ def decide(
             labels=_sample(telling),
             allowed=_menu(VOCABULARIES),
         )
-    if best not in NUMERIC:
-        others = sum(
-            count
-            for label, count in telling.items()
-            if VOCABULARIES[best].vote(label) is None
-            and best != NAMES
-            and any(known.vote(label) is not None for known in VOCABULARIES.values())
-        )
-        _refuse_mixture(column, others, total, telling)
-        return VOCABULARIES[best]
-    others = sum(count for label, count in telling.items() if label not in {"1", "0", "-1", "2"})
-    known_others = {
-        label
-        for label in telling
-        if any(VOCABULARIES[n].vote(label) is not None for n in VOCABULARIES if n not in NUMERIC)
-    }
-    _refuse_mixture(column, others if known_others else 0, total, telling)
-    return _decide_numeric(telling, column=column, canonical=canonical)
+    if VOCABULARIES[best].numeric:
+        others = sum(count for label, count in telling.items() if label not in {"1", "0", "-1", "2"})
+        words = [known for known in VOCABULARIES.values() if not known.numeric]
+        mixed = any(known.vote(label) is not None for label in telling for known in words)
+        _refuse_mixture(column, others if mixed else 0, total, telling)
+        return _decide_numeric(telling, column=column, canonical=canonical)
+    others = sum(
+        count
+        for label, count in telling.items()
+        if VOCABULARIES[best].vote(label) is None
+        and best != NAMES
+        and any(known.vote(label) is not None for known in VOCABULARIES.values())
+    )
+    _refuse_mixture(column, others, total, telling)
+    return VOCABULARIES[best]
 
 
 NUMERIC = (CANONICAL, "1/2/0", "1/0", "0/1")

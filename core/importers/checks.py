@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..schema import RANKINGS, VOTES, Form, ImportResult
 from .columns import (
+    DTYPES,
     Cells,
     Codes,
     Mask,
@@ -94,15 +95,15 @@ class TypedRows:
         """Item of a row as messages show it."""
         return repr(self.value("item_id", i)[:80])
 
-    def fill(self, constants: Mapping[str, str], dataset: str) -> None:
-        """Give every column of the form its cells: the file's, the constant, the default, or missing."""
+    def fill(self, constants: Mapping[str, str], dataset: str, *, but: tuple[str, ...] = ()) -> None:
+        """Give every column of the form its cells: the file's, the constant, the default, or missing.
+
+        but : columns without a default here.
+        """
         n = len(self.row)
         # One column without a cell stands for all: a large file has a dozen of them.
         nothing = constant_cells(None, n)
-        no_number = {
-            kind: np.ma.array(np.zeros(n, dtype), mask=True)
-            for kind, dtype in (("int", np.int64), ("float", np.float64))
-        }
+        no_number = {kind: np.ma.array(np.zeros(n, dtype), mask=True) for kind, dtype in DTYPES.items()}
         for column in self.form.columns:
             name = column.name
             if column.kind == "text":
@@ -110,7 +111,7 @@ class TypedRows:
                 default = dataset if name == "dataset" else column.default
                 if name in constants:
                     cells = constant_cells(constants[name], n)
-                elif default is not None and not (self.gold_only and name in ("status", "rater_type")):
+                elif default is not None and name not in but:
                     cells = fill_missing(cells, str(default))
                 self.text[name] = cells
             elif name not in self.numbers:
@@ -128,7 +129,7 @@ def finish(rows: TypedRows, source: Source, format: str, *, constants: Mapping[s
     key is (dataset, item, model, judge, run), are compared in the same way. Source: docs/methods.md §0.
     """
     numbered = "run" in rows.numbers
-    rows.fill(constants, dataset)
+    rows.fill(constants, dataset, but=("status", "rater_type") if rows.gold_only else ())
     if rows.form is VOTES:
         _reject_gold_conflicts(rows)
     duplicates = _settle_keys(rows, numbered=numbered)

@@ -148,6 +148,8 @@ Cells = Any
 """Text cells of a column: an Arrow dictionary array, null where a cell is missing."""
 Numbers = Any
 """Numbers of a column: a NumPy masked array, masked where a cell is missing."""
+DTYPES: dict[str, Any] = {"int": np.int64, "float": np.float64}
+"""Kind of a canonical column of numbers → its type in such an array."""
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
@@ -188,9 +190,8 @@ class Rejects:
         import pyarrow as pa
 
         rows = sorted(self.found, key=lambda reject: reject[0])
-        columns = zip(*rows, strict=True) if rows else [()] * len(REJECT_SCHEMA_NAMES)
         types = (pa.int64(), pa.string(), pa.string(), pa.string())
-        arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+        arrays = [pa.array([reject[i] for reject in rows], kind) for i, kind in enumerate(types)]
         return pa.table(arrays, names=list(REJECT_SCHEMA_NAMES))
 
 
@@ -327,22 +328,18 @@ def all_differ(columns: Iterable[Cells | Numbers]) -> bool:
 
 def _combined(columns: Iterable[Cells | Numbers]) -> tuple[Codes, int]:
     """One whole number for each distinct combination, and how many of them there could be."""
-    result: Codes | None = None
-    size = 1
+    result, size = np.zeros(1, np.int64), 1
     for column in columns:
         if isinstance(column, np.ma.MaskedArray):
             code = np.where(has_number(column), _number_codes(column.data), -1)
         else:
             code = cell_codes(column)
         width = int(code.max(initial=-1)) + 2
-        if result is None:
-            result = np.zeros(len(code), np.int64)
         if size * width > 2**62:
             result = _codes(result)
             size = int(result.max(initial=0)) + 1
         result = result * width + (code + 1)
         size *= width
-    assert result is not None
     return result, size
 
 

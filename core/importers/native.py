@@ -19,7 +19,7 @@ from ..errors import InvalidOption, Message
 from ..labels import VOCABULARIES, Vocabulary
 from ..schema import SCORES, VOTES, Form, ImportResult
 from .checks import TypedRows, finish
-from .columns import encode_cells, masked_numbers, text_hash, unstorable
+from .columns import DTYPES, encode_cells, masked_numbers, text_hash, unstorable
 from .options import ReadOptions
 from .source import Source
 from .tables import Record, Records
@@ -156,7 +156,6 @@ def read_native(file: NativeFile) -> ImportResult:
         else:
             found += those
             rows += [row] * len(those)
-    kinds = {"int": np.int64, "float": np.float64}
     present = [c for c in format.form.columns if any(c.name in vote for vote in found)]
     extra = dict.fromkeys(name for vote in found for name in vote.get("extra", ()))
     constants = file.constants | options.constants()
@@ -166,7 +165,7 @@ def read_native(file: NativeFile) -> ImportResult:
         row=np.array(rows, np.int64),
         text={c.name: encode_cells(text(v.get(c.name)) for v in found) for c in present if c.kind == "text"},
         numbers={
-            c.name: masked_numbers((v.get(c.name) for v in found), kinds[c.kind]) for c in present if c.kind != "text"
+            c.name: masked_numbers((v.get(c.name) for v in found), DTYPES[c.kind]) for c in present if c.kind != "text"
         },
         extra={name: encode_cells(text(vote.get("extra", {}).get(name)) for vote in found) for name in extra},
         rejects=records.rejects,

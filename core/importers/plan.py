@@ -8,18 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..errors import AmbiguousLabels, AppellateError, InvalidOption, Message, UnknownName, UnreadableFile
-from ..labels import (
-    CANONICAL,
-    NAMES,
-    NUMERIC,
-    VOCABULARIES,
-    Vocabulary,
-    candidates,
-    decide,
-    normalise,
-    shown,
-    vocabulary,
-)
+from ..labels import CANONICAL, NAMES, VOCABULARIES, Vocabulary, candidates, decide, normalise, shown, vocabulary
 from ..schema import COLUMN_NAMES
 from .columns import Cells, ConfidenceScale, confidence_scale, constant_cells, encode_cells, label_counts, order_word
 from .options import MEANINGS, SCORE_COLUMNS, Question, ReadOptions
@@ -231,7 +220,7 @@ def _label_columns(table: TextTable, mapping: Mapping[str, str], options: ReadOp
             continue
         labels = {text: 1 for text in column.dictionary.to_pylist() if text.strip()}
         fitting = candidates(labels)
-        telling = any(known not in NUMERIC for known in fitting) or "-1" in map(normalise, labels)
+        telling = any(not VOCABULARIES[known].numeric for known in fitting) or "-1" in map(normalise, labels)
         if options.labels is not None:
             named = vocabulary(options.labels)
             telling = all(named.vote(label) is not None for label in labels)
@@ -372,11 +361,11 @@ def _ask_for_columns(how: Plan, table: TextTable) -> None:
             label=label,
         )
     )
-    for canonical in how.missing:
-        choices = tuple((c, f"column {c}") for c in table.columns)
-        how.questions.append(
-            Question(option=f"mapping:{canonical}", text=f"Which column is {canonical}?", choices=choices)
-        )
+    choices = tuple((column, f"column {column}") for column in table.columns)
+    how.questions += [
+        Question(option=f"mapping:{canonical}", text=f"Which column is {canonical}?", choices=choices)
+        for canonical in how.missing
+    ]
 
 
 def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported: bool) -> None:
@@ -417,7 +406,7 @@ def _gold_vocabulary(
     if chosen is None and same and same.name != NAMES:
         if all(same.vote(label) is not None for label in gold):
             return same
-        if same.name in NUMERIC and all(normalise(label) in ("-1", "0", "1", "2") for label in gold):
+        if same.numeric and all(normalise(label) in ("-1", "0", "1", "2") for label in gold):
             return same
     # Scores and names leave gold as the only column of numbers: 0 and 1 then stay a question.
     canonical = exported or (same is not None and same.name == CANONICAL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -13,19 +12,7 @@ from ..errors import AmbiguousLabels
 from ..labels import shown
 from ..schema import ImportResult
 from .checks import Rankings, TypedRows, checked
-from .columns import (
-    BadCell,
-    Codes,
-    Mask,
-    Numbers,
-    cell_codes,
-    coded_cells,
-    constant_cells,
-    has_number,
-    parse_float,
-    parse_int,
-    within,
-)
+from .columns import BadCell, Codes, Mask, Numbers, cell_codes, coded_cells, has_number, parse_float, parse_int, within
 from .layouts import Shape, parse_texts
 from .options import ReadOptions
 from .row_parser import RowParser
@@ -113,9 +100,7 @@ def finish_lists(
 
     bad : rows that were rejected already.  beside : rows of the file whose list is not known.
     """
-    status = rows.text.get("status", constant_cells(None, len(rows.row)))
-    rows.fill(options.constants(), source.stem)
-    rows.text["status"] = status
+    rows.fill(options.constants(), source.stem, but=("status",))
     lists = Rankings(rows, bad)
     duplicates = lists.drop_repeated()
     lists.refuse_beside(beside)
@@ -205,8 +190,7 @@ def _named(parser: RowParser, what: str, order: Codes, size: Codes) -> Numbers:
     """Candidate that the columns `<what>_slot` and `<what>_candidate` name, missing where both are empty."""
     n = len(parser.row)
     named: Numbers = np.ma.array(np.zeros(n, np.int64), mask=True)
-    readers: tuple[tuple[str, Callable[[str], int]], ...] = (("slot", _letter), ("candidate", parse_int))
-    for kind, reader in readers:
+    for kind, reader in (("slot", _letter), ("candidate", parse_int)):
         name = f"{what}_{kind}"
         if name not in parser.cells:
             continue

@@ -26,8 +26,7 @@ from .source import MAX_COLUMNS, MAX_DEPTH, Source, depth, refuse_size
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DELIMITERS = (",", "\t", ";", "|")
-_NAMES = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _HEADER_LIMIT = 1024**2
 _BLOCK = 16 * 1024**2
 MAX_NAME = 10_000
@@ -81,7 +80,7 @@ def read_delimited(source: Source) -> TextTable:
             "(whole row)",
             bad.text,
             f"{bad.actual_columns} cells where the header has {bad.expected_columns}; quote cells that hold "
-            f"the {_NAMES[delimiter]} or a line break",
+            f"the {DELIMITERS[delimiter]} or a line break",
         )
     columns = {name: _below_header(column) for name, column in zip(header, table.columns, strict=True)}
     if source.data.count(b'"') % 2:
@@ -141,7 +140,7 @@ def _split(source: Source, delimiter: str, width: int) -> tuple[pa.Table, list[A
                 ) from None
             if block > len(source.data):
                 raise UnreadableFile(
-                    f"{source.name}: no table of {_NAMES[delimiter]}-separated cells ({error})."
+                    f"{source.name}: no table of {DELIMITERS[delimiter]}-separated cells ({error})."
                 ) from None
     return table.unify_dictionaries().combine_chunks(), ragged
 
@@ -389,8 +388,9 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
                 )
         table = pa.Table.from_batches(batches, file.schema_arrow)
     except (pa.ArrowException, OSError) as error:
+        first_line = (str(error) or type(error).__name__).splitlines()[0]
         raise UnreadableFile(
-            f"{source.name}: byte 1: not a Parquet file, or damaged ({_first_line(error)}). Write it again, or use CSV."
+            f"{source.name}: byte 1: not a Parquet file, or damaged ({first_line}). Write it again, or use CSV."
         ) from None
     for i, column in enumerate(names):
         if column in names[:i]:
@@ -402,10 +402,6 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
         raise UnreadableFile(f"{source.name}: row 1: the file has columns but no rows. Add at least one row of votes.")
     columns = {name.strip(): encode_cells(_text(table.column(i))) for i, name in enumerate(names)}
     return TextTable(columns=columns, row=np.arange(1, table.num_rows + 1), rejects=Rejects(), rows=table.num_rows)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 def _text(column: Any) -> Any:

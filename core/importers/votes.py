@@ -67,7 +67,7 @@ class VoteParser(RowParser):
         self.cells |= stacked
         failed = {label for label, meaning in options.label_map if meaning == FAILED}
         if failed and "vote" in self.cells:
-            self.cells["vote"] = map_cells(self.cells["vote"], lambda text: _unless(text, failed))
+            self.cells["vote"] = map_cells(self.cells["vote"], lambda text: None if text.strip() in failed else text)
         if "position" in self.cells:
             self.cells["position"] = map_cells(self.cells["position"], lambda text: order_word(text, how.first))
         if "judge" in self.cells and "perturbation" in self.extra:
@@ -191,11 +191,6 @@ class VoteParser(RowParser):
         tied = np.ma.abs(a - b) <= self.options.tie_margin * (1 + 1e-9)
         sign = np.sign((a - b).data).astype(np.int64)
         return np.ma.array(np.where(tied.filled(False), 0, sign), mask=np.ma.getmaskarray(tied))
-
-
-def _unless(text: str, failed: set[str]) -> str | None:
-    """None for a label of a failed call."""
-    return None if text.strip() in failed else text
 
 
 def _stack(table: TextTable, judges: tuple[str, ...]) -> tuple[TextTable, dict[str, Cells]]:
