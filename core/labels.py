@@ -101,12 +101,7 @@ VOCABULARIES = {
 
 
 def vocabulary(name: str) -> Vocabulary:
-    """Vocabulary of that name, whatever its case.
-
-    Raises
-    ------
-    UnknownName : no such vocabulary.
-    """
+    """Vocabulary of that name, whatever its case; UnknownName if there is none."""
     for known in VOCABULARIES.values():
         if known.name.casefold() == name.strip().casefold():
             return known

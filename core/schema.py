@@ -102,8 +102,8 @@ class Form:
 
 
 _SHARED = {column.name: column for column in COLUMNS}
-_ASKED = tuple(_SHARED[name] for name in ("rater_type", "status", "prompt"))
 _ANSWERED = (
+    *(_SHARED[name] for name in ("rater_type", "status", "prompt")),
     Column(name="response", kind="text", meaning="text of the response"),
     *(_SHARED[name] for name in ("rationale", "prompt_hash", "temperature", "cost")),
 )
@@ -123,7 +123,6 @@ SCORES = Form(
         Column(name="model", kind="text", meaning="author of the response"),
         *(_SHARED[name] for name in ("judge", "run")),
         Column(name="score", kind="float", meaning="score of the response, say 1 to 10"),
-        *_ASKED,
         *_ANSWERED,
     ),
     key=("dataset", "item_id", "model", "judge", "run"),
@@ -145,7 +144,6 @@ RANKINGS = Form(
         Column(name="unsupported", kind="int", meaning="1 if it is specific without support, else 0"),
         Column(name="chosen", kind="int", meaning="1 if the judge named it the best, else 0"),
         Column(name="is_best", kind="int", meaning="1 if it is truly (among) the best, else 0"),
-        *_ASKED,
         *_ANSWERED,
     ),
     key=("dataset", "item_id", "judge", "run"),

@@ -38,6 +38,10 @@ _TWICE = {
     "votes": "the same models, judge, run and position {} but another vote, confidence, gold or status",
     "scores": "the same model, judge and run {} but another score or status",
 }
+_AGAIN = {
+    "votes": "voted more than once on a comparison in the same order",
+    "scores": "scored a model more than once on an item",
+}
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -95,10 +99,10 @@ class TypedRows:
         """Item of a row as messages show it."""
         return repr(self.value("item_id", i)[:80])
 
-    def fill(self, constants: Mapping[str, str], dataset: str, *, but: tuple[str, ...] = ()) -> None:
+    def fill(self, constants: Mapping[str, str], dataset: str, *, no_default: tuple[str, ...] = ()) -> None:
         """Give every column of the form its cells: the file's, the constant, the default, or missing.
 
-        but : columns without a default here.
+        no_default : columns whose default does not apply.
         """
         n = len(self.row)
         # One column without a cell stands for all: a large file has a dozen of them.
@@ -111,7 +115,7 @@ class TypedRows:
                 default = dataset if name == "dataset" else column.default
                 if name in constants:
                     cells = constant_cells(constants[name], n)
-                elif default is not None and name not in but:
+                elif default is not None and name not in no_default:
                     cells = fill_missing(cells, str(default))
                 self.text[name] = cells
             elif name not in self.numbers:
@@ -129,7 +133,7 @@ def finish(rows: TypedRows, source: Source, format: str, *, constants: Mapping[s
     key is (dataset, item, model, judge, run), are compared in the same way. Source: docs/methods.md §0.
     """
     numbered = "run" in rows.numbers
-    rows.fill(constants, dataset, but=("status", "rater_type") if rows.gold_only else ())
+    rows.fill(constants, dataset, no_default=("status", "rater_type") if rows.gold_only else ())
     if rows.form is VOTES:
         _reject_gold_conflicts(rows)
     duplicates = _settle_keys(rows, numbered=numbered)
@@ -169,12 +173,12 @@ def _extra(columns: Mapping[str, Cells], n: int, kind: Any) -> Any:
     if not names or not n:
         empty = pa.array([], pa.string())
         return pa.MapArray.from_arrays(pa.array(np.zeros(n + 1, np.int32)), empty, empty, kind)
-    filled = np.stack([cell_codes(column) >= 0 for column in columns.values()], axis=1)
+    codes = np.stack([cell_codes(column) for column in columns.values()], axis=1)
+    filled = codes >= 0
     offsets = np.r_[0, np.cumsum(filled.sum(axis=1))].astype(np.int32)
     row, place = np.nonzero(filled)
     values = pa.concat_arrays([column.dictionary for column in columns.values()])
     starts = np.cumsum([0, *(len(column.dictionary) for column in columns.values())])
-    codes = np.stack([cell_codes(column) for column in columns.values()], axis=1)
     items = values.take(pa.array(codes[row, place] + starts[place]))
     return pa.MapArray.from_arrays(pa.array(offsets), pa.array(names).take(pa.array(place)), items, kind)
 
@@ -244,13 +248,9 @@ def _settle_keys(rows: TypedRows, *, numbered: bool) -> int:
     main = rows.form.content[0]
     for i in np.flatnonzero(conflict):
         partner = f"as row {rows.row[first[i]]}" if again[i] else "as a later row"
-        rows.reject(
-            i,
-            main,
-            rows.value(main, i),
-            f"conflict: item {rows.item(i)} has {_TWICE[rows.form.kind].format(partner)}; keep one of them, "
-            "or number the repetitions in a column run",
-        )
+        problem = f"item {rows.item(i)} has {_TWICE[rows.form.kind].format(partner)}"
+        reason = f"conflict: {problem}; keep one of them, or number the repetitions in a column run"
+        rows.reject(i, main, rows.value(main, i), reason)
     duplicates = int((again & ~conflict).sum())
     rows.take(~conflict & ~again)
     if duplicates and not numbered:
@@ -265,13 +265,8 @@ def _number_runs(rows: TypedRows, key: Codes, again: Mask) -> None:
     """Number the rows of each key in file order."""
     run = _occurrences(key)
     rows.numbers["run"] = np.ma.array(run)
-    where = (
-        "voted more than once on a comparison in the same order"
-        if rows.form is VOTES
-        else "scored a model more than once on an item"
-    )
     rows.notes.append(
-        f"There is no column run. Where a judge {where} ({len(np.unique(key[again])):,} times), its "
+        f"There is no column run. Where a judge {_AGAIN[rows.form.kind]} ({len(np.unique(key[again])):,} times), its "
         f"{rows.form.units} were numbered as runs 0 to {run.max()}, in file order."
     )
 

@@ -28,12 +28,7 @@ class BadCell(ValueError):
 
 
 def parse_int(text: str) -> int:
-    """Whole number that fits 64 bits; `3.0` is one, `1_000` and `3.5` are not.
-
-    Raises
-    ------
-    BadCell : anything else.
-    """
+    """Whole number that fits 64 bits (`3.0` is one, `1_000` and `3.5` are not); BadCell for anything else."""
     whole = WHOLE.fullmatch(text)
     if not whole:
         raise BadCell("not a whole number; write digits only, or leave the cell empty")
@@ -43,11 +38,9 @@ def parse_int(text: str) -> int:
 
 
 def parse_float(text: str) -> float:
-    """Finite number with a decimal point.
+    """Finite number with a decimal point; BadCell for anything else.
 
-    Raises
-    ------
-    BadCell : anything else; `nan` and `inf` too, because an empty cell is how a missing value is written.
+    So `nan` and `inf` are refused, because an empty cell is how a missing value is written.
     """
     if not _NUMBER.fullmatch(text):
         if text.casefold().lstrip("+-") in ("nan", "inf", "infinity"):
@@ -72,12 +65,7 @@ def within(read: Callable[[str], float], low: float, high: float, reason: str) -
 
 
 def parse_choice(text: str, allowed: tuple[str, ...]) -> str:
-    """One of the allowed words, whatever its case.
-
-    Raises
-    ------
-    BadCell : another word.
-    """
+    """One of the allowed words, whatever its case; BadCell for another word."""
     word = text.strip().casefold()
     if word not in allowed:
         raise BadCell(f"not allowed here; use {', '.join(allowed)}, or leave the cell empty")
@@ -125,12 +113,7 @@ def confidence_scale(counts: Mapping[str, int]) -> ConfidenceScale:
 
 
 def parse_confidence(text: str, scale: ConfidenceScale) -> float:
-    """Confidence as a fraction, read on the scale of its column.
-
-    Raises
-    ------
-    BadCell : no number, or outside the scale; a cell is never rescaled alone.
-    """
+    """Confidence as a fraction, on the scale of its column, never on its own; BadCell if outside it or no number."""
     if scale == "%" and not text.endswith("%"):
         raise BadCell("carries no % where other cells of the column do; write it as a percentage")
     if scale == "1" and text.endswith("%"):

@@ -32,7 +32,7 @@ class Shape:
     form: Form
     columns: tuple[str, ...]
     required: tuple[str, ...]
-    any_of: tuple[str, ...]
+    any_of: tuple[str, ...] = ()
     telling: tuple[str, ...]
     synonyms: Mapping[str, tuple[str, ...]]
 
@@ -43,7 +43,6 @@ DIRECT = Shape(
     form=SCORES,
     columns=SCORES.names,
     required=("item_id", "judge", "model", "score"),
-    any_of=(),
     telling=("model", "score"),
     synonyms=_SHARED
     | {

@@ -77,12 +77,7 @@ class BadField(ValueError):
 
 
 def required(record: Record, name: str, kind: type | tuple[type, ...] = str) -> Any:
-    """Field that must be there and of that kind.
-
-    Raises
-    ------
-    BadField : absent, null, or of another kind.
-    """
+    """Field that must be there; BadField if it is absent, null or of another kind."""
     value = record.get(name)
     # bool is an int to Python, and no label here is a truth value.
     if not isinstance(value, kind) or isinstance(value, bool) or value == "":
@@ -99,18 +94,13 @@ def text(value: object) -> str | None:
 
 def number(value: object) -> float | None:
     """Finite number that fits 64 bits; anything else is missing."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
-        return None
-    return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max:
+        return float(value)
+    return None
 
 
 def verdict(label: object, column: str, vocabulary: Vocabulary = VERDICTS) -> int | None:
-    """Vote of a label such as A>B, +1 for A; None where the tool wrote null because it found no verdict.
-
-    Raises
-    ------
-    BadField : another label.
-    """
+    """Vote of a label such as A>B, +1 for A; None for null, where the tool found no verdict; BadField for others."""
     if label is None or label == "":
         return None
     vote = vocabulary.vote(str(label)) if isinstance(label, str | int) and not isinstance(label, bool) else None

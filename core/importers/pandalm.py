@@ -49,16 +49,6 @@ def give_test_set(files: Sequence[NativeFile]) -> None:
         file.test_set = test_sets[0].records if test_sets else None
 
 
-def reader(file: NativeFile) -> Reader:
-    """Read a test set, or a judge's output beside it.
-
-    Raises
-    ------
-    UnreadableFile : an output without the test set among the files.
-    """
-    return annotators if is_test_set(file) else _outputs(file)
-
-
 def annotators(record: Record) -> Iterator[Vote]:
     """Read the annotators as human judges; gold is the modal label of the annotators, no unique mode 0."""
     about = _comparison(record)
@@ -72,6 +62,10 @@ def _outputs(file: NativeFile) -> Reader:
 
     `garbage` is what PandaLM writes for a reply that it could not parse: `unparsed`. The judge is the file's
     name without `-testset…`.
+
+    Raises
+    ------
+    UnreadableFile : the test set is not among the files.
     """
     if file.test_set is None:
         raise UnreadableFile(
@@ -131,6 +125,6 @@ FORMAT = NativeFormat(
     line="PandaLM: testset-v1.json (human labels) together with outputs of judges",
     needs=("idx", "cmp_key and annotator1 … (test set), or …_result (output)"),
     dataset="PandaLM",
-    reader=reader,
+    reader=lambda file: annotators if is_test_set(file) else _outputs(file),
     sniff=fits,
 )

@@ -111,23 +111,19 @@ def map_columns(
         if canonical in mapping or canonical in constants or canonical in absent:
             continue
         others = {*known} - {*SCORE_COLUMNS, canonical}
-        for wanted in (canonical, *synonyms.get(canonical, ())):
-            match = next((c for c in columns if plain(c) == wanted and c not in taken), None)
-            if match is not None and plain(match) not in others:
-                mapping[canonical] = match
-                taken.add(match)
-                break
-    settled = mapping.keys() | constants.keys() | absent
-    if "item_id" in known and "item_id" not in settled and (prompt := _prompt(columns, mapping, taken)):
-        mapping["item_id"] = prompt
+        wanted = (name for name in (canonical, *synonyms.get(canonical, ())) if name not in others)
+        if (match := _first_named(wanted, columns, taken)) is not None:
+            mapping[canonical] = match
+            taken.add(match)
+    if "item_id" in known and "item_id" not in mapping.keys() | constants.keys() | absent:
+        # Prompts tell items apart where no column names them.
+        prompt = mapping.get("prompt") or _first_named(("prompt", *SYNONYMS["prompt"]), columns, taken)
+        mapping |= {"item_id": prompt} if prompt else {}
     return {canonical: mapping[canonical] for canonical in known if canonical in mapping}, constants
 
 
-def _prompt(columns: tuple[str, ...], mapping: Mapping[str, str], taken: set[str]) -> str | None:
-    """The column of prompts, which tells items apart where no column names them."""
-    if "prompt" in mapping:
-        return mapping["prompt"]
-    wanted = ("prompt", *SYNONYMS["prompt"])
+def _first_named(wanted: Iterable[str], columns: tuple[str, ...], taken: set[str]) -> str | None:
+    """The first column that is not taken, by the first of these names that one has."""
     return next((c for name in wanted for c in columns if plain(c) == name and c not in taken), None)
 
 
@@ -385,7 +381,7 @@ def _plan_labels(how: Plan, table: TextTable, options: ReadOptions, *, exported:
         left = {label: n for label, n in how.labels.items() if label not in own}
         wanted = None if table.one_hot and name == "winner" else options.labels
         if left or not own:
-            how.vocabulary = _choose(how, "labels", wanted, left, name, models, canonical=exported)
+            how.vocabulary = _choose(how, "labels", wanted, counts=left, column=name, models=models, canonical=exported)
         else:
             how.vocabulary = AS_GIVEN
         if how.vocabulary and given:
@@ -410,17 +406,19 @@ def _gold_vocabulary(
             return same
     # Scores and names leave gold as the only column of numbers: 0 and 1 then stay a question.
     canonical = exported or (same is not None and same.name == CANONICAL)
-    return _choose(how, "gold_labels", chosen, gold, how.mapping["gold"], models, canonical=canonical)
+    return _choose(
+        how, "gold_labels", chosen, counts=gold, column=how.mapping["gold"], models=models, canonical=canonical
+    )
 
 
 def _choose(
     how: Plan,
     option: str,
     chosen: str | None,
+    *,
     counts: Mapping[str, int],
     column: str,
     models: frozenset[str],
-    *,
     canonical: bool,
 ) -> Vocabulary | None:
     """The vocabulary that an option names, or else what `decide` makes of the labels; a doubt is a question."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 from typing import Any
 
 from ..labels import shown
@@ -58,14 +59,12 @@ def _score_sentence(row: Mapping[str, Any]) -> str:
 
 def _rankings(reading: ImportResult, n: int) -> list[str]:
     """The first rankings of a reading, failed ones too."""
-    import numpy as np
-
     table = reading.votes
-    failed = np.array([status != "ok" for status in table["status"].to_pylist()])
+    ok = [status == "ok" for status in table["status"].to_pylist()]
     # Rows of a ranking need not stand together; the first rows of each are enough to find it by.
     keys = list(zip(*(table[name].to_pylist() for name in RANKINGS.key), strict=True))
-    good = list(dict.fromkeys(keys[i] for i in np.flatnonzero(~failed)))[: n if not failed.any() else n - 1]
-    bad = list(dict.fromkeys(keys[i] for i in np.flatnonzero(failed)))[: n - len(good)]
+    good = list(dict.fromkeys(compress(keys, ok)))[: n if all(ok) else n - 1]
+    bad = list(dict.fromkeys(key for key, fine in zip(keys, ok, strict=True) if not fine))[: n - len(good)]
     wanted: dict[tuple[Any, ...], list[int]] = {key: [] for key in (*good, *bad)}
     for i, key in enumerate(keys):
         if key in wanted:

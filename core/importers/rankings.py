@@ -25,12 +25,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def parse_flag(cell: str) -> int:
-    """0 or 1, also written as true, false, yes, no.
-
-    Raises
-    ------
-    BadCell : another word.
-    """
+    """0 or 1, also written as true, false, yes, no; BadCell for another word."""
     word = cell.casefold()
     if word not in (*_YES, *_NO):
         raise BadCell("not a flag; write 1 or 0, or leave the cell empty")
@@ -47,12 +42,7 @@ parse_points = within(
 
 
 def parse_slot(cell: str) -> int:
-    """Slot from 0: a whole number, or a letter (A is 0).
-
-    Raises
-    ------
-    BadCell : anything else, and a number beyond 10,000.
-    """
+    """Slot from 0: a whole number up to 10,000, or a letter (A is 0); BadCell for anything else."""
     if cell.upper() in _LETTERS and len(cell) == 1:
         return _letter(cell)
     return int(_small_slot(cell))
@@ -78,8 +68,7 @@ def read_rankings(table: TextTable, source: Source, shape: Shape, options: ReadO
     numbers = parser.numbers({"run": parse_int})
     if "run" in cells:
         lost |= (cell_codes(cells["run"]) >= 0) & ~has_number(numbers["run"])
-    if "slot" in cells:
-        parser.reject_missing("slot")
+    parser.reject_missing("slot")
     readers = {"slot": parse_slot, "rank": parse_rank} | dict.fromkeys(FLAGS, parse_flag)
     numbers |= parser.numbers(readers | {"score": parse_points, "temperature": parse_float, "cost": parse_float})
     slot = numbers["slot"]
@@ -100,7 +89,7 @@ def finish_lists(
 
     bad : rows that were rejected already.  beside : rows of the file whose list is not known.
     """
-    rows.fill(options.constants(), source.stem, but=("status",))
+    rows.fill(options.constants(), source.stem, no_default=("status",))
     lists = Rankings(rows, bad)
     duplicates = lists.drop_repeated()
     lists.refuse_beside(beside)
@@ -119,12 +108,8 @@ _FEW = 1000
 def parse_permutation(cell: str) -> tuple[int, ...]:
     """Candidates by slot: `1023` shows candidate 1 first; above ten candidates numbers stand apart, `10,0,…`.
 
-    Candidates count from 0. Digits without a 0 have lost a leading one where the file was once read as
-    numbers: `123` is `0123`.
-
-    Raises
-    ------
-    BadCell : not every candidate from 0 once.
+    Candidates count from 0, each shown once; BadCell for anything else. Digits without a 0 have lost a leading one
+    where the file was once read as numbers: `123` is `0123`.
     """
     digits = re.findall(r"[0-9]+", cell)
     joined = re.fullmatch(r"([0-9]+)(?:\.0*)?", cell)

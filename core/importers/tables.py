@@ -75,13 +75,9 @@ def read_delimited(source: Source) -> TextTable:
         )
     rejects = Rejects()
     for bad in ragged:
-        rejects.add(
-            bad.number - 1,
-            "(whole row)",
-            bad.text,
-            f"{bad.actual_columns} cells where the header has {bad.expected_columns}; quote cells that hold "
-            f"the {DELIMITERS[delimiter]} or a line break",
-        )
+        found = f"{bad.actual_columns} cells where the header has {bad.expected_columns}"
+        reason = f"{found}; quote cells that hold the {DELIMITERS[delimiter]} or a line break"
+        rejects.add(bad.number - 1, "(whole row)", bad.text, reason)
     columns = {name: _below_header(column) for name, column in zip(header, table.columns, strict=True)}
     if source.data.count(b'"') % 2:
         _refuse_open_quote(source, columns, ragged)
@@ -308,11 +304,7 @@ def _lines(name: str, text: str, whole: Exception, deep: bool) -> tuple[list[tup
     """One object per line. whole : why the text is not JSON as a whole."""
     found: list[tuple[int, Any]] = []
     rejects = Rejects()
-    row = 0
-    for line in text.split("\n"):
-        if not line.strip():
-            continue
-        row += 1
+    for row, line in enumerate(filter(str.strip, text.split("\n")), start=1):
         try:
             if deep and depth(line.encode()) > MAX_DEPTH:
                 raise RecursionError

@@ -84,10 +84,9 @@ class VoteParser(RowParser):
         self.reject(cell_codes(unfit) >= 0, "perturbation", why)
         change, judge = self.extra.pop("perturbation"), self.cells["judge"]
         codes = dense_codes([judge, change])
-        names = []
-        for i in np.unique(codes, return_index=True)[1]:
-            label, name = cell_text(change, i).strip(), cell_text(judge, i)
-            names.append(perturbed_name(name, label) if label and name else name)
+        first = np.unique(codes, return_index=True)[1]
+        pairs = ((cell_text(judge, i), cell_text(change, i).strip()) for i in first)
+        names = [perturbed_name(name, label) if label and name else name for name, label in pairs]
         self.cells["judge"] = map_cells(coded_cells(codes, names), str)
         self.notes.append(f"Votes on perturbed items: {len(change) - change.null_count:,}.")
 
