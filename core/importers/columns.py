@@ -113,7 +113,7 @@ def confidence_scale(counts: Mapping[str, int]) -> ConfidenceScale:
 
 
 def parse_confidence(text: str, scale: ConfidenceScale) -> float:
-    """Confidence as a fraction, on the scale of its column, never on its own; BadCell if outside it or no number."""
+    """Confidence as a fraction; BadCell if no number or outside its column's scale: no cell is rescaled alone."""
     if scale == "%" and not text.endswith("%"):
         raise BadCell("carries no % where other cells of the column do; write it as a percentage")
     if scale == "1" and text.endswith("%"):

@@ -118,7 +118,8 @@ def map_columns(
     if "item_id" in known and "item_id" not in mapping.keys() | constants.keys() | absent:
         # Prompts tell items apart where no column names them.
         prompt = mapping.get("prompt") or _first_named(("prompt", *SYNONYMS["prompt"]), columns, taken)
-        mapping |= {"item_id": prompt} if prompt else {}
+        if prompt:
+            mapping["item_id"] = prompt
     return {canonical: mapping[canonical] for canonical in known if canonical in mapping}, constants
 
 
