@@ -32,8 +32,7 @@ class Stopped(Exception):
 class Caller:
     """Makes the calls of a run, within its budget and the limits of its judges, and counts them.
 
-    planned, terms : of the job.  spent : called with what each call used; recorded : waits until that is
-        stored.
+    planned, terms : of the job.  spent : called with what each call used; recorded : waits until that is stored.
     patience : factor on waits between attempts.
     """
 
@@ -124,7 +123,7 @@ class Caller:
             attempts=calls,
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
-            cost=_cost(where, answer),
+            cost=where.cost(answer.paid_tokens, answer.completion_tokens),
             seconds=answer.seconds,
         )
         # Votes drawn at a temperature that nobody set are not stored as if at the one that was asked for.
@@ -175,7 +174,7 @@ class Caller:
             )
             if answer.prompt_tokens is not None:
                 tokens = answer.prompt_tokens + (answer.completion_tokens or 0)
-                cost = _cost(where, answer)
+                cost = where.cost(answer.paid_tokens, answer.completion_tokens)
             limit.answered()
             self._dead[request.judge] = 0
             return answer
@@ -282,12 +281,6 @@ class Caller:
         self.settled.notify()
         for limit in self.limits.values():
             limit.shared.notify()
-
-
-def _cost(where: Destination, answer: Answer) -> float | None:
-    if answer.paid_tokens is None:
-        return None
-    return where.cost(answer.paid_tokens, answer.completion_tokens or 0)
 
 
 def _wait(state: Any) -> float:

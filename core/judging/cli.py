@@ -118,6 +118,7 @@ def collect(options: argparse.Namespace) -> int:
 def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
     from ..files import written_whole
     from ..store import Store
+    from .job import values_of
     from .job_file import written
     from .plan import plan
     from .registry import start
@@ -140,19 +141,7 @@ def _collect(options: argparse.Namespace, interrupts: _Interrupts) -> int:
         if not read:
             return INCOMPLETE
         interrupts.raised = False
-        run = start(
-            job,
-            store,
-            concurrency=terms.concurrency,
-            budget=terms.budget,
-            confirmed=terms.confirmed,
-            again=terms.again,
-            reread=terms.reread,
-            give_up=terms.give_up,
-            batch=terms.batch,
-            batch_size=terms.batch_size,
-        )
-        last = _follow(run, interrupts)
+        last = _follow(start(job, store, **values_of(terms)), interrupts)
     return _end(last, given["store"])
 
 

@@ -17,8 +17,8 @@ import threading
 import time
 import urllib.request
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -38,8 +38,7 @@ OVERLONG = re.compile(
     re.IGNORECASE,
 )
 EMPTY_ACCOUNT = re.compile(
-    r"insufficient_quota|exceeded your current quota|credit balance is too low|"
-    r"insufficient (?:balance|credits?|funds)",
+    r"insufficient_quota|exceeded your current quota|credit balance is too low|insufficient (?:balance|credits?|funds)",
     re.IGNORECASE,
 )
 RETRIED = (408, 409, 429)
@@ -212,10 +211,8 @@ async def ask(
     """
 
     litellm = library()
-    permit = Permit(origin=origin(where.address), local=where.local, instead=instead)
-    leave = PERMIT.set(permit)
-    begun = time.perf_counter()
-    try:
+    with _permitted(where, parameters if named is None else named, instead) as permit:
+        begun = time.perf_counter()
         response = await litellm.acompletion(
             model=model,
             messages=_cacheable(model, messages),
@@ -231,12 +228,6 @@ async def ask(
             return _answer(response, where, model, time.perf_counter() - begun)
         permit.refusal = f"{model} has a client that cannot be kept to {where.host}"
         raise ConnectionError
-    except asyncio.CancelledError:
-        raise
-    except Exception as error:
-        raise _failure(error, where, permit, parameters if named is None else named) from None
-    finally:
-        PERMIT.reset(leave)
 
 
 async def prepared(
@@ -276,20 +267,12 @@ async def send(method: str, url: str, *, where: Destination, timeout: float, **c
 
     Raises CallFailed.
     """
-    permit = Permit(origin=origin(where.address), local=where.local)
     client: httpx.AsyncClient = library().aclient_session
-    leave = PERMIT.set(permit)
-    try:
+    with _permitted(where, {}):
         response = await client.request(method, url, timeout=timeout, **content)
         if response.is_success:
             return response
         raise ValueError(_words(response))
-    except asyncio.CancelledError:
-        raise
-    except Exception as error:
-        raise _failure(error, where, permit, {}) from None
-    finally:
-        PERMIT.reset(leave)
 
 
 def _words(response: httpx.Response) -> str:
@@ -360,6 +343,21 @@ def _alternatives(choice: Any) -> dict[str, float] | None:
     return {first.token: float(first.logprob), **found}
 
 
+@contextmanager
+def _permitted(
+    where: Destination, parameters: Mapping[str, Any], instead: Callable[[httpx.Request], httpx.Response] | None = None
+) -> Iterator[Permit]:
+    """Permission for one call with these parameters; whatever goes wrong in it is a CallFailed."""
+    permit = Permit(origin=origin(where.address), local=where.local, instead=instead)
+    leave = PERMIT.set(permit)
+    try:
+        yield permit
+    except Exception as error:
+        raise _failure(error, where, permit, parameters) from None
+    finally:
+        PERMIT.reset(leave)
+
+
 def _failure(error: Exception, where: Destination, permit: Permit, parameters: Mapping[str, Any]) -> CallFailed:
     answered = permit.status is not None and permit.status >= 400
     if permit.status is not None and 300 <= permit.status < 400:
@@ -374,7 +372,6 @@ def _failure(error: Exception, where: Destination, permit: Permit, parameters: M
     # litellm writes its own class names before the provider's message.
     message = storable(" ".join(str(getattr(error, "message", None) or error).split()))
     too_long = status in (400, 413, 422) and OVERLONG.search(message) is not None
-    long = too_long or isinstance(error, types.ContextWindowExceededError)
     failure = CallFailed(
         scrub(message, [where.key, *where.headers.values()])[:1000],
         status=status,
@@ -382,7 +379,7 @@ def _failure(error: Exception, where: Destination, permit: Permit, parameters: M
         wait=retry_after(headers),
         billed=permit.sent and not answered,
         content_policy=isinstance(error, types.ContentPolicyViolationError),
-        overlong=long,
+        overlong=too_long or isinstance(error, types.ContextWindowExceededError),
     )
     if failure.mends and status not in KINDS:
         failure.kind = "server error" if answered else "connection or broken reply"
@@ -391,7 +388,7 @@ def _failure(error: Exception, where: Destination, permit: Permit, parameters: M
     elif not answered and isinstance(permit.error, httpx.ConnectError | OSError):
         failure.kind, failure.dead, failure.billed = "no connection", True, False
     if status in (400, 422) and not failure.overlong:
-        named = [name for name in parameters if name in OPTIONAL and re.search(rf"\b{name}\b", message)]
+        named = (name for name in parameters if name in OPTIONAL and re.search(rf"\b{name}\b", message))
         failure.unsupported = tuple(named)
     return failure
 

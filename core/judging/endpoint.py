@@ -7,6 +7,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
@@ -62,10 +63,7 @@ class NotConfirmed(InvalidOption):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where a judge's calls go. The key is in no text of it.
-
-    price : None if it is unknown.
-    """
+    """Where a judge's calls go. The key is in no text of it. price : None if it is unknown."""
 
     host: str
     base_url: str | None
@@ -84,11 +82,11 @@ class Destination:
         """The same at half the price, which is that of calls in a batch."""
         return self if self.price is None else replace(self, price=(self.price[0] / 2, self.price[1] / 2))
 
-    def cost(self, prompt_tokens: float, completion_tokens: int) -> float | None:
-        """What so many tokens cost; None if the price is unknown."""
-        if self.price is None:
+    def cost(self, prompt_tokens: float | None, completion_tokens: int | None) -> float | None:
+        """What so many tokens cost; None if the price or the prompt's tokens are unknown."""
+        if self.price is None or prompt_tokens is None:
             return None
-        return prompt_tokens * self.price[0] + completion_tokens * self.price[1]
+        return prompt_tokens * self.price[0] + (completion_tokens or 0) * self.price[1]
 
 
 def destination(
@@ -138,7 +136,7 @@ def host_of(judge: Judge) -> str:
 
     Raises InvalidOption : no provider known under this name and no base URL, or no address of a server.
     """
-    base, known = _base(judge), HOSTS.get(judge.provider)
+    base = _base(judge)
     if base is not None:
         return _host(base)
     if judge.provider == "bedrock":
@@ -151,7 +149,7 @@ def host_of(judge: Judge) -> str:
             "{model} needs the address of your resource: put it into the environment variable AZURE_API_BASE",
             model=judge.model,
         )
-    if known is None:
+    if judge.provider not in HOSTS:
         raise InvalidOption(
             "{model}: {provider!r} is not a known provider ({known}); give the {option:base_url} of a "
             "server that speaks the OpenAI format, with {option:model openai/NAME}",
@@ -159,7 +157,7 @@ def host_of(judge: Judge) -> str:
             provider=judge.provider,
             known=sorted([*HOSTS, *CLOUDS]),
         )
-    return known
+    return HOSTS[judge.provider]
 
 
 def trusted(host: str) -> bool:
@@ -206,10 +204,9 @@ def _check_package(judge: Judge) -> None:
     if needed is None:
         return
     module, package = needed
-    try:
+    there = False
+    with suppress(ModuleNotFoundError):
         there = importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        there = False
     if not there:
         raise InvalidOption(f"{judge.model} needs the package {package}: pip install {package}")
 
@@ -240,12 +237,9 @@ def _host(base: str) -> str:
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
+    with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost"
 
 
 def _headers(judge: Judge, keys: dict[str, str]) -> dict[str, str]:

@@ -75,12 +75,11 @@ def read_items(path: Path) -> tuple[Item, ...]:
 def read_file(path: Path) -> ItemFile:
     """Read a CSV, JSON Lines (`.jsonl`, `.ndjson`) or Parquet file.
 
-    Columns: `prompt` and `response_a`, `response_b`, or more `response_…` (also `candidate_…`); optional
-    `item_id` (else a hash of the row's texts, so that the order of rows does not matter), `model_…` beside
-    each response (else the letter), `gold` (1, 0, −1, A, tie, B; for lists the name of the best model),
-    `category`, `estimation` (yes or no). A prompt may be a JSON list of messages, the system's too. Any other
-    column goes with the item: a prompt may show it by its name. A row that repeats an earlier one is left
-    out, and a note says so.
+    Columns: `prompt` and `response_a`, `response_b`, or more `response_…` (also `candidate_…`); optional `item_id`
+    (else a hash of the row's texts, so that the order of rows does not matter), `model_…` beside each response (else
+    the letter), `gold` (1, 0, −1, A, tie, B; for lists the name of the best model), `category`, `estimation` (yes or
+    no). A prompt may be a JSON list of messages, the system's too. Any other column goes with the item: a prompt may
+    show it by its name. A row that repeats an earlier one is left out, and a note says so.
 
     Raises
     ------

@@ -28,6 +28,11 @@ RESERVED = ("model", "messages", "temperature", "max_tokens", "api_key", "api_ba
 """Parameters of a call that have an option of their own, or none."""
 
 
+def values_of(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name; unlike with `asdict` those that are dataclasses stay so."""
+    return {of.name: getattr(record, of.name) for of in fields(record)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """What a protocol collects and which options it takes.
@@ -81,11 +86,10 @@ class Budget:
     cost: float | None = None
 
     def __post_init__(self) -> None:
-        for of in fields(self):
-            limit = getattr(self, of.name)
+        for name, limit in values_of(self).items():
             # No comparison with nan holds, so it would be no limit at all.
             if limit is not None and not 0 <= limit < math.inf:
-                raise InvalidOption(f"A limit of {limit} {of.name}: a limit is a number, 0 or more")
+                raise InvalidOption(f"A limit of {limit} {name}: a limit is a number, 0 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,8 +241,7 @@ class Job:
 
     def __post_init__(self) -> None:
         if self.perturb:
-            items = tuple(changed(item, self.perturb) for item in paired(self.items))
-            object.__setattr__(self, "items", items)
+            object.__setattr__(self, "items", tuple(changed(item, self.perturb) for item in paired(self.items)))
         self._check_words()
         self._check_judges()
         if not self.dataset.strip():
@@ -256,11 +259,8 @@ class Job:
         self._check_protocol()
 
     def _check_words(self) -> None:
-        for name, allowed in (
-            ("protocol", PROTOCOLS),
-            ("orders", get_args(Orders)),
-            ("confidence", get_args(Confidence)),
-        ):
+        words = {"protocol": PROTOCOLS, "orders": get_args(Orders), "confidence": get_args(Confidence)}
+        for name, allowed in words.items():
             if getattr(self, name) not in allowed:
                 raise InvalidOption(f"{name} is {getattr(self, name)!r}; allowed: {', '.join(allowed)}")
 

@@ -12,7 +12,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -20,8 +20,9 @@ from typing import Any, TypeVar, cast
 from ..errors import InvalidOption, UnreadableFile
 from ..store import Store
 from .items import ItemFile, items_of, lists_of, read_file
-from .job import Budget, Job, Judge, Terms
+from .job import Budget, Job, Judge, Terms, values_of
 from .own_verdicts import OwnVerdicts
+from .prompts import read_text
 
 T = TypeVar("T")
 Given = dict[str, Any]
@@ -117,9 +118,9 @@ class Settings:
 
     def _judge(self, own: Given) -> Judge:
         given = {name: value for name, value in self.options.items() if name not in OWN} | own
-        effort = {name: given[name] for name in ("reasoning_effort", "top_p") if given.get(name) is not None}
         parameters = dict(named("param", given.get("param")))
-        parameters |= {name: json.dumps(value) for name, value in effort.items()}
+        own_options = {name: given.get(name) for name in ("reasoning_effort", "top_p")}
+        parameters |= {name: json.dumps(value) for name, value in own_options.items() if value is not None}
         if "model" not in given:
             raise InvalidOption("A judge needs a {option}", option="model")
         return _record(
@@ -142,11 +143,9 @@ class Settings:
         Raises InvalidOption, UnreadableFile.
         """
         given = self.options
-        words = named("verdict_words", given.get("verdict_words"))
-        pattern = given.get("verdict_pattern")
-        own = OwnVerdicts(pattern=pattern, words=words) if words or pattern is not None else None
+        words, pattern = named("verdict_words", given.get("verdict_words")), given.get("verdict_pattern")
         found = _given(Job, given) | {
-            "own_verdicts": own,
+            "own_verdicts": OwnVerdicts(pattern=pattern, words=words) if words or pattern is not None else None,
             "prompt": _text_of(given.get("prompt")),
             "prompts": Path(given["prompts"]) if given.get("prompts") else None,
             "keyed": self._judge(self.keyed) if self.keyed else None,
@@ -160,9 +159,8 @@ class Settings:
         """
         given, judges, options = self.options, self.made_judges(), self.job_options()
         if ("items" in given) == ("items_of" in given):
-            raise InvalidOption(
-                "Name a file of items, or a data set of the store with {option}, and not both", option="items_of"
-            )
+            words = "Name a file of items, or a data set of the store with {option}, and not both"
+            raise InvalidOption(words, option="items_of")
         if given.get("max_items", 1) < 1:
             raise InvalidOption("{option} {given}: 1 or more", option="max_items", given=given["max_items"])
         if "items_of" in given:
@@ -173,8 +171,7 @@ class Settings:
             path = Path(given["items"])
             file, dataset = read_file(path), path.name.split(".")[0]
         items = file.items[: given.get("max_items")]
-        named = given.get("dataset") or dataset
-        return Job(dataset=named, items=items, judges=judges, **options), file.notes
+        return Job(dataset=given.get("dataset") or dataset, items=items, judges=judges, **options), file.notes
 
 
 def _record(kind: type[T], given: Given, **others: object) -> T:
@@ -203,10 +200,7 @@ def _text_of(prompt: str | None) -> str | None:
     """The text of a prompt: of a file, or in several lines the text itself."""
     if prompt is None or "\n" in prompt:
         return prompt
-    try:
-        return Path(prompt).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"the prompt {prompt} cannot be read ({error})") from error
+    return read_text(Path(prompt), f"the prompt {prompt}")
 
 
 def read(path: Path, known: Options) -> Settings:
@@ -214,16 +208,12 @@ def read(path: Path, known: Options) -> Settings:
 
     Raises UnreadableFile, InvalidOption.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"{path.name}: cannot be read ({error})") from error
-    found = parse(text, path.name, known)
+    found = parse(read_text(path, f"{path.name}:"), path.name, known)
     beside = {
         name: str(path.parent / value) if name in PATHS and "\n" not in value else value
         for name, value in found.options.items()
     }
-    return Settings(options=beside, judges=found.judges, keyed=found.keyed)
+    return replace(found, options=beside)
 
 
 def parse(text: str, name: str, known: Options) -> Settings:
@@ -347,19 +337,14 @@ def written(
 
 def _changed(record: Any) -> Given:
     """Fields that are not as by default."""
-    plain = {field.name: getattr(record, field.name) for field in fields(record)}
-    return {field.name: plain[field.name] for field in fields(record) if plain[field.name] != field.default}
+    given = values_of(record)
+    return {field.name: given[field.name] for field in fields(record) if given[field.name] != field.default}
 
 
 def _judge_lines(judge: Judge, known: Options) -> Iterator[str]:
     kept = {name: value for name, value in judge.headers if value.startswith("$") or not SECRET.search(name)}
-    values = {
-        **_changed(judge),
-        **_changed(judge.budget),
-        "judge": judge.name if judge.name != judge.default_name else None,
-        "param": judge.extra,
-        "header": kept,
-    }
+    name = judge.name if judge.name != judge.default_name else None
+    values = _changed(judge) | _changed(judge.budget) | {"judge": name, "param": judge.extra, "header": kept}
     yield from _lines(values, known, judge=True)
     for name in sorted({name for name, _ in judge.headers} - kept.keys()):
         yield f"# The header {name} is left out: write it as $VARIABLE, from the environment."
@@ -386,8 +371,8 @@ def toml(value: Any) -> str:
         return f'"{lines[0]}"' if len(lines) == 1 else '"""\n' + "\n".join(lines) + '"""'
     if isinstance(value, Mapping):
         # A text of several lines is no name.
-        names = [name if BARE.match(name) else f'"{_escaped(name)}"' for name in value]
-        return "{ " + ", ".join(f"{n} = {toml(each)}" for n, each in zip(names, value.values(), strict=True)) + " }"
+        named = {name if BARE.match(name) else f'"{_escaped(name)}"': each for name, each in value.items()}
+        return "{ " + ", ".join(f"{name} = {toml(each)}" for name, each in named.items()) + " }"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml, value))}]"
     if not isinstance(value, int | float):

@@ -17,8 +17,7 @@ END_TOKENS = re.compile(
     r"user)\|>|</?s>|<(?:end|start)_of_turn>|\[/?INST\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
 )
 FINAL_CHANNEL = re.compile(
-    r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>|"
-    r"(?<=\S)assistantfinal(?=\S)"
+    r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>|(?<=\S)assistantfinal(?=\S)"
 )
 CHANNEL = re.compile(r"<\|channel\|>|\Aanalysis(?=[A-Z])")
 THOUGHTS = re.compile(
@@ -51,14 +50,11 @@ SPEAKER = (
     r"message|first|second|former|latter|[AB]|antwort|sie|respuesta|réponse|回答|回复)"
 )
 SPEECH = (
-    r"(?:says?|said|saying|claims?|claimed|contains?|containing|writes?|wrote|asks?|asked|tells?|told|"
-    r"instructs?|"
-    r"instructed|demands?|includes?|including|inserts?|ends|begins|starts|reads|adds?|states|repeats|"
-    r"requests?|"
-    r"orders|announces|declares|injects?|tries|attempts|wants|insists|urges|commands|with the (?:line|"
-    r"words?|text)|"
-    r"sagt|schreibt|behauptet|verlangt|fordert|enthält|endet|dice|escribe|afirma|pide|contiene|dit|écrit|"
-    r"prétend|demande|contient|声称|写道|要求|包含|说)"
+    r"(?:says?|said|saying|claims?|claimed|contains?|containing|writes?|wrote|asks?|asked|tells?|told|instructs?|"
+    r"instructed|demands?|includes?|including|inserts?|ends|begins|starts|reads|adds?|states|repeats|requests?|orders|"
+    r"announces|declares|injects?|tries|attempts|wants|insists|urges|commands|with the (?:line|words?|text)|"
+    r"sagt|schreibt|behauptet|verlangt|fordert|enthält|endet|dice|escribe|afirma|pide|contiene|dit|écrit|prétend|"
+    r"demande|contient|声称|写道|要求|包含|说)"
 )
 REPORTED = re.compile(
     rf"(?<![\w]){SPEAKER}(?![\w-])[^.!?\n]{{0,80}}?(?<!\w){SPEECH}(?![\w])|\b(?:it|es|elle?|"
@@ -239,9 +235,5 @@ def _plain(text: str) -> str:
 
 def _common(first: str, second: str) -> int:
     """Letters that both begin with."""
-    count = 0
-    for mine, theirs in zip(first, second, strict=False):
-        if mine != theirs:
-            break
-        count += 1
-    return count
+    different = (at for at, (mine, theirs) in enumerate(zip(first, second, strict=False)) if mine != theirs)
+    return next(different, min(len(first), len(second)))

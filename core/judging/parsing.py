@@ -1,10 +1,9 @@
 """Read what a model replied: lenient in form, strict in content.
 
-A verdict is taken when exactly one is stated outside quotations of the responses, whatever surrounds it: a
-JSON object with its damage, a tag such as [[A]], a line such as `Verdict: A`, an element, a box, a lone
-letter at the end. Two that differ, a value that is none of those asked for, one that the judge only reports
-or denies: the reply is `unparsed`, kept with its text. A refusal without a verdict is `refused`. Neither is
-a vote.
+A verdict is taken when exactly one is stated outside quotations of the responses, whatever surrounds it: a JSON object
+with its damage, a tag such as [[A]], a line such as `Verdict: A`, an element, a box, a lone letter at the end. Two that
+differ, a value that is none of those asked for, one that the judge only reports or denies: the reply is `unparsed`,
+kept with its text. A refusal without a verdict is `refused`. Neither is a vote.
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ LONG_REPLY = 200_000
 MOST_STATEMENTS, MOST_OBJECTS = 200, 50
 """Statements of verdicts, and objects, in one reply; one that has more is not read."""
 OBJECT = re.compile(
-    r"\{\s*(?:[\"“„]|'\w|//|/\*|(?:reason|verdict|winner|choice|score|confidence|candidates|explanation|"
-    r"label)\s*:)"
+    r"\{\s*(?:[\"“„]|'\w|//|/\*|(?:reason|verdict|winner|choice|score|confidence|candidates|explanation|label)\s*:)"
 )
 """Where an object begins or might; another brace is one of code or a formula."""
 WRAPPERS = ("result", "output", "answer", "response", "evaluation", "judgement", "judgment", "final", "decision")
@@ -139,10 +137,9 @@ def own_verdict(text: str, own: OwnVerdicts, *, ties: bool, shown: Sequence[str]
 def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) -> Parsed:
     """A verdict that is one letter, and its confidence from the probabilities of the first token.
 
-    confidence = Σ p(tokens of the letter) / Σ p(tokens of all letters): the softmax over the option tokens,
-    which is its maximum where the model chose the likeliest ([TH] §3; for a letter drawn against the odds its
-    own share, ours). None without `alternatives` (token → natural-log probability) or if the letter is not
-    among them.
+    confidence = Σ p(tokens of the letter) / Σ p(tokens of all letters): the softmax over the option tokens, which is
+    its maximum where the model chose the likeliest ([TH] §3; for a letter drawn against the odds its own share, ours).
+    None without `alternatives` (token → natural-log probability) or if the letter is not among them.
     """
     letters = {letter: vote for letter, vote in SLOT_VOTE.items() if vote or ties}
     letter = text.strip().strip(".").upper()

@@ -27,12 +27,8 @@ OWN = "own"
 SEPARATOR = "\n--- user\n"
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 CONDITION = re.compile(r"\?(!?)(\w+)(?: |\Z)")
-OWN_PLACES = frozenset(
-    (
-        *("prompt", "first", "second", "candidates", "samples", "key"),
-        *("examples", "columns", "fence", "count", "labels"),
-    )
-)
+OWN_PLACES = {"prompt", "first", "second", "candidates", "samples", "key"}
+OWN_PLACES |= {"examples", "columns", "fence", "count", "labels"}
 """Places of prompts that no column of a file fills."""
 TOP_LOGPROBS = 20
 IDENTITY_TOKENS = 1024
@@ -77,22 +73,28 @@ def load(
     ------
     UnreadableFile : the file is missing, no UTF-8, or lacks the line `--- user`.
     """
-    if own is not None:
-        text = _decide(own, frozenset(flags))
-        system, _, user = text.rpartition(SEPARATOR)
-        digest = hashlib.sha256(f"{text}\0{examples}".encode()).hexdigest()
-        return Prompt(name=OWN, system=system.strip(), user=user.strip(), hash=digest, examples=examples)
-    path = (folder or FOLDER) / f"{name}.md"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"the prompt {path.name} cannot be read ({error})") from error
-    decided = _decide(text, frozenset(flags))
-    system, separator, user = decided.partition(SEPARATOR)
-    if not separator:
-        raise UnreadableFile(f"the prompt {path.name} needs a line '--- user' between its two parts")
+    if own is None:
+        title = f"the prompt {name}.md"
+        decided = _decide(read_text((folder or FOLDER) / f"{name}.md", title), frozenset(flags))
+        system, separator, user = decided.partition(SEPARATOR)
+        if not separator:
+            raise UnreadableFile(f"{title} needs a line '--- user' between its two parts")
+    else:
+        name, decided = OWN, _decide(own, frozenset(flags))
+        system, _, user = decided.rpartition(SEPARATOR)
     digest = hashlib.sha256(f"{decided}\0{examples}".encode()).hexdigest()
     return Prompt(name=name, system=system.strip(), user=user.strip(), hash=digest, examples=examples)
+
+
+def read_text(path: Path, title: str) -> str:
+    """The text of a file in UTF-8. title : what messages call it.
+
+    Raises UnreadableFile.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"{title} cannot be read ({error})") from error
 
 
 def _decide(text: str, flags: frozenset[str]) -> str:

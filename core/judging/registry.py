@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from ..errors import AppellateError, InvalidOption
 from ..store import Store
 from . import client
-from .job import MAX_CONCURRENCY, Budget, Job, Terms
+from .job import MAX_CONCURRENCY, Budget, Job, Terms, values_of
 from .limits import place
 from .plan import Progress, plan
 from .runner import Run
@@ -54,9 +54,8 @@ def start(
 
     Raises
     ------
-    InvalidOption, NotConfirmed, TooFewLabels, NoUsableVotes, UnreadableFile : as `plan`, before anything is
-        sent; also a concurrency out of range, a limit in money without a price, or a job that is running
-        with other settings.
+    InvalidOption, NotConfirmed, TooFewLabels, NoUsableVotes, UnreadableFile : as `plan`, before anything is sent; also
+        a concurrency out of range, a limit in money without a price, or a job that is running with other settings.
     """
     if not 1 <= concurrency <= MAX_CONCURRENCY:
         raise InvalidOption(f"{concurrency} calls at once: 1 to {MAX_CONCURRENCY}")
@@ -119,20 +118,7 @@ def begin(job: Job, store: Store, terms: Terms, *, keys: dict[str, str] | None =
             # The store may be busy for long: the calls of other jobs must not wait for it.
             client.loop().run_in_executor(None, forget, store, remembered[0])
 
-    run = start(
-        job,
-        store,
-        concurrency=terms.concurrency,
-        budget=terms.budget,
-        confirmed=terms.confirmed,
-        keys=keys,
-        again=terms.again,
-        reread=terms.reread,
-        give_up=terms.give_up,
-        batch=terms.batch,
-        batch_size=terms.batch_size,
-        on_progress=forget_complete,
-    )
+    run = start(job, store, **values_of(terms), keys=keys, on_progress=forget_complete)
     _remember(store, run.job_id, job, terms)
     remembered.append(run.job_id)
     if complete(run.progress()):

@@ -21,11 +21,10 @@ CHOICE = re.compile(rf"(?:{NAME}[\s_\-:#]*)?[\"'(\[]*([abc])[\"')\]]*(?:\s*{BETT
 LEVEL = re.compile(r"([ab])\s*(>>|>|<<|<|==|=|≈|~)\s*([ab])\Z")
 ORDINAL = re.compile(r"(?:the\s+)?(first|second)(?:\s+(?:response|answer|one|assistant))?\Z")
 TIES = re.compile(
-    r"(?:it(?:'s| is)\s+)?(?:an?\s+)?(?:tie|tied|draw|even|equal|neither|both|both equal(?:ly good)?|"
-    r"both are equal|equally (?:good|bad)|no (?:clear )?(?:difference|winner|preference)|"
-    r"neither(?: response)?(?: is)?(?: better)?|"
-    r"unentschieden|gleichstand|gleichwertig|beide gleich(?: gut)?|keine(?: von beiden)?|empate|ninguna|"
-    r"iguales|[ée]galit[ée]|match nul|aucune|平局|平手|相同|一样好?|不分上下|引き分け|pareggio)"
+    r"(?:it(?:'s| is)\s+)?(?:an?\s+)?(?:tie|tied|draw|even|equal|neither|both|both equal(?:ly good)?|both are equal|"
+    r"equally (?:good|bad)|no (?:clear )?(?:difference|winner|preference)|neither(?: response)?(?: is)?(?: better)?|"
+    r"unentschieden|gleichstand|gleichwertig|beide gleich(?: gut)?|keine(?: von beiden)?|empate|ninguna|iguales|"
+    r"[ée]galit[ée]|match nul|aucune|平局|平手|相同|一样好?|不分上下|引き分け|pareggio)"
     r"(?:\s*\(\s*(?:c|both bad|both good)\s*\))?\Z"
 )
 LABELLED_TIE = re.compile(r"c\s*[(:\-–—,]\s*(?:it is )?(?:a )?(?:tie|neither|draw|equal)\w*\)?\Z")
@@ -94,16 +93,12 @@ AFTER = (
     r"is (?:clearly |slightly |much )?better|wins\b|更好|更优|更准|胜出))"
 ).format(w=r"[ \t*_\"'`”)\]}$]{0,12}")
 LETTER = rf"(?:(?i:{NAME})[\s_\-:#]*)?[*_\"'`“(\[]*[ABCＡＢＣ]"
-TIE = (
-    r"(?:[Nn]either|[Tt]ied?|[Aa] tie|[Dd]raw|[Uu]nentschieden|[Gg]leichstand|[Ee]mpate|[ÉéEe]galité|"
-    r"平局|平手)"
-)
+TIE = r"(?:[Nn]either|[Tt]ied?|[Aa] tie|[Dd]raw|[Uu]nentschieden|[Gg]leichstand|[Ee]mpate|[ÉéEe]galité|平局|平手)"
 VALUE = rf"(?P<v>{LETTER}\s*(?:>>|>|<<|<|==|=)\s*[AB]|{LETTER}|{TIE}){AFTER}"
 VERDICT_NAMES = (
-    r"(?:verdict|decision|judge?ment|winner|(?:my|final|overall)\s+choice|preference|conclusion|"
-    r"better response|best response|preferred response|urteil|entscheidung|gewinner|fazit|veredicto|"
-    r"decisi[óo]n|ganador|conclusi[óo]n|verdict final|d[ée]cision|gagnant|结论|判定|判断|裁决|最终判断|"
-    r"最终结论|最终选择|评判结果|选择)"
+    r"(?:verdict|decision|judge?ment|winner|(?:my|final|overall)\s+choice|preference|conclusion|better response|"
+    r"best response|preferred response|urteil|entscheidung|gewinner|fazit|veredicto|decisi[óo]n|ganador|conclusi[óo]n|"
+    r"verdict final|d[ée]cision|gagnant|结论|判定|判断|裁决|最终判断|最终结论|最终选择|评判结果|选择)"
 )
 IS = r"\s{0,4}(?:[:：]|=|\bis\b:?|\bist\b:?|\bes\b:?|\best\b:?|是[:：]?|为[:：]?)"
 TAG = re.compile(r"\[\[\s*(?P<v>[^\[\]\n]{1,40}?)\s*\]\]|【\s*(?P<w>[^【】\n]{1,40}?)\s*】")
@@ -149,18 +144,15 @@ VERDICT = Form(
         re.compile(
             rf"(?:(?i:{NAME})\s+|(?<![\w]))(?P<v>[AB])[*_]*\s+(?:is|was)\s+(?:clearly |definitely |"
             rf"overall |therefore )?"
-            r"(?:better|superior|preferable|stronger|the winner|the better(?: response| answer| one|"
-            r" choice)?|"
+            r"(?:better|superior|preferable|stronger|the winner|the better(?: response| answer| one| choice)?|"
             r"the stronger (?:response|answer|one))(?:\s+(?:overall|than\s+(?:(?:Response|Assistant|"
             r"Answer)\s+)?[AB]))?[*_]*(?:[.!]|\Z|\n)"
         ),
         re.compile(
-            rf"\b[Tt]he better (?:response|answer|"
-            rf"one) is [*_]*(?:(?i:{NAME})\s+)?[*_]*(?P<v>[AB])[*_]*(?:[.!]|\Z|\n)"
+            rf"\b[Tt]he better (?:response|answer|one) is [*_]*(?:(?i:{NAME})\s+)?[*_]*(?P<v>[AB])[*_]*(?:[.!]|\Z|\n)"
         ),
         re.compile(
-            rf"\bI (?:prefer|choose|pick|select|vote for|"
-            rf"go with) [*_]*(?:(?i:{NAME})\s+)?[*_]*(?P<v>[AB])[*_]*"
+            rf"\bI (?:prefer|choose|pick|select|vote for|go with) [*_]*(?:(?i:{NAME})\s+)?[*_]*(?P<v>[AB])[*_]*"
             r"(?:[.!]|\Z|\n)"
         ),
     ),
