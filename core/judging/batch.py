@@ -208,10 +208,7 @@ class Batches:
         return name
 
     async def _patiently(self, judge: Judge, ask: Callable[[], Awaitable[T]]) -> T:
-        """Ask until there is an answer; what no waiting mends stops the judge.
-
-        Raises Stopped.
-        """
+        """Ask until there is an answer; what no waiting mends stops the judge. Raises Stopped."""
         pause = FIRST_PAUSE
         while True:
             try:

@@ -255,10 +255,7 @@ class Caller:
             await self.pause(judge, seconds)
 
     async def pause(self, judge: Judge, seconds: float) -> None:
-        """Wait, unless to stop.
-
-        Raises Stopped.
-        """
+        """Wait, unless to stop. Raises Stopped."""
         try:
             await asyncio.wait_for(self._halts[judge].wait(), timeout=seconds * self._patience)
         except TimeoutError:

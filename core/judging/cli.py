@@ -103,10 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def collect(options: argparse.Namespace) -> int:
-    """Run the command and return its exit code.
-
-    Raises AppellateError for what the user must change.
-    """
+    """Run the command and return its exit code. Raises AppellateError for what the user must change."""
     with _interrupts() as interrupts:
         try:
             return _collect(options, interrupts)

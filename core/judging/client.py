@@ -263,10 +263,7 @@ async def recalled(
 
 
 async def send(method: str, url: str, *, where: Destination, timeout: float, **content: Any) -> httpx.Response:
-    """A request beside the calls, such as of a batch, to the server of `where` only.
-
-    Raises CallFailed.
-    """
+    """A request beside the calls, such as of a batch, to the server of `where` only. Raises CallFailed."""
     client: httpx.AsyncClient = library().aclient_session
     with _permitted(where, {}):
         response = await client.request(method, url, timeout=timeout, **content)
@@ -474,10 +471,7 @@ PERMIT: ContextVar[Permit | None] = ContextVar("permit", default=None)
 
 
 def origin(url: httpx.URL | str) -> Origin:
-    """Scheme, host and port of an address.
-
-    Raises httpx.InvalidURL.
-    """
+    """Scheme, host and port of an address. Raises httpx.InvalidURL."""
     url = httpx.URL(url)
     return url.scheme, url.host, url.port or PORTS.get(url.scheme)
 

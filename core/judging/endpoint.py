@@ -196,10 +196,7 @@ def _environment(*names: str) -> str | None:
 
 
 def _check_package(judge: Judge) -> None:
-    """A cloud's own sign-in may need a package that is not there.
-
-    Raises InvalidOption.
-    """
+    """A cloud's own sign-in may need a package that is not there. Raises InvalidOption."""
     needed = CLOUDS.get(judge.provider)
     if needed is None:
         return

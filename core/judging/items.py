@@ -202,10 +202,7 @@ def _once(items: list[Item], name: str) -> tuple[tuple[Item, ...], tuple[str, ..
 
 
 def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> Item:
-    """The item of a row.
-
-    columns : of responses, with what their names end in.
-    """
+    """The item of a row. columns : of responses, with what their names end in."""
     if None in row or None in row.values():
         raise UnreadableFile(f"{place}: has more or fewer cells than the header; check its quotes")
     cells = {name: text or "" for name, text in row.items()}
@@ -318,10 +315,7 @@ def _repeated(keys: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
 
 
 def paired(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """The items, if all have exactly two responses.
-
-    Raises InvalidOption otherwise.
-    """
+    """The items, if all have exactly two responses. Raises InvalidOption otherwise."""
     for item in items:
         if len(item.responses) != 2:
             raise InvalidOption(
@@ -353,10 +347,7 @@ def alone(items: tuple[Item, ...]) -> tuple[Item, ...]:
 
 
 def listed(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """The items, if each item_id has one list: rankings are kept by item.
-
-    Raises InvalidOption otherwise.
-    """
+    """The items, if each item_id has one list: rankings are kept by item. Raises InvalidOption otherwise."""
     twice = _repeated((item.item_id,) for item in items)
     if twice is not None:
         raise InvalidOption(

@@ -108,10 +108,7 @@ class Settings:
         return Settings(options=self.options | given, judges=judges, keyed=keyed)
 
     def made_judges(self) -> tuple[Judge, ...]:
-        """The judges.
-
-        Raises InvalidOption.
-        """
+        """The judges. Raises InvalidOption."""
         if not self.judges:
             raise InvalidOption("{option}: name the model that judges, as provider/name", option="model")
         return tuple(map(self._judge, self.judges))
@@ -138,10 +135,7 @@ class Settings:
         return _record(Terms, self.options, budget=_record(Budget, self.options), confirmed=confirmed)
 
     def job_options(self) -> Given:
-        """The fields of a job but for its judges and items.
-
-        Raises InvalidOption, UnreadableFile.
-        """
+        """The fields of a job but for its judges and items. Raises InvalidOption, UnreadableFile."""
         given = self.options
         words, pattern = named("verdict_words", given.get("verdict_words")), given.get("verdict_pattern")
         found = _given(Job, given) | {
@@ -153,10 +147,7 @@ class Settings:
         return {name: value for name, value in found.items() if name not in ("dataset", "items")}
 
     def job(self, store: Store) -> tuple[Job, tuple[str, ...]]:
-        """The job, and notes about its items.
-
-        Raises InvalidOption, UnreadableFile, NoUsableVotes.
-        """
+        """The job, and notes about its items. Raises InvalidOption, UnreadableFile, NoUsableVotes."""
         given, judges, options = self.options, self.made_judges(), self.job_options()
         if ("items" in given) == ("items_of" in given):
             words = "Name a file of items, or a data set of the store with {option}, and not both"
@@ -185,10 +176,7 @@ def _given(kind: type, given: Given) -> Given:
 
 
 def named(option: str, given: Iterable[str] | None) -> tuple[tuple[str, str], ...]:
-    """Pairs out of `NAME=VALUE`.
-
-    Raises InvalidOption.
-    """
+    """Pairs out of `NAME=VALUE`. Raises InvalidOption."""
     pairs = [text.partition("=") for text in given or () if text.strip()]
     for name, equals, value in pairs:
         if not name or not equals:
@@ -204,10 +192,7 @@ def _text_of(prompt: str | None) -> str | None:
 
 
 def read(path: Path, known: Options) -> Settings:
-    """Settings of a job file, paths beside it.
-
-    Raises UnreadableFile, InvalidOption.
-    """
+    """Settings of a job file, paths beside it. Raises UnreadableFile, InvalidOption."""
     found = parse(read_text(path, f"{path.name}:"), path.name, known)
     beside = {
         name: str(path.parent / value) if name in PATHS and "\n" not in value else value

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 DEPTH = 12
 """Levels of an object that is mended; deeper ones are not."""
 STRING_ENDS = {'"': '"', "'": "'", "“": '”"', "„": '“”"'}
@@ -103,26 +104,26 @@ class _Reader:
         self.text, self.at = text, at
 
     def read_object(self, depth: int) -> Pairs:
-        if depth > DEPTH:
-            raise Damaged
-        self.at += 1
-        pairs = Pairs()
-        while not self._closes("}", whole=bool(pairs)):
-            key = self._key()
-            self._expect(":")
-            pairs.append((key, self._value(depth)))
-            self._separate("}")
-        return pairs
+        return Pairs(self._entries("}", depth, self._pair))
 
-    def _list(self, depth: int) -> list[Any]:
+    def _entries(self, mark: str, depth: int, entry: Callable[[int], T]) -> list[T]:
+        """What stands in an object or a list, which ends with a mark."""
         if depth > DEPTH:
             raise Damaged
         self.at += 1
-        entries: list[Any] = []
-        while not self._closes("]", whole=False):
-            entries.append(self._value(depth))
-            self._separate("]")
+        entries: list[T] = []
+        while not self._closes(mark, whole=mark == "}" and bool(entries)):
+            entries.append(entry(depth))
+            self._separate(mark)
         return entries
+
+    def _pair(self, depth: int) -> tuple[str, Any]:
+        key = self._key()
+        self._skip()
+        if not self.text.startswith(":", self.at):
+            raise Damaged
+        self.at += 1
+        return key, self._value(depth)
 
     def _closes(self, mark: str, *, whole: bool) -> bool:
         """Whether the end is here; of an object with something in it also where the text ends."""
@@ -166,7 +167,7 @@ class _Reader:
         if here == "{":
             return self.read_object(depth + 1)
         if here == "[":
-            return self._list(depth + 1)
+            return self._entries("]", depth + 1, self._value)
         if here and here in STRING_ENDS:
             return self._string(STRING_ENDS[here])
         number = NUMBER.match(self.text, self.at)
@@ -207,12 +208,6 @@ class _Reader:
         self.at = known.end()
         what = known.group()
         return chr(int(what[1:], 16)) if what[0] == "u" and len(what) > 1 else ESCAPED.get(what, what)
-
-    def _expect(self, mark: str) -> None:
-        self._skip()
-        if self.text[self.at : self.at + 1] != mark:
-            raise Damaged
-        self.at += 1
 
     def _skip(self) -> None:
         blank = SPACE.match(self.text, self.at)

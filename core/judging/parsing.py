@@ -73,6 +73,14 @@ def _need(holds: object) -> None:
         raise _Unreadable
 
 
+def _answer(text: str, shown: Sequence[str] = ()) -> str:
+    """What of a reply is the model's own answer. Raises _Unreadable if that is not clear."""
+    answer = answer_of(text, shown)
+    if answer is None:
+        raise _Unreadable
+    return answer
+
+
 def _strict(read: Callable[..., Parsed]) -> Callable[..., Parsed]:
     """Let a reader of replies give up: the reply is unparsed then, refused, or cut off.
 
@@ -115,9 +123,7 @@ def verdict(text: str, *, ties: bool, confidence: bool = False, shown: Sequence[
 @_strict
 def own_verdict(text: str, own: OwnVerdicts, *, ties: bool, shown: Sequence[str] = ()) -> Parsed:
     """A verdict as a pattern or words of one's own state it: one, wherever the judge says it itself."""
-    answer = answer_of(text, shown)
-    if answer is None:
-        raise _Unreadable
+    answer = _answer(text, shown)
     quotations, votes, sure = Quotations(answer, shown), set(), None
     try:
         for count, (vote, confidence, place) in enumerate(own.stated(answer)):
@@ -168,10 +174,9 @@ def direct_score(text: str, *, low: int = 1, high: int = 10, shown: Sequence[str
 def ranking(text: str, candidates: int, *, shown: Sequence[str] = ()) -> Parsed:
     """Score, rank and flags of every candidate: each label and each rank exactly once."""
     labels = LETTERS[:candidates]
-    answer = answer_of(text, shown)
-    _need(answer is not None)
-    found, broken = loose_json.find(answer or "", OBJECT, most=MOST_OBJECTS)
-    _need(broken == len(answer or ""))
+    answer = _answer(text, shown)
+    found, broken = loose_json.find(answer, OBJECT, most=MOST_OBJECTS)
+    _need(broken == len(answer))
     lists = [value for each in found for value in each.values("candidates")] or [[each.pairs for each in found]]
     _need(len(lists) == 1 and isinstance(lists[0], list))
     entries = (_candidate(entry, labels) for entry in lists[0])
@@ -184,7 +189,7 @@ def ranking(text: str, candidates: int, *, shown: Sequence[str] = ()) -> Parsed:
 @_strict
 def answer_key(text: str) -> Parsed:
     """The text of an answer key."""
-    found, _ = loose_json.find(answer_of(text) or "", OBJECT, most=MOST_OBJECTS)
+    found, _ = loose_json.find(_answer(text), OBJECT, most=MOST_OBJECTS)
     keys = {value for each in found for value in each.values("key") if isinstance(value, str) and value.strip()}
     _need(len(keys) == 1)
     return Parsed(status="ok", key=storable(keys.pop()), reason=_reason(found) or "")
@@ -202,39 +207,30 @@ class _Stated:
     """
 
     def __init__(self, text: str, form: Form, shown: Sequence[str]) -> None:
-        answer = answer_of(_unwrapped(text), shown)
-        if answer is None:
-            raise _Unreadable
-        self.text, self.form, self.answer = text, form, answer
-        self.quotations = Quotations(answer, shown)
-        found, broken = loose_json.find(answer, OBJECT, most=MOST_OBJECTS)
+        self.text, self.form, self.answer = text, form, _answer(_unwrapped(text), shown)
+        self.quotations = Quotations(self.answer, shown)
+        found, broken = loose_json.find(self.answer, OBJECT, most=MOST_OBJECTS)
         self.objects = [each for each in found if not self._is_quoted(each)]
-        masked = answer[:broken] + STRUCK * (len(answer) - broken)
+        masked = self.answer[:broken] + STRUCK * (len(self.answer) - broken)
         for each in found:
             begin, end = each.span
             masked = masked[:begin] + STRUCK * (end - begin) + masked[end:]
         self.rest = without_quotations(masked)
 
     def value(self) -> int:
-        """The one thing that is stated.
-
-        Raises _Unreadable if nothing is, or two things that differ.
-        """
+        """The one thing that is stated. Raises _Unreadable if nothing is, or two things that differ."""
         firm = {value for each in self.objects for value in self._of_object(each)}
         unsure: set[int] = set()
         lines = self._outer_lines()
-        for words, begin, end in self._inline:
-            self._add(words, begin, end, firm, unsure)
-        lone = {self.form.read(found["v"]) for line in lines if (found := self.form.alone.fullmatch(line))}
-        firm |= {value for value in lone if value is not None}
-        for pattern in self.form.last:
-            for line in lines:
-                for found in pattern.finditer(line):
-                    value = self.form.read(found["v"])
-                    firm |= set() if value is None else {value}
-        for pattern in self.form.prose:
-            for found in pattern.finditer(self.rest):
-                self._add(found["v"], *found.span(), firm, unsure)
+        whole = filter(None, map(self.form.alone.fullmatch, lines))
+        last = (found for pattern in self.form.last for line in lines for found in pattern.finditer(line))
+        outer = (self.form.read(found["v"]) for found in (*whole, *last))
+        firm |= {value for value in outer if value is not None}
+        prose = (found for pattern in self.form.prose for found in pattern.finditer(self.rest))
+        for words, begin, end in (*self._inline, *((found["v"], *found.span()) for found in prose)):
+            value = self.form.read(words)
+            if value is not None and not self.quotations.reported(begin, end):
+                (unsure if self.quotations.unsure(begin, end) else firm).add(value)
         _need(len(firm) == 1 and not unsure - firm)
         return firm.pop()
 
@@ -255,12 +251,6 @@ class _Stated:
         if not any(list(self._of_object(each)) for each in self.objects):
             return storable(self.text)
         return _reason(self.objects) or ""
-
-    def _add(self, words: str, begin: int, end: int, firm: set[int], unsure: set[int]) -> None:
-        value = self.form.read(words)
-        if value is None or self.quotations.reported(begin, end):
-            return
-        (unsure if self.quotations.unsure(begin, end) else firm).add(value)
 
     @cached_property
     def _inline(self) -> list[tuple[str, int, int]]:

@@ -81,10 +81,7 @@ class Plan:
         return (*sentences, f"{likely}cost at most {upwards(self.cost)}, if no call has to be repeated")
 
     def check_budget(self, budget: Budget) -> None:
-        """A limit in money needs prices.
-
-        Raises InvalidOption.
-        """
+        """A limit in money needs prices. Raises InvalidOption."""
         own = {judge.model for judge in self.destinations if judge.budget.cost is not None}
         unpriced = self.unpriced if budget.cost is not None else tuple(own.intersection(self.unpriced))
         if unpriced:

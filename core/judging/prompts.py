@@ -87,10 +87,7 @@ def load(
 
 
 def read_text(path: Path, title: str) -> str:
-    """The text of a file in UTF-8. title : what messages call it.
-
-    Raises UnreadableFile.
-    """
+    """The text of a file in UTF-8. title : what messages call it. Raises UnreadableFile."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -58,10 +58,7 @@ def judged(job: Job) -> tuple[Item, ...]:
 
 
 def examples_of(job: Job) -> tuple[Item, ...]:
-    """Labelled items drawn as examples; the same seed draws the same.
-
-    Raises TooFewLabels if there are not enough.
-    """
+    """Labelled items drawn as examples; the same seed draws the same. Raises TooFewLabels if there are not enough."""
     if not job.few_shot:
         return ()
     labelled = sorted((item for item in job.items if item.gold is not None), key=lambda item: item.digest)

@@ -95,10 +95,7 @@ def runs(store: Store) -> list[Run]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started:
-    """A job that was started and is not known to be complete. It holds no key.
-
-    started_at : UTC.
-    """
+    """A job that was started and is not known to be complete. It holds no key. started_at : UTC."""
 
     id: str
     job: Job
