@@ -69,13 +69,13 @@ class Desk:
         calls = {call_name(batch, key): body for key, body in bodies.items()}
         if self._anthropic:
             asked: Found = {"requests": [{"custom_id": name, "params": body} for name, body in calls.items()]}
-            return str((await self._ask("POST", self._batches, json=asked)).json()["id"])
-        call = {"method": "POST", "url": "/v1/chat/completions"}
-        lines = [json.dumps({"custom_id": name, **call, "body": body}) for name, body in calls.items()]
-        file = f"{batch.id}.jsonl", "\n".join(lines).encode(), "application/jsonl"
-        kept = await self._ask("POST", self._files, files={"file": file}, data={"purpose": "batch"})
-        asked = {"input_file_id": kept.json()["id"], "endpoint": call["url"], "completion_window": "24h"}
-        asked["metadata"] = {"appellate": batch.id}
+        else:
+            call = {"method": "POST", "url": "/v1/chat/completions"}
+            lines = [json.dumps({"custom_id": name, **call, "body": body}) for name, body in calls.items()]
+            file = f"{batch.id}.jsonl", "\n".join(lines).encode(), "application/jsonl"
+            kept = await self._ask("POST", self._files, files={"file": file}, data={"purpose": "batch"})
+            asked = {"input_file_id": kept.json()["id"], "endpoint": call["url"], "completion_window": "24h"}
+            asked["metadata"] = {"appellate": batch.id}
         return str((await self._ask("POST", self._batches, json=asked)).json()["id"])
 
     async def find(self, batch: Batch, others: Collection[str]) -> str | None:

@@ -56,10 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--top-p", type=float, metavar="P", help="sample from the likeliest tokens of this share")
     further = "a further parameter of each call, its value as JSON, such as seed=7"
     add("--param", nargs="+", metavar="NAME=JSON", help=further)
-    header = "a further header; $NAME stands for an environment variable"
-    add("--header", nargs="+", metavar="NAME=VALUE", help=header)
-    moved = "earlier address of this server: what was collected there counts"
-    add("--same-server", metavar="URL", help=moved)
+    add("--header", nargs="+", metavar="NAME=VALUE", help="a further header; $NAME stands for an environment variable")
+    add("--same-server", metavar="URL", help="earlier address of this server: what was collected there counts")
     add = parser.add_argument_group("what is asked").add_argument
     add("--protocol", help="pairwise (default), greedy, score, listwise, usc, gsa, apoc, fuser")
     add("--votes", type=int, help="votes per comparison (8), scores per response (1), orderings per list (7)")
@@ -80,24 +78,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--prompt", metavar="FILE", help="a prompt of your own, with {{prompt}}, {{first}} and {{second}}")
     pattern = "how replies state it: groups (?P<A>…), (?P<B>…), (?P<tie>…), or (?P<verdict>…)"
     add("--verdict-pattern", metavar="REGEX", help=pattern)
-    words = "the words that mean A, B and tie in replies"
-    add("--verdict-words", nargs="+", metavar="VERDICT=WORDS", help=words)
+    add("--verdict-words", nargs="+", metavar="VERDICT=WORDS", help="the words that mean A, B and tie in replies")
     add("--seed", type=int, help="of examples and orderings (0)")
     add = parser.add_argument_group("limits, over all runs of the job").add_argument
     add("--concurrency", type=int, help="concurrent calls, at most 256 (16)")
     add("--max-calls", dest="calls", metavar="MAX_CALLS", type=int)
     add("--max-tokens", dest="tokens", metavar="MAX_TOKENS", type=int)
-    currency = "in the currency of the price"
-    add("--max-cost", dest="cost", metavar="MAX_COST", type=float, help=currency)
-    unknown_host = "send texts to this host, which is not a known one"
-    add("--yes-send-to", nargs="+", metavar="HOST", help=unknown_host)
-    once_more = "ask again where there is only: unparsed, cut_off, refused, error"
-    add("--again", nargs="+", metavar="STATUS", help=once_more)
+    add("--max-cost", dest="cost", metavar="MAX_COST", type=float, help="in the currency of the price")
+    add("--yes-send-to", nargs="+", metavar="HOST", help="send texts to this host, which is not a known one")
+    add("--again", nargs="+", metavar="STATUS", help="ask again where there is only: unparsed, cut_off, refused, error")
     add("--reread", action="store_true", help="read stored replies without a verdict again; send nothing")
     add("--give-up", type=int, metavar="N", help="failures in a row of a dead server (20)")
     add("--write-job", metavar="FILE", help="write these options as a job file (.toml) and send nothing")
-    batch = "hand in batches: half the price, results within a day"
-    add("--batch", action="store_true", default=None, help=batch)
+    add("--batch", action="store_true", default=None, help="hand in batches: half the price, results within a day")
     add("--batch-size", type=int, metavar="N", help="calls in one batch (10,000)")
     add("--dry-run", action="store_true", help="print the estimate and send nothing")
 

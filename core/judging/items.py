@@ -18,7 +18,6 @@ from ..errors import InvalidOption, NoUsableVotes, UnreadableFile
 if TYPE_CHECKING:
     from ..store import Store
 
-PAIR = ("response_a", "response_b")
 RESPONSE = re.compile(r"(?:response|candidate)_(\w+)\Z")
 GOLD = {"1": 1, "+1": 1, "a": 1, "0": 0, "tie": 0, "-1": -1, "b": -1}
 ESTIMATION = {"": False, "no": False, "false": False, "0": False, "yes": True, "true": True, "1": True}

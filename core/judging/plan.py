@@ -117,8 +117,14 @@ def plan(
         judge: destination(judge, confirmed=confirmed, keys=keys, listed_price=client.listed_price)
         for judge in job.models
     }
-    if batch:
-        _check_batching(job)
+    for judge in job.models if batch else ():
+        if judge.provider not in BATCHING:
+            raise InvalidOption(
+                "{option} goes with models of {known}; {model} is none: leave it out",
+                option="batch",
+                known=" and ".join(BATCHING),
+                model=judge.model,
+            )
     ledger = ledger_of(job, store)
     first = stages(job, store)[0]({})
     known = known_replies(ledger, first)
@@ -155,17 +161,6 @@ def plan(
         destinations=where,
         statuses=Counter(known[request.key].status for request in first if request.key in known),
     )
-
-
-def _check_batching(job: Job) -> None:
-    for judge in job.models:
-        if judge.provider not in BATCHING:
-            raise InvalidOption(
-                "{option} goes with models of {known}; {model} is none: leave it out",
-                option="batch",
-                known=" and ".join(BATCHING),
-                model=judge.model,
-            )
 
 
 def known_replies(ledger: Ledger, requests: Sequence[Request]) -> dict[str, Reply]:
@@ -209,11 +204,6 @@ class Share:
     statuses: Counter[str] = field(default_factory=Counter)
     cost: float = 0.0
     stopped: bool = False
-
-    def count(self, reply: Reply, again: Collection[str] = ()) -> None:
-        """Count a stored reply."""
-        self.answered += done(reply, again)
-        self.cost += reply.cost or 0.0
 
     def sentence(self, *, priced: bool) -> str:
         """What became of its requests."""
@@ -343,18 +333,21 @@ class Progress:
             parts.append(f"{self.without_confidence:,} replies without confidence")
         return ", ".join(parts)
 
-    def add(self, reply: Reply, again: Collection[str] = ()) -> None:
+    def add(self, reply: Reply, judge: str, again: Collection[str] = ()) -> None:
         """Count a stored reply, of whichever run or job; one that is asked for again is no answer yet."""
         self.prompt_tokens += reply.prompt_tokens or 0
         self.completion_tokens += reply.completion_tokens or 0
         if self.cost is not None:
             self.cost += reply.cost or 0.0
-        self.answered += done(reply, again)
+        self.share(judge).cost += reply.cost or 0.0
+        for counted in (self, self.share(judge)):
+            counted.answered += done(reply, again)
 
-    def add_new(self, reply: Reply, *, wants_confidence: bool) -> None:
+    def add_new(self, reply: Reply, judge: str, *, wants_confidence: bool) -> None:
         """Count a reply of this run that has just been stored."""
-        self.add(reply)
-        self.statuses[reply.status] += 1
+        self.add(reply, judge)
+        for counted in (self, self.share(judge)):
+            counted.statuses[reply.status] += 1
         self.without_usage += done(reply) and reply.prompt_tokens is None and reply.attempts > 0
         self.without_confidence += wants_confidence and reply.status == "ok" and reply.confidence is None
 
@@ -410,16 +403,15 @@ BEGINNINGS = {"done": "Collected", "stopped": "Stopped", "failed": "The run fail
 
 def outcome(job: Job, progress: Progress) -> str:
     """How a run ended: what is there, what failed, what it cost."""
-    begun = BEGINNINGS.get(progress.state, "Collecting")
-    if progress.state == "done" and progress.left:
-        begun = "Not complete"
+    partly = progress.state == "done" and progress.left
+    begun = "Not complete" if partly else BEGINNINGS.get(progress.state, "Collecting")
     parts = [f"{begun}: {progress.answered:,} of {count(progress.planned, 'request')} answered"]
-    unusable = {name: n for name, n in progress.statuses.items() if name not in ("ok", "error") and n}
+    statuses = sorted(progress.statuses.items())
+    unusable = [f"{n:,} ({name})" for name, n in statuses if name not in ("ok", "error") and n]
     if unusable:
-        counts = [f"{n:,} ({name})" for name, n in sorted(unusable.items())]
-        parts.append(f"in this run no verdict in {' and '.join(counts)}")
+        parts.append(f"in this run no verdict in {' and '.join(unusable)}")
     if progress.left:
         parts.append(f"{progress.left:,} left for another run")
     parts.append(f"{count(progress.calls, 'call')}, {progress.price}")
-    described_job = described(job)
-    return f"{'; '.join(parts)}. {described_job[:1].upper()}{described_job[1:]}."
+    about = described(job)
+    return f"{'; '.join(parts)}. {about[:1].upper()}{about[1:]}."

@@ -202,8 +202,8 @@ class Run:
 
     async def _rename(self, requests: Sequence[Request]) -> None:
         """Take over what is stored under keys of which the longest reply was a part."""
-        earlier = {request.earlier_key: request.key for request in requests}
-        earlier = {old: new for old, new in earlier.items() if old != new}
+        keys = ((request.earlier_key, request.key) for request in requests)
+        earlier = {old: new for old, new in keys if old != new}
         found = await asyncio.to_thread(self._ledger.answered, earlier) if earlier else {}
         if found:
             await asyncio.to_thread(self._ledger.rename, {old: earlier[old] for old in found})
@@ -281,9 +281,7 @@ class Run:
         for judge, requests in by_judge.items():
             where = self._caller.where[judge]
             places = self._caller.trackers[judge].room(min(len(requests), self._caller.limits[judge].limit))
-            longest = max(
-                requests, key=lambda request: len(request.item.prompt) + sum(map(len, request.item.responses))
-            )
+            longest = max(requests, key=lambda of: len(of.item.prompt) + sum(map(len, of.item.responses)))
             bound = most(longest, longest.messages(new_fence()), where)
             cost = None if where.price is None else bound.cost
             calls += [
@@ -311,8 +309,7 @@ class Run:
             if request.key in found:
                 kept = self._known[request.key]
                 again = (kept.status,) if request.key in wait else self.terms.again
-                self._progress.add(kept, again)
-                self._progress.share(request.judge.name).count(kept, again)
+                self._progress.add(kept, request.judge.name, again)
 
     async def _read_again(self, requests: Sequence[Request]) -> None:
         """Read stored replies without a verdict again; a verdict that is there stays as it is."""
@@ -353,9 +350,8 @@ class Run:
         except BaseException as error:
             self._fail(f"{type(error).__name__}: {error}")
             self._end()
-        known = self._known.get(request.key)
         # A call for a better reply that failed takes nothing away.
-        if reply is None or (reply.status == "error" and done(known)):
+        if reply is None or (reply.status == "error" and done(self._known.get(request.key))):
             self._free(request)
         else:
             # The place stays taken until the reply is stored.
@@ -373,14 +369,10 @@ class Run:
             self._new += 1
             self._new_cost += reply.cost or 0.0
             self._known[reply.key] = reply
-            self._progress.add_new(reply, wants_confidence=wants_confidence)
-            share = self._progress.share(self._judge_of[reply.key])
-            share.count(reply)
-            share.statuses[reply.status] += 1
+            self._progress.add_new(reply, self._judge_of[reply.key], wants_confidence=wants_confidence)
         self._rate.add(len(replies))
         if lost:
-            there = "there are others of another prompt, model or file"
-            self._caller.say(f"{lost:,} votes were not stored: {there}")
+            self._caller.say(f"{lost:,} votes were not stored: there are others of another prompt, model or file")
         self._report()
 
     def _broken(self, message: str) -> None:
