@@ -22,7 +22,7 @@ from ..store.ledger import Call, Ledger, Reply, Spent
 from . import client
 from .batch_desk import Desk, Found, Result, call_name, due, ended, without_result
 from .caller import Caller, Stopped
-from .client import CallFailed
+from .client import Answer, CallFailed
 from .job import Judge, Terms
 from .ledger_rows import UNSTORABLE, poison
 from .limits import NOTHING
@@ -163,7 +163,7 @@ class Batches:
         except Stopped:
             # Left for another run, and counted at their most meanwhile.
             for key in batch.calls:
-                self._caller.settle(_most(batch, key), judge, tokens=None, cost=None)
+                self._caller.settle(of[key], _most(batch, key), self._caller.where[judge], None)
             return []
         finally:
             progress.waiting -= len(batch.calls)
@@ -236,27 +236,23 @@ class Batches:
         caller, where = self._caller, self._caller.where[request.judge].halved
         sent = {name: value for name, value in request.parameters().items() if name not in batch.left_out}
         calls = self._spent.get(request.key, NOTHING).calls + made
-        tokens: int | None = None
-        cost: float | None = None
+        outcome: Answer | CallFailed
         reply: Reply | None = None
         try:
             if isinstance(result, CallFailed):
                 raise result
-            answer = await client.recalled(request.judge.model, result, sent, where=where)
-            reply = caller.read(request, answer, calls, where, batch.left_out)
-            if answer.prompt_tokens is not None:
-                tokens, cost = answer.prompt_tokens + (answer.completion_tokens or 0), reply.cost
+            outcome = await client.recalled(request.judge.model, result, sent, where=where)
+            reply = caller.read(request, outcome, calls, where, batch.left_out)
         except CallFailed as failure:
+            outcome = failure
             caller.note(request.judge, failure)
             if not caller.leave_out(request, failure):
                 reply = caller.failed(request, failure, calls)
-            if not failure.billed:
-                tokens, cost = 0, 0.0
-        used = caller.settle(_most(batch, request.key), request.judge, tokens=tokens, cost=cost)
+        used = caller.settle(request, _most(batch, request.key), where, outcome)
         if used.tokens:
             caller.progress.halved += 1
-            caller.progress.halved_cost += used.cost
-        return reply, Call(key=request.key, tokens=used.tokens, cost=used.cost if where.price else None)
+            caller.progress.halved_cost += used.cost or 0.0
+        return reply, used
 
     async def _keep(self, batch: Batch, replies: list[Reply], calls: list[Call]) -> None:
         """Store replies with their votes and what their calls used."""

@@ -94,19 +94,17 @@ class Caller:
             sleep=partial(self._sleep, request.judge),
             reraise=True,
         )
-        messages = request.messages(self._fence)
-        made = 0
+        messages, calls = request.messages(self._fence), earlier.calls
         while True:
             try:
                 answer: Answer = await retrying(self._call, request, messages)
-                made += retrying.statistics["attempt_number"]
+                calls += retrying.statistics["attempt_number"]
                 break
             except CallFailed as failure:
-                made += retrying.statistics["attempt_number"]
+                calls += retrying.statistics["attempt_number"]
                 if not self.leave_out(request, failure):
-                    return self.failed(request, failure, earlier.calls + made)
+                    return self.failed(request, failure, calls)
                 await self._recorded()
-        calls = earlier.calls + made
         return self.read(request, answer, calls, self.where[request.judge], self.without[request.judge])
 
     def read(
@@ -165,30 +163,23 @@ class Caller:
             self.release(at_most, request.judge)
             raise Stopped
         begun = asyncio.get_running_loop().time()
-        tokens: int | None = None
-        cost: float | None = None
+        outcome: Answer | CallFailed | None = None
         self.progress.calls += 1
         try:
-            answer = await client.ask(
+            outcome = await client.ask(
                 request.judge.model, messages, self.parameters(request), where=where, timeout=request.judge.timeout
             )
-            if answer.prompt_tokens is not None:
-                tokens = answer.prompt_tokens + (answer.completion_tokens or 0)
-                cost = where.cost(answer.paid_tokens, answer.completion_tokens)
             limit.answered()
             self._dead[request.judge] = 0
-            return answer
+            return outcome
         except CallFailed as failure:
+            outcome = failure
             self.note(request.judge, failure)
             if failure.status == 429:
                 limit.rate_limited(begun, failure.wait)
-            if not failure.billed:
-                tokens, cost = 0, 0.0
             raise
         finally:
-            used = self.settle(at_most, request.judge, tokens=tokens, cost=cost)
-            paid = None if where.price is None else used.cost
-            self._spent(Call(key=request.key, tokens=used.tokens, cost=paid))
+            self._spent(self.settle(request, at_most, where, outcome))
             self.settled.notify()
 
     async def reserve(self, at_most: Spent, judge: Judge) -> None:
@@ -230,10 +221,18 @@ class Caller:
         for tracker in (self.tracker, self.trackers[judge]):
             tracker.reopen(at_most)
 
-    def settle(self, at_most: Spent, judge: Judge, *, tokens: int | None, cost: float | None) -> Spent:
+    def settle(self, request: Request, at_most: Spent, where: Destination, outcome: Answer | CallFailed | None) -> Call:
         """The call is over; what it used, at its most where that is not known."""
-        self.trackers[judge].settle(at_most, tokens=tokens, cost=cost)
-        return self.tracker.settle(at_most, tokens=tokens, cost=cost)
+        tokens: int | None = None
+        cost: float | None = None
+        if isinstance(outcome, Answer) and outcome.prompt_tokens is not None:
+            tokens = outcome.prompt_tokens + (outcome.completion_tokens or 0)
+            cost = where.cost(outcome.paid_tokens, outcome.completion_tokens)
+        elif isinstance(outcome, CallFailed) and not outcome.billed:
+            tokens, cost = 0, 0.0
+        self.trackers[request.judge].settle(at_most, tokens=tokens, cost=cost)
+        used = self.tracker.settle(at_most, tokens=tokens, cost=cost)
+        return Call(key=request.key, tokens=used.tokens, cost=None if where.price is None else used.cost)
 
     def note(self, judge: Judge, failure: CallFailed) -> None:
         """Count a failed call, show the first of its kind, and stop where others will fare no better."""

@@ -209,7 +209,6 @@ async def ask(
 
     Raises CallFailed.
     """
-
     litellm = library()
     with _permitted(where, parameters if named is None else named, instead) as permit:
         begun = time.perf_counter()
@@ -451,8 +450,7 @@ Origin = tuple[str, str, int | None]
 class Permit:
     """Permission for one request.
 
-    local : to this machine, so never through a proxy.
-    instead : answers in the server's place.
+    local : to this machine, so never through a proxy.  instead : answers in the server's place.
     status, headers : of the server's answer.  refusal : why nothing was sent.
     """
 

@@ -39,7 +39,6 @@ REDIRECTING = {
     "vertex_ai": ("VERTEXAI", "VERTEX"),
 }
 """What else than the provider's name may begin the variables from which its client takes a base URL."""
-
 CLOUDS = {"azure": None, "bedrock": ("boto3", "boto3"), "vertex_ai": ("google.auth", "google-auth")}
 """Providers that litellm signs in to by variables of its own → the module and the package that it needs."""
 CLOUD_HOST = re.compile(

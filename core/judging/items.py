@@ -54,8 +54,12 @@ class Item:
     @property
     def digest(self) -> str:
         """Hash of everything that a judge sees or that names the comparison."""
-        parts = [self.item_id, self.prompt, *self.models, *self.responses]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return digest_of([self.item_id, self.prompt, *self.models, *self.responses])
+
+
+def digest_of(facts: object) -> str:
+    """sha256 of facts as JSON."""
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +84,8 @@ def read_file(path: Path) -> ItemFile:
     no). A prompt may be a JSON list of messages, the system's too. Any other column goes with the item: a prompt may
     show it by its name. A row that repeats an earlier one is left out, and a note says so.
 
-    Raises
-    ------
-    UnreadableFile : no such file, no text, missing columns, a row that cannot be used, a name given twice, or
-        rows that differ under one item_id and the same models, or in what is true of the same texts.
+    Raises UnreadableFile : no such file, no text, missing columns, a row that cannot be used, a name given twice, or
+    rows that differ under one item_id and the same models, or in what is true of the same texts.
     """
     try:
         content = path.read_bytes()
@@ -221,8 +223,11 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
     if estimation not in ESTIMATION:
         raise UnreadableFile(f"{place}, column estimation: {estimation!r}; write yes or no")
     responses = tuple(cells[name] for name in shown)
+    known = {*KNOWN, *columns, *(f"model_{letter}" for letter in columns.values())}
+    more = ((name, text) for name, text in cells.items() if name.isidentifier() and name not in known)
     return Item(
-        item_id=cell("item_id") or _hashed(cells["prompt"], *models, *responses),
+        # Among a million rows two share 16 digits by a chance of 3e-8.
+        item_id=cell("item_id") or digest_of([cells["prompt"], *models, *responses])[:16],
         prompt=_conversation(cells["prompt"], place),
         responses=responses,
         models=models,
@@ -230,7 +235,7 @@ def _item(place: str, row: dict[str, str | None], columns: dict[str, str]) -> It
         best=best,
         category=cell("category") or None,
         estimation=ESTIMATION[estimation],
-        more=tuple((name, text) for name, text in cells.items() if _is_more(name, columns) and text.strip()),
+        more=tuple((name, text) for name, text in more if text.strip()),
     )
 
 
@@ -254,12 +259,6 @@ def _conversation(text: str, place: str) -> str:
     return "\n\n".join(turns) or text
 
 
-def _is_more(column: str, responses: dict[str, str]) -> bool:
-    """Whether a column is none of those that have a meaning here."""
-    known = column in KNOWN or column in responses or column in {f"model_{x}" for x in responses.values()}
-    return not known and column.isidentifier()
-
-
 def _gold(given: str, models: tuple[str, ...], place: str) -> tuple[int | None, tuple[str, ...]]:
     """The verdict on a pair, and the best model where that is named."""
     if not given:
@@ -269,11 +268,6 @@ def _gold(given: str, models: tuple[str, ...], place: str) -> tuple[int | None, 
     if given not in models:
         raise UnreadableFile(f"{place}, column gold: {given!r} is neither 1, 0, -1, A, tie, B nor a model")
     return (None if len(models) > 2 else 1 - 2 * models.index(given)), (given,)
-
-
-def _hashed(*texts: str) -> str:
-    """An item_id for texts without one. Among a million rows two share 16 digits by a chance of 3e-8."""
-    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
 
 def items_of(store: Store, dataset: str) -> tuple[Item, ...]:

@@ -70,7 +70,6 @@ Options = dict[str, Option]
 
 def options_of(add_arguments: Callable[[argparse.ArgumentParser], None]) -> Options:
     """The options that a function adds to a parser, by their names without dashes."""
-
     found: Options = {}
     parser = argparse.ArgumentParser(add_help=False)
 

@@ -7,7 +7,6 @@ judgements of another origin.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidOption
 from ..schema import FORMS, STATUSES, ImportResult, Kind
 from ..store.ledger import COMPARISON, Call, Ledger, Reply
-from .items import Item, alone
+from .items import Item, alone, digest_of
 from .job import Job
 from .limits import InFlight, Signal
 from .parsing import FLAGS
@@ -26,7 +25,6 @@ from .protocols import orderings
 
 if TYPE_CHECKING:
     from ..store import Store
-
 
 Place = tuple[str, str, str, int]
 """What one judgement of a data set is: item_id, model ("" for a ranking), judge and run."""
@@ -52,7 +50,7 @@ def check_free(job: Job, store: Store, requests: Sequence[Request], known: Mappi
     if job.rules.kind == "votes":
         there = ledger.taken(set(job.voters))
         for request in requests if there else ():
-            pair = (request.item.item_id, request.item.models[0], request.item.models[1])
+            pair = (request.item.item_id, *request.item.models)
             if request.key not in known and (pair, request.voter, request.run, request.position) in there:
                 raise _taken(job, request.voter, request.item.item_id)
         return
@@ -184,7 +182,7 @@ def _reading(kind: Kind, rows: list[dict[str, Any]], name: str) -> ImportResult:
     return ImportResult.without_rejects(
         pa.Table.from_pylist(rows, schema=FORMS[kind].schema()),
         name=f"{name} (collected)",
-        sha256=hashlib.sha256(json.dumps(rows).encode()).hexdigest(),
+        sha256=digest_of(rows),
         format="collected",
         kind=kind,
     )

@@ -302,16 +302,15 @@ class _Stated:
         begin, end = found.span
         before, after = self.answer[:begin], self.answer[end:]
         line, words = before[before.rfind("\n") + 1 :], before.rstrip()
-        tail = after.lstrip(" \t")
         if line.lstrip().startswith(">") or (line.endswith(("`", '"', "“", "'")) and not line.endswith("```")):
             return True
         if words.endswith(":") and words[:-1].rstrip().endswith(('"', "'")):
             return True
-        if words.endswith(("[", ",")) and "]" not in tail:
+        if words.endswith(("[", ",")) and "]" not in after:
             return True
         for block in BLOCK.finditer(self.answer):
             if block.start() < begin < block.end():
-                return not block.group(2).lstrip(" \t\n[/*#").startswith(("{", "json", "{"))
+                return not block.group(2).lstrip(" \t\n[/*#").startswith(("{", "json"))
         return self.quotations.reported(begin, end)
 
 

@@ -6,13 +6,11 @@ part in it, as a response that was chosen because it lost once tends to win more
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
 from ..errors import InvalidOption
-from .items import Item
+from .items import Item, digest_of
 
 COLUMN = "paraphrase"
 """The column with the prompt in other words."""
@@ -80,7 +78,6 @@ def changed(item: Item, name: str) -> Item:
         return replace(item, prompt=other, perturbed=name)
     if name not in ONE_SIDE:
         raise InvalidOption("{option} {name!r}: one of {names}", option="perturb", name=name, names=NAMES)
-    digest = hashlib.sha256(json.dumps([name, item.item_id, *item.models]).encode()).digest()
-    side = digest[0] % 2
+    side = int(digest_of([name, item.item_id, *item.models])[:2], 16) % 2
     texts = [ONE_SIDE[name](text) if place == side else text for place, text in enumerate(item.responses)]
     return replace(item, responses=tuple(texts), perturbed=f"{name}:{'ab'[side]}")

@@ -43,8 +43,7 @@ class Plan:
     likely : cost that is likely, from the lengths of the prompts and replies of `USUAL_REPLY` tokens.
     cost : at most, in the currency of the price, if no call has to be repeated: a token for each byte that is
         sent, and replies as long as they may be; None if a price is unknown.
-    unpriced : models whose price is unknown.  hosts : where texts go.
-    statuses : of the replies that are stored.
+    unpriced : models whose price is unknown.  hosts : where texts go.  statuses : of the replies that are stored.
     """
 
     job_id: str

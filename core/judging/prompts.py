@@ -15,7 +15,7 @@ from ..errors import InvalidOption, UnreadableFile
 from ..schema import POSITIONS
 from ..store.ledger import Reply, Task
 from . import parsing
-from .items import Item
+from .items import Item, digest_of
 from .job import Judge
 from .own_verdicts import OwnVerdicts
 from .parsing import LETTERS, Parsed
@@ -69,9 +69,7 @@ def load(
 
     own : the text of a prompt of one's own, instead of the file; it may be the user's part alone.
 
-    Raises
-    ------
-    UnreadableFile : the file is missing, no UTF-8, or lacks the line `--- user`.
+    Raises UnreadableFile : the file is missing, no UTF-8, or lacks the line `--- user`.
     """
     if own is None:
         title = f"the prompt {name}.md"
@@ -214,7 +212,7 @@ class Request:
             parts.append(sorted(self.judge.parameters))
         if self.own_verdicts is not None:
             parts.append(self.own_verdicts.identity)
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return digest_of(parts)
 
     @property
     def position(self) -> str:

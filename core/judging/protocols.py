@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,12 @@ import numpy as np
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..schema import Selection
 from ..store.ledger import Reply, Task
-from .items import Item, alone
+from .items import Item, alone, digest_of
 from .job import Job
 from .prompts import Prompt, Request, fenced, load
 
 if TYPE_CHECKING:
     from ..store import Store
-
 
 AB, BA = (0, 1), (1, 0)
 VERDICT = {1: "Response A is better", -1: "Response B is better", 0: "neither is better"}
@@ -186,25 +185,14 @@ def _over_stored(job: Job, store: Store) -> list[Request]:
     Raises NoUsableVotes if no item has judgements of the judges that are named.
     """
     samples = _samples(job, store)
-
-    def places() -> Iterator[tuple[Item, int, tuple[int, int], Material]]:
-        for item in job.items:
-            found = samples.get((item.item_id, *item.models), [])
-            if {vote["judge"] for vote in found} < set(job.samples_of):
-                continue
-            for run, order in _runs(job):
-                yield (
-                    item,
-                    run,
-                    order,
-                    tuple(
-                        (f"Judgement {k}. {_verdict_text(vote, order)}", vote["rationale"] or "(no words)")
-                        for k, vote in enumerate(found, start=1)
-                    ),
-                )
-
-    prompt = load(job.protocol, flags=_flags(job), folder=job.prompts)
-    made = _requests(job, prompt, places(), task="vote")
+    judgements = ((item, samples.get((item.item_id, *item.models), [])) for item in job.items)
+    places = (
+        (item, run, order, _material(found, order))
+        for item, found in judgements
+        if {vote["judge"] for vote in found} >= set(job.samples_of)
+        for run, order in _runs(job)
+    )
+    made = _requests(job, load(job.protocol, flags=_flags(job), folder=job.prompts), places, task="vote")
     if not made:
         raise NoUsableVotes(
             f"The store has no comparison of {job.dataset} judged by {' and '.join(job.samples_of)}: "
@@ -222,6 +210,12 @@ def _samples(job: Job, store: Store) -> dict[tuple[str, ...], list[dict[str, Any
         if row["status"] == "ok":
             found[(row["item_id"], row["model_a"], row["model_b"])].append(row)
     return dict(found)
+
+
+def _material(votes: Iterable[Mapping[str, Any]], order: tuple[int, int]) -> Material:
+    """Stored votes on an item, for a judge that sees the responses in `order`."""
+    headings = ((f"Judgement {k}. {_verdict_text(vote, order)}", vote) for k, vote in enumerate(votes, start=1))
+    return tuple((heading, vote["rationale"] or "(no words)") for heading, vote in headings)
 
 
 def _verdict_text(vote: Mapping[str, Any], order: tuple[int, int]) -> str:
@@ -375,12 +369,8 @@ def _conclusion(pair: _ApocPair, known: Replies) -> Reply | None:
         if keyed is not None and keyed.status == "ok" and keyed.vote == pair.second.vote:
             verdict, how = pair.second.vote, "overridden"
     name = f"apoc({pair.base.judge.name})"
-    identity = pair.base.identity() | {
-        "judge": name,
-        "key": hashlib.sha256(json.dumps([name, *requests]).encode()).hexdigest(),
-    }
     return Reply(
-        **identity,
+        **pair.base.identity() | {"judge": name, "key": digest_of([name, *requests])},
         status=pair.first.status,
         vote=verdict,
         rationale=pair.first.rationale,

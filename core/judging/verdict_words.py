@@ -39,10 +39,9 @@ def choice(words: str) -> int | None:
     if level is not None:
         return (level > 0) - (level < 0)
     text = _bare(words)
-    for form in (CHOICE, ORDINAL):
-        found = form.fullmatch(text)
-        if found is not None:
-            return {"a": 1, "first": 1, "b": -1, "second": -1, "c": 0}[found.group(1)]
+    found = CHOICE.fullmatch(text) or ORDINAL.fullmatch(text)
+    if found is not None:
+        return {"a": 1, "first": 1, "b": -1, "second": -1, "c": 0}[found.group(1)]
     return 0 if TIES.fullmatch(text) or LABELLED_TIE.fullmatch(text) else None
 
 
