@@ -137,8 +137,7 @@ class Batches:
         marks = [f"{self._mark}-{number}" for number in range(len(messages))]
         if kind not in self._forms:
             marked = [{**message, "content": mark} for message, mark in zip(messages, marks, strict=True)]
-            where = self._caller.where[judge]
-            made = await client.prepared(judge.model, marked, parameters, where=where)
+            made = await client.prepared(judge.model, marked, parameters, where=self._caller.where[judge])
             self._forms[kind] = made.content.decode()
         body = self._forms[kind]
         for message, mark in zip(messages, marks, strict=True):

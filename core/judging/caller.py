@@ -132,8 +132,7 @@ class Caller:
         if failure.mends or failure.overlong:
             return request.failure(str(failure), attempts=calls)
         if failure.content_policy:
-            declined = request.read("", refused=True, alternatives=None)
-            return request.reply(declined, str(failure), attempts=calls)
+            return request.reply(request.read("", refused=True, alternatives=None), str(failure), attempts=calls)
         self.stop_judge(request.judge, f"HTTP {failure.status}): {failure}")
         return None
 
@@ -151,8 +150,7 @@ class Caller:
 
     def parameters(self, request: Request) -> dict[str, Any]:
         """What a call takes beside model and messages, but for what its model does not take."""
-        without = self.without[request.judge]
-        return {name: value for name, value in request.parameters().items() if name not in without}
+        return {name: value for name, value in request.parameters().items() if name not in self.without[request.judge]}
 
     async def _call(self, request: Request, messages: list[dict[str, str]]) -> Answer:
         """One attempt, if the budget has room for it."""

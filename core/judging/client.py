@@ -185,8 +185,7 @@ def _cacheable(model: str, messages: list[dict[str, str]]) -> list[dict[str, Any
     Others cache equal beginnings by themselves. A prompt below the provider's least length is not cached, and
     costs what it costs without the mark.
     """
-    provider = model.partition("/")[0]
-    if provider != "anthropic" or messages[0]["role"] != "system":
+    if model.partition("/")[0] != "anthropic" or messages[0]["role"] != "system":
         return [*messages]
     block = {"type": "text", "text": messages[0]["content"], "cache_control": {"type": "ephemeral"}}
     return [{"role": "system", "content": [block]}, *messages[1:]]

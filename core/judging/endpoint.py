@@ -223,12 +223,8 @@ def _host(base: str) -> str:
     if parts.scheme not in ("http", "https") or host is None or not NAME.fullmatch(host):
         raise unreadable
     if parts.scheme == "http" and host in HOSTS.values():
-        raise InvalidOption(
-            "{option} {shown}: texts and the key would go unencrypted; write https://{host}",
-            option="base_url",
-            shown=shown,
-            host=host,
-        )
+        words = "{option} {shown}: texts and the key would go unencrypted; write https://{host}"
+        raise InvalidOption(words, option="base_url", shown=shown, host=host)
     return host
 
 
@@ -245,12 +241,8 @@ def _headers(judge: Judge, keys: dict[str, str]) -> dict[str, str]:
         variable = value.removeprefix("$")
         found[name] = value if variable == value else keys.get(variable) or os.environ.get(variable, "")
         if not found[name]:
-            raise InvalidOption(
-                "{option} {name}: the environment variable {variable} is empty",
-                option="header",
-                name=name,
-                variable=variable,
-            )
+            words = "{option} {name}: the environment variable {variable} is empty"
+            raise InvalidOption(words, option="header", name=name, variable=variable)
     return found
 
 

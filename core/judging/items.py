@@ -156,8 +156,7 @@ def _csv(content: bytes, name: str) -> Rows:
         rows = list(reader)
     except csv.Error as error:
         raise UnreadableFile(f"{name}, line {reader.line_num}: {error}") from error
-    columns = list(reader.fieldnames or ())
-    return rows, columns
+    return rows, list(reader.fieldnames or ())
 
 
 def _items(rows: list[dict[str, str | None]], columns: list[str], name: str) -> ItemFile:
@@ -251,8 +250,7 @@ def _conversation(text: str, place: str) -> str:
     for one in found:
         content = one.get("content")
         parts = content if isinstance(content, list) else [{"text": content}]
-        given = [part["text"] for part in parts if isinstance(part, dict) and "text" in part]
-        texts = [text for text in given if isinstance(text, str)]
+        texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
         if len(texts) < len(parts):
             raise UnreadableFile(f"{place}, column prompt: a message of {one['role']!r} is not all text")
         turns.append("\n".join([f"{str(one['role']).capitalize()}:", *texts]))

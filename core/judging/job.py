@@ -148,12 +148,8 @@ class Judge:
             try:
                 json.loads(value)
             except ValueError:
-                raise InvalidOption(
-                    "{option} {name}: {value!r} is not JSON; a text stands in double quotes",
-                    option="param",
-                    name=name,
-                    value=value,
-                ) from None
+                words = "{option} {name}: {value!r} is not JSON; a text stands in double quotes"
+                raise InvalidOption(words, option="param", name=name, value=value) from None
 
     @property
     def extra(self) -> dict[str, Any]:

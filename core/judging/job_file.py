@@ -130,8 +130,8 @@ class Settings:
 
     def terms(self) -> Terms:
         """How the job is run."""
-        confirmed = tuple(self.options.get("yes_send_to", ()))
-        return _record(Terms, self.options, budget=_record(Budget, self.options), confirmed=confirmed)
+        given = self.options
+        return _record(Terms, given, budget=_record(Budget, given), confirmed=tuple(given.get("yes_send_to", ())))
 
     def job_options(self) -> Given:
         """The fields of a job but for its judges and items. Raises InvalidOption, UnreadableFile."""

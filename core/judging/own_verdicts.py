@@ -41,12 +41,8 @@ class OwnVerdicts:
     def __post_init__(self) -> None:
         for verdict, text in self.words:
             if verdict not in VOTES or not text.strip():
-                raise InvalidOption(
-                    "{option} {verdict}={text}: write A=…, B=… and tie=…, each with the words that mean it",
-                    option="verdict_words",
-                    verdict=verdict,
-                    text=text,
-                )
+                problem = "{option} {verdict}={text}: write A=…, B=… and tie=…, each with the words that mean it"
+                raise InvalidOption(problem, option="verdict_words", verdict=verdict, text=text)
         if self.words and not {"A", "B"} <= {verdict for verdict, _ in self.words}:
             raise InvalidOption("{option}: A and B need words of their own", option="verdict_words")
         if len({text for _, text in self.words}) < len(self.words):
@@ -54,12 +50,8 @@ class OwnVerdicts:
         groups = set(_compiled(self).groupindex)
         pair = {"A", "B"} & groups
         if groups - {*GROUPS} or not (pair or "verdict" in groups) or (len(pair) == 1 and "verdict" not in groups):
-            raise InvalidOption(
-                "{option} {pattern}: it needs groups that say the verdict: {examples}",
-                option="verdict_pattern",
-                pattern=self.pattern or "",
-                examples=EXAMPLES,
-            )
+            problem = "{option} {pattern}: it needs groups that say the verdict: {examples}"
+            raise InvalidOption(problem, option="verdict_pattern", pattern=self.pattern or "", examples=EXAMPLES)
 
     @property
     def states_confidence(self) -> bool:
@@ -101,12 +93,8 @@ def _compiled(own: OwnVerdicts) -> Any:
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise InvalidOption(
-            "{option} {pattern}: is no regular expression ({error})",
-            option="verdict_pattern",
-            pattern=pattern,
-            error=error,
-        ) from None
+        problem = "{option} {pattern}: is no regular expression ({error})"
+        raise InvalidOption(problem, option="verdict_pattern", pattern=pattern, error=error) from None
 
 
 def _alone(text: str) -> str:

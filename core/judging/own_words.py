@@ -21,9 +21,8 @@ FINAL_CHANNEL = re.compile(
 )
 CHANNEL = re.compile(r"<\|channel\|>|\Aanalysis(?=[A-Z])")
 THOUGHTS = re.compile(
-    r"(?P<xml><(?P<slash>/?)(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|seed:think)>)"
-    r"|(?P<diamond>◁(?P<dslash>/?)think▷)|(?P<square>\[(?P<sslash>/?)THINK\])"
-    r"|(?P<pipe><\|(?P<pend>begin|end)_of_thought\|>)",
+    r"</?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|seed:think)>|◁/?think▷|\[/?THINK\]"
+    r"|<\|(?:begin|end)_of_thought\|>",
     re.IGNORECASE,
 )
 STRUCK = "\0"
@@ -57,8 +56,8 @@ SPEECH = (
     r"demande|contient|声称|写道|要求|包含|说)"
 )
 REPORTED = re.compile(
-    rf"(?<![\w]){SPEAKER}(?![\w-])[^.!?\n]{{0,80}}?(?<!\w){SPEECH}(?![\w])|\b(?:it|es|elle?|"
-    rf"sie) {SPEECH}(?![\w])|回[答复][ＡＢAB]?(?:声称|写道|要求|包含|说)"
+    rf"(?<![\w]){SPEAKER}(?![\w-])[^.!?\n]{{0,80}}?(?<!\w){SPEECH}(?![\w])"
+    rf"|\b(?:it|es|elle?|sie) {SPEECH}(?![\w])|回[答复][ＡＢAB]?(?:声称|写道|要求|包含|说)"
     rf"|\bis what (?:it|they|he|she|the|response|answer)\b|\b(?:injection|manipulat|adversarial|jailbreak)",
     re.IGNORECASE,
 )
@@ -133,8 +132,7 @@ def _after_thoughts(text: str, quoted: Sequence[str]) -> str | None:
 
 
 def _opens(mark: re.Match[str]) -> bool:
-    named = mark.groupdict()
-    return not (named["slash"] or named["dslash"] or named["sslash"] or named["pend"] == "end")
+    return "/" not in mark.group() and "end_" not in mark.group()
 
 
 def without_quotations(text: str) -> str:

@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, Literal
@@ -116,8 +117,7 @@ def verdict(text: str, *, ties: bool, confidence: bool = False, shown: Sequence[
     vote = stated.value()
     _need(vote != 0 or ties)
     sure = _confidence(stated.entry("confidence")) if confidence else None
-    steps = stated.steps()
-    return Parsed(status="ok", slot_vote=vote, steps=steps, confidence=sure, reason=stated.reason())
+    return Parsed(status="ok", slot_vote=vote, steps=stated.steps(), confidence=sure, reason=stated.reason())
 
 
 @_strict
@@ -155,12 +155,8 @@ def token(text: str, alternatives: Mapping[str, float] | None, *, ties: bool) ->
         if option.strip() in share:
             share[option.strip()] += math.exp(min(logprob, 0.0))
     total = sum(share.values())
-    return Parsed(
-        status="ok",
-        slot_vote=letters[letter],
-        confidence=share[letter] / total if total > 0 and share[letter] > 0 else None,
-        reason=storable(text),
-    )
+    sure = share[letter] / total if total > 0 and share[letter] > 0 else None
+    return Parsed(status="ok", slot_vote=letters[letter], confidence=sure, reason=storable(text))
 
 
 @_strict
@@ -327,10 +323,9 @@ def _unwrapped(text: str) -> str:
 
 def _is_whole(text: str) -> bool:
     """Whether the reply is one valid JSON object."""
-    try:
+    with suppress(ValueError, RecursionError):
         return isinstance(json.loads(answer_of(text) or ""), dict)
-    except (ValueError, RecursionError):
-        return False
+    return False
 
 
 def _confidence(value: Any) -> float | None:

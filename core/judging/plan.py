@@ -118,12 +118,8 @@ def plan(
     }
     for judge in job.models if batch else ():
         if judge.provider not in BATCHING:
-            raise InvalidOption(
-                "{option} goes with models of {known}; {model} is none: leave it out",
-                option="batch",
-                known=" and ".join(BATCHING),
-                model=judge.model,
-            )
+            words = "{option} goes with models of {known}; {model} is none: leave it out"
+            raise InvalidOption(words, option="batch", known=" and ".join(BATCHING), model=judge.model)
     ledger = ledger_of(job, store)
     first = stages(job, store)[0]({})
     known = known_replies(ledger, first)
@@ -267,8 +263,7 @@ class Progress:
         """Of each judge what happened, in words; () if there is only one."""
         if len(self.judges) < 2:
             return ()
-        priced = self.cost is not None
-        return tuple(f"{name}: {share.sentence(priced=priced)}" for name, share in self.judges.items())
+        return tuple(f"{name}: {share.sentence(priced=self.cost is not None)}" for name, share in self.judges.items())
 
     @property
     def finished(self) -> bool:

@@ -130,13 +130,8 @@ def _requests(
 
 
 def _pairs(job: Job) -> list[Request]:
-    prompt = load(
-        "levels" if job.five else "pairwise",
-        flags=_flags(job),
-        examples=_examples_text(job),
-        folder=job.prompts,
-        own=job.prompt,
-    )
+    name, shots = "levels" if job.five else "pairwise", _examples_text(job)
+    prompt = load(name, flags=_flags(job), examples=shots, folder=job.prompts, own=job.prompt)
     missing = {"first", "second"} - prompt.places
     if missing and job.prompt is not None:
         raise InvalidOption(
@@ -293,25 +288,12 @@ def _apoc_pairs(job: Job, known: Replies) -> list[_ApocPair]:
     found = []
     for orders in by_pair.values():
         base, swap = orders[AB], orders.get(BA)
+        first, second = known.get(base.key), known.get(swap.key) if swap else None
         judge = job.keyed or base.judge
-        found.append(
-            _ApocPair(
-                base=base,
-                swap=swap,
-                first=known.get(base.key),
-                second=known.get(swap.key) if swap else None,
-                key=replace(
-                    base,
-                    task="note",
-                    judge=judge,
-                    voter=f"key({judge.name})",
-                    prompt=key,
-                    confidence="none",
-                    ties=False,
-                ),
-                prompt=keyed,
-            )
+        asked = replace(
+            base, task="note", judge=judge, voter=f"key({judge.name})", prompt=key, confidence="none", ties=False
         )
+        found.append(_ApocPair(base=base, swap=swap, first=first, second=second, key=asked, prompt=keyed))
     return found
 
 

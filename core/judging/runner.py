@@ -317,8 +317,7 @@ class Run:
         for request in requests:
             kept = self._known.get(request.key)
             if kept is not None and kept.status in ("unparsed", "cut_off"):
-                cut = kept.status == "cut_off"
-                parsed = request.read(kept.raw, refused=False, alternatives=None, cut_off=cut)
+                parsed = request.read(kept.raw, refused=False, alternatives=None, cut_off=kept.status == "cut_off")
                 if parsed.status not in ("unparsed", "cut_off"):
                     better.append(replace(request.reply(parsed, kept.raw), **{n: getattr(kept, n) for n in USED}))
         if better:
