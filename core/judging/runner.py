@@ -281,7 +281,7 @@ class Run:
         for judge, requests in by_judge.items():
             where = self._caller.where[judge]
             places = self._caller.trackers[judge].room(min(len(requests), self._caller.limits[judge].limit))
-            longest = max(requests, key=lambda of: len(of.item.prompt) + sum(map(len, of.item.responses)))
+            longest = max(requests, key=lambda each: len(each.item.prompt) + sum(map(len, each.item.responses)))
             bound = most(longest, longest.messages(new_fence()), where)
             cost = None if where.price is None else bound.cost
             calls += [
