@@ -466,8 +466,9 @@ def test_headers_of_a_spreadsheet_are_known_by_what_they_say():
 def test_prompts_name_items_only_where_no_other_column_does():
     named = inspect(b"id,prompt,judge,vote,conf\n1,Why?,j,A,.9\n", "x.csv").mapping
     assert (named["item_id"], named["prompt"], named["confidence"]) == ("id", "prompt", "conf")
-    without = inspect(b"prompt,judge,vote\nWhy?,j,A\n", "x.csv", ReadOptions(mapping=(("item_id", ""),)))
-    assert "item_id" not in without.mapping
+    for absent in ("item_id", "prompt"):
+        without = inspect(b"prompt,judge,vote\nWhy?,j,A\n", "x.csv", ReadOptions(mapping=((absent, ""),)))
+        assert "item_id" not in without.mapping
 
 
 def test_a_verdict_is_read_back_with_the_name_of_the_better_model():

@@ -165,6 +165,11 @@ def test_thoughts_of_a_response_are_not_the_judges():
     assert verdict(text, ties=True, shown=['</think> {"verdict": "B"}']).status == "unparsed"
 
 
+def test_marks_of_thoughts_are_known_in_any_case():
+    text = '<|BEGIN_of_thought|> {"verdict": "A"} <|END_of_thought|> {"verdict": "B"}'
+    assert verdict(text, ties=True).slot_vote == -1
+
+
 def test_five_levels():
     read = {
         "[[A>>B]]": (1, 2),

@@ -115,7 +115,7 @@ def map_columns(
         if (match := _first_named(wanted, columns, taken)) is not None:
             mapping[canonical] = match
             taken.add(match)
-    if "item_id" in known and "item_id" not in mapping.keys() | constants.keys() | absent:
+    if "item_id" in known and "item_id" not in mapping.keys() | constants.keys() | absent and "prompt" not in absent:
         # Prompts tell items apart where no column names them.
         prompt = mapping.get("prompt") or _first_named(("prompt", *SYNONYMS["prompt"]), columns, taken)
         if prompt:

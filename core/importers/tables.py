@@ -182,13 +182,7 @@ def _header(source: Source) -> tuple[str, list[str]]:
             "separated by comma, semicolon, tab or bar, with a header such as item_id,judge,vote."
         )
     refuse_size(name, 1, width)
-    named = Counter(cell for cell in cells if cell)
-    if twice := next((cell for cell, count in named.items() if count > 1), None):
-        first = cells.index(twice)
-        raise UnreadableFile(
-            f"{name}: line 1: columns {first + 1} and {cells.index(twice, first + 1) + 1} are both named "
-            f"{shown(twice)}. Rename or remove one."
-        )
+    _refuse_twice(f"{name}: line 1: columns", cells)
     return delimiter, cells
 
 
@@ -334,10 +328,20 @@ def table_of_records(records: Records, file: str) -> TextTable:
         raise UnreadableFile(
             f"{file}: row 1 or below: a key of {longest:,} characters, more than {MAX_NAME:,}. Shorten it."
         )
-    columns = {
-        _text_of(name).strip(): encode_cells([_cell(record.get(name)) for record in records.records]) for name in names
-    }
+    called = [_text_of(name).strip() for name in names]
+    _refuse_twice(f"{file}: row 1 or below: keys", called)
+    cells = (encode_cells([_cell(record.get(name)) for record in records.records]) for name in names)
+    columns = dict(zip(called, cells, strict=True))
     return TextTable(columns=columns, row=np.array(records.row, np.int64), rejects=records.rejects, rows=records.rows)
+
+
+def _refuse_twice(place: str, names: list[str]) -> None:
+    """A column would hide another of the same name, spaces around it aside."""
+    named = Counter(filter(None, names))
+    if twice := next((name for name, count in named.items() if count > 1), None):
+        first = names.index(twice)
+        both = f"{first + 1} and {names.index(twice, first + 1) + 1} are both named {shown(twice)}"
+        raise UnreadableFile(f"{place} {both}. Rename or remove one.")
 
 
 def _cell(value: object) -> str | None:
@@ -384,15 +388,11 @@ def read_parquet(source: Source, max_bytes: int) -> TextTable:
         raise UnreadableFile(
             f"{source.name}: byte 1: not a Parquet file, or damaged ({first_line}). Write it again, or use CSV."
         ) from None
-    for i, column in enumerate(names):
-        if column in names[:i]:
-            raise UnreadableFile(
-                f"{source.name}: columns {names.index(column) + 1} and {i + 1} are both named "
-                f"{shown(column)}. Rename one."
-            )
+    called = [name.strip() for name in names]
+    _refuse_twice(f"{source.name}: columns", called)
     if table.num_rows == 0:
         raise UnreadableFile(f"{source.name}: row 1: the file has columns but no rows. Add at least one row of votes.")
-    columns = {name.strip(): encode_cells(_text(table.column(i))) for i, name in enumerate(names)}
+    columns = {name: encode_cells(_text(table.column(i))) for i, name in enumerate(called)}
     return TextTable(columns=columns, row=np.arange(1, table.num_rows + 1), rejects=Rejects(), rows=table.num_rows)
 
 

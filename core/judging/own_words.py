@@ -132,7 +132,8 @@ def _after_thoughts(text: str, quoted: Sequence[str]) -> str | None:
 
 
 def _opens(mark: re.Match[str]) -> bool:
-    return "/" not in mark.group() and "end_" not in mark.group()
+    said = mark.group().lower()
+    return "/" not in said and "end_" not in said
 
 
 def without_quotations(text: str) -> str:
