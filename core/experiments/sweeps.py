@@ -308,7 +308,7 @@ def _mean_seen(tables: Sequence[FloatArray]) -> FloatArray:
         seen = ~np.isnan(table)
         np.add(total, table, out=total, where=seen)
         times += seen
-    return np.divide(total, times, out=np.full(total.shape, np.nan), where=times > 0)
+    return np.asarray(np.divide(total, times, out=np.full(total.shape, np.nan), where=times > 0))
 
 
 def _half(values: FloatArray, level: float, *, exact: bool) -> FloatArray:
