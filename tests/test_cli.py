@@ -461,3 +461,12 @@ def test_a_terminal_sees_how_far_an_import_is(small: Path, tmp_path: Path, monke
 def test_a_pipe_sees_no_progress(small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["import", str(small), "--store", str(tmp_path / "votes.duckdb")]) == 0
     assert "%" not in capfd.readouterr().err
+
+
+def test_one_of_a_thing_is_written_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "three.csv"
+    rows = ("q1,m1,m2,j1,ab,1,1,.9", "q1,m1,m2,j1,ba,-1,1,.8", "q1,m1,m2,j2,ab,,1,.9")
+    file.write_text("\n".join(["item_id,model_a,model_b,judge,position,vote,gold,confidence", *rows]) + "\n")
+    assert main(["audit", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert not re.search(r"\b1 (items|votes|comparisons|prompts|judges|outputs|rejects)\b", said)

@@ -12,7 +12,7 @@ from ..agreement.kappa import JudgePair
 from ..agreement.paired import PairedJudges, PairedMeasure
 from ..agreement.reliability import InterRaterReliability, Repeatability
 from . import verdicts
-from .format import SAYS, interval, percent, percent_span, signed, signed_ends
+from .format import SAYS, count, interval, percent, percent_span, signed, signed_ends
 from .summary import NAMED
 from .tables import TEXT, Column, frame
 from .verdicts import Verdict
@@ -103,7 +103,7 @@ DIFFERENCES = (
 def compared(one: str, two: str, found: PairedJudges) -> str:
     """Which of two judges is better at what, and on how many comparisons they part."""
     said = [_difference(one, two, row) for row in found.measures if row.measure in COMPARED_BY]
-    apart = f"Their verdicts differ on {len(found.parted):,} of {found.n:,} comparisons"
+    apart = f"Their verdicts differ on {len(found.parted):,} of {count(found.n, 'comparison')}"
     return " ".join([*filter(None, said), f"{apart} ({percent(len(found.parted) / found.n)})."])
 
 
@@ -192,7 +192,7 @@ def together(group: str, found: InterRaterReliability) -> str:
         return f"{group}: Krippendorff α is unknown: {found.reason}"
     return (
         f"{group} ({len(found.raters)}): Krippendorff α {interval(found.alpha_nominal)}, ordinal "
-        f"{interval(found.alpha_ordinal)}, on {found.n:,} comparisons labelled by at least two of them."
+        f"{interval(found.alpha_ordinal)}, on {count(found.n, 'comparison')} labelled by at least two of them."
     )
 
 
@@ -210,10 +210,10 @@ def confusion(accuracy: Verdict, value: Confusion, *, noun: str = "votes") -> Ve
         f"({percent_span(value.accuracy)})."
     ]
     if worst := commonest_error(value):
-        gold, says, count = worst
+        gold, says, times = worst
         errors = value.n - int(value.counts.trace())
         parts.append(
-            f"The commonest error: saying {SAYS[says]} where gold says {SAYS[gold]} ({count:,} of {errors:,} errors)."
+            f"The commonest error: saying {SAYS[says]} where gold says {SAYS[gold]} ({times:,} of {errors:,} errors)."
         )
     return replace(accuracy, sentence=" ".join([*parts, accuracy.sentence]))
 

@@ -21,7 +21,7 @@ from ..stats.estimate import Estimate
 from ..stats.intervals import n_distinct
 from ..store.browse import JudgeSummary
 from . import estimates
-from .format import interval, number, percent, percent_span, points
+from .format import count, interval, number, percent, percent_span, points
 from .rules import BY_DEFAULT, LEAST_ACCURACY, LIMITS, Grade, Limits, Rules, clause, grade
 
 if TYPE_CHECKING:
@@ -123,13 +123,9 @@ def graded(
     )
 
 
-def _items(n: int) -> str:
-    return f"{n:,} item{'s' * (n != 1)}"
-
-
 def points_span(found: Estimate) -> str:
     ends = f"{points(found.low)} to {points(found.high)}, " if found.has_interval else ""
-    return f"{ends}{_items(found.n)}"
+    return f"{ends}{count(found.n, 'item')}"
 
 
 def differs(value: float, more: str, less: str) -> str:
@@ -141,7 +137,7 @@ def differs(value: float, more: str, less: str) -> str:
 def share_span(found: Estimate) -> str:
     """Interval and items of a share: `87 % to 93 %, 400 items`."""
     ends = f"{percent_span(found)}, " if found.has_interval else ""
-    return f"{ends}{_items(found.n)}"
+    return f"{ends}{count(found.n, 'item')}"
 
 
 def accuracy(
@@ -292,7 +288,7 @@ def calibration(
     found, floor = known
     text = (
         f"Stated confidence misses the share right by {_unsigned(found.value)} points on average "
-        f"(ECE; {_unsigned_ends(found)}{_items(found.n)}), and noise alone shows "
+        f"(ECE; {_unsigned_ends(found)}{count(found.n, 'item')}), and noise alone shows "
         f"up to {_unsigned(floor)}"
     )
     return graded(judge, "calibration", text, found, rules.limits["calibration"], floor_high=floor)
@@ -338,7 +334,7 @@ def discrimination(
     ends = f"{found.low:.2f} to {found.high:.2f}, " if found.has_interval else ""
     text = (
         f"A right verdict is surer than a wrong one in {percent(found.value)} of such pairs "
-        f"(AUROC {found.value:.2f}; {ends}{_items(found.n)})"
+        f"(AUROC {found.value:.2f}; {ends}{count(found.n, 'item')})"
     )
     return graded(judge, "discrimination", text, found, rules.limits["discrimination"])
 
@@ -360,7 +356,7 @@ def repeatability(judge: str, value: Repeatability | None, *, rules: Rules = BY_
         return unknown(judge, "repeatability", f"Repeatability is unknown: {value.reason}")
     strong = found.has_interval and found.low >= ICC_STRONG
     text = (
-        f"The mean of {value.k} runs has ICC(3,k) {interval(found)} on {_items(found.n)}"
+        f"The mean of {value.k} runs has ICC(3,k) {interval(found)} on {count(found.n, 'item')}"
         f"{', a strong judge by the 0.90 mark' if strong else ''}"
     )
     # A judge that nearly always says the same has a low ICC too, so what repeats change is said by itself.
@@ -400,7 +396,7 @@ def agreement(
     other = value.judge_2 if value.judge_1 == judge else value.judge_1
     if value.raw is None:
         return unknown(judge, "agreement", f"Agreement with {other} is unknown: {value.reason}")
-    found = f"it agrees with {other} on {percent(value.raw.value)} of {value.n:,} comparisons"
+    found = f"it agrees with {other} on {percent(value.raw.value)} of {count(value.n, 'comparison')}"
     if value.kappa is not None and one_label <= ONE_LABEL:
         found += f", κ {interval(value.kappa)}"
     if people is not None:
@@ -483,11 +479,12 @@ def data(
 ) -> Verdict:
     """Share of outputs without a verdict, by item; how many items have gold is said beside it."""
     labelled = 0 if counts is None else n_distinct(counts.labelled().item)
-    gold = f"{_items(labelled)} with gold" if labelled else "no gold label"
+    gold = f"{count(labelled, 'item')} with gold" if labelled else "no gold label"
     if votes.n and not votes.failed:
-        known = unknown(judge, "data", f"{votes.n:,} votes, {gold}; every output has a verdict.")
+        known = unknown(judge, "data", f"{count(votes.n, 'vote')}, {gold}; every output has a verdict.")
         return replace(known, verdict="ok", estimate=0.0)
-    text = f"{votes.n:,} votes, {gold}; {votes.failed:,} outputs have no verdict"
+    have = "output has" if votes.failed == 1 else "outputs have"
+    text = f"{count(votes.n, 'vote')}, {gold}; {votes.failed:,} {have} no verdict"
     if outputs is None:
         return unknown(judge, "data", f"{text}.")
     if outputs.n >= rules.limits["data"].items:
