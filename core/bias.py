@@ -1,8 +1,7 @@
 """What decides a verdict beside the answers: the order in which they are shown, and their length.
 
-`position_bias` and `flips_by` measure the bias of order, `order_balance` the error of majority labels from
-votes of one order, of the other, and of half each, `verbosity` the pull of the longer answer.
-docs/methods.md §4.
+`position_bias` and `flips_by` measure the bias of order, `order_balance` the error of majority labels from votes of one
+order, of the other, and of half each, `verbosity` the pull of the longer answer. docs/methods.md §4.
 """
 
 from __future__ import annotations
@@ -185,9 +184,7 @@ def flips_by(
     hi], 0 in the first; comparisons without another judge form a last group of their own. Groups without a
     pair stay in the table with NaN rates. Intervals are clustered by item (ours).
 
-    Raises
-    ------
-    InvalidOption : `by` is neither `category` nor `margin`, or `bins` is below 1.
+    Raises InvalidOption: `by` is neither `category` nor `margin`, or `bins` is below 1.
 
     Source: docs/methods.md §4.
     """
@@ -328,12 +325,11 @@ class OrderBalance:
 def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float = 0.95) -> OrderBalance | None:
     """MAE of the majority label from n votes of `ab`, n of `ba`, n/2 + n/2, and all 2n.
 
-    The expectation over which of a comparison's votes are drawn (without replacement) is exact, so there is
-    no seed. n is `votes`, or the largest even number up to 12 that nine tenths of the comparisons have in
-    each order; 1 where they have no two. Comparisons with fewer are left out. Intervals over items (ours):
-    `mean_error_interval` for the errors, `mean_interval` for the gain, which one label more or less changes
-    by up to 1; items are independent, the four labels of a comparison are not, so read differences from
-    `gain`.
+    The expectation over which of a comparison's votes are drawn (without replacement) is exact, so there is no seed. n
+    is `votes`, or the largest even number up to 12 that nine tenths of the comparisons have in each order; 1 where they
+    have no two. Comparisons with fewer are left out. Intervals over items (ours): `mean_error_interval` for the errors,
+    `mean_interval` for the gain, which one label more or less changes by up to 1; items are independent, the four
+    labels of a comparison are not, so read differences from `gain`.
 
     Returns
     -------
@@ -421,9 +417,8 @@ class Verbosity(OneRow):
     """How often one judge prefers the longer response, and how often gold does.
 
     longer_rate : P(longer preferred) among its `n` decided votes on responses of different length.
-    judge_rate, gold_rate : the same on comparisons with gold, and gold's own rate there, among the `n_gold`
-        votes on comparisons that gold decides; excess : their difference, positive towards the longer.
-        None without gold.
+    judge_rate, gold_rate : the same on comparisons with gold, and gold's own rate there, among the `n_gold` votes on
+        comparisons that gold decides; excess : their difference, positive towards the longer. None without gold.
     items : with responses of different length.  level : of the intervals.
     """
 

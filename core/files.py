@@ -21,9 +21,7 @@ def written_whole(path: Path) -> Iterator[Path]:
 
     A link stays one. What is no regular file (a pipe, /dev/null) is written to as it is.
 
-    Raises
-    ------
-    InvalidOption : the file cannot be written; one that was there is as it was.
+    Raises InvalidOption: the file cannot be written; one that was there is as it was.
     """
     part = None
     try:

@@ -145,9 +145,7 @@ def decide(
     models : casefolded names of the models compared.
     canonical : numbers follow the canonical form where they leave it open (an export of this product).
 
-    Raises
-    ------
-    AmbiguousLabels : 0 and 1 only, -1 and 2 both common, several vocabularies in one column, or none known.
+    Raises AmbiguousLabels: 0 and 1 only, -1 and 2 both common, several vocabularies in one column, or none known.
     """
     normal: dict[str, int] = {}
     for label, count in counts.items():

@@ -237,9 +237,8 @@ def combine(jury: Members, key: str) -> Verdicts:
 def btd_verdicts(jury: Members, *, rng: np.random.Generator, member: str | None = None) -> Verdicts:
     """BTD over the votes of all members, each label by a fit on other items; confidence is its p(label).
 
-    member : the votes of this one only. Generators in the same state hold out the same items for everybody.
-    Errors as `Members.of` and `core.aggregation.btd.held_out_forecast`. Source: [BTD] §4 on pooled votes
-    (ours).
+    member : the votes of this one only. Generators in the same state hold out the same items for everybody. Errors as
+    `Members.of` and `core.aggregation.btd.held_out_forecast`. Source: [BTD] §4 on pooled votes (ours).
     """
     from ..aggregation.btd import decide, held_out_forecast
 

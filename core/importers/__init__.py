@@ -86,10 +86,8 @@ def read(
 def inspect(data: bytes | Path, name: str, options: ReadOptions | None = None) -> Inspection:
     """Say what a file looks like and what must be asked, without raising for what is merely ambiguous.
 
-    Raises
-    ------
-    UnreadableFile : the file cannot be read in any way.
-    UnknownName, InvalidOption : an option names what does not exist.
+    Raises UnreadableFile: the file cannot be read in any way. UnknownName, InvalidOption: an option names what does not
+    exist.
     """
     options = options or ReadOptions()
     file = _open(name, data, options)

@@ -115,9 +115,7 @@ def recognise(columns: tuple[str, ...], options: ReadOptions) -> Shape | None:
 def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> Plan:
     """Map the columns of a table to those of its shape.
 
-    Raises
-    ------
-    UnknownName : an option names a column that the file has not.
+    Raises UnknownName: an option names a column that the file has not.
     """
     columns = tuple(table.columns)
     mapping, constants = map_columns(columns, name, options, known=shape.columns, synonyms=shape.synonyms)
@@ -142,10 +140,7 @@ def lay_out(table: TextTable, name: str, options: ReadOptions, shape: Shape) -> 
 def parse_texts(table: TextTable, source: Source, shape: Shape, options: ReadOptions) -> RowParser:
     """A parser of the rows that have checked their texts.
 
-    Raises
-    ------
-    UnreadableFile : a required column is missing.
-    UnknownName : an option names a column that the file has not.
+    Raises UnreadableFile: a required column is missing. UnknownName: an option names a column that the file has not.
     """
     how = lay_out(table, source.name, options, shape)
     for problem in how.problems:
@@ -166,9 +161,7 @@ def read_scores(table: TextTable, source: Source, shape: Shape, options: ReadOpt
 
     Any finite scale up to a million. A missing score without a status is `unparsed`.
 
-    Raises
-    ------
-    UnreadableFile : a required column is missing.
+    Raises UnreadableFile: a required column is missing.
     """
     parser = parse_texts(table, source, shape, options)
     numbers = parser.numbers({"score": parse_score, "temperature": parse_float, "cost": parse_float, "run": parse_int})

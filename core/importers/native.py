@@ -117,9 +117,7 @@ def status(vote: int | None) -> str:
 def read_native(file: NativeFile) -> ImportResult:
     """Collect what every record holds; a record with a bad field, or a huge one, is rejected whole.
 
-    Raises
-    ------
-    InvalidOption : `mapping` names a column; native files take a fixed text only.
+    Raises InvalidOption: `mapping` names a column; native files take a fixed text only.
     """
     format, records, options = file.format, file.records, file.options
     read = format.reader(file)

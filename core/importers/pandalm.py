@@ -34,9 +34,7 @@ def is_test_set(file: NativeFile) -> bool:
 def give_test_set(files: Sequence[NativeFile]) -> None:
     """Let outputs among these files have the test set among them.
 
-    Raises
-    ------
-    UnreadableFile : there are several.
+    Raises UnreadableFile: there are several.
     """
     own = [file for file in files if file.format is FORMAT]
     test_sets = [file for file in own if is_test_set(file)]
@@ -63,9 +61,7 @@ def _outputs(file: NativeFile) -> Reader:
     `garbage` is what PandaLM writes for a reply that it could not parse: `unparsed`. The judge is the file's
     name without `-testset…`.
 
-    Raises
-    ------
-    UnreadableFile : the test set is not among the files.
+    Raises UnreadableFile: the test set is not among the files.
     """
     if file.test_set is None:
         raise UnreadableFile(

@@ -71,9 +71,7 @@ def map_columns(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Canonical column → the file's, and canonical columns with one text in every row.
 
-    Raises
-    ------
-    UnknownName : an option names a column that the file, or what it holds, has not.
+    Raises UnknownName: an option names a column that the file, or what it holds, has not.
     """
     for canonical, _ in options.mapping:
         if canonical not in known:
@@ -133,9 +131,7 @@ def merge_one_hot(table: TextTable, name: str, options: ReadOptions) -> TextTabl
 
     A row without exactly one 1 gets the cells themselves as its label, which no vocabulary has.
 
-    Raises
-    ------
-    InvalidOption : an option names one of these columns alone.
+    Raises InvalidOption: an option names one of these columns alone.
     """
     found = {plain(column): column for column in table.columns if plain(column) in ONE_HOT}
     if len(found) < 2 or any(plain(column) == "winner" for column in table.columns):
@@ -280,9 +276,7 @@ def plan(table: TextTable, name: str, options: ReadOptions, *, judge: str | None
 
     judge : name of the judge where no column and no option names one; None makes that a question.
 
-    Raises
-    ------
-    UnknownName : an option names a column that the file has not.
+    Raises UnknownName: an option names a column that the file has not.
     """
     mapping, constants = map_columns(tuple(table.columns), name, options)
     layout, judges = find_layout(table, mapping, name, options)

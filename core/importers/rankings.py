@@ -57,9 +57,7 @@ def read_rankings(table: TextTable, source: Source, shape: Shape, options: ReadO
     list with a bad row is rejected whole; so are the lists beside a row whose list is not known, and a list that shows
     fewer candidates than another of the same item. All of it is ours.
 
-    Raises
-    ------
-    UnreadableFile : a required column is missing.
+    Raises UnreadableFile: a required column is missing.
     """
     parser = parse_texts(table, source, shape, options)
     cells = parser.cells
@@ -128,10 +126,8 @@ def read_choices(table: TextTable, source: Source, shape: Shape, options: ReadOp
     agree; given neither, the judgement is `unparsed`. Gold, by slot or candidate, is the one best candidate.
     A column `correct` is checked and not kept. Source: ours.
 
-    Raises
-    ------
-    UnreadableFile : a required column is missing.
-    AmbiguousLabels : no permutation shows a 0, so counting from 1 and a lost leading 0 look the same.
+    Raises UnreadableFile: a required column is missing. AmbiguousLabels: no permutation shows a 0, so counting from 1
+    and a lost leading 0 look the same.
     """
     parser = parse_texts(table, source, shape, options)
     permutations = parser.cells["permutation"].dictionary.to_pylist()

@@ -86,9 +86,7 @@ def stem_of(name: str) -> str:
 def open_source(name: str, data: bytes | Path, max_bytes: int) -> Source:
     """Read and unpack a file, never more than `max_bytes`.
 
-    Raises
-    ------
-    UnreadableFile : absent, empty, too large, cut or bloated gzip, of a kind that holds no table, no UTF-8.
+    Raises UnreadableFile: absent, empty, too large, cut or bloated gzip, of a kind that holds no table, no UTF-8.
     """
     raw = _read(name, data, max_bytes) if isinstance(data, Path) else bytes(data)
     if len(raw) > max_bytes:

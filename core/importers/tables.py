@@ -62,9 +62,7 @@ def read_delimited(source: Source) -> TextTable:
 
     Blank cells are missing; rows with too few or too many cells are rejected by row.
 
-    Raises
-    ------
-    UnreadableFile : no header, one column only, no rows, duplicate column names, a quote that never closes.
+    Raises UnreadableFile: no header, one column only, no rows, duplicate column names, a quote that never closes.
     """
     delimiter, header = _header(source)
     table, ragged = _split(source, delimiter, len(header))
@@ -221,9 +219,7 @@ def read_records(source: Source, is_record: Callable[[Record], bool] = lambda wh
 
     is_record : whether an object that is the whole file is itself the record, whatever arrays it holds.
 
-    Raises
-    ------
-    UnreadableFile : no JSON, nested too deep, or no object in it.
+    Raises UnreadableFile: no JSON, nested too deep, or no object in it.
     """
     text, deep = source.text(), depth(source.data) > MAX_DEPTH
     if text.lstrip()[:1] == "[":
@@ -361,9 +357,7 @@ def _text_of(text: str) -> str:
 def read_parquet(source: Source, max_bytes: int) -> TextTable:
     """Read a Parquet file, never more than `max_bytes` once unpacked.
 
-    Raises
-    ------
-    UnreadableFile : no Parquet, damaged, too large, no rows, or duplicate column names.
+    Raises UnreadableFile: no Parquet, damaged, too large, no rows, or duplicate column names.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -42,11 +42,8 @@ from .tables import TextTable
 def read_table(table: TextTable, source: Source, options: ReadOptions, format: str) -> ImportResult:
     """Read the votes of a table of text; `finish` says how rows of the same key are settled.
 
-    Raises
-    ------
-    UnreadableFile : a required column is missing.
-    AmbiguousLabels : the labels can be read in several ways, see `core.labels.decide`.
-    UnknownName : an option names a column that the file has not.
+    Raises UnreadableFile: a required column is missing. AmbiguousLabels: the labels can be read in several ways, see
+    `core.labels.decide`. UnknownName: an option names a column that the file has not.
     """
     how = plan(table, source.name, options, judge=source.stem)
     for problem in how.problems:

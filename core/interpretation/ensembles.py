@@ -50,13 +50,11 @@ def score_columns(found: EnsembleTable) -> tuple[Column, ...]:
 def answer(found: EnsembleTable) -> tuple[str, Literal["finding", "warning"]]:
     """Best rule against the best member treated like it, first where the most accurate rule stands.
 
-    BTD is fitted on gold labels and is compared with members by BTD too (`EnsembleScore.against`); rules that
-    need no labels are compared with members as they vote, so there are two answers. A jury is better if the
-    whole interval of the difference is above 0, worse if below, else not shown to differ. The rule is the
-    best of several: to be better, its interval must be above 0 when widened for their number too (Bonferroni;
-    ours).
-    Fusers that did not judge all labelled comparisons are no part of it: those that they judged may be the
-    easy ones.
+    BTD is fitted on gold labels and is compared with members by BTD too (`EnsembleScore.against`); rules that need no
+    labels are compared with members as they vote, so there are two answers. A jury is better if the whole interval of
+    the difference is above 0, worse if below, else not shown to differ. The rule is the best of several: to be better,
+    its interval must be above 0 when widened for their number too (Bonferroni; ours).
+    Fusers that did not judge all labelled comparisons are no part of it: those that they judged may be the easy ones.
     """
     others = [score for score in found.scores.values() if score.kind in ("rule", "fuser")]
     rules = [score for score in others if score.n == found.n]

@@ -33,9 +33,8 @@ ChangeKind = Literal["attack", "one_side", "both_sides"]
 class Change:
     """What a change did to a judge's verdicts.
 
-    effect : by item, at a level shared by all changes of the judge (Bonferroni). Of one side the mean of
-        [P(changed response) with − without], a tie ½; of both sides flips beyond those of repeats; None
-        without repeats.
+    effect : by item, at a level shared by all changes of the judge (Bonferroni). Of one side the mean of [P(changed
+        response) with − without], a tie ½; of both sides flips beyond those of repeats; None without repeats.
     flips : share of verdicts that differ from one without the change, noise among them.
     """
 
@@ -104,8 +103,7 @@ def _change(name: str, rows: FloatArray, level: float) -> Change:
 def robustness(judge: str, found: Iterable[Change], *, rules: Rules = BY_DEFAULT) -> Verdict:
     """The worst of a judge's changes, with a sentence on each.
 
-    An attack is graded on one side, by the limits of robustness; a change of both sides by those of
-    `flip_excess`.
+    An attack is graded on one side, by the limits of robustness; a change of both sides by those of `flip_excess`.
     """
     each = [_verdict(judge, change, rules) for change in found]
     if not each:

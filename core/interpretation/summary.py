@@ -157,9 +157,8 @@ GRADE_WORDS: dict[Grade, str] = {
 def answer(verdicts: Sequence[Verdict], overall: Mapping[str, Overall]) -> str:
     """Can they be trusted? One judge with its reasons; of several, how many are graded how.
 
-    Of several, judges are named for what is good, for a failure, and for warnings that survive the number of
-    checks that were made (`standing`); other warnings are counted beside the number that judges without any
-    fault would get.
+    Of several, judges are named for what is good, for a failure, and for warnings that survive the number of checks
+    that were made (`standing`); other warnings are counted beside the number that judges without any fault would get.
     """
     if len(overall) == 1:
         ((judge, found),) = overall.items()

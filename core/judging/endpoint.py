@@ -101,10 +101,8 @@ def destination(
     keys : name → key, looked up before the environment; never stored.
     listed_price : price of a provider's model, where the judge has none of its own.
 
-    Raises
-    ------
-    NotConfirmed : another host than this machine and the known providers.
-    InvalidOption : no provider known under this name and no base URL, or the key is missing.
+    Raises NotConfirmed: another host than this machine and the known providers. InvalidOption: no provider known under
+    this name and no base URL, or the key is missing.
     """
     _check_package(judge)
     host, base = host_of(judge), _base(judge)

@@ -105,12 +105,9 @@ def plan(
 
     again : statuses of replies that are asked for again.  batch : calls are handed in as batches.
 
-    Raises
-    ------
-    InvalidOption : a key or provider is missing, or has no batches; or votes under the same names are stored
-        from elsewhere.
-    NotConfirmed : texts would go to a host that nobody confirmed.
-    TooFewLabels, NoUsableVotes, UnreadableFile : examples, stored samples or prompts are missing.
+    Raises InvalidOption: a key or provider is missing, or has no batches; or votes under the same names are stored from
+    elsewhere. NotConfirmed: texts would go to a host that nobody confirmed. TooFewLabels, NoUsableVotes,
+    UnreadableFile: examples, stored samples or prompts are missing.
     """
     where = {
         judge: destination(judge, confirmed=confirmed, keys=keys, listed_price=client.listed_price)

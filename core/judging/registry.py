@@ -52,10 +52,8 @@ def start(
     on_progress : called on the run's own thread after each group of replies is stored.
     patience : factor on waits between attempts.
 
-    Raises
-    ------
-    InvalidOption, NotConfirmed, TooFewLabels, NoUsableVotes, UnreadableFile : as `plan`, before anything is sent; also
-        a concurrency out of range, a limit in money without a price, or a job that is running with other settings.
+    Raises InvalidOption, NotConfirmed, TooFewLabels, NoUsableVotes, UnreadableFile: as `plan`, before anything is sent;
+    also a concurrency out of range, a limit in money without a price, or a job that is running with other settings.
     """
     if not 1 <= concurrency <= MAX_CONCURRENCY:
         raise InvalidOption(f"{concurrency} calls at once: 1 to {MAX_CONCURRENCY}")

@@ -277,8 +277,7 @@ def against(pairs: PairScores, anchor: str) -> tuple[IntArray, IntArray, FloatAr
 def limits(p: ArrayLike, se: ArrayLike, *, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
     """Quantiles of the Beta with mean p̄ and standard deviation `se`, elementwise; the point if that is 0.
 
-    With the posterior's own SE that is Beta(a, b), the interval of a `board`; the corrected SE gives its
-    corrected one.
+    With the posterior's own SE that is Beta(a, b), the interval of a `board`; the corrected SE gives its corrected one.
     """
     mean, error = np.asarray(p, dtype=np.float64), np.asarray(se, dtype=np.float64)
     known = error > 0
@@ -381,9 +380,8 @@ def subsample_errors(
 ) -> SubsampleErrors:
     """SE(p̄) predicted from all prompts, beside the SD of p̄ over `draws` subsamples of n prompts.
 
-    se_analytic = √(p̄(1 - p̄)/(n + 2)) with p̄ from all M prompts of the model; se_finite = √((M - n)/(M -
-    1)) times that, the one to compare, as subsamples are drawn without replacement. Sizes of M or more are
-    left out.
+    se_analytic = √(p̄(1 - p̄)/(n + 2)) with p̄ from all M prompts of the model; se_finite = √((M - n)/(M - 1)) times
+    that, the one to compare, as subsamples are drawn without replacement. Sizes of M or more are left out.
 
     Source: [RAEE] Table 9.
     """

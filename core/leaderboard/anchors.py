@@ -24,8 +24,7 @@ CHUNK_CELLS = 4_000_000
 class SwapRow:
     """Two anchors' boards compared on the systems that are on both, the two anchors left out.
 
-    models : those systems; shifts : their Elo on the board of anchor_2 minus that of anchor_1, centred by the
-        mean.
+    models : those systems; shifts : their Elo on the board of anchor_2 minus that of anchor_1, centred by the mean.
     kendall_tau : τ_b of the two orders, None with fewer than two systems or if one board ties them all.
     mean_abs_centred_shift : Elo points, None without a common system.  mean_shift : what was taken off.
     """
@@ -68,9 +67,8 @@ class Triangles:
 
     gap_ab, gap_bc, gap_ca : Elo of the first against the second, from all prompts of the pair.
     residual : gap_ab + gap_bc + gap_ca, 0 when the gaps add up, positive round a circle a > b > c > a.
-    n : prompts common to the three pairs.  residual_common, z : of those prompts alone, NaN with fewer than
-        two or without variance.  p_value : of the cautious test, two-sided.  p_holm : adjusted for the number
-        of triples.
+    n : prompts common to the three pairs.  residual_common, z : of those prompts alone, NaN with fewer than two or
+        without variance.  p_value : of the cautious test, two-sided.  p_holm : adjusted for the number of triples.
     broken : p_holm < 1 - level.
     """
 

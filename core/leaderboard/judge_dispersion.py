@@ -188,8 +188,7 @@ class Dispersion:
     """Dispersion across judges by measure, and how the orders of models compare.
 
     shared : all measures are on the same (judge, model), those that have both scores and votes.
-    excess : SD of p by scores minus SD of p by votes, mean over models with a paired t interval; None unless
-    shared.
+    excess : SD of p by scores minus SD of p by votes, mean over models with a paired t interval; None unless shared.
     kendall, spearman : order of models by judges' mean p by scores against that by votes, the anchor among
     them, with bootstrap intervals over the n_ordered models.  None with fewer than three; intervals as
     `core.leaderboard.standings.rank_agreement`.

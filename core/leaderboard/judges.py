@@ -98,11 +98,10 @@ def mean_of_judges(
 ) -> PooledBoard:
     """Mean of the judges' Elo gaps of every model, with an interval over prompts.
 
-    Elo = Σ_j Elo_j/J. Judges see the same prompts, so their errors are correlated (ours): Cov(j, k) =
-    r_jk·SE_j·SE_k, SE the corrected one of `anchored.board`, r_jk = Σ_i d_ij·d_ik/√(Σ_i d_ij²·Σ_i d_ik²)
-    with d_ij = S_ij - S̄_j, the first sum over prompts of both; SE² = Σ_jk Cov(j, k)/J². Where a judge scored
-    all prompts alike, r is n_both/√(n_j·n_k), as of judges that always agree: the cautious end. One judge has
-    the mean of itself.
+    Elo = Σ_j Elo_j/J. Judges see the same prompts, so their errors are correlated (ours): Cov(j, k) = r_jk·SE_j·SE_k,
+    SE the corrected one of `anchored.board`, r_jk = Σ_i d_ij·d_ik/√(Σ_i d_ij²·Σ_i d_ik²) with d_ij = S_ij - S̄_j, the
+    first sum over prompts of both; SE² = Σ_jk Cov(j, k)/J². Where a judge scored all prompts alike, r is
+    n_both/√(n_j·n_k), as of judges that always agree: the cautious end. One judge has the mean of itself.
 
     Parameters
     ----------
@@ -160,10 +159,8 @@ def pooling(
     judged : pair scores of each judge.  icc : ICC(3,1) of each judge, None where unknown.
     rng : draws juries where there are more than `juries` of a size.
 
-    Raises
-    ------
-    NoUsableVotes : fewer than two judges rated a common model against the anchor.
-    InvalidOption : fewer than two juries.
+    Raises NoUsableVotes: fewer than two judges rated a common model against the anchor. InvalidOption: fewer than two
+    juries.
 
     Source: [RAEE] App. C; docs/methods.md §6 (observed ρ ours).
     """
@@ -316,9 +313,7 @@ def screening(
     Fewer judges widen the interval unless they were the noisy ones. Widths are compared on the models that
     some judge still rates at every cut that leaves a judge, so that a cut cannot gain by losing models.
 
-    Raises
-    ------
-    NoUsableVotes : no judge with a known ICC met the anchor.  InvalidOption : a cut above 1 or not a number.
+    Raises NoUsableVotes: no judge with a known ICC met the anchor. InvalidOption: a cut above 1 or not a number.
 
     Source: [RAEE] §2, judge screening; docs/methods.md §6.
     """

@@ -72,13 +72,10 @@ def bradley_terry(pairs: PairScores, anchor: str, *, level: float = 0.95) -> Rat
     h²/(4 + h), h the model's entry of H⁻¹: a model with one prompt or only ties fits without a rest and
     would be known exactly. It is the least that a corrected board row can have, but for the prior.
 
-    Finite strengths exist only among models that won and lost, directly or through others, against each
-    other (Ford's condition); those beyond get no number and the reason. That is the limit of the likelihood,
-    not an approximation.
+    Finite strengths exist only among models that won and lost, directly or through others, against each other (Ford's
+    condition); those beyond get no number and the reason. That is the limit of the likelihood, not an approximation.
 
-    Raises
-    ------
-    UnknownName : the anchor is no model.  NoUsableVotes : it met nobody.  DidNotConverge : no fit.
+    Raises UnknownName: the anchor is no model. NoUsableVotes: it met nobody. DidNotConverge: no fit.
 
     Source: docs/methods.md §6; Bradley & Terry (1952); Ford (1957).
     """

@@ -109,10 +109,7 @@ def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
         every time keeps finite odds. 0 is plain maximum likelihood: such a model's β stops 15 away from the
         others' and is named in `separated`.
 
-    Raises
-    ------
-    NoUsableVotes : fewer than two models, or one and the same score for all.
-    InvalidOption : prior below 0.
+    Raises NoUsableVotes: fewer than two models, or one and the same score for all. InvalidOption: prior below 0.
 
     Source: docs/methods.md §6; McCullagh (1980).
     """

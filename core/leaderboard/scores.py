@@ -80,9 +80,8 @@ def direct_statistics(judged: Mapping[str, DirectScores], *, level: float = 0.95
     as ends (that any judge gave, if it gave one alone): 20 items at 10 do not show that a mean is exactly 10,
     and mean ± t·SE holds .48 where 3 % are not. It is cut at the scores that any judge gave (ours).
 
-    Agreement: intervals are t(G − 1)·√(G/(G − 1)·Σ_i(sum of influences in item i)²), an influence
-    being what a response moves the coefficient by to first order; for Pearson and τ_b on the scale of atanh,
-    for κ cut at −1 and 1.
+    Agreement: intervals are t(G − 1)·√(G/(G − 1)·Σ_i(sum of influences in item i)²), an influence being what a response
+    moves the coefficient by to first order; for Pearson and τ_b on the scale of atanh, for κ cut at −1 and 1.
 
     Parameters
     ----------

@@ -328,10 +328,9 @@ def compare_outside(
 ) -> OutsideComparison:
     """Compare two boards on the models that both have.
 
-    The outside score becomes Elo: (400/ln 10)·logit of a win rate (`share`, `percent`), or as it is (`elo`);
-    then both means over common models are made equal, as the two boards have different zeros. Names match
-    exactly or, if that leaves one alone, in lower case; nothing is guessed. Intervals: percentile bootstrap
-    over models.
+    The outside score becomes Elo: (400/ln 10)·logit of a win rate (`share`, `percent`), or as it is (`elo`); then both
+    means over common models are made equal, as the two boards have different zeros. Names match exactly or, if that
+    leaves one alone, in lower case; nothing is guessed. Intervals: percentile bootstrap over models.
 
     Parameters
     ----------

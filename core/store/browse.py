@@ -146,11 +146,8 @@ class Summary:
 def summary(store: Snapshot, selection: Selection) -> Summary:
     """Count a selection, failed votes included.
 
-    Raises
-    ------
-    NoUsableVotes : the selection matches no row at all (only failed votes, or no vote but direct scores or
-        rankings: a summary with `votes` 0).
-    UnknownName : a name that the store does not have.
+    Raises NoUsableVotes: the selection matches no row at all (only failed votes, or no vote but direct scores or
+    rankings: a summary with `votes` 0). UnknownName: a name that the store does not have.
     """
     selected = scope(store, selection)
     judges = _judges(store, selected)

@@ -73,9 +73,8 @@ CELLS: Mapping[Cell, str] = {
 }
 """Name of a cell → its SELECT, with `{votes}` for the votes that it counts.
 
-tallies : votes of a judge on a comparison, by category and kind of rater. `n` usable ones, `minus`, `tie` and
-`plus` among them, the same of those shown as `ab` or `ba`, `stated` those with a confidence, and the failed
-ones by `FAILED`.
+tallies : votes of a judge on a comparison, by category and kind of rater. `n` usable ones, `minus`, `tie` and `plus`
+among them, the same of those shown as `ab` or `ba`, `stated` those with a confidence, and the failed ones by `FAILED`.
 
 runs : repetitions of a judge on a comparison, up to 20 in a row. `n_ab`, `n_ba`, `n_neither` have a usable
 vote in that order, `n_both` in both; of these `flips` differ, `hard_flips` are +1 against -1, and `slot_sum`

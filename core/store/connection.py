@@ -139,11 +139,8 @@ class Database:
 
         read_only : change nothing: nothing is created, and a store of an earlier layout stays one.
 
-        Raises
-        ------
-        StoreInUse : another process has the file open.
-        DamagedStore : the file is not what was written.
-        UnreadableFile : no DuckDB file, or a DuckDB file with other tables.
+        Raises StoreInUse: another process has the file open. DamagedStore: the file is not what was written.
+        UnreadableFile: no DuckDB file, or a DuckDB file with other tables.
         """
         # DuckDB takes `s3:…`, `md:…` or `:memory:` for something else than a file; an absolute path never is.
         place = None if path is None else Path(path).expanduser().absolute()
@@ -238,10 +235,8 @@ class Database:
     def change(self) -> Iterator[Change]:
         """Statements inside a transaction: all of it happens, or nothing.
 
-        Raises
-        ------
-        StoreReplaced : the file is not the one that was opened; before anything is changed, or when a
-            change went into a file that is no longer in its place.
+        Raises StoreReplaced: the file is not the one that was opened; before anything is changed, or when a change went
+        into a file that is no longer in its place.
         """
         with self._writing:
             if self._together is not None:
@@ -338,9 +333,7 @@ def _is_file(connection: duckdb.DuckDBPyConnection) -> bool:
 def _prepare(change: Change, place: Path | None, *, read_only: bool) -> None:
     """Create the tables of an empty file, or bring those of an earlier layout up to date.
 
-    Raises
-    ------
-    UnreadableFile : a DuckDB file with other tables, or a store of a later version.
+    Raises UnreadableFile: a DuckDB file with other tables, or a store of a later version.
     """
     tables = {name for (name,) in change.rows("select table_name from duckdb_tables()")}
     if not tables and not read_only:

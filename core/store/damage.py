@@ -79,9 +79,7 @@ def is_foreign_log(error: Exception) -> bool:
 def check_tables(rows: Rows, place: Path | None) -> None:
     """Quick check at opening: every table has its columns, and its rows can be counted.
 
-    Raises
-    ------
-    DamagedStore : a column is absent.
+    Raises DamagedStore: a column is absent.
     """
     columns: dict[str, set[str]] = {}
     for table, column in rows("select table_name, column_name from duckdb_columns()"):
@@ -99,9 +97,7 @@ def check_rows(rows: Rows, place: Path | None, tables: frozenset[str] | None) ->
     Blocks of the file have checksums, so that reading finds what was changed in them; the references find
     whole blocks that changed places.
 
-    Raises
-    ------
-    DamagedStore : a cell is missing where none can be, a number stands for nothing, or one for two things.
+    Raises DamagedStore: a cell is missing where none can be, a number stands for nothing, or one for two things.
     """
     here = {name for (name,) in rows("select table_name from duckdb_tables() where not temporary")}
     here &= here if tables is None else tables

@@ -63,9 +63,7 @@ def votes_behind(
 
     Columns are the canonical ones, with gold as the selection forms it, and every extra column.
 
-    Raises
-    ------
-    NoUsableVotes : no vote meets the mark. UnknownName : a judge or model that the store does not have.
+    Raises NoUsableVotes: no vote meets the mark. UnknownName: a judge or model that the store does not have.
     """
     selected = scope(store, selection)
     behind, params = _behind(store, selected, selection, mark)

@@ -158,12 +158,11 @@ CELL_ORDERS = {"both": "both", "ab": "ab", "ba": "ba", "neither": "unknown"}
 def ratings(store: Snapshot, selection: Selection, *, anchors: tuple[str, ...] = ()) -> dict[str, RatingTable]:
     """Repeated ratings of each judge: rows are comparisons, columns runs.
 
-    With anchors, a vote is +1 for the candidate against the anchor and comparisons without an anchor are left
-    out; between two anchors the one named first is the anchor. If every run was judged in both orders, a cell
-    is the mean of the two; else only the votes of the judge's most common order count (when equal, `ab`
-    before `ba` before unknown). k is the most common number of complete runs that is at least 2 (the larger
-    when equal), and rows are the comparisons with exactly k. A judge without such a comparison is absent.
-    Source: docs/methods.md §6, judge screening.
+    With anchors, a vote is +1 for the candidate against the anchor and comparisons without an anchor are left out;
+    between two anchors the one named first is the anchor. If every run was judged in both orders, a cell is the mean of
+    the two; else only the votes of the judge's most common order count (when equal, `ab` before `ba` before unknown). k
+    is the most common number of complete runs that is at least 2 (the larger when equal), and rows are the comparisons
+    with exactly k. A judge without such a comparison is absent. Source: docs/methods.md §6, judge screening.
     """
     turned, compared = "1", "true"
     if anchors:

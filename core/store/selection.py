@@ -121,10 +121,8 @@ def scope(store: Snapshot, selection: Selection, kind: Kind = "votes", *, with_p
 
     with_perturbed : also votes on perturbed items, whether or not the selection names them.
 
-    Raises
-    ------
-    UnknownName : a data set, judge, rater type or kind of gold that does not exist, or a column that this
-        kind of judgement does not have.
+    Raises UnknownName: a data set, judge, rater type or kind of gold that does not exist, or a column that this kind of
+    judgement does not have.
     """
     judges = _numbers(store, "judges")
     pool = _pool(store, selection)
@@ -329,9 +327,7 @@ class Codes:
 def dense_codes(store: Snapshot, selected: Scope, selection: Selection) -> Codes:
     """Codes of the comparisons and items with a usable row, in the order of the store.
 
-    Raises
-    ------
-    NoUsableVotes : there is none.
+    Raises NoUsableVotes: there is none.
     """
     template = "select distinct v.item from {usable} v"
     if selected.kind == "votes":

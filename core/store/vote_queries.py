@@ -211,8 +211,7 @@ def order_counts(store: Database | Snapshot, selection: Selection) -> dict[str, 
 def perturbed_votes(store: Snapshot, selection: Selection) -> tuple[tuple[Perturbed, OrderCounts, OrderCounts], ...]:
     """Votes of judges on the items as they are, and on those with a change; codes are those of both.
 
-    Only votes with a known position; a change whose judge has no such votes on the items as they are is
-    absent.
+    Only votes with a known position; a change whose judge has no such votes on the items as they are is absent.
     """
     known = [name for (name,) in store.rows("select name from judges order by name")]
     asked = known if selection.judges is None else selection.judges
@@ -469,10 +468,8 @@ def direct_scores(store: Database | Snapshot, selection: Selection) -> dict[str,
 
     Codes of items, models and categories are shared by all judges of the selection.
 
-    Raises
-    ------
-    NoUsableVotes : no score with status ok is selected.
-    UnknownName : a name that the store does not have, or a column that scores do not have.
+    Raises NoUsableVotes: no score with status ok is selected. UnknownName: a name that the store does not have, or a
+    column that scores do not have.
     """
     listed = """
         select v.judge, v.item, v.run, v.score, c.name as category_, m.name as model_
@@ -490,10 +487,8 @@ def list_rankings(store: Database | Snapshot, selection: Selection) -> dict[str,
 
     Codes of items, candidates and categories are shared by all judges of the selection.
 
-    Raises
-    ------
-    NoUsableVotes : no ranking with status ok is selected.
-    UnknownName : a name that the store does not have, or a column that rankings do not have.
+    Raises NoUsableVotes: no ranking with status ok is selected. UnknownName: a name that the store does not have, or a
+    column that rankings do not have.
     """
     known = ", ".join(f"coalesce(v.{name}, {value})::bigint as {name}_" for name, value in UNKNOWN.items())
     listed = """

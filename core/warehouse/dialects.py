@@ -95,9 +95,7 @@ def _number(text: str) -> exp.Expr:
 def table_of(name: str, dialect: str) -> exp.Expr:
     """The name of a table, and nothing else, in a dialect.
 
-    Raises
-    ------
-    InvalidOption : anything but the name of a table.
+    Raises InvalidOption: anything but the name of a table.
     """
     from sqlglot import exp
     from sqlglot.errors import SqlglotError

@@ -399,9 +399,7 @@ def _connected(url: str) -> Any:
 def connect(url: str, table: str) -> Engine:
     """Connect to the engine that a URL names.
 
-    Raises
-    ------
-    InvalidOption : no such engine.  WarehouseError : it cannot be reached or refuses.
+    Raises InvalidOption: no such engine. WarehouseError: it cannot be reached or refuses.
     """
     scheme = url.partition(":")[0].casefold()
     engines: dict[str, type[Any]] = {

@@ -61,9 +61,7 @@ class TableRead:
 def derive(engine: Engine, reading: Reading, table: str) -> TableRead:
     """Read the table once and keep the relations of a store; say what could not be read.
 
-    Raises
-    ------
-    NoUsableVotes : no row can be read.
+    Raises NoUsableVotes: no row can be read.
     """
     engine.keep("read_rows", reading.sql)
     counts = dict(_rows(engine, "select bad, count(*)::bigint as n from read_rows group by bad"))

@@ -59,11 +59,8 @@ class Warehouse(Snapshot):
 
         selection : columns that it names outside the canonical form are read too.
 
-        Raises
-        ------
-        WarehouseError : the engine cannot be reached, or refuses, or its driver is not installed.
-        InvalidOption, UnknownName, AmbiguousLabels, UnreadableFile : as for a file of votes.
-        NoUsableVotes : no row can be read.
+        Raises WarehouseError: the engine cannot be reached, or refuses, or its driver is not installed. InvalidOption,
+        UnknownName, AmbiguousLabels, UnreadableFile: as for a file of votes. NoUsableVotes: no row can be read.
         """
         where = tuple(column for column, _ in selection.where) if selection else ()
         for column in where:
