@@ -36,11 +36,6 @@ class Vocabulary:
         text = normalise(label)
         return 0 if text in TIE_WORDS else self.labels.get(text)
 
-    @property
-    def numeric(self) -> bool:
-        """Whether its labels are numbers, so that another of its kind may read them too."""
-        return self.name in NUMERIC
-
 
 _SIDES = {
     f"{noun}_{side}": vote
@@ -169,9 +164,9 @@ def decide(
             labels=_sample(telling),
             allowed=_menu(VOCABULARIES),
         )
-    if VOCABULARIES[best].numeric:
+    if best in NUMERIC:
         others = sum(count for label, count in telling.items() if label not in {"1", "0", "-1", "2"})
-        words = [known for known in VOCABULARIES.values() if not known.numeric]
+        words = [known for known in VOCABULARIES.values() if known.name not in NUMERIC]
         mixed = any(known.vote(label) is not None for label in telling for known in words)
         _refuse_mixture(column, others if mixed else 0, total, telling)
         return _decide_numeric(telling, column=column, canonical=canonical)
@@ -187,6 +182,7 @@ def decide(
 
 
 NUMERIC = (CANONICAL, "1/2/0", "1/0", "0/1")
+"""Vocabularies whose labels are numbers, so that another of them may read the same labels."""
 
 
 def _decide_numeric(counts: Mapping[str, int], *, column: str, canonical: bool) -> Vocabulary:

@@ -79,7 +79,12 @@ def read(
         if progress is not None:
             rows = file.records.rows if isinstance(file, NativeFile) else file.table.rows
             progress((len(opened) + len(found)) / steps, f"Checking {rows:,} rows")
-        found.append(_read(file, options))
+        if isinstance(file, NativeFile):
+            found.append(read_native(file))
+        elif file.shape:
+            found.append(_READERS[file.shape.format](file.table, file.source, file.shape, options))
+        else:
+            found.append(read_table(file.table, file.source, options, CANONICAL))
     return found
 
 
@@ -193,11 +198,3 @@ def _native_format(records: Records, wanted: str, name: str) -> NativeFormat | N
             auto=AUTO,
         )
     return native
-
-
-def _read(file: NativeFile | _TableFile, options: ReadOptions) -> ImportResult:
-    if isinstance(file, NativeFile):
-        return read_native(file)
-    if file.shape:
-        return _READERS[file.shape.format](file.table, file.source, file.shape, options)
-    return read_table(file.table, file.source, options, CANONICAL)

@@ -8,7 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..errors import AmbiguousLabels, AppellateError, InvalidOption, Message, UnknownName, UnreadableFile
-from ..labels import CANONICAL, NAMES, VOCABULARIES, Vocabulary, candidates, decide, normalise, shown, vocabulary
+from ..labels import (
+    CANONICAL,
+    NAMES,
+    NUMERIC,
+    VOCABULARIES,
+    Vocabulary,
+    candidates,
+    decide,
+    normalise,
+    shown,
+    vocabulary,
+)
 from ..schema import COLUMN_NAMES
 from .columns import Cells, ConfidenceScale, confidence_scale, constant_cells, encode_cells, label_counts, order_word
 from .options import MEANINGS, SCORE_COLUMNS, Question, ReadOptions
@@ -105,25 +116,24 @@ def map_columns(
                 columns=names(columns),
             )
     taken = {*mapping.values(), *options.judges}
+    named = [(plain(column), column) for column in columns]
     for canonical in known:
         if canonical in mapping or canonical in constants or canonical in absent:
             continue
         others = {*known} - {*SCORE_COLUMNS, canonical}
         wanted = (name for name in (canonical, *synonyms.get(canonical, ())) if name not in others)
-        if (match := _first_named(wanted, columns, taken)) is not None:
+        match = next(
+            (column for name in wanted for other, column in named if other == name and column not in taken), None
+        )
+        if match is not None:
             mapping[canonical] = match
             taken.add(match)
     if "item_id" in known and "item_id" not in mapping.keys() | constants.keys() | absent and "prompt" not in absent:
         # Prompts tell items apart where no column names them.
-        prompt = mapping.get("prompt") or _first_named(("prompt", *SYNONYMS["prompt"]), columns, taken)
-        if prompt:
+        prompts = [column for name in ("prompt", *SYNONYMS["prompt"]) for other, column in named if other == name]
+        if prompt := mapping.get("prompt") or next((column for column in prompts if column not in taken), None):
             mapping["item_id"] = prompt
     return {canonical: mapping[canonical] for canonical in known if canonical in mapping}, constants
-
-
-def _first_named(wanted: Iterable[str], columns: tuple[str, ...], taken: set[str]) -> str | None:
-    """The first column that is not taken, by the first of these names that one has."""
-    return next((c for name in wanted for c in columns if plain(c) == name and c not in taken), None)
 
 
 def merge_one_hot(table: TextTable, name: str, options: ReadOptions) -> TextTable:
@@ -213,7 +223,7 @@ def _label_columns(table: TextTable, mapping: Mapping[str, str], options: ReadOp
             continue
         labels = {text: 1 for text in column.dictionary.to_pylist() if text.strip()}
         fitting = candidates(labels)
-        telling = any(not VOCABULARIES[known].numeric for known in fitting) or "-1" in map(normalise, labels)
+        telling = any(known not in NUMERIC for known in fitting) or "-1" in map(normalise, labels)
         if options.labels is not None:
             named = vocabulary(options.labels)
             telling = all(named.vote(label) is not None for label in labels)
@@ -397,7 +407,7 @@ def _gold_vocabulary(
     if chosen is None and same and same.name != NAMES:
         if all(same.vote(label) is not None for label in gold):
             return same
-        if same.numeric and all(normalise(label) in ("-1", "0", "1", "2") for label in gold):
+        if same.name in NUMERIC and all(normalise(label) in ("-1", "0", "1", "2") for label in gold):
             return same
     # Scores and names leave gold as the only column of numbers: 0 and 1 then stay a question.
     canonical = exported or (same is not None and same.name == CANONICAL)
