@@ -282,8 +282,7 @@ def fit_many(
     β is not identified and is 1 (ours); either moves to the nearest bound if the box does not hold it. A
     penalty identifies both, and neither is set.
 
-    Raises TooFewLabels below `minimum` labelled comparisons, NotConverged if the best start did not reach a
-    minimum.
+    Raises TooFewLabels below `minimum` labelled comparisons, NotConverged if the best start did not reach a minimum.
     Source: [BTD] §4 for loss and box; the solver is ours.
     """
     if not len(cells):

@@ -54,10 +54,9 @@ def learn_weighings(
 ) -> list[Weighing]:
     """Learn w from the votes of each set of comparisons.
 
-    Slope and intercept by logistic regression with the prior precisions 1 and 0.1, over comparisons. The
-    slope is 0, all votes alike, unless z = Σg/√Σg² over comparisons reaches 1.645, g = Σ(logit c − centre)·
-    (right − share right) over the votes of one: a confidence that says nothing must not decide between equal
-    votes.
+    Slope and intercept by logistic regression with the prior precisions 1 and 0.1, over comparisons. The slope is 0,
+    all votes alike, unless z = Σg/√Σg² over comparisons reaches 1.645, g = Σ(logit c − centre)·(right − share right)
+    over the votes of one: a confidence that says nothing must not decide between equal votes.
 
     confidence, right, comparison, n_votes : (rows,), `right` 1 or 0 and `comparison` from 0 up without gaps;
     only its set's own votes are learned from, the others' confidences enter the scale.
@@ -95,9 +94,8 @@ def fit_weighted(
 ) -> FloatArray:
     """(β, η₀, γ) of least mean DRPS for sets of comparisons with features of their own, (sets, 3).
 
-    base : (sets, 3), fits of the same comparisons with equal weights, as a start beside four fixed ones.
-    Equal shares of ties leave γ unknown and equal sums for A and B leave β unknown, as in
-    `core.aggregation.btd.fit_many`.
+    base : (sets, 3), fits of the same comparisons with equal weights, as a start beside four fixed ones. Equal shares
+    of ties leave γ unknown and equal sums for A and B leave β unknown, as in `core.aggregation.btd.fit_many`.
     """
     sets, width = len(s), max(len(own) for own in s)
     own_s, own_t, weight = np.zeros((sets, width)), np.zeros((sets, width)), np.zeros((3, sets, width))

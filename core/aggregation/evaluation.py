@@ -89,8 +89,7 @@ class Evaluation:
         if majority is the best or not among them, or without resamples.
     theta : BTD parameters (β, η₀, γ) of each split, (splits, 3).
     shrunken : parameters of shrunken BTD and what its prior contributed; None if it is not compared.
-    by_item : errors of the methods in the order of `columns`, then their hits, item by item; None without
-        resamples.
+    by_item : errors of the methods in the order of `columns`, then their hits, item by item; None without resamples.
     """
 
     scores: dict[str, MethodScore]

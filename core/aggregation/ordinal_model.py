@@ -389,8 +389,7 @@ def drps(below: FloatArray, gold: IntArray) -> FloatArray:
 def plain_levels(levels: IntArray) -> dict[str, IntArray]:
     """Level of each row by `Mode`, `Mean, rounded` and `Median` of its votes, without any label.
 
-    No unique mode: the median, so that K = 3 gives the majority label. A half goes to the middle of the scale
-    (ours).
+    No unique mode: the median, so that K = 3 gives the majority label. A half goes to the middle of the scale (ours).
     """
     n = levels.sum(axis=1)
     centre = (levels.shape[1] - 1) / 2

@@ -1,10 +1,9 @@
 """Shrunken BTD: with few labels, a fit is shrunk towards a prior from other tasks, other judges or none.
 
-The penalised fit minimises mean DRPS + (λ/m)·(θ − θ₀)ᵀD²(θ − θ₀) in the box of BTD. A `Prior` holds θ₀ and
-D²; its weight λ is fixed with the prior or learned by cross-validation within the calibration set, where
-λ = 0 is the plain fit and λ = ∞ is θ₀. A learned prior is used only on the calibration sets whose labels do
-not speak against it (`prior_check`); the others get the plain fit. `candidate_priors` are those
-that a judge's votes allow.
+The penalised fit minimises mean DRPS + (λ/m)·(θ − θ₀)ᵀD²(θ − θ₀) in the box of BTD. A `Prior` holds θ₀ and D²; its
+weight λ is fixed with the prior or learned by cross-validation within the calibration set, where λ = 0 is the plain fit
+and λ = ∞ is θ₀. A learned prior is used only on the calibration sets whose labels do not speak against it
+(`prior_check`); the others get the plain fit. `candidate_priors` are those that a judge's votes allow.
 Source: ours, docs/methods.md §9.
 """
 

@@ -22,8 +22,7 @@ class Confusion:
 
     share : P(verdict | gold), each row sums to 1, its interval clustered by item; NaN in a row without gold.
     accuracy : share of the `n` verdicts on the diagonal, its interval clustered by item; None when n = 0.
-    constant : share of the `n` that the best constant answer gets right, the commonest gold label; None when
-        n = 0.
+    constant : share of the `n` that the best constant answer gets right, the commonest gold label; None when n = 0.
     unit : `votes`, or `comparisons` when one label per comparison was given.
     without_gold : verdicts left out because their comparison has no gold; `dropped` by the tie rule `ties`.
     """
@@ -57,10 +56,9 @@ def confusion(
     ----------
     counts : votes of one judge with gold; comparisons without gold are left out and counted.
     labels : (comparisons,) in {-1, 0, 1}: an aggregator's label of each, in place of the votes.
-    ties : what a tie is (ours). `keep`: a class like the others, right only against a tie. `drop_votes`:
-        verdicts that tie are left out, so accuracy is among decided verdicts. `drop_gold`: comparisons whose
-        gold is a tie are left out, and a tied verdict on the others is wrong. `drop_both`: both, the forced
-        two-way accuracy.
+    ties : what a tie is (ours). `keep`: a class like the others, right only against a tie. `drop_votes`: verdicts that
+        tie are left out, so accuracy is among decided verdicts. `drop_gold`: comparisons whose gold is a tie are left
+        out, and a tied verdict on the others is wrong. `drop_both`: both, the forced two-way accuracy.
     level : of the accuracy's interval, Wilson with a design effect by item (ours).
 
     Returns

@@ -91,9 +91,8 @@ def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
 def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95) -> AgreementMatrix:
     """Raw agreement and Cohen κ of every pair of judges, and of every judge with gold.
 
-    A judge's label of a comparison is the majority of its votes there, no unique mode is 0 (ours); only
-    comparisons that both labelled count. A judge against itself is no part of this: see
-    `core.agreement.reliability`.
+    A judge's label of a comparison is the majority of its votes there, no unique mode is 0 (ours); only comparisons
+    that both labelled count. A judge against itself is no part of this: see `core.agreement.reliability`.
 
     Parameters
     ----------

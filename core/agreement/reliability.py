@@ -233,8 +233,8 @@ def inter_rater_reliability(
 
     With n_uc raters giving comparison u label c and m_u = Σ_c n_uc ≥ 2, the coincidences are
     o_ck = Σ_u n_uc·(n_uk - [c = k])/(m_u - 1), n_c = Σ_k o_ck, n = Σ_c n_c, and
-    α = 1 - (n - 1)·Σ o_ck·δ²_ck / Σ n_c·n_k·δ²_ck, where δ² is [c ≠ k] (nominal) or
-    (Σ_{g=c..k} n_g - (n_c + n_k)/2)² (ordinal).
+    α = 1 - (n - 1)·Σ o_ck·δ²_ck / Σ n_c·n_k·δ²_ck, where δ² is [c ≠ k] (nominal) or (Σ_{g=c..k} n_g - (n_c + n_k)/2)²
+    (ordinal).
     Fleiss κ = (P̄ - P_e)/(1 - P_e), P̄ the mean of Σ_c n_uc·(n_uc - 1)/(m·(m - 1)), P_e = Σ_c p_c².
 
     Parameters
@@ -255,8 +255,7 @@ def inter_rater_reliability(
     ------
     InvalidOption : level outside (0, 1), iterations below 1.
 
-    Source: docs/methods.md §8; Krippendorff (2011) "Computing Krippendorff's alpha-reliability"; Fleiss
-    (1971).
+    Source: docs/methods.md §8; Krippendorff (2011) "Computing Krippendorff's alpha-reliability"; Fleiss (1971).
     """
     check_level(level)
     if iterations < 1:

@@ -229,10 +229,9 @@ def calibration_intervals(
     items. Where a bin's outcomes hardly differ, its noise is that of an accuracy with two right and two wrong
     verdicts more at n/deff (Agresti–Coull), so that a bin without an error is not taken for certain.
 
-    They cover the expected gap summed over these bins, which is 0 for a calibrated judge; gaps inside a bin
-    that cancel are no part of it. Simulated 95 % intervals cover true errors of 0 to .3 in .93 to 1 of
-    draws, from 50 verdicts on. The equal-mass bins stay as they are in the data. MCE has no interval: a
-    maximum has no useful bootstrap.
+    They cover the expected gap summed over these bins, which is 0 for a calibrated judge; gaps inside a bin that cancel
+    are no part of it. Simulated 95 % intervals cover true errors of 0 to .3 in .93 to 1 of draws, from 50 verdicts on.
+    The equal-mass bins stay as they are in the data. MCE has no interval: a maximum has no useful bootstrap.
     """
     known = binning.usable(outcomes)
     drawn = intervals.resample_items(known.item, rng=rng, iterations=iterations)
@@ -389,12 +388,11 @@ def confidence_gap(outcomes: OutcomeCounts, *, level: float = 0.95) -> Confidenc
     """Mean over verdicts of confidence - correct, and a t interval clustered by item (ours).
 
     gap = Σ_v (c_v - correct_v)/N. With d_i the sum of an item's differences and n_i its verdicts,
-    SE² = [I/(I - 1)·Σ_i (d_i - gap·n_i)² + Σ_i n_i²/N] / N², quantiles of t with I - 1 degrees of freedom.
-    Verdicts of one item share its difficulty, so they are not independent (docs/methods.md §0). The last term
-    is worth one more wrong verdict: without it a judge that happens to err nowhere looks infinitely sure, and
-    40 % of calibrated judges with thirty verdicts at .97 would be called underconfident. In simulation 95 %
-    intervals of independent verdicts cover .91 to 1, of few errors in large clusters down to .82. None
-    without a verdict that has a confidence.
+    SE² = [I/(I - 1)·Σ_i (d_i - gap·n_i)² + Σ_i n_i²/N] / N², quantiles of t with I - 1 degrees of freedom. Verdicts of
+    one item share its difficulty, so they are not independent (docs/methods.md §0). The last term is worth one more
+    wrong verdict: without it a judge that happens to err nowhere looks infinitely sure, and 40 % of calibrated judges
+    with thirty verdicts at .97 would be called underconfident. In simulation 95 % intervals of independent verdicts
+    cover .91 to 1, of few errors in large clusters down to .82. None without a verdict that has a confidence.
 
     Source: signed form of ECE with one bin, [TH] §3; interval ours.
     """

@@ -80,8 +80,7 @@ def recalibrate(
 ) -> Recalibration:
     """Fit a map from stated to calibrated confidence, and measure it where it was not fitted.
 
-    Items (not verdicts) are dealt at random into folds; each fold's confidences are mapped by the fit on the
-    others.
+    Items (not verdicts) are dealt at random into folds; each fold's confidences are mapped by the fit on the others.
 
     temperature : σ(logit(c)/T), T > 0.  platt : σ(a·logit(c) + b).  Both by maximum likelihood, clipped as
     for the NLL.  isotonic : the nondecreasing step of least squares, linear between its points.  histogram :

@@ -52,8 +52,7 @@ class RiskThreshold:
 
     threshold, coverage, error_rate, bound : None if no cut passes, which `note` then explains.  coverage :
     fraction of the verdicts at or above it.  bound : upper bound of their error rate.
-    cut, cut_n, cut_errors, cut_bound, passed : (cuts,) the grid, strictest first; the threshold is the last
-    passed.
+    cut, cut_n, cut_errors, cut_bound, passed : (cuts,) the grid, strictest first; the threshold is the last passed.
     """
 
     threshold: float | None
@@ -109,11 +108,10 @@ def risk_coverage(outcomes: OutcomeCounts, *, level: float = 0.95) -> RiskCovera
 def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -> RiskThreshold:
     """Lowest confidence above which the judge errs at most `alpha`, with probability at least 1 − `delta`.
 
-    Fixed-sequence testing of up to 20 distinct-confidence cuts, fixed without labels, strictest first: from
-    the first that keeps n ≥ ⌈ln δ/ln(1 − α)⌉ verdicts, below which no bound passes, in equal steps of
-    verdicts kept to the last, which keeps all. Continue while the one-sided level-δ Clopper–Pearson bound is
-    ≤ α; the last cut that passes is the answer, and none is a valid one. Picking the best-looking cut and
-    then bounding it fails far more often than δ.
+    Fixed-sequence testing of up to 20 distinct-confidence cuts, fixed without labels, strictest first: from the first
+    that keeps n ≥ ⌈ln δ/ln(1 − α)⌉ verdicts, below which no bound passes, in equal steps of verdicts kept to the last,
+    which keeps all. Continue while the one-sided level-δ Clopper–Pearson bound is ≤ α; the last cut that passes is the
+    answer, and none is a valid one. Picking the best-looking cut and then bounding it fails far more often than δ.
 
     Items are the independent unit, so n is the effective number N²/Σnᵢ² (the verdicts if each has its own
     item) rounded down, with the errors scaled to it and rounded up. That is an approximation, good while
@@ -303,9 +301,8 @@ def by_stated_confidence(counts: VoteCounts, votes: ConfidenceCounts) -> Decisio
 def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
     """BTD label of each comparison, as sure as the fitted probability of that label.
 
-    BTD is fitted on a random half of the labelled items. Their gold is then used up: it is missing in the
-    result, so that a threshold is tested on items that the fit has not seen, for the very fit that will be
-    used (ours).
+    BTD is fitted on a random half of the labelled items. Their gold is then used up: it is missing in the result, so
+    that a threshold is tested on items that the fit has not seen, for the very fit that will be used (ours).
 
     Raises
     ------
@@ -333,10 +330,9 @@ def guarantee(
     A label is wrong if it differs from gold. Comparisons of one item are not independent, so one labelled
     comparison of each item is drawn at random, without looking at labels or sureness, and the cuts are
     tested on those alone, as `threshold_for_risk` does: independent draws, exact
-    bounds. The promise is for a comparison drawn at random from an item like these, if it is kept; where all
-    items have as many comparisons that is the share of wrong labels among all that are kept. To take the
-    comparisons for independent would break it, and weighing by an effective number breaks it where few items
-    have many.
+    bounds. The promise is for a comparison drawn at random from an item like these, if it is kept; where all items have
+    as many comparisons that is the share of wrong labels among all that are kept. To take the comparisons for
+    independent would break it, and weighing by an effective number breaks it where few items have many.
 
     Parameters
     ----------
@@ -435,12 +431,11 @@ LEAST = 5
 def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
     """P(a right verdict is surer than a wrong one) + ½·P(both equally sure), with an interval by item.
 
-    With M right verdicts and W wrong ones, V(r) the share of wrong verdicts less sure than right verdict r
-    (equal: ½) and V(w) the share of right ones surer than wrong verdict w: AUROC θ = ΣV(r)/M = ΣV(w)/W. With
-    aᵢ = Σ(V(r) − θ) and bᵢ = Σ(V(w) − θ) over item i's right and wrong verdicts,
-    var = I_M/(I_M − 1)·Σaᵢ²/M² + I_W/(I_W − 1)·Σbᵢ²/W² + 2·I/(I − 1)·Σaᵢbᵢ/(M·W), where I_M items have a
-    right verdict, I_W a wrong one and I are all of them. The interval is logit θ ± t·√var/(θ(1 − θ)), t with
-    min(I_M, I_W) − 1 degrees of freedom.
+    With M right verdicts and W wrong ones, V(r) the share of wrong verdicts less sure than right verdict r (equal: ½)
+    and V(w) the share of right ones surer than wrong verdict w: AUROC θ = ΣV(r)/M = ΣV(w)/W. With aᵢ = Σ(V(r) − θ) and
+    bᵢ = Σ(V(w) − θ) over item i's right and wrong verdicts, var = I_M/(I_M − 1)·Σaᵢ²/M² + I_W/(I_W − 1)·Σbᵢ²/W² +
+    2·I/(I − 1)·Σaᵢbᵢ/(M·W), where I_M items have a right verdict, I_W a wrong one and I are all of them. The interval
+    is logit θ ± t·√var/(θ(1 − θ)), t with min(I_M, I_W) − 1 degrees of freedom.
 
     Parameters
     ----------

@@ -178,9 +178,8 @@ class BudgetPlan:
     stop : whether to stop there.  decision : the label then.
     p : (states, 3) chance that gold is -1, 0, +1.  risk : expected absolute error of the decision.
     reached : share of comparisons that come there.
-    expected_votes, expected_mae : of a comparison under the plan.  fixed_mae : with n votes always. Both
-        errors are what the pilot's model expects; `trial` measures them on
-        held-out comparisons.
+    expected_votes, expected_mae : of a comparison under the plan.  fixed_mae : with n votes always. Both errors are
+        what the pilot's model expects; `trial` measures them on held-out comparisons.
     saved : 1 − expected_votes / n.  n_comparisons : of the pilot.
     """
 

@@ -64,11 +64,10 @@ def transfer(
 ) -> Transfer:
     """Fit BTD on the calibration sets of each task, and evaluate each fit on every task.
 
-    Cell = MAE of the row's fits on the column's evaluation sets minus that of the column's own fits, split
-    by split; 0 on the diagonal. Every task has its own splits. Where tasks share items, as those of two
-    judges do, labels that a row was fitted on can occur in a column's evaluation; only three parameters
-    learn from them. A cell below 0 is no error: a task with more labels, or kinder ones, can serve another
-    better than its own few.
+    Cell = MAE of the row's fits on the column's evaluation sets minus that of the column's own fits, split by split; 0
+    on the diagonal. Every task has its own splits. Where tasks share items, as those of two judges do, labels that a
+    row was fitted on can occur in a column's evaluation; only three parameters learn from them. A cell below 0 is no
+    error: a task with more labels, or kinder ones, can serve another better than its own few.
 
     Interval of a change: t·√(SE² over the column's items + SE² of the row's labels + of the column's), t at
     1 − (1 − level)/2k(k − 1) (Bonferroni) with the column's items − 1 degrees of freedom. The first is that

@@ -156,11 +156,10 @@ def vote_sweep(
 ) -> Sweep:
     """MAE and PA of each rule with n votes per comparison, n = 1, 2, 4, … up to what nine tenths have.
 
-    Each of `subsamples` draws of n votes (`subsample`) is evaluated on `n_splits` calibration splits, whose
-    generators are the same for every n. Comparisons with fewer votes than the largest n are left out at
-    every n, so all sizes are judged on the same ones. Intervals *_low, *_high are mean ± t·SE over the
-    subsamples (over splits, ± z·SE, if there is one). At n = all votes and one subsample the numbers are
-    those of `evaluate`.
+    Each of `subsamples` draws of n votes (`subsample`) is evaluated on `n_splits` calibration splits, whose generators
+    are the same for every n. Comparisons with fewer votes than the largest n are left out at every n, so all sizes are
+    judged on the same ones. Intervals *_low, *_high are mean ± t·SE over the subsamples (over splits, ± z·SE, if there
+    is one). At n = all votes and one subsample the numbers are those of `evaluate`.
 
     Raises NoUsableVotes without a labelled comparison, InvalidOption for impossible sizes or a size that no
     comparison has, else as `splits` and `fit_many`. Source: [BTD] §5; intervals by item ours.

@@ -1,7 +1,6 @@
 """Votes drawn from known parameters: the demo, planted biases for tests, and large tables for benchmarks.
 
-The model (ours; no paper gives one), in natural-log odds throughout. expit(x) = 1/(1 + e⁻ˣ), logit its
-inverse.
+The model (ours; no paper gives one), in natural-log odds throughout. expit(x) = 1/(1 + e⁻ˣ), logit its inverse.
 
 1. Quality. Model m has strength θ_m; its response to item i has quality θ_m + e_im with e_im standard Gumbel,
    shared by all comparisons of that response. On item i, A is better than B by z = θ_A − θ_B + δ_AB + e_iA −
@@ -20,8 +19,7 @@ inverse.
 4. Confidence. q = P(vote = gold | x) is the judge's true chance to be right, so a judge that states q is
    calibrated exactly. Judges state expit(overconfidence + confidence_slope·logit q), rounded to .05. Where
    they state k, accuracy is therefore expit((logit k − overconfidence)/confidence_slope), up to the rounding.
-5. A call fails with probability failure_share: status `refused` or `unparsed`, half each; no vote, no
-   confidence.
+5. A call fails with probability failure_share: status `refused` or `unparsed`, half each; no vote, no confidence.
 """
 
 from __future__ import annotations
@@ -110,10 +108,9 @@ class World:
 def demo_world() -> World:
     """The demo's truth: six models, two anchors, one intransitive triangle, four judges and three people.
 
-    Gold shares are those of the five RewardBench 2 tasks in [BTD] Table 8: a quarter A, half ties, a quarter
-    B. The triangle is sim-hazel > sim-birch > sim-elm > sim-hazel, on every item. Its residual is
-    3·`cycle_offset`; each of its edges also bends the two triangles that it forms with the anchors, by one
-    `cycle_offset`.
+    Gold shares are those of the five RewardBench 2 tasks in [BTD] Table 8: a quarter A, half ties, a quarter B. The
+    triangle is sim-hazel > sim-birch > sim-elm > sim-hazel, on every item. Its residual is 3·`cycle_offset`; each of
+    its edges also bends the two triangles that it forms with the anchors, by one `cycle_offset`.
     """
     return World(
         dataset=DEMO_DATASET,

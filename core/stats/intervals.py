@@ -248,11 +248,10 @@ def wilson_by_item(
     """Mean over items of their share of right verdicts, with a Wilson interval that counts items.
 
     With xᵢ = kᵢ/nᵢ of G items: p = Σxᵢ/G, p̃ = (Σxᵢ + ½)/(G + 1),
-    ṽ = [Σ(xᵢ − p̃)² + ½p̃² + ½(1 − p̃)²]/(G(G + 1)), m = min(p̃(1 − p̃)/ṽ, N). The interval is Wilson's of p at
-    m, with t² of G − 1 degrees of freedom for z². The half item at each end stands for what was not seen yet.
-    Items weigh alike whatever their verdicts: over 10 to 30 items of 1 to 16 alike verdicts each, equal in
-    number or not, it holds the truth in .93 or more of draws. The same formula around Σk/Σn, where one item
-    has most verdicts, does in .82 only.
+    ṽ = [Σ(xᵢ − p̃)² + ½p̃² + ½(1 − p̃)²]/(G(G + 1)), m = min(p̃(1 − p̃)/ṽ, N). The interval is Wilson's of p at m, with
+    t² of G − 1 degrees of freedom for z². The half item at each end stands for what was not seen yet. Items weigh alike
+    whatever their verdicts: over 10 to 30 items of 1 to 16 alike verdicts each, equal in number or not, it holds the
+    truth in .93 or more of draws. The same formula around Σk/Σn, where one item has most verdicts, does in .82 only.
 
     Parameters
     ----------
@@ -356,10 +355,9 @@ def mean_interval(
 def influence_values(total: FloatArray, n: FloatArray, ends: tuple[float, ...]) -> tuple[float, FloatArray]:
     """Mean m̃ = Σtᵢ/Σnᵢ of items with sums tᵢ of nᵢ and of two more at the ends, and its influence values.
 
-    The two are of average size n̄. Influence values are √((G + 2)/(G + 1))·(tᵢ − m̃·nᵢ)/Σnᵢ, (items + 2,), the
-    added items last: their squares add up to SE², and products with those of another estimate to a
-    covariance. G counts items with nᵢ > 0; the others have influence 0. Without `ends` it is the mean of the
-    G items themselves.
+    The two are of average size n̄. Influence values are √((G + 2)/(G + 1))·(tᵢ − m̃·nᵢ)/Σnᵢ, (items + 2,), the added
+    items last: their squares add up to SE², and products with those of another estimate to a covariance. G counts items
+    with nᵢ > 0; the others have influence 0. Without `ends` it is the mean of the G items themselves.
     """
     items = int((n > 0).sum())
     size = float(n.sum()) / items

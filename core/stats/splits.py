@@ -490,8 +490,7 @@ def calibration_rows(
 def held_out_losses(item: IntArray, chosen: Sequence[IntArray], losses: Iterable[FloatArray]) -> ItemLosses:
     """Mean loss of each item over the splits that hold it out.
 
-    chosen : calibration rows of each split, whose losses are left out.  losses : of each split, (rows,
-    columns).
+    chosen : calibration rows of each split, whose losses are left out.  losses : of each split, (rows, columns).
     """
     total, times = np.zeros(()), np.zeros(len(item), dtype=np.int64)
     for rows, loss in zip(chosen, losses, strict=True):
