@@ -133,8 +133,32 @@ def _check_range(what: str, values: FloatArray, most: int) -> None:
         raise InvalidCounts(f"{what}: {known.min()} to {known.max()} is not within 0 to {most}")
 
 
+class _Votes(_Rows):
+    """Records with a column for each vote: how many +1, 0 and -1."""
+
+    __slots__ = ()
+    plus: IntArray
+    tie: IntArray
+    minus: IntArray
+
+    @property
+    def n(self) -> IntArray:
+        """Votes of each row."""
+        return self.plus + self.tie + self.minus
+
+    @property
+    def label(self) -> IntArray:
+        """Majority label of each row."""
+        return majority(self.plus, self.tie, self.minus)
+
+    @property
+    def votes(self) -> IntArray:
+        """(rows, 3) votes -1, 0, +1."""
+        return np.stack([self.minus, self.tie, self.plus], axis=1)
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class VoteCounts(_Rows):
+class VoteCounts(_Votes):
     """Votes of one judge, one row per comparison: how many +1, 0 and -1, and the gold label if known."""
 
     comparison: IntArray
@@ -149,17 +173,18 @@ class VoteCounts(_Rows):
     def _check(self) -> None:
         if len(self.gold) and not np.isin(self.gold, (-1, 0, 1, NO_GOLD)).all():
             raise InvalidCounts(f"VoteCounts.gold: {set(self.gold.tolist()) - {-1, 0, 1, NO_GOLD}} is no label")
-        if len(self.plus) and (self.plus + self.tie + self.minus).min() < 1:
+        if len(self.plus) and self.n.min() < 1:
             raise InvalidCounts("VoteCounts: a comparison without a vote")
 
     @property
     def n_votes(self) -> int:
-        return int(self.plus.sum() + self.tie.sum() + self.minus.sum())
+        return int(self.n.sum())
 
-    @property
-    def label(self) -> IntArray:
-        """Majority label of each comparison."""
-        return majority(self.plus, self.tie, self.minus)
+    @classmethod
+    def of(cls, votes: IntArray, *, comparison: IntArray, item: IntArray, gold: IntArray) -> VoteCounts:
+        """From `votes`, (rows, 3)."""
+        minus, tie, plus = votes.T
+        return cls(comparison=comparison, item=item, plus=plus, tie=tie, minus=minus, gold=gold)
 
     def rows(self, keep: BoolArray | IntArray) -> VoteCounts:
         return VoteCounts(**kept_rows(self, keep))
@@ -204,7 +229,7 @@ class OutputCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class VoteCells(_Rows):
+class VoteCells(_Votes):
     """Distinct (plus, tie, minus, gold) with the number of comparisons that have them.
 
     At most 3·C(n + 2, 2) cells for n votes per comparison (docs/methods.md §0), whatever the number of items.
@@ -217,16 +242,6 @@ class VoteCells(_Rows):
     weight: FloatArray
 
     COUNTS = ("plus", "tie", "minus", "weight")
-
-    @property
-    def n(self) -> IntArray:
-        """Votes of a comparison in each cell."""
-        return self.plus + self.tie + self.minus
-
-    @property
-    def label(self) -> IntArray:
-        """Majority label of each cell."""
-        return majority(self.plus, self.tie, self.minus)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

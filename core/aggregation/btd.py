@@ -7,19 +7,14 @@ number of comparisons, and a hundred calibration sets are fitted in one batched 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidOption, TooFewLabels
-from ..records import NO_GOLD, FloatArray, IntArray, VoteCells, VoteCounts, majority
+from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells, VoteCounts
 from ..stats.estimate import DataFrame, data_frame, flat
 from ..stats.intervals import dense_codes
 from .solver import LOSSES, Loss, NotConverged, Objective, probabilities, solve
-
-if TYPE_CHECKING:
-    from ..records import BoolArray
-
 
 MINIMUM_LABELS = 20
 """Fewest labelled comparisons that a fit accepts (docs/methods.md §1)."""
@@ -82,17 +77,6 @@ class BTDOptions:
 
 
 DEFAULTS = BTDOptions()
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Penalty:
-    """(1/m)·(θ − θ₀)ᵀP(θ − θ₀) for θ = (β, η₀, γ), added to the mean loss of m labelled comparisons (ours).
-
-    centre : θ₀, (3,) or (sets, 3).  precision : P, (3, 3) or (sets, 3, 3), positive semidefinite.
-    """
-
-    centre: FloatArray
-    precision: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -187,11 +171,10 @@ def features(votes: VoteCells | VoteCounts, options: BTDOptions = DEFAULTS) -> t
     Both in natural-log units, shape (rows,). Source: [BTD] §4.
     """
     alpha, kappa = options.alpha, options.kappa
-    n = votes.plus + votes.tie + votes.minus
     # Written from the larger side, so that exchanging A and B negates s to the last digit.
     larger, smaller = np.maximum(votes.plus, votes.minus), np.minimum(votes.plus, votes.minus)
     s = np.sign(votes.plus - votes.minus) * 0.5 * np.log((larger + alpha) / (smaller + alpha))
-    return s, np.log((votes.tie + kappa) / (n + kappa))
+    return s, np.log((votes.tie + kappa) / (votes.n + kappa))
 
 
 def drps(p: FloatArray, gold: IntArray) -> FloatArray:
@@ -266,14 +249,15 @@ def fit_many(
     weights: FloatArray,
     options: BTDOptions = DEFAULTS,
     *,
-    penalty: Penalty | None = None,
+    penalty: tuple[FloatArray, FloatArray] | None = None,
     minimum: int = MINIMUM_LABELS,
     starts: FloatArray | None = None,
 ) -> BTDFits:
     """Fit (β, ν, γ) on many calibration sets in one solve, each by least weighted mean DRPS in the box.
 
     weights : (sets, cells), comparisons of each cell in a calibration set; unlabelled cells count nothing.
-    penalty : added to the loss; `drps` of the result then holds it too.
+    penalty : θ₀, (3,) or (sets, 3), and P, (3, 3) or (sets, 3, 3), positive semidefinite: (1/m)·(θ − θ₀)ᵀP(θ − θ₀)
+    is added to the mean loss of m labelled comparisons (ours); `drps` of the result then holds it too.
     minimum : fewest labels of a set; a penalised fit needs none, and answers with its centre.
     starts : (sets, k, 3), where to begin instead of looking over the box, for fits near known ones.
 
@@ -299,8 +283,8 @@ def fit_many(
     beta_fixed, gamma_fixed = not_identified(s, t, seen)
     centre = precision = None
     if penalty is not None:
-        centre = np.broadcast_to(penalty.centre, (len(labels), 3))
-        precision = np.broadcast_to(penalty.precision, (len(labels), 3, 3)) / size[:, None, None]
+        centre = np.broadcast_to(penalty[0], (len(labels), 3))
+        precision = np.broadcast_to(penalty[1], (len(labels), 3, 3)) / size[:, None, None]
         free = ~precision.any(axis=(1, 2))
         gamma_fixed, beta_fixed = gamma_fixed & free, beta_fixed & free
     low, high = boxes(options.bounds, beta_fixed, gamma_fixed)
@@ -366,13 +350,16 @@ def decision_map(fit: BTDFit, n: int) -> DecisionMap:
         raise InvalidOption(f"n = {n}: a decision map needs at least one vote.")
     plus, minus = (grid.ravel() for grid in np.mgrid[0 : n + 1, 0 : n + 1])
     plus, minus = plus[plus + minus <= n].astype(np.int64), minus[plus + minus <= n].astype(np.int64)
-    tie = n - plus - minus
-    nothing = np.zeros(len(plus))
-    votes = VoteCells(plus=plus, tie=tie, minus=minus, gold=np.full(len(plus), NO_GOLD), weight=nothing)
+    votes = state_cells(np.column_stack([minus, n - plus - minus, plus]))
     p = fit.probabilities(votes)
-    return DecisionMap(
-        n=n, plus=plus, tie=tie, minus=minus, decision=decide(p), majority=majority(plus, tie, minus), p=p
-    )
+    return DecisionMap(n=n, plus=plus, tie=votes.tie, minus=minus, decision=decide(p), majority=votes.label, p=p)
+
+
+def state_cells(votes: IntArray) -> VoteCells:
+    """Ways that votes can fall, (rows, 3) by vote -1, 0, +1, as cells without gold."""
+    minus, tie, plus = votes.T
+    nothing = np.zeros(len(votes))
+    return VoteCells(plus=plus, tie=tie, minus=minus, gold=np.full(len(votes), NO_GOLD), weight=nothing)
 
 
 def _notes(fits: BTDFits) -> tuple[str, ...]:

@@ -219,10 +219,8 @@ def confidence_weighted(
     rows = _rows(counts, votes)
     chosen = calibration_rows(rows.item, rng=rng, n_splits=n_splits, share=share, minimum=minimum)
     ones = np.ones(len(rows.vote))
-    minus, tie, plus = rows.counted(ones).astype(np.int64)
-    unweighted = VoteCounts(
-        comparison=np.arange(len(rows.gold)), item=rows.item, plus=plus, tie=tie, minus=minus, gold=rows.gold
-    )
+    whole = rows.counted(ones).astype(np.int64).T
+    unweighted = VoteCounts.of(whole, comparison=np.arange(len(rows.gold)), item=rows.item, gold=rows.gold)
     cells, cell = unweighted.cells()
     weights = np.stack([np.bincount(cell[part], minlength=len(cells)) for part in chosen]).astype(np.float64)
     base = fit_many(cells, weights, options)
@@ -286,9 +284,8 @@ def _rows(counts: VoteCounts, votes: ConfidenceCounts) -> _Rows:
 
 
 def _unanimous(counts: VoteCounts) -> float:
-    votes = np.stack([counts.plus, counts.tie, counts.minus])
-    repeated = votes.sum(axis=0) > 1
-    return float((votes.max(axis=0) == votes.sum(axis=0))[repeated].mean()) if repeated.any() else float("nan")
+    repeated = counts.n > 1
+    return float((counts.votes.max(axis=1) == counts.n)[repeated].mean()) if repeated.any() else float("nan")
 
 
 def _learn(

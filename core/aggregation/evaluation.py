@@ -13,20 +13,20 @@ import numpy as np
 from ..errors import InvalidOption, UnknownName
 from ..records import FloatArray, IntArray, VoteCounts
 from ..stats.estimate import DataFrame, Estimate, Estimates, OneRow, data_frame, rows_frame
-from ..stats.intervals import check_level, z_quantile
+from ..stats.intervals import check_level
 from ..stats.splits import (
     ItemLosses,
-    Splits,
     calibration_sets,
     change_intervals,
     error_intervals,
+    half_width,
     item_losses,
     mean_losses,
     sign_flip_p_value,
     splits,
 )
 from .btd import DEFAULTS, PARAMETERS, Bounds, BTDOptions, decide, fit_many, natural
-from .rules import REASONS, RULES, check_known, one_hot
+from .rules import REASONS, RULES, check_known, forecast_by, forecast_losses, one_hot
 from .shrinkage import WEAK, Prior, PriorOfSplits, ShrunkenFits, shrunken
 
 SIGNIFICANCE = 0.05
@@ -160,20 +160,21 @@ def evaluate(
     together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
     fits = fit_many(drawn.cells, together, options)
     decided = one_hot(decide(fits.probabilities(drawn.cells)))
-    forecasts, shrunken_fits = {"btd": decided[:-1]}, None
+    forecasts = {key: one_hot(labels)[None] for key, labels in drawn.given.items()} | {"btd": decided[:-1]}
+    shrunken_fits = None
     if "btd_shrunk" in used:
         own_prior = prior(drawn) if callable(prior) else prior
         # Folds of its own: the resamples of the others stay what they are.
         shrunken_fits = shrunken(calibration_sets(drawn), own_prior, options, rng=rng.spawn(1)[0])
         forecasts["btd_shrunk"] = one_hot(decide(shrunken_fits.probabilities(drawn.cells)))
-    used_forecasts = [forecasts[key] if key in forecasts else _forecast(key, drawn, options) for key in used]
-
-    off = np.abs(np.arange(-1, 2) - drawn.cells.gold[:, None])
-    errors = [(forecast * off).sum(axis=2) for forecast in used_forecasts]
-    hits = [(forecast * (off == 0)).sum(axis=2) for forecast in used_forecasts]
-    by_split = mean_losses(drawn, errors + hits)
-    reference = float(mean_losses(drawn, [(decided[-1:] * off).sum(axis=2)]).mean())
-    estimate, half = by_split.mean(axis=0), _half_width(by_split, level).tolist()
+    for key in used:
+        if key not in forecasts:
+            forecasts[key] = forecast_by(key, drawn.cells, drawn.calibration, options)
+    losses = [forecast_losses(forecasts[key], drawn.cells.gold) for key in used]
+    errors_and_hits = [error for error, _ in losses] + [hit for _, hit in losses]
+    by_split = mean_losses(drawn, errors_and_hits)
+    reference = float(mean_losses(drawn, forecast_losses(decided[-1:], drawn.cells.gold)[:1]).mean())
+    estimate, half = by_split.mean(axis=0), half_width(by_split, level).tolist()
     order = np.argsort(estimate[: len(used)], kind="stable")
     over_items = Estimates(estimate, *np.full((2, len(estimate)), np.nan))
     top: list[int] = []
@@ -181,7 +182,7 @@ def evaluate(
     majority_p_value = None
     by_item = None
     if resamples:
-        by_item = item_losses(drawn, errors + hits)
+        by_item = item_losses(drawn, errors_and_hits)
         most = np.repeat([2.0, 1.0], len(used))
         over_items = error_intervals(by_item, estimate, highest=most, level=level)
         on_errors = replace(by_item, loss=by_item.loss[:, : len(used)])
@@ -232,19 +233,6 @@ def regime(nu_q1: float, nu_q3: float) -> str:
     if nu_q1 >= 100:
         return "high correction"
     return "low correction" if nu_q3 <= 10 else "mismatched"
-
-
-def _forecast(key: str, drawn: Splits, options: BTDOptions) -> FloatArray:
-    if key in drawn.given:
-        return one_hot(drawn.given[key])[None]
-    rule = RULES[key].forecast
-    assert rule is not None  # methods without labels were sorted out before
-    return rule(drawn.cells, drawn.calibration, options)
-
-
-def _half_width(values: FloatArray, level: float) -> FloatArray:
-    """z·SE of the mean over splits, by method."""
-    return np.asarray(z_quantile(level) * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
 def _top_cluster(

@@ -110,15 +110,7 @@ def share_ab(counts: OrderCounts) -> FloatArray:
 
 def pooled(counts: OrderCounts) -> VoteCounts:
     """The same votes without their order."""
-    both = counts.ab + counts.ba
-    return VoteCounts(
-        comparison=counts.comparison,
-        item=counts.item,
-        plus=both[:, 2],
-        tie=both[:, 1],
-        minus=both[:, 0],
-        gold=counts.gold,
-    )
+    return VoteCounts.of(counts.ab + counts.ba, comparison=counts.comparison, item=counts.item, gold=counts.gold)
 
 
 def order_probabilities(theta: FloatArray, s: FloatArray, t: FloatArray, order: FloatArray) -> FloatArray:

@@ -183,6 +183,19 @@ RULES: dict[str, Rule] = {
 """Rules by key, in the order of tables."""
 
 
+def forecast_by(key: str, cells: VoteCells, calibration: FloatArray, options: BTDOptions) -> FloatArray:
+    """Forecast of a rule that needs no labels from outside."""
+    rule = RULES[key].forecast
+    assert rule is not None  # callers sort the others out
+    return rule(cells, calibration, options)
+
+
+def forecast_losses(forecast: FloatArray, gold: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Expected |ŷ − y| and 1{ŷ = y}, (…, cells), of a forecast (…, cells, 3)."""
+    off = np.abs(np.arange(-1, 2) - gold[:, None])
+    return (forecast * off).sum(axis=-1), (forecast * (off == 0)).sum(axis=-1)
+
+
 def check_known(keys: Iterable[str]) -> None:
     """Raise UnknownName for a key that is not in RULES."""
     for key in keys:

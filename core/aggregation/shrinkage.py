@@ -277,7 +277,7 @@ def _penalised(
     if np.isinf(strength):
         low, high = options.bounds.box.T
         return np.broadcast_to(np.clip(prior.theta0, low, high), (len(weights), 3))
-    penalty = btd.Penalty(centre=prior.theta0, precision=strength * prior.precision) if strength else None
+    penalty = (prior.theta0, strength * prior.precision) if strength else None
     return btd.fit_many(cells, weights, options, penalty=penalty, minimum=0, starts=starts).theta
 
 

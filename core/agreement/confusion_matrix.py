@@ -86,7 +86,7 @@ def confusion(
     """
     if ties not in get_args(TieRule):
         raise InvalidOption(f"ties = {ties!r}: must be one of {', '.join(get_args(TieRule))}")
-    verdicts = np.stack([counts.minus, counts.tie, counts.plus], axis=1)
+    verdicts = counts.votes
     if labels is not None:
         if len(labels) != len(counts) or not np.isin(labels, VOTE_LABELS).all():
             raise InvalidOption(f"labels: needs {len(counts)} values in -1, 0, 1, one a comparison")

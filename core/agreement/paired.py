@@ -161,7 +161,7 @@ Values = tuple[IntArray, FloatArray, FloatArray]
 def _right(votes: JudgeVotes) -> Values:
     decided = votes.counts.rows((votes.counts.gold == 1) | (votes.counts.gold == -1))
     right = np.where(decided.gold == 1, decided.plus, decided.minus) + decided.tie / 2
-    return decided.item, right, (decided.plus + decided.tie + decided.minus).astype(np.float64)
+    return decided.item, right, decided.n.astype(np.float64)
 
 
 def _flips(votes: JudgeVotes) -> Values:

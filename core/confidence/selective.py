@@ -263,7 +263,7 @@ def share_behind(counts: VoteCounts) -> FloatArray:
     """Share of the votes of each comparison that say what their majority says."""
     label = counts.label
     behind = np.where(label == 1, counts.plus, np.where(label == -1, counts.minus, counts.tie))
-    return np.asarray(behind / (counts.plus + counts.tie + counts.minus))
+    return np.asarray(behind / counts.n)
 
 
 def stated_behind(counts: VoteCounts, votes: ConfidenceCounts) -> FloatArray:

@@ -15,9 +15,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..aggregation.btd import DEFAULTS, BTDFit, BTDOptions, decide, fit, fit_many, risks
+from ..aggregation.btd import DEFAULTS, BTDFit, BTDOptions, decide, fit, fit_many, risks, state_cells
 from ..errors import InvalidOption, TooFewLabels
-from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, VoteCells, VoteCounts, majority
+from ..records import BoolArray, FloatArray, IntArray, VoteCells, VoteCounts, majority
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat
 from ..stats.intervals import check_level
 from ..stats.splits import change_intervals, item_losses, mean_losses, splits
@@ -238,8 +238,7 @@ def learn(
     enough = cells.n >= lattice.levels[-1]
     if not enough.any():
         raise InvalidOption(f"No comparison of the pilot has {lattice.levels[-1]} votes; plan for fewer.")
-    fallen = np.stack([cells.minus, cells.tie, cells.plus], axis=1)
-    drawn = chances(fallen, lattice.ways) * (cells.weight * enough)[:, None]
+    drawn = chances(cells.votes, lattice.ways) * (cells.weight * enough)[:, None]
     if known is None:
         by_gold = np.stack([drawn[cells.gold == y].sum(axis=0) for y in (-1, 0, 1)])
         known = fit(labelled_cells(lattice.ways, by_gold), options)
@@ -272,7 +271,8 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
             raise InvalidOption(f"Added error of {tolerance:g}: it must be 0 or more.")
         chosen = price_for(lattice, joint[None], tolerance, step=pilot.step)
     else:
-        _check_price(price)
+        if not price >= 0:
+            raise InvalidOption(f"Price {price:g} of a vote: it must be 0 or more.")
         chosen = np.array([price])
     stop = stopping(lattice, joint[None], chosen, step=pilot.step)
     mass, least = joint.sum(axis=1), least_risk(joint)
@@ -299,15 +299,8 @@ def plan(pilot: Pilot, *, price: float | None = None, tolerance: float = TOLERAN
     )
 
 
-def state_cells(votes: IntArray) -> VoteCells:
-    """Ways that votes can fall, (rows, 3) by vote -1, 0, +1, as cells without gold."""
-    minus, tie, plus = votes.T
-    nothing = np.zeros(len(votes))
-    return VoteCells(plus=plus, tie=tie, minus=minus, gold=np.full(len(votes), NO_GOLD), weight=nothing)
-
-
 def labelled_cells(votes: IntArray, weight: FloatArray) -> VoteCells:
-    """The same with each gold label in turn; weight : (3, rows) comparisons by gold -1, 0, +1."""
+    """As `state_cells`, with each gold label in turn; weight : (3, rows) comparisons by gold -1, 0, +1."""
     minus, tie, plus = np.tile(votes, (3, 1)).T
     gold = np.repeat(np.array([-1, 0, 1]), len(votes))
     return VoteCells(plus=plus, tie=tie, minus=minus, gold=gold, weight=weight.ravel())
@@ -319,11 +312,6 @@ def usual_votes(cells: VoteCells, step: int) -> int:
     share = cells.weight[order].cumsum() / cells.weight.sum()
     usual = min(int(cells.n[order][(share >= KEPT - 1e-9).argmax()]), MAX_VOTES)
     return max(usual - usual % step, step) if step > 0 else usual
-
-
-def _check_price(price: float) -> None:
-    if not price >= 0:
-        raise InvalidOption(f"Price {price:g} of a vote: it must be 0 or more.")
 
 
 TOLERANCES = (0.0, 0.002, 0.003)
@@ -419,12 +407,12 @@ def trial(
         raise TooFewLabels("No comparison has a gold label, so the planner cannot be tried.")
     n = usual_votes(known.cells()[0], step) if votes is None else votes
     lattice = lattice_of(n, step=step, minimum=minimum)
-    enough = known.plus + known.tie + known.minus >= n
+    enough = known.n >= n
     if not enough.any():
         raise InvalidOption(f"No labelled comparison has {n} votes; plan for fewer.")
     drawn = splits(known.rows(enough), rng=rng, n_splits=n_splits, share=share, minimum=minimum_labels)
     cells = drawn.cells
-    reach = chances(np.stack([cells.minus, cells.tie, cells.plus], axis=1), lattice.votes)
+    reach = chances(cells.votes, lattice.votes)
     # (3, sets, states): calibration comparisons by gold and by how their votes fell at each checkpoint.
     seen = np.stack([drawn.calibration[:, cells.gold == y] @ reach[cells.gold == y] for y in (-1, 0, 1)])
     fitted = [_fitted(lattice, i, seen, options) for i in range(len(lattice.levels))]

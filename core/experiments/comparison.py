@@ -168,9 +168,8 @@ def compare(
 def _value(counts: VoteCounts, evaluation: Evaluation | None, reason: str | None, level: float) -> ComparedValue:
     labelled = counts.labelled()
     gold = clustered_share(labelled.item, labelled.gold == 0, level=level) if len(labelled) else None
-    n = counts.plus + counts.tie + counts.minus
     return ComparedValue(
-        tie_votes=clustered_proportion(counts.item, n, counts.tie, level=level),
+        tie_votes=clustered_proportion(counts.item, counts.n, counts.tie, level=level),
         tie_gold=gold,
         evaluation=evaluation,
         reason=reason,
@@ -211,7 +210,7 @@ def _paired(
         by_split.append(mean_losses(drawn, errors + hits))
         by_item.append(losses_by_item(drawn, errors + hits))
     # The items are the same for both.
-    lost = seen_items(by_item[0] - by_item[1], np.bincount(drawn.item).astype(np.float64))
+    lost = seen_items(drawn, by_item[0] - by_item[1])
     delta = change_intervals(lost, (by_split[0] - by_split[1]).mean(axis=0), level=level)
     return {
         rule: size

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ..aggregation import btd
-from ..aggregation.rules import one_hot
+from ..aggregation.rules import forecast_losses, one_hot
 from ..aggregation.solver import probabilities
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels, UnknownName
 from ..records import NO_GOLD, FloatArray, IntArray, VoteCells, VoteCounts
@@ -107,15 +107,13 @@ def transfer(
     luck = 1 / n_splits + calibrated / (total - calibrated)
     for column, one in enumerate(drawn.values()):
         s, t = btd.features(one.cells, options)
-        off = np.abs(np.arange(-1, 2) - one.cells.gold[:, None])
         loss[:, column] = btd.drps(probabilities(whole, s, t), one.cells.gold) @ one.cells.weight / one.n
-        errors = (one_hot(btd.decide(probabilities(theta, s, t))) * off).sum(axis=3)
+        errors, _ = forecast_losses(one_hot(btd.decide(probabilities(theta, s, t))), one.cells.gold)
         size = one.evaluation.sum(axis=1)
         by_split = (one.evaluation * errors).sum(axis=2) / size
         mae[:, column] = by_split.mean(axis=1)
         change = (by_split - by_split[column]).mean(axis=1)
-        by_item = losses_by_item(one, list(errors - errors[column]))
-        seen = seen_items(by_item, np.bincount(one.item).astype(np.float64))
+        seen = seen_items(one, losses_by_item(one, list(errors - errors[column])))
         luck_of_labels = luck * (errors @ one.cells.weight / one.n).var(axis=1, ddof=1)
         luck_of_both = luck_of_labels + luck_of_labels[column]
         found = _with_variance(change_intervals(seen, change, level=at_once), luck_of_both, one.n_items)
@@ -277,7 +275,7 @@ def transfer_prediction(
 
 def _points(cells: VoteCells, kind: Kind) -> tuple[FloatArray, FloatArray]:
     """Points of a task and of its mirror, (2 × cells, dimensions), with weights that sum to 1."""
-    shares = np.column_stack([cells.minus, cells.tie, cells.plus]) / cells.n[:, None]
+    shares = cells.votes / cells.n[:, None]
     if kind == "votes":
         parts = [shares]
     else:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..aggregation.btd import DEFAULTS, MINIMUM_LABELS, BTDOptions
-from ..aggregation.rules import RULES, check_known
+from ..aggregation.rules import RULES, check_known, forecast_by, forecast_losses
 from ..errors import InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCounts
 from ..stats.intervals import dense_codes
@@ -100,20 +100,14 @@ def errors_and_hits(
 
     calibration : (sets, cells).  Shrunken BTD has the weak prior.
     """
-    off = np.abs(np.arange(-1, 2) - drawn.cells.gold[:, None])
-    errors, hits = [], []
-    for key in methods:
-        rule = RULES[key].forecast
-        assert rule is not None  # `check_rules` sorted the others out
-        forecast = rule(drawn.cells, calibration, options)
-        errors.append((forecast * off).sum(axis=2))
-        hits.append((forecast * (off == 0)).sum(axis=2))
-    return errors, hits
+    forecasts = (forecast_by(key, drawn.cells, calibration, options) for key in methods)
+    losses = [forecast_losses(forecast, drawn.cells.gold) for forecast in forecasts]
+    return [error for error, _ in losses], [hit for _, hit in losses]
 
 
 def losses_by_item(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
     """Mean loss of each item over the splits that evaluate it, (items, losses); NaN where none does."""
-    found = item_losses(drawn, list(losses)).loss
+    found = item_losses(drawn, losses).loss
     table = np.full((drawn.n_items, len(losses)), np.nan)
     if drawn.single:
         by_cell = np.full((len(drawn.cells), len(losses)), np.nan)
@@ -126,13 +120,13 @@ def losses_by_item(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
     return table
 
 
-def seen_items(loss: FloatArray, size: FloatArray) -> ItemLosses:
+def seen_items(drawn: Splits, loss: FloatArray) -> ItemLosses:
     """Losses of the items that a split evaluated, from (items, losses) as `losses_by_item` has them.
 
-    All losses are of the same items, so a column may be a difference.  size : comparisons of each item.
+    All losses are of the same items, so a column may be a difference.
     """
     seen = ~np.isnan(loss).any(axis=1)
-    return ItemLosses(loss=loss[seen], items=np.ones(int(seen.sum()), dtype=np.int64), size=size[seen])
+    return ItemLosses.of(loss[seen], np.bincount(drawn.item)[seen])
 
 
 def chances(votes: IntArray, among: IntArray) -> FloatArray:

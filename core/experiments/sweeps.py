@@ -14,8 +14,8 @@ from ..aggregation.rules import RULES
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..records import NO_GOLD, BoolArray, FloatArray, IntArray, OrderCounts, VoteCounts, kept_rows
 from ..stats.estimate import DataFrame, Estimates, data_frame, flat
-from ..stats.intervals import check_level, t_quantile, z_quantile
-from ..stats.splits import ItemLosses, Splits, change_intervals, error_intervals, mean_losses, splits
+from ..stats.intervals import check_level
+from ..stats.splits import ItemLosses, Splits, change_intervals, error_intervals, half_width, mean_losses, splits
 from . import protocol
 
 KEPT = 0.9
@@ -39,19 +39,12 @@ def subsample(counts: VoteCounts | OrderCounts, votes: int, *, rng: np.random.Ge
     if short:
         raise InvalidOption(f"votes = {votes}: {short} comparisons have fewer; leave them out first.")
     if isinstance(counts, VoteCounts):
-        drawn = _draw(np.column_stack([counts.minus, counts.tie, counts.plus]), votes, rng)
+        drawn = _draw(counts.votes, votes, rng)
     else:
         coin = rng.integers(0, 2, len(counts)) if votes % 2 else 0
         from_ab = votes // 2 + coin
         drawn = _draw(counts.ab, from_ab, rng) + _draw(counts.ba, votes - from_ab, rng)
-    return VoteCounts(
-        comparison=counts.comparison,
-        item=counts.item,
-        plus=drawn[:, 2],
-        tie=drawn[:, 1],
-        minus=drawn[:, 0],
-        gold=counts.gold,
-    )
+    return VoteCounts.of(drawn, comparison=counts.comparison, item=counts.item, gold=counts.gold)
 
 
 def _parts(counts: VoteCounts | OrderCounts) -> tuple[IntArray, ...]:
@@ -63,7 +56,7 @@ def _parts(counts: VoteCounts | OrderCounts) -> tuple[IntArray, ...]:
 def votes_to_draw(counts: VoteCounts | OrderCounts) -> IntArray:
     """Most votes that can be drawn of each comparison; of both orders alike where they are known."""
     if isinstance(counts, VoteCounts):
-        return np.asarray(counts.plus + counts.tie + counts.minus)
+        return counts.n
     return np.asarray(2 * np.minimum(counts.ab.sum(axis=1), counts.ba.sum(axis=1)))
 
 
@@ -213,7 +206,7 @@ def vote_sweep(
         methods=keys,
         **_intervals(
             mean=np.stack([one.mean(axis=0) for one in by_draw]),
-            half=np.stack([_half(one, level, exact=subsamples > 1) for one in spread]),
+            half=np.stack([half_width(one, level, independent=subsamples > 1) for one in spread]),
             by_item=np.stack(table),
             fixed=np.zeros(len(keys), dtype=bool),
             drawn=drawn,
@@ -282,7 +275,7 @@ def label_sweep(
         methods=keys,
         **_intervals(
             mean=per_split.mean(axis=0),
-            half=np.stack([_half(per_split[:, place], level, exact=False) for place in range(len(used))]),
+            half=np.stack([half_width(per_split[:, place], level) for place in range(len(used))]),
             by_item=np.moveaxis(by_item, 1, 0),
             fixed=np.array([len(values) == 1 for values in errors[: len(keys)]]),
             drawn=drawn,
@@ -310,12 +303,6 @@ def _mean_seen(tables: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(np.divide(total, times, out=np.full(total.shape, np.nan), where=times > 0))
 
 
-def _half(values: FloatArray, level: float, *, exact: bool) -> FloatArray:
-    """Half-width of the mean over rows: t·SE over few independent draws, z·SE over splits."""
-    quantile = t_quantile(len(values) - 1, level) if exact else z_quantile(level)
-    return np.asarray(quantile * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
-
-
 def _intervals(
     mean: FloatArray, half: FloatArray, by_item: FloatArray, fixed: BoolArray, drawn: Splits, level: float
 ) -> dict[str, Estimates]:
@@ -325,11 +312,10 @@ def _intervals(
     """
     m = len(fixed)
     highest = np.repeat([2.0, 1.0], m)
-    size = np.bincount(drawn.item).astype(np.float64)
     more = mean[:, :m] - mean[-1, :m]
 
     def wide(table: FloatArray) -> ItemLosses:
-        return protocol.seen_items(np.moveaxis(table, 0, 1).reshape(table.shape[1], -1), size)
+        return protocol.seen_items(drawn, np.moveaxis(table, 0, 1).reshape(table.shape[1], -1))
 
     def shaped(found: Estimates, shape: tuple[int, ...]) -> list[FloatArray]:
         return [values.reshape(shape) for values in (found.value, found.low, found.high)]

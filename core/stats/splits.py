@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidOption, TooFewLabels
 from ..records import FloatArray, IntArray, VoteCells, VoteCounts
 from .estimate import DataFrame, Estimates, data_frame, flat
-from .intervals import check_level, dense_codes, mean_error_interval, mean_interval
+from .intervals import check_level, dense_codes, mean_error_interval, mean_interval, t_quantile, z_quantile
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -98,6 +98,11 @@ class ItemLosses:
     loss: FloatArray
     items: IntArray
     size: FloatArray
+
+    @classmethod
+    def of(cls, loss: FloatArray, size: IntArray) -> ItemLosses:
+        """Each item a kind of its own."""
+        return cls(loss=loss, items=np.ones(len(size), dtype=np.int64), size=size.astype(np.float64))
 
 
 def splits(
@@ -213,7 +218,13 @@ def mean_losses(drawn: Splits, losses: Sequence[FloatArray]) -> FloatArray:
     return np.stack([(evaluation * values).sum(axis=1) / size for values in losses], axis=1)
 
 
-def item_losses(drawn: Splits, losses: list[FloatArray]) -> ItemLosses:
+def half_width(values: FloatArray, level: float, *, independent: bool = False) -> FloatArray:
+    """Half-width of an interval of the mean over rows: z·SE over splits, t·SE over few independent draws."""
+    quantile = t_quantile(len(values) - 1, level) if independent else z_quantile(level)
+    return np.asarray(quantile * values.std(axis=0, ddof=1) / np.sqrt(len(values)))
+
+
+def item_losses(drawn: Splits, losses: Sequence[FloatArray]) -> ItemLosses:
     """Average the losses of each method, (splits or 1, cells), over the splits in which an item is evaluated.
 
     Items with one comparison are alike within a cell and are averaged over the cell's evaluation part.
@@ -237,10 +248,7 @@ def item_losses(drawn: Splits, losses: list[FloatArray]) -> ItemLosses:
         all_splits = np.bincount(drawn.item, weights=by_split.sum(axis=0)[drawn.cell], minlength=drawn.n_items)
         calibrated = np.bincount(entry_item, weights=by_split[drawn.entry_split, entry_cell], minlength=drawn.n_items)
         columns.append((all_splits - calibrated)[seen] / evaluated[seen])
-    kinds = int(seen.sum())
-    return ItemLosses(
-        loss=np.stack(columns, axis=1), items=np.ones(kinds, dtype=np.int64), size=sizes[seen].astype(np.float64)
-    )
+    return ItemLosses.of(np.stack(columns, axis=1), sizes[seen])
 
 
 def sign_flip_p_value(difference: FloatArray, items: IntArray, *, resamples: int, rng: np.random.Generator) -> float:
@@ -502,8 +510,4 @@ def held_out_losses(item: IntArray, chosen: Sequence[IntArray], losses: Iterable
     count = np.bincount(code, weights=times)
     seen = count > 0
     by_item = np.stack([np.bincount(code, weights=column)[seen] for column in total.T], axis=1)
-    return ItemLosses(
-        loss=by_item / count[seen, None],
-        items=np.ones(int(seen.sum()), dtype=np.int64),
-        size=np.bincount(code)[seen].astype(np.float64),
-    )
+    return ItemLosses.of(by_item / count[seen, None], np.bincount(code)[seen])
