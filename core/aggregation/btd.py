@@ -388,16 +388,9 @@ def held_out_forecast(
     """p(-1), p(0), p(+1) of each comparison, by a fit on the labelled comparisons of all other items (ours).
 
     Items are dealt at random into `folds` of equal size (as many as there are items, if fewer); the forecast
-    of a comparison comes from the fit without its fold.
+    of a comparison comes from the fit without its fold. (comparisons, 3), labelled or not.
 
-    Returns
-    -------
-    (comparisons, 3), rows summing to 1, labelled or not.
-
-    Raises
-    ------
-    TooFewLabels : without a fold fewer than 20 labelled comparisons remain.  InvalidOption : folds below 2.
-
+    Raises TooFewLabels if without a fold fewer than 20 labelled comparisons remain, InvalidOption for folds below 2.
     Source: [BTD] §4 for the fit.
     """
     if folds < 2:

@@ -12,8 +12,7 @@ import numpy as np
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, ConfidenceCounts, FloatArray, IntArray, VoteCounts
-from ..stats.estimate import DataFrame
-from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
+from ..stats.splits import HeldOut, HeldOutScores, calibration_rows, held_out_losses, held_out_scores
 from .btd import DEFAULTS, MINIMUM_LABELS, Bounds, BTDOptions, boxes, decide, drps, fit_many, not_identified
 from .rules import confidence_labels
 from .solver import FIXED_START, Objective, minimise, probabilities
@@ -146,7 +145,7 @@ NAMES = ("Confidence-weighted BTD", "BTD", "CI-SC", "Majority (SC)")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ConfidenceWeighted:
+class ConfidenceWeighted(HeldOut):
     """What weighing votes by confidence gains on held-out items, and the weights learned on all labels.
 
     scores : confidence-weighted BTD, plain BTD, CI-SC and majority, all on the votes with a confidence.
@@ -164,10 +163,6 @@ class ConfidenceWeighted:
     without: int
     votes_per_comparison: float
     unanimous: float
-
-    def to_frame(self) -> DataFrame:
-        """One row per rule, as `scores`."""
-        return self.scores.to_frame()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -207,11 +202,8 @@ def confidence_weighted(
     counts, votes : of one judge and one selection. If all confidences are equal so are the weights, and the
     two rules are the same.
 
-    Raises
-    ------
-    NoUsableVotes : nothing has gold, or no vote on it has a confidence.
-    TooFewLabels : as `core.stats.splits.splits`.  InvalidOption : `minimum` below 20.
-
+    Raises NoUsableVotes if nothing has gold, or no vote on it has a confidence, TooFewLabels as
+    `core.stats.splits.splits`, InvalidOption for a `minimum` below 20.
     Source: ours, docs/methods.md §9.4.
     """
     if minimum < MINIMUM_LABELS:

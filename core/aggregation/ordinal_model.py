@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import InvalidOption, NoUsableVotes, TooFewLabels
 from ..records import NO_GOLD, BoolArray, DirectScores, FloatArray, IntArray, InvalidCounts, kept_rows
 from ..stats.estimate import DataFrame, data_frame
-from ..stats.splits import HeldOutScores, calibration_rows, held_out_losses, held_out_scores
-from .btd import MINIMUM_LABELS, check_smoothing
+from ..stats.splits import HeldOut, HeldOutScores, calibration_rows, held_out_losses, held_out_scores
+from .btd import MINIMUM_LABELS, check_smoothing, not_identified
 from .solver import minimise
 
 MAX_LEVELS = 21
@@ -62,11 +62,8 @@ def of_scores(judge: DirectScores, gold: DirectScores, *, scale: tuple[float, ..
     scale : levels, ascending; None for the whole numbers from the least to the greatest score of both.
     judge, gold : of one selection, so that their codes are shared.
 
-    Raises
-    ------
-    NoUsableVotes : the two raters scored no answer in common.
-    InvalidOption : a score outside `scale`, or no scale given and more than 21 whole numbers.
-
+    Raises NoUsableVotes if the two raters scored no answer in common, InvalidOption for a score outside `scale`, or
+    without a scale for more than 21 whole numbers.
     Source: ours, docs/methods.md §9.3.
     """
     if judge.models != gold.models:
@@ -191,12 +188,10 @@ def fit_sets(sets: Sets) -> FloatArray:
 
     names = ["beta", "gamma", "location"] + ["gap"] * gaps
     low, high = (np.tile([BOX[name][end] for name in names], (n, 1)) for end in (0, 1))
-    used = sets.weight > 0
-    steady = (np.where(used, sets.t, np.inf).min(axis=1), np.where(used, sets.t, -np.inf).max(axis=1))
-    fixed = (steady[1] - steady[0] <= 1e-12) | (gaps == 0)
-    low[fixed, 1] = high[fixed, 1] = 0.0
-    flat = ~(used & (np.abs(sets.s) > 1e-12)).any(axis=1)
-    low[flat, 0] = high[flat, 0] = 1.0
+    beta_fixed, gamma_fixed = not_identified(sets.s, sets.t, sets.weight > 0)
+    gamma_fixed |= gaps == 0
+    low[gamma_fixed, 1] = high[gamma_fixed, 1] = 0.0
+    low[beta_fixed, 0] = high[beta_fixed, 0] = 1.0
     if sets.symmetric:
         low[:, 2] = high[:, 2] = 0.0
 
@@ -285,7 +280,7 @@ class OrdinalFit:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Ordinal:
+class Ordinal(HeldOut):
     """The fit on all labels, and what it gains on held-out items over mode, rounded mean and median.
 
     scores : errors and DRPS in levels.
@@ -296,10 +291,6 @@ class Ordinal:
     scores: HeldOutScores
     gold_share: FloatArray
     said_share: FloatArray
-
-    def to_frame(self) -> DataFrame:
-        """One row per rule, as `scores`."""
-        return self.scores.to_frame()
 
 
 def features(levels: IntArray, *, alpha: float = 1.0, kappa: float = 1.0) -> tuple[FloatArray, FloatArray]:
@@ -336,10 +327,8 @@ def fit(counts: LevelCounts, *, alpha: float = 1.0, kappa: float = 1.0, symmetri
     chosen = [np.arange(len(known))]
     theta = fit_sets(Sets.of(s, t, known.gold, chosen, len(known.scale), symmetric=symmetric))[0]
     below = chances_below(theta, s, t)
-    missing = [f"{x:g}" for k, x in enumerate(known.scale) if not (known.gold == k).any()]
-    notes = []
-    if missing:
-        notes.append(f"No label is on level {', '.join(missing)}: its place is a guess from the others.")
+    missing = ", ".join(f"{x:g}" for k, x in enumerate(known.scale) if not (known.gold == k).any())
+    note = f"No label is on level {missing}: its place is a guess from the others."
     return OrdinalFit(
         beta=float(theta[0]),
         gamma=float(theta[1]),
@@ -347,7 +336,7 @@ def fit(counts: LevelCounts, *, alpha: float = 1.0, kappa: float = 1.0, symmetri
         cuts=cuts_of(theta[3:]),
         drps=float(drps(below, known.gold).mean()),
         n_items=len(known),
-        notes=tuple(notes),
+        notes=(note,) if missing else (),
         scale=known.scale,
         alpha=alpha,
         kappa=kappa,
@@ -365,8 +354,7 @@ def probabilities(fit: OrdinalFit, levels: IntArray) -> FloatArray:
     s, t = features(levels, alpha=fit.alpha, kappa=fit.kappa)
     theta = np.concatenate([[fit.beta, fit.gamma, fit.location], np.diff(fit.cuts)])
     below = chances_below(theta, s, t)
-    ends = np.zeros((len(s), 1)), np.ones((len(s), 1))
-    return np.diff(np.concatenate([ends[0], below, ends[1]], axis=1), axis=1)
+    return np.diff(np.pad(below, ((0, 0), (1, 1)), constant_values=(0.0, 1.0)), axis=1)
 
 
 def apply(fit: OrdinalFit, levels: IntArray) -> IntArray:
@@ -416,11 +404,8 @@ def ordinal(
 
     Errors are in levels. The plain rules take the judge's scale for gold's; the fit learns how they differ.
 
-    Raises
-    ------
-    NoUsableVotes : nothing is labelled.  TooFewLabels : as `core.stats.splits.splits`.
-    InvalidOption : `minimum` below 20.
-
+    Raises NoUsableVotes if nothing is labelled, TooFewLabels as `core.stats.splits.splits`, InvalidOption for a
+    `minimum` below 20.
     Source: ours, docs/methods.md §9.3.
     """
     if minimum < MINIMUM_LABELS:

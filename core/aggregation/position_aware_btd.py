@@ -16,6 +16,7 @@ from ..stats.estimate import DataFrame, Estimate, data_frame, flat
 from ..stats.intervals import check_level, resample_items, z_quantile
 from ..stats.splits import (
     CalibrationSets,
+    HeldOut,
     HeldOutScores,
     Splits,
     calibration_sets,
@@ -83,7 +84,7 @@ class PositionAwareFit:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PositionAware:
+class PositionAware(HeldOut):
     """Position-aware BTD on all labels, how sure δ is, and what it gains on held-out items.
 
     fit : with δ = 0 unless its score statistic reaches ±1.96.
@@ -96,10 +97,6 @@ class PositionAware:
     fit: PositionAwareFit
     delta: Estimate
     scores: HeldOutScores
-
-    def to_frame(self) -> DataFrame:
-        """One row per rule, as `scores`."""
-        return self.scores.to_frame()
 
 
 def share_ab(counts: OrderCounts) -> FloatArray:

@@ -50,10 +50,8 @@ def confusion(
 ) -> Confusion:
     """3 × 3 table of gold against verdict, P(verdict | gold) and accuracy.
 
-    P(j | i) = N_ij / Σ_j N_ij; accuracy = Σ_i N_ii / N.
+    P(j | i) = N_ij / Σ_j N_ij; accuracy = Σ_i N_ii / N. Nothing left: zero counts, NaN shares, accuracy None.
 
-    Parameters
-    ----------
     counts : votes of one judge with gold; comparisons without gold are left out and counted.
     labels : (comparisons,) in {-1, 0, 1}: an aggregator's label of each, in place of the votes.
     ties : what a tie is (ours). `keep`: a class like the others, right only against a tie. `drop_votes`: verdicts that
@@ -61,15 +59,7 @@ def confusion(
         out, and a tied verdict on the others is wrong. `drop_both`: both, the forced two-way accuracy.
     level : of the accuracy's interval, Wilson with a design effect by item (ours).
 
-    Returns
-    -------
-    Confusion
-        Nothing left: zero counts, NaN shares, accuracy None.
-
-    Raises
-    ------
-    InvalidOption : an unknown tie rule, or labels of another length or outside -1, 0, 1.
-
+    Raises InvalidOption for an unknown tie rule, or labels of another length or outside -1, 0, 1.
     Source: docs/methods.md §3, §0.
 
     >>> votes = VoteCounts(

@@ -77,23 +77,15 @@ def leave_one_out(
     `BTD` the judge's come from a fit on the other nine tenths of the items, calibrated to the same gold
     (`aggregation.btd.held_out_labels`), with the same seed for every judge and human.
 
-    Parameters
-    ----------
     vote_counts : rater → its counts, comparison codes shared by all; whoever is not in `humans` is a judge.
     humans : the human raters; gold of a comparison is the modal label of all votes of the others on it, no
         unique mode is 0 (ours).
     level : of the intervals (ours): Wilson clustered by item for a human's PA; for the difference
         `core.stats.intervals.mean_interval` of judge right - person right with the ends -1 and 1.
 
-    Returns
-    -------
-    LeaveOneOut
-        Without a second human there is no gold: `n` is 0 throughout.
+    Without a second human there is no gold: `n` is 0 throughout.
 
-    Raises
-    ------
-    UnknownName : a human without counts.
-
+    Raises UnknownName for a human without counts.
     Source: [BTD] §5; docs/methods.md §3.
     """
     check_level(level)

@@ -62,18 +62,10 @@ def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
 
     p_o: share of equal labels; p_e = Σ_c P₁(c)·P₂(c), what chance alone would give.
 
-    Parameters
-    ----------
+    None where undefined: n = 0, or p_e = 1 (both gave one and the same label throughout).
     label_1, label_2 : (n,) in {-1, 0, 1}, the same comparisons in the same order.
 
-    Returns
-    -------
-    float, or None where undefined: n = 0, or p_e = 1 (both gave one and the same label throughout).
-
-    Raises
-    ------
-    InvalidOption : labels of different length or outside -1, 0, 1.
-
+    Raises InvalidOption for labels of different length or outside -1, 0, 1.
     Source: docs/methods.md §8; Cohen (1960).
 
     >>> cohen_kappa(np.array([1, 1, 0, -1]), np.array([1, 0, 0, -1]))
@@ -94,8 +86,6 @@ def agreement_matrix(vote_counts: dict[str, VoteCounts], *, level: float = 0.95)
     A judge's label of a comparison is the majority of its votes there, no unique mode is 0 (ours); only comparisons
     that both labelled count. A judge against itself is no part of this: see `core.agreement.reliability`.
 
-    Parameters
-    ----------
     vote_counts : judge → its counts, comparison codes shared by all.
     level : of the intervals (ours): Wilson clustered by item for raw agreement; for κ the linearised variance
         summed by item, with t(items - 1), cut at -1 and 1. Where all agree, or none do, nothing varies: its
@@ -211,12 +201,7 @@ def _by_items(labels: NDArray[np.int8], item: IntArray) -> _Sums:
 
 def _beside(own: IntArray, item: IntArray, others: NDArray[Any]) -> _Sums:
     """One judge's labels, in the order of their items, beside those of others, (others, comparisons)."""
-    pairs = len(others)
-    if not len(own):
-        none = np.zeros(pairs, dtype=np.int64)
-        table = np.zeros((pairs, 3, 3), dtype=np.int64)
-        return _Sums(table=table, items=none, n_n=none, n_k=none, k_k=none, influence=none.astype(float))
-    both = others < NOTHING
+    pairs, both = len(others), others < NOTHING
     cell = np.where(both, 3 * own + others, 9)
     rows = np.arange(pairs)[:, None]
     table = np.bincount((10 * rows + cell).ravel(), minlength=10 * pairs).reshape(pairs, 10)[:, :9]
@@ -278,30 +263,16 @@ def _judge_pairs(names: Sequence[tuple[str, str]], sums: _Sums, level: float) ->
         )
     low, high = np.maximum(np.minimum(low, kappa), -1.0), np.minimum(np.maximum(high, kappa), 1.0)
     low, high = (np.where(sums.items > 1, end, np.nan) for end in (low, high))
-    columns = (n, agree, raw_low, raw_high, deff, kappa, low, high)
-    return [
-        _judge_pair(pair, level, *values)
-        for pair, *values in zip(names, *(column.tolist() for column in columns), strict=True)
-    ]
-
-
-def _judge_pair(
-    pair: tuple[str, str],
-    level: float,
-    n: int,
-    agree: int,
-    raw_low: float,
-    raw_high: float,
-    deff: float,
-    kappa: float,
-    low: float,
-    high: float,
-) -> JudgePair:
-    raw = reason = estimate = None
-    if n:
-        raw = Estimate(agree / n, raw_low, raw_high, n=n, level=level, deff=deff)
-    if math.isnan(kappa):
-        reason = NO_COMMON if not n else NO_VARIATION
-    else:
-        estimate = Estimate(kappa, low, high, n=n, level=level)
-    return JudgePair(judge_1=pair[0], judge_2=pair[1], n=n, raw=raw, kappa=estimate, reason=reason)
+    columns = (column.tolist() for column in (n, agree, raw_low, raw_high, deff, kappa, low, high))
+    pairs = []
+    for (judge_1, judge_2), size, equal, raw_from, raw_to, effect, value, value_from, value_to in zip(
+        names, *columns, strict=True
+    ):
+        raw = Estimate(equal / size, raw_from, raw_to, n=size, level=level, deff=effect) if size else None
+        known = reason = None
+        if math.isnan(value):
+            reason = NO_VARIATION if size else NO_COMMON
+        else:
+            known = Estimate(value, value_from, value_to, n=size, level=level)
+        pairs.append(JudgePair(judge_1=judge_1, judge_2=judge_2, n=size, raw=raw, kappa=known, reason=reason))
+    return pairs

@@ -76,8 +76,6 @@ def compare_judges(one: JudgeVotes, two: JudgeVotes, *, level: float = 0.95) -> 
 
     d = mean over items of xᵢ - yᵢ, where xᵢ and yᵢ are the judges' means of the item: items weigh alike.
 
-    Parameters
-    ----------
     one, two : comparison and item codes shared by both (`share_codes` makes them so).
     level : of the intervals: `core.stats.intervals.mean_interval` over items; for `right` and `flips`, where
         few items may differ, with two more items at the ends -1 and 1.
@@ -220,8 +218,6 @@ def verdict_table(names: pa.Table, counts: Mapping[str, VoteCounts], codes: IntA
 
     Of more than 12 raters: how many say A, tie and B.
 
-    Parameters
-    ----------
     names : item_id, model_a and model_b of every comparison by its code (`store.comparison_names`).
     counts : rater → its votes.
     codes : (rows,) comparisons.

@@ -63,19 +63,13 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
     With n comparisons (rows) and k runs (columns): ICC(3,1) = (MSR - MSE)/(MSR + (k - 1)·MSE),
     ICC(3,k) = (MSR - MSE)/MSR. [RAEE]'s ρ_eval = ρ_k/(k - (k - 1)·ρ_k) is the same number as ICC(3,1).
 
-    Parameters
-    ----------
     table : ratings without gaps; a bare (n, k) matrix is taken as one comparison per item, not oriented.
     level : of both intervals. Default (ours): ln F ± t(G - 1)·SE, F = MSR/MSE, SE by jackknife over G items,
         each left out with all its comparisons; the F interval beside it takes those of an item for
         independent, and even where they are it covers only .72 to .84 on ternary votes.
 
-    Returns
-    -------
-    Repeatability
-        MSE = 0 < MSR: both are 1 (no interval). MSR = 0, n < 2 or k < 2: None. One-vote comparisons are no
-        repeats and never enter a RatingTable.
-
+    MSE = 0 < MSR: both are 1 (no interval). MSR = 0, n < 2 or k < 2: None. One-vote comparisons are no repeats and
+    never enter a RatingTable.
     Source: [RAEE] App. E; Shrout & Fleiss (1979); docs/methods.md §6.
 
     >>> found = icc([[1, 1], [-1, -1], [0, 1], [1, 1]])
@@ -202,11 +196,7 @@ class InterRaterReliability:
 def label_table(vote_counts: Mapping[str, VoteCounts]) -> tuple[IntArray, IntArray, IntArray]:
     """Raters who gave each label to each comparison, by the majority label of each rater's votes.
 
-    Returns
-    -------
-    comparison : (comparisons,) codes, in order.
-    table : (comparisons, 3) raters who said -1, 0, +1.
-    item : (comparisons,) item of each.
+    Returns comparison codes, in order, the raters who said -1, 0, +1, (comparisons, 3), and the item of each.
     """
     if not vote_counts:
         nothing = np.zeros(0, dtype=np.int64)
@@ -233,28 +223,20 @@ def inter_rater_reliability(
 
     With n_uc raters giving comparison u label c and m_u = Σ_c n_uc ≥ 2, the coincidences are
     o_ck = Σ_u n_uc·(n_uk - [c = k])/(m_u - 1), n_c = Σ_k o_ck, n = Σ_c n_c, and
-    α = 1 - (n - 1)·Σ o_ck·δ²_ck / Σ n_c·n_k·δ²_ck, where δ² is [c ≠ k] (nominal) or (Σ_{g=c..k} n_g - (n_c + n_k)/2)²
-    (ordinal).
+    α = 1 - (n - 1)·Σ o_ck·δ²_ck / Σ n_c·n_k·δ²_ck, δ² being [c ≠ k] (nominal) or
+    (Σ_{g=c..k} n_g - (n_c + n_k)/2)² (ordinal).
     Fleiss κ = (P̄ - P_e)/(1 - P_e), P̄ the mean of Σ_c n_uc·(n_uc - 1)/(m·(m - 1)), P_e = Σ_c p_c².
 
-    Parameters
-    ----------
     vote_counts : rater → its counts, comparison codes shared by all. A rater's label of a comparison is the
         majority of its votes there (no unique mode: 0, ours), so repeats by one rater are no agreement.
     level, iterations : of the bootstrap by item (percentile, widened to hold its estimate; ours). Resamples
         in which a coefficient is undefined are left out of its interval.
 
-    Returns
-    -------
-    InterRaterReliability
-        α is None without a comparison that two raters labelled, or if only one label occurs. Fleiss κ asks
-        for one number of raters throughout: the most common one that is at least 2 (the larger when equal;
-        ours), who need not be the same raters.
+    α is None without a comparison that two raters labelled, or if only one label occurs. Fleiss κ asks for one number
+    of raters throughout: the most common one that is at least 2 (the larger when equal; ours), who need not be the same
+    raters.
 
-    Raises
-    ------
-    InvalidOption : level outside (0, 1), iterations below 1.
-
+    Raises InvalidOption for a level outside (0, 1) or iterations below 1.
     Source: docs/methods.md §8; Krippendorff (2011) "Computing Krippendorff's alpha-reliability"; Fleiss (1971).
     """
     check_level(level)

@@ -123,19 +123,11 @@ def reliability(outcomes: OutcomeCounts, *, bins: int = 10, level: float = 0.95)
     accuracy_b = Σcorrect/Σn over rows of bin b, with a Wilson interval at n_b/deff_b; deff_b is the design
     effect of the bin's own items (votes of one item are not independent; `intervals.design_effect`).
 
-    Raises
-    ------
-    NoUsableVotes : no verdict has a confidence.
-    InvalidOption : bins below 1, or a level outside (0, 1).
-
+    Raises NoUsableVotes if no verdict has a confidence, InvalidOption for bins below 1 or a level outside (0, 1).
     Source: [TH] §3; intervals ours.
 
-    >>> verdicts = OutcomeCounts(
-    ...     item=np.arange(4),
-    ...     confidence=np.array([0.6, 0.6, 0.9, 0.9]),
-    ...     n=np.ones(4, dtype=np.int64),
-    ...     correct=np.array([1, 0, 1, 1]),
-    ... )
+    >>> stated, correct = np.array([0.6, 0.6, 0.9, 0.9]), np.array([1, 0, 1, 1])
+    >>> verdicts = OutcomeCounts(item=np.arange(4), confidence=stated, n=np.ones(4, dtype=np.int64), correct=correct)
     >>> diagram = reliability(verdicts, bins=2)
     >>> diagram.n.tolist(), diagram.confidence.tolist(), diagram.accuracy.value.tolist()
     ([0, 4], [nan, 0.75], [nan, 0.75])
@@ -167,22 +159,13 @@ def calibration(
     bin; ACE as ECE over `equal_mass_index` bins; Brier = mean (c − correct)²; NLL = −mean ln of the
     probability given to what happened, c clipped to [1e−12, 1 − 1e−12].
 
-    Parameters
-    ----------
     diagram : `reliability` of the same outcomes, bins and level, where it is known already.
 
-    Raises
-    ------
-    NoUsableVotes, InvalidOption : as `reliability`.
-
+    Raises as `reliability`.
     Source: [TH] §3; ACE ours.
 
-    >>> verdicts = OutcomeCounts(
-    ...     item=np.arange(4),
-    ...     confidence=np.array([0.6, 0.6, 0.9, 0.9]),
-    ...     n=np.ones(4, dtype=np.int64),
-    ...     correct=np.array([1, 0, 1, 1]),
-    ... )
+    >>> stated, correct = np.array([0.6, 0.6, 0.9, 0.9]), np.array([1, 0, 1, 1])
+    >>> verdicts = OutcomeCounts(item=np.arange(4), confidence=stated, n=np.ones(4, dtype=np.int64), correct=correct)
     >>> found = calibration(verdicts)
     >>> found.accuracy.value, round(found.ece, 3), round(found.mce, 3), round(found.brier, 3)
     (0.75, 0.1, 0.1, 0.135)
@@ -308,8 +291,6 @@ def noise_floor(
     independently; where those of one item agree the true floor is higher, so `ece_high_clustered` widens the
     drawn gap of each bin by √deff of that bin.
 
-    Parameters
-    ----------
     diagram : `reliability` of the same outcomes and bins, where it is known already.
 
     Source: docs/methods.md §5 (ours).
@@ -435,10 +416,7 @@ def absolute_sum_interval(gap: FloatArray, noise: FloatArray, *, level: float = 
     (1 + level)/2 quantile of Σ|noise|: a T below what noise alone shows is luck, or fitted to the same
     verdicts, and no evidence that the true gaps are smaller than noise.
 
-    Parameters
-    ----------
-    gap : (bins,) gaps seen.
-    noise : (draws, bins) draws of what sampling adds to true gaps, of mean near 0.
+    gap : (bins,) gaps seen.  noise : (draws, bins) draws of what sampling adds to true gaps, of mean near 0.
 
     A bootstrap of T itself would treat the noise in T as truth and add to it once more. Source: hybrid
     resampling, Chuang & Lai (2000).

@@ -86,14 +86,9 @@ def recalibrate(
     for the NLL.  isotonic : the nondecreasing step of least squares, linear between its points.  histogram :
     accuracy of the training verdicts in c's equal-width bin; c itself where that bin is empty.
 
-    Raises
-    ------
-    InvalidOption : an unknown method, or folds below 2.
-    TooFewLabels : fewer items than folds, or a training part without both right and wrong verdicts, where
-        temperature and Platt have no fit.
-    NoUsableVotes : no verdict has a confidence.
-    FitFailed : the likelihood's maximum was not reached.
-
+    Raises InvalidOption for an unknown method, or folds below 2; TooFewLabels for fewer items than folds, or a training
+    part without both right and wrong verdicts, where temperature and Platt have no fit; NoUsableVotes if no verdict has
+    a confidence; FitFailed if the likelihood's maximum was not reached.
     Source: Guo et al. (2017), Platt (1999), Zadrozny & Elkan (2001, 2002); folds by item ours.
     """
     if method not in _FITS:

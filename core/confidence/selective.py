@@ -118,11 +118,7 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     items have about as many verdicts each; where a few items hold most verdicts it can promise too much, and
     `guarantee`, which draws one comparison per item, does not.
 
-    Raises
-    ------
-    InvalidOption : alpha or delta outside (0, 1).
-    NoUsableVotes : no verdict has a confidence.
-
+    Raises InvalidOption for alpha or delta outside (0, 1), NoUsableVotes if no verdict has a confidence.
     Source: docs/methods.md §5 (ours); Learn then Test, Angelopoulos et al. (2021) §3.2.
     """
     for name, value in (("alpha", alpha), ("delta", delta)):
@@ -304,10 +300,7 @@ def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
     BTD is fitted on a random half of the labelled items. Their gold is then used up: it is missing in the result, so
     that a threshold is tested on items that the fit has not seen, for the very fit that will be used (ours).
 
-    Raises
-    ------
-    TooFewLabels : fewer than 20 labelled comparisons in that half.
-
+    Raises TooFewLabels for fewer than 20 labelled comparisons in that half.
     Source: [BTD] §4 for the fit.
     """
     known = counts.gold != NO_GOLD
@@ -334,17 +327,12 @@ def guarantee(
     as many comparisons that is the share of wrong labels among all that are kept. To take the comparisons for
     independent would break it, and weighing by an effective number breaks it where few items have many.
 
-    Parameters
-    ----------
     decisions : labels with their sureness. It must not have been fitted to the gold that is in it.
     alpha, delta : share of wrong labels allowed, probability of a broken promise allowed.
     rng : draws the comparison of each item; with one comparison per item nothing is left to chance.
     level : of the intervals of the shares, which are over all comparisons.
 
-    Raises
-    ------
-    NoUsableVotes : no comparison has both gold and a sureness.  InvalidOption : alpha, delta outside (0, 1).
-
+    Raises NoUsableVotes if no comparison has both gold and a sureness, InvalidOption for alpha, delta outside (0, 1).
     Source: docs/methods.md §9 (ours), by §5's fixed-sequence test; Angelopoulos et al. (2021) §3.2.
     """
     sure = ~np.isnan(decisions.confidence)
@@ -437,21 +425,11 @@ def auroc(outcomes: OutcomeCounts, *, level: float = 0.95) -> Estimate:
     2·I/(I − 1)·Σaᵢbᵢ/(M·W), where I_M items have a right verdict, I_W a wrong one and I are all of them. The interval
     is logit θ ± t·√var/(θ(1 − θ)), t with min(I_M, I_W) − 1 degrees of freedom.
 
-    Parameters
-    ----------
-    outcomes : verdicts with gold; those without a confidence are left out.
+    Verdicts without a confidence are left out; the n of θ is the number of items. NaN without a right or without a
+    wrong verdict; ends are NaN with fewer than 5 items of either. A constant confidence has θ = ½ exactly. At θ = 0 or
+    1, where the variance is 0, the ends are Wilson's at min(I_M, I_W) (ours).
 
-    Returns
-    -------
-    θ, its n the number of items. NaN without a right or without a wrong verdict; ends are NaN with fewer than
-    5 items of either. A constant confidence has θ = ½ exactly. At θ = 0 or 1, where the variance is 0, the
-    ends are Wilson's at min(I_M, I_W) (ours).
-
-    Raises
-    ------
-    NoUsableVotes : no verdict has a confidence.
-    InvalidOption : level outside (0, 1).
-
+    Raises NoUsableVotes if no verdict has a confidence, InvalidOption for a level outside (0, 1).
     Source: DeLong, DeLong & Clarke-Pearson (1988); Obuchowski (1997) for clusters; logit by Pepe (2003) §5.2.
     """
     intervals.check_level(level)

@@ -79,12 +79,8 @@ def th_from_rates(accuracy: ArrayLike, share: ArrayLike, *, scale: Scale = "form
 def th_score(outcomes: OutcomeCounts, epsilon: float, *, scale: Scale = "formula", level: float = 0.95) -> ThScore:
     """TH-Score: how much the near-certain verdicts (c > 1 − ε or c < ε) are worth; see `th_sweep`.
 
-    >>> verdicts = OutcomeCounts(
-    ...     item=np.arange(4),
-    ...     confidence=np.array([0.99, 0.97, 0.6, 0.6]),
-    ...     n=np.ones(4, dtype=np.int64),
-    ...     correct=np.array([1, 1, 1, 0]),
-    ... )
+    >>> stated, correct = np.array([0.99, 0.97, 0.6, 0.6]), np.array([1, 1, 1, 0])
+    >>> verdicts = OutcomeCounts(item=np.arange(4), confidence=stated, n=np.ones(4, dtype=np.int64), correct=correct)
     >>> found = th_score(verdicts, 0.05)
     >>> found.n, found.share, found.accuracy.value, round(found.th.value, 2)
     (2, 0.5, 1.0, 32.44)
@@ -132,11 +128,8 @@ def th_sweep(
 
     The published tables hold half of this value in every row; `scale='published'` gives theirs.
 
-    Raises
-    ------
-    InvalidOption : an epsilon outside (0, 0.5), or an unknown scale.
-    NoUsableVotes : no verdict has a confidence.
-
+    Raises InvalidOption for an epsilon outside (0, 0.5) or an unknown scale, NoUsableVotes if no verdict has a
+    confidence.
     Source: [TH] §4; band ours.
     """
     chosen = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))

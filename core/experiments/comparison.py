@@ -134,35 +134,32 @@ def compare(
     baseline = next(iter(counts)) if baseline is None else baseline
     if baseline not in counts:
         raise UnknownName(f"There is no value {baseline!r}; choose from {', '.join(counts)}.")
+    about = {"n_splits": n_splits, "share": share, "minimum": minimum, "level": level, "resamples": resamples}
     values = {}
     for name, votes in counts.items():
-        evaluation = reason = None
-        try:
-            evaluation = evaluate(
-                votes,
-                options,
-                rng=copy.deepcopy(rng),
-                methods=JUDGED_BY,
-                n_splits=n_splits,
-                share=share,
-                minimum=minimum,
-                level=level,
-                resamples=resamples,
-            )
-        except TooFewLabels as error:
-            reason = str(error)
-        values[name] = _value(votes, evaluation, reason, level)
+        found, reason = _evaluated(votes, options, rng, methods=JUDGED_BY, **about)
+        values[name] = _value(votes, found, reason, level)
     differences: list[PairedDifference] = []
     for candidate in counts:
         if candidate == baseline:
             continue
         pair = _common(counts[candidate], counts[baseline])
         labels = max(minimum, round(share * len(pair[0])))
-        found = _paired(pair, labels, options, rng=rng, n_splits=n_splits, level=level)
+        paired = _paired(pair, labels, options, rng=rng, n_splits=n_splits, level=level)
         differences += [
-            PairedDifference(candidate=candidate, baseline=baseline, rule=rule, **found[rule]) for rule in JUDGED_BY
+            PairedDifference(candidate=candidate, baseline=baseline, rule=rule, **paired[rule]) for rule in JUDGED_BY
         ]
     return Comparison(values=values, differences=tuple(differences), baseline=baseline, rules=JUDGED_BY)
+
+
+def _evaluated(
+    counts: VoteCounts, options: BTDOptions, rng: np.random.Generator, **about: Any
+) -> tuple[Evaluation | None, str | None]:
+    """`evaluate`, every time from the same state of `rng`, or why there are too few labels for it."""
+    try:
+        return evaluate(counts, options, rng=copy.deepcopy(rng), **about), None
+    except TooFewLabels as error:
+        return None, str(error)
 
 
 def _value(counts: VoteCounts, evaluation: Evaluation | None, reason: str | None, level: float) -> ComparedValue:
@@ -260,25 +257,13 @@ def parameter_grid(
     Every group starts from the same state of `rng`, so its numbers are those of `evaluate` on it alone. A
     group too small to split is listed with the reason. Source: [BTD] Table 9.
     """
-    found, not_possible = {}, {}
-    for key, counts in groups.items():
-        try:
-            found[key] = evaluate(
-                counts,
-                options,
-                rng=copy.deepcopy(rng),
-                methods=("btd",),
-                n_splits=n_splits,
-                share=share,
-                minimum=minimum,
-                resamples=0,
-            )
-        except TooFewLabels as error:
-            not_possible[key] = str(error)
+    about = {"n_splits": n_splits, "share": share, "minimum": minimum, "resamples": 0}
+    tried = {key: _evaluated(counts, options, rng, methods=("btd",), **about) for key, counts in groups.items()}
+    found = {key: one for key, (one, _) in tried.items() if one}
     return ParameterGrid(
         tables={key: one.parameters for key, one in found.items() if one.parameters},
         calibration={key: one.calibration for key, one in found.items()},
         n={key: one.n for key, one in found.items()},
-        not_possible=not_possible,
+        not_possible={key: reason for key, (_, reason) in tried.items() if reason},
         n_splits=n_splits,
     )

@@ -50,10 +50,7 @@ def nested_splits(
     drawn : splits whose calibration set is the largest, so that `drawn.evaluation` is what all sizes leave.
     calibration : (sizes, splits, cells), comparisons of each cell in each set.
 
-    Raises
-    ------
-    TooFewLabels : the largest size is more than `largest_draw`.
-
+    Raises TooFewLabels if the largest size is more than `largest_draw`.
     Source: [BTD] §5, calibration-size sweep.
     """
     labelled = counts.labelled()

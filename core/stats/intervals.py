@@ -59,20 +59,11 @@ def wilson(k: ArrayLike, n: ArrayLike, *, level: float = 0.95, deff: ArrayLike =
 
     (p + z²/2m ± z·√(p(1 − p)/m + z²/4m²)) / (1 + z²/m), p = k/n, m = n/deff.
 
-    Parameters
-    ----------
-    k, n : hits and totals, broadcast against each other.
-    level : two-sided confidence level.
+    k, n : hits and totals, broadcast against each other.  level : two-sided.
     deff : design effect ≥ 1, the factor by which clustering inflates the variance (see `design_effect`).
+    Of low and high, 0 is exact at k = 0 and 1 at k = n; both are NaN where n = 0.
 
-    Returns
-    -------
-    low, high : 0 is exact at k = 0 and 1 at k = n; both NaN where n = 0.
-
-    Raises
-    ------
-    InvalidOption : level outside (0, 1), hits outside 0 to n.
-
+    Raises InvalidOption for a level outside (0, 1), or hits outside 0 to n.
     Source: Wilson (1927); at n/deff (ours, docs/methods.md §5).
     """
     hits, total = _checked_counts(k, n)
@@ -80,14 +71,10 @@ def wilson(k: ArrayLike, n: ArrayLike, *, level: float = 0.95, deff: ArrayLike =
     with np.errstate(invalid="ignore", divide="ignore"):
         p = hits / total
         shrink = z2 * np.asarray(deff, dtype=np.float64) / total
-        centre = p + shrink / 2
-        half = np.sqrt(shrink * p * (1 - p) + shrink**2 / 4)
-        low = (centre - half) / (1 + shrink)
-        high = (centre + half) / (1 + shrink)
+        centre, half = p + shrink / 2, np.sqrt(shrink * p * (1 - p) + shrink**2 / 4)
+        low, high = (centre - half) / (1 + shrink), (centre + half) / (1 + shrink)
     # Rounding must not push an end past the estimate or leave 1e-17 where the formula says 0.
-    edge_low: FloatArray = np.where((hits == 0) & (total > 0), 0.0, np.minimum(low, p))
-    edge_high: FloatArray = np.where((hits == total) & (total > 0), 1.0, np.maximum(high, p))
-    return edge_low, edge_high
+    return np.where(p == 0, 0.0, np.minimum(low, p)), np.where(p == 1, 1.0, np.maximum(high, p))
 
 
 def bonferroni_factor(comparisons: int, *, level: float = 0.95, df: int | None = None) -> float:
@@ -121,8 +108,7 @@ def beta_interval(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> tuple[F
     check_level(level)
     tail = (1 - level) / 2
     shape_a, shape_b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    low: FloatArray = np.asarray(betaincinv(shape_a, shape_b, tail), dtype=np.float64)
-    high: FloatArray = np.asarray(betaincinv(shape_a, shape_b, 1 - tail), dtype=np.float64)
+    low, high = (np.asarray(betaincinv(shape_a, shape_b, share), dtype=np.float64) for share in (tail, 1 - tail))
     return low, high
 
 
@@ -156,10 +142,8 @@ def design_effect(item: IntArray, n: IntArray, correct: IntArray | FloatArray) -
 
     deff = max(1, G/(G − 1)·Σᵢ(kᵢ − p·nᵢ)²/N² ÷ p(1 − p)/(N − 1)) over G items with totals nᵢ, kᵢ; p = K/N.
 
-    Parameters
-    ----------
     item, n, correct : (rows,) item code, verdicts and right verdicts (shared ones are fractions); rows of one
-        item are added up.
+    item are added up.
 
     Edge rules (ours): with one verdict an item it is exactly 1. Where the ratio is 0/0 or rests on nothing
     (K = 0, K = N, one item) it is Σnᵢ²/N, as if the verdicts of an item always agreed: the cautious end.
@@ -390,10 +374,7 @@ def mean_error_interval(item: IntArray, error: FloatArray, *, highest: float = 2
     to the former and ¼ to the latter. Where few errors are not 0, mean ± t·SE misses the truth up to nine
     times in ten, and says 0 to 0 where none is. Unlike `mean_interval` it is not symmetric.
 
-    Returns
-    -------
-    The mean, its n the number of items; ends are NaN with one item, all are NaN without a row or with a NaN.
-
+    The n of the mean is the number of items; ends are NaN with one item, all are NaN without a row or with a NaN.
     Source: ours.
     """
     mean = float(error.mean()) if len(error) else math.nan

@@ -435,6 +435,17 @@ class HeldOutScores:
         return data_frame({"rule": self.names} | columns).assign(n=self.n, items=self.items)
 
 
+class HeldOut:
+    """A result that is compared with other rules on held-out comparisons."""
+
+    __slots__ = ()
+    scores: HeldOutScores
+
+    def to_frame(self) -> DataFrame:
+        """One row per rule, as `scores`."""
+        return self.scores.to_frame()
+
+
 def held_out_scores(
     losses: ItemLosses, names: tuple[str, ...], *, calibration: float, highest: float = 2.0, level: float = 0.95
 ) -> HeldOutScores:
