@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from math import ceil, log
 from typing import Literal
 
 import numpy as np
@@ -128,7 +127,7 @@ def threshold_for_risk(outcomes: OutcomeCounts, *, alpha: float, delta: float) -
     cut, n, errors = _cuts(known)
     n, errors = n.cumsum(), errors.cumsum()
     effective = np.floor(n**2 / _squared_item_totals(known) + EDGE_TOLERANCE)
-    needed = ceil(log(delta) / log(1 - alpha) - EDGE_TOLERANCE)
+    needed = math.ceil(math.log(delta) / math.log(1 - alpha) - EDGE_TOLERANCE)
     enough = np.flatnonzero(effective >= needed)
     grid = np.zeros(0, dtype=np.int64)
     if len(enough):
@@ -250,7 +249,7 @@ class Guarantee:
         shares = {"kept": self.kept, "wrong": self.wrong, "wrong without threshold": self.everything}
         for name, share in shares.items():
             for end, field in (("", "value"), (" low", "low"), (" high", "high")):
-                row[name + end] = None if share is None else getattr(share, field)
+                row[name + end] = getattr(share, field, None)
         names = ("alpha", "delta", "n", "n_labelled", "n_items")
         return data_frame([row | {name: getattr(self, name) for name in names}])
 
@@ -341,23 +340,23 @@ def guarantee(
         raise NoUsableVotes(
             "A threshold needs comparisons that have gold and a label with a sureness; this judge has none."
         )
-    right = (decisions.label == decisions.gold).astype(np.int64)
+    missed = decisions.label != decisions.gold
     drawn = _one_of_each_item(decisions, tested, rng)
     test = threshold_for_risk(_outcomes(decisions, drawn), alpha=alpha, delta=delta)
-    kept = wrong = None
 
     def share(rows: np.ndarray, hit: np.ndarray) -> Estimate:
         return intervals.clustered_share(decisions.item[rows], hit[rows], level=level)
 
+    kept = wrong = None
     if test.threshold is not None:
         above = sure & (decisions.confidence >= test.threshold - 1e-9)
         kept = share(np.ones(len(decisions), dtype=bool), above)
-        wrong = share(above & tested, 1 - right)
+        wrong = share(above & tested, missed)
     return Guarantee(
         threshold=test.threshold,
         kept=kept,
         wrong=wrong,
-        everything=share(tested, 1 - right),
+        everything=share(tested, missed),
         alpha=alpha,
         delta=delta,
         sureness=decisions.sureness,
@@ -388,8 +387,7 @@ def kept_comparisons(decisions: Decisions, found: Guarantee) -> IntArray:
     if found.threshold is None:
         return np.zeros(0, dtype=np.int64)
     order = np.argsort(-decisions.confidence, kind="stable")
-    above = decisions.confidence[order] >= found.threshold - 1e-9
-    return decisions.comparison[order][above]
+    return decisions.comparison[order][decisions.confidence[order] >= found.threshold - 1e-9]
 
 
 def _one_of_each_item(decisions: Decisions, tested: np.ndarray, rng: np.random.Generator) -> IntArray:

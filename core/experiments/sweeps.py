@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -111,13 +111,13 @@ class Sweep:
     pa_item: Estimates
     more: Estimates
     mae_all_labels: FloatArray
-    not_possible: dict[int, str]
-    left_out: int
-    balanced: bool
+    not_possible: dict[int, str] = field(default_factory=dict)
+    left_out: int = 0
+    balanced: bool = False
     n: int
     n_items: int
     calibration: float
-    draws: int
+    draws: int = 1
     n_splits: int
 
     def to_frame(self) -> DataFrame:
@@ -200,27 +200,20 @@ def vote_sweep(
         spread.append(by_draw[-1] if subsamples > 1 else per_draw[0])
         table.append(_mean_seen(per_item))
         known_all.append(np.mean(reference))
-    return Sweep(
+    return _sweep(
+        drawn,
+        mean=np.stack([one.mean(axis=0) for one in by_draw]),
+        half=np.stack([half_width(one, level, independent=subsamples > 1) for one in spread]),
+        by_item=np.stack(table),
+        fixed=np.zeros(len(keys), dtype=bool),
+        level=level,
         over="votes",
         sizes=np.array(wanted, dtype=np.int64),
         methods=keys,
-        **_intervals(
-            mean=np.stack([one.mean(axis=0) for one in by_draw]),
-            half=np.stack([half_width(one, level, independent=subsamples > 1) for one in spread]),
-            by_item=np.stack(table),
-            fixed=np.zeros(len(keys), dtype=bool),
-            drawn=drawn,
-            level=level,
-        ),
         mae_all_labels=np.array(known_all),
-        not_possible={},
         left_out=len(known) - len(kept),
         balanced=isinstance(counts, OrderCounts),
-        n=drawn.n,
-        n_items=drawn.n_items,
-        calibration=float(drawn.calibration.sum(axis=1).mean()),
         draws=subsamples,
-        n_splits=n_splits,
     )
 
 
@@ -269,27 +262,18 @@ def label_sweep(
     losses = [at(values, place) for place in range(len(used)) for values in chosen]
     per_split = mean_losses(drawn, losses).reshape(n_splits, len(used), -1)
     by_item = protocol.losses_by_item(drawn, losses).reshape(drawn.n_items, len(used), -1)
-    return Sweep(
+    return _sweep(
+        drawn,
+        mean=per_split.mean(axis=0),
+        half=np.stack([half_width(per_split[:, place], level) for place in range(len(used))]),
+        by_item=np.moveaxis(by_item, 1, 0),
+        fixed=np.array([len(values) == 1 for values in errors[: len(keys)]]),
+        level=level,
         over="labels",
         sizes=np.array(used, dtype=np.int64),
         methods=keys,
-        **_intervals(
-            mean=per_split.mean(axis=0),
-            half=np.stack([half_width(per_split[:, place], level) for place in range(len(used))]),
-            by_item=np.moveaxis(by_item, 1, 0),
-            fixed=np.array([len(values) == 1 for values in errors[: len(keys)]]),
-            drawn=drawn,
-            level=level,
-        ),
         mae_all_labels=np.full(len(used), best),
         not_possible={size: reason for size in wanted if size > possible},
-        left_out=0,
-        balanced=False,
-        n=drawn.n,
-        n_items=drawn.n_items,
-        calibration=float(drawn.calibration.sum(axis=1).mean()),
-        draws=1,
-        n_splits=n_splits,
     )
 
 
@@ -303,10 +287,10 @@ def _mean_seen(tables: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(np.divide(total, times, out=np.full(total.shape, np.nan), where=times > 0))
 
 
-def _intervals(
-    mean: FloatArray, half: FloatArray, by_item: FloatArray, fixed: BoolArray, drawn: Splits, level: float
-) -> dict[str, Estimates]:
-    """Estimates of a sweep by field, from (sizes, methods) means and (sizes, items, methods) losses.
+def _sweep(
+    drawn: Splits, mean: FloatArray, half: FloatArray, by_item: FloatArray, fixed: BoolArray, level: float, **about: Any
+) -> Sweep:
+    """Estimates of a sweep from (sizes, methods) means and (sizes, items, methods) losses, and what it is `about`.
 
     mean, half, by_item : errors of all methods, then hits.  fixed : methods that no size changes.
     """
@@ -335,10 +319,15 @@ def _intervals(
         return Estimates(value, low, high, level=level)
 
     errors, hits = slice(m), slice(m, None)
-    return {
-        "mae": part(over_draws, errors),
-        "mae_item": part(over_items, errors),
-        "pa": part(over_draws, hits),
-        "pa_item": part(over_items, hits),
-        "more": Estimates(rise, low, high, level=level),
-    }
+    return Sweep(
+        mae=part(over_draws, errors),
+        mae_item=part(over_items, errors),
+        pa=part(over_draws, hits),
+        pa_item=part(over_items, hits),
+        more=Estimates(rise, low, high, level=level),
+        n=drawn.n,
+        n_items=drawn.n_items,
+        calibration=float(drawn.calibration.sum(axis=1).mean()),
+        n_splits=len(drawn.calibration),
+        **about,
+    )
