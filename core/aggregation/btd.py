@@ -155,8 +155,7 @@ class DecisionMap:
 
     def to_frame(self) -> DataFrame:
         """One row per vote pattern, with p(-1), p(0), p(+1)."""
-        columns = {"plus": self.plus, "tie": self.tie, "minus": self.minus}
-        columns |= {"decision": self.decision, "majority": self.majority}
+        columns = flat(self, names=("plus", "tie", "minus", "decision", "majority"))
         return data_frame(columns | dict(zip(CHANCES, self.p.T, strict=True)))
 
 

@@ -77,12 +77,8 @@ def of_scores(judge: DirectScores, gold: DirectScores, *, scale: tuple[float, ..
     np.add.at(levels, (place, _level(judge.score, scale)), 1)
     median = np.array([np.median(gold.score[of_gold == code]) for code in range(len(rated))])
     at = np.minimum(np.searchsorted(rated, key), len(rated) - 1)
-    return LevelCounts(
-        item=key // len(judge.models),
-        levels=levels,
-        gold=np.where(rated[at] == key, _level(median, scale)[at], NO_GOLD),
-        scale=scale,
-    )
+    known = np.where(rated[at] == key, _level(median, scale)[at], NO_GOLD)
+    return LevelCounts(item=key // len(judge.models), levels=levels, gold=known, scale=scale)
 
 
 def nearest(value: FloatArray, centre: float) -> IntArray:

@@ -32,8 +32,6 @@ DELTA_BOUNDS = (-10.0, 10.0)
 START_DELTAS = (0.0, -1.5, 1.5)
 PRECISION = 0.1
 """Weight of δ²/m in the loss, m comparisons fitted on: a weak prior that there is no bias (ours)."""
-
-
 CUT = 1.96
 """A smaller score statistic leaves δ at 0 (ours): with 20 labels of weak judges that takes about nine tenths
 of the harm of a needless δ away."""

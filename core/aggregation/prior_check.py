@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..records import BoolArray, FloatArray, IntArray, VoteCells
-from . import btd
+from .btd import DEFAULTS, MINIMUM_LABELS, BTDOptions, decide, drps, features
 from .solver import probabilities
 
 FORECAST = 2.7
@@ -99,7 +99,7 @@ def check_prior(
     weights: FloatArray,
     theta0: FloatArray,
     transfer: FloatArray | None,
-    options: btd.BTDOptions = btd.DEFAULTS,
+    options: BTDOptions = DEFAULTS,
 ) -> PriorChecks:
     """Compare the m labels of each set with what θ₀ forecasts of them.
 
@@ -109,13 +109,13 @@ def check_prior(
     weights : (sets, cells).  theta0 : (3,) or (sets, 3).  transfer : (sets,) or one for all, None: not known.
     Source: ours, docs/methods.md §9.
     """
-    s, t = btd.features(cells, options)
+    s, t = features(cells, options)
     n_sets = len(weights)
     p = np.broadcast_to(probabilities(theta0, s, t), (n_sets, len(cells), 3))
-    if_label = np.stack([btd.drps(p, np.full(len(cells), label)) for label in (-1, 0, 1)], axis=-1)
+    if_label = np.stack([drps(p, np.full(len(cells), label)) for label in (-1, 0, 1)], axis=-1)
     expected = (p * if_label).sum(axis=-1)
     variance = (p * if_label**2).sum(axis=-1) - expected**2
-    error = (weights * (btd.drps(p, cells.gold) - expected)).sum(axis=1)
+    error = (weights * (drps(p, cells.gold) - expected)).sum(axis=1)
     # A forecast without doubt has no variance; any error then is too much.
     z_drps = error / np.sqrt((weights * variance).sum(axis=1) + 1e-9)
 
@@ -126,7 +126,7 @@ def check_prior(
     size = weights.sum(axis=1)
     return PriorChecks(
         misfit=np.maximum(z_drps, np.maximum(np.abs(z_tie), np.abs(z_direction))),
-        limit=FORECAST * np.sqrt(size / btd.MINIMUM_LABELS),
+        limit=FORECAST * np.sqrt(size / MINIMUM_LABELS),
         evidence=(weights * _evidence(p, cells.gold)).sum(axis=1),
         transfer=np.broadcast_to(np.nan if transfer is None else transfer, (n_sets,)),
     )
@@ -144,7 +144,7 @@ def _z(weights: FloatArray, away: FloatArray, variance: FloatArray) -> FloatArra
 
 
 def transfer_loss(
-    cells: Sequence[VoteCells], weights: Sequence[FloatArray], theta: FloatArray, options: btd.BTDOptions = btd.DEFAULTS
+    cells: Sequence[VoteCells], weights: Sequence[FloatArray], theta: FloatArray, options: BTDOptions = DEFAULTS
 ) -> FloatArray | None:
     """Mean over tasks of the MAE of a task decided by the mean θ of the others, minus that of its own fit.
 
@@ -157,8 +157,8 @@ def transfer_loss(
     others = (theta.sum(axis=1, keepdims=True) - theta) / (n - 1)
     loss = np.full(theta.shape[:2], np.nan)
     for k in range(n):
-        s, t = btd.features(cells[k], options)
-        theirs, own = (np.abs(btd.decide(probabilities(of[:, k], s, t)) - cells[k].gold) for of in (others, theta))
+        s, t = features(cells[k], options)
+        theirs, own = (np.abs(decide(probabilities(of[:, k], s, t)) - cells[k].gold) for of in (others, theta))
         size = weights[k].sum(axis=1)
         total = (weights[k] * (theirs - own)).sum(axis=1)
         np.divide(total, size, out=loss[:, k], where=size > 0)

@@ -20,6 +20,7 @@ from ..records import FloatArray, IntArray, VoteCells, VoteCounts
 from ..stats.estimate import DataFrame, data_frame
 from ..stats.splits import CalibrationSets, Splits, everything
 from . import btd
+from .btd import DEFAULTS, BTDOptions
 from .prior_check import PriorChecks, check_prior, transfer_loss
 from .solver import FIXED_START, label_losses, probabilities
 
@@ -95,7 +96,7 @@ class ShrunkenFits:
     held_out: FloatArray
     strengths: FloatArray
     source: str
-    options: btd.BTDOptions
+    options: BTDOptions
     checks: PriorChecks | None = None
 
     def probabilities(self, votes: VoteCells | VoteCounts) -> FloatArray:
@@ -132,9 +133,7 @@ def pool(fits: Sequence[btd.BTDFit], *, source: str, cells: Sequence[VoteCells] 
     return Prior(theta0=found.theta0[0], precision=found.precision[0], source=source, transfer=transfer)
 
 
-def same_items(
-    counts: VoteCounts, others: Mapping[str, VoteCounts], options: btd.BTDOptions = btd.DEFAULTS
-) -> PriorOfSplits:
+def same_items(counts: VoteCounts, others: Mapping[str, VoteCounts], options: BTDOptions = DEFAULTS) -> PriorOfSplits:
     """Prior from other judges on the same calibration comparisons, so that no label of the rest leaks in.
 
     Each other judge is fitted, with the weak prior, on its votes on the calibration comparisons of a split;
@@ -171,11 +170,7 @@ def same_items(
 
 
 def shrunken(
-    sets: CalibrationSets,
-    prior: Prior,
-    options: btd.BTDOptions = btd.DEFAULTS,
-    *,
-    rng: np.random.Generator | None = None,
+    sets: CalibrationSets, prior: Prior, options: BTDOptions = DEFAULTS, *, rng: np.random.Generator | None = None
 ) -> ShrunkenFits:
     """Fit (β, η₀, γ) on each calibration set, shrunk towards the prior.
 
@@ -228,11 +223,7 @@ def shrunken(
 
 
 def shrunken_fit(
-    counts: VoteCounts,
-    prior: Prior = WEAK,
-    options: btd.BTDOptions = btd.DEFAULTS,
-    *,
-    rng: np.random.Generator | None = None,
+    counts: VoteCounts, prior: Prior = WEAK, options: BTDOptions = DEFAULTS, *, rng: np.random.Generator | None = None
 ) -> btd.BTDFit:
     """Shrunken BTD on every labelled comparison, as a fit to apply; `drps` is its loss without the penalty.
 
@@ -270,7 +261,7 @@ def _penalised(
     weights: FloatArray,
     prior: Prior,
     strength: float,
-    options: btd.BTDOptions,
+    options: BTDOptions,
     starts: FloatArray | None = None,
 ) -> FloatArray:
     """Fits with one λ: (sets, 3)."""
@@ -282,7 +273,7 @@ def _penalised(
 
 
 def _cross_validated(
-    sets: CalibrationSets, prior: Prior, theta: FloatArray, rng: np.random.Generator, options: btd.BTDOptions
+    sets: CalibrationSets, prior: Prior, theta: FloatArray, rng: np.random.Generator, options: BTDOptions
 ) -> FloatArray:
     """Sum of DRPS over the comparisons of each set, each forecast by fits without its item's fold.
 
@@ -355,7 +346,7 @@ class CandidatePrior:
 def candidate_priors(
     judge: str,
     task: Mapping[str, VoteCounts],
-    options: btd.BTDOptions = btd.DEFAULTS,
+    options: BTDOptions = DEFAULTS,
     *,
     category: str | None = None,
     by_category: Mapping[str, Mapping[str, VoteCounts]] | None = None,
@@ -382,8 +373,10 @@ def candidate_priors(
         ("datasets", elsewhere, there),
     )
     for kind, votes, taken in kinds:
-        reason = _missing(kind, votes, category, by_category)
-        found[kind] = CandidatePrior(kind=kind, reason=reason) if reason else _of_tasks(kind, votes, taken, options)
+        if votes:
+            found[kind] = _of_tasks(kind, votes, taken, options)
+        else:
+            found[kind] = CandidatePrior(kind=kind, reason=_missing(kind, category, len(by_category)))
     found["judges"] = _of_judges(judge, task, options)
     found["weak"] = CandidatePrior(kind="weak", prior=WEAK, whole=WEAK)
     return {kind: found[kind] for kind in NAMES}
@@ -413,25 +406,18 @@ def _others(
     }
 
 
-def _missing(
-    kind: Kind,
-    votes: Mapping[str, VoteCounts],
-    category: str | None,
-    by_category: Mapping[str, Mapping[str, VoteCounts]],
-) -> str | None:
-    """Why there is no donor, before anything is fitted."""
-    if votes:
-        return None
+def _missing(kind: Kind, category: str | None, categories: int) -> str:
+    """Why no other task has votes."""
     if kind == "datasets":
         return "no other data set has votes of this judge"
-    if len(by_category) < 2:
+    if categories < 2:
         return "the votes have fewer than two categories"
     if category is None:
         return "choose one category as the task, so that the others can serve as priors"
     return "the judge has votes in no other category"
 
 
-def _of_tasks(kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, options: btd.BTDOptions) -> CandidatePrior:
+def _of_tasks(kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, options: BTDOptions) -> CandidatePrior:
     """Prior of the fits of other tasks, each without the items in `taken`."""
     fits: dict[str, btd.BTDFit] = {}
     cells: list[VoteCells] = []
@@ -457,7 +443,7 @@ def _of_tasks(kind: Kind, votes: Mapping[str, VoteCounts], taken: IntArray, opti
     return CandidatePrior(kind=kind, prior=prior, whole=prior, donors=tuple(fits), left_out=left_out)
 
 
-def _of_judges(judge: str, task: Mapping[str, VoteCounts], options: btd.BTDOptions) -> CandidatePrior:
+def _of_judges(judge: str, task: Mapping[str, VoteCounts], options: BTDOptions) -> CandidatePrior:
     """Prior of other judges on the comparisons that calibrate."""
     known = task[judge].labelled()
     others, left_out = {}, {}

@@ -256,11 +256,8 @@ def _judge_pairs(names: Sequence[tuple[str, str]], sums: _Sums, level: float) ->
     with np.errstate(invalid="ignore", divide="ignore"):
         error = sums.influence * sums.items / (sums.items - 1)
         half = t_quantiles(sums.items - 1, level) * np.sqrt(error)
-        low, high = np.where(
-            error < 1e-24,
-            (np.stack([raw_low, raw_high]) - chance) / (1 - chance),
-            np.stack([kappa - half, kappa + half]),
-        )
+        unvaried = (np.stack([raw_low, raw_high]) - chance) / (1 - chance)
+        low, high = np.where(error < 1e-24, unvaried, np.stack([kappa - half, kappa + half]))
     low, high = np.maximum(np.minimum(low, kappa), -1.0), np.minimum(np.maximum(high, kappa), 1.0)
     low, high = (np.where(sums.items > 1, end, np.nan) for end in (low, high))
     columns = (column.tolist() for column in (n, agree, raw_low, raw_high, deff, kappa, low, high))

@@ -399,14 +399,9 @@ def _one_of_each_item(decisions: Decisions, tested: np.ndarray, rng: np.random.G
     return rows[first + np.floor(rng.random(len(each)) * each).astype(np.int64)]
 
 
-def _decisions(counts: VoteCounts, label: IntArray, sure: FloatArray, sureness: Sureness) -> Decisions:
+def _decisions(counts: VoteCounts, label: IntArray, sure: FloatArray, rule: Sureness) -> Decisions:
     return Decisions(
-        comparison=counts.comparison,
-        item=counts.item,
-        label=label,
-        confidence=sure,
-        gold=counts.gold,
-        sureness=sureness,
+        comparison=counts.comparison, item=counts.item, label=label, confidence=sure, gold=counts.gold, sureness=rule
     )
 
 

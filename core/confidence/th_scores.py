@@ -143,16 +143,10 @@ def th_sweep(
     with np.errstate(invalid="ignore"):
         accuracy = correct / n
     th = th_from_rates(accuracy, n / total, scale=scale)
-    low, high = (end[position] for end in _band(rows, level=level))
+    low, high = (SCALES[scale] * end[position] for end in _band(rows, level=level))
     return ThSweep(
         epsilon=chosen,
-        th=Estimates(
-            th,
-            np.minimum(SCALES[scale] * low, th),
-            np.maximum(SCALES[scale] * high, th),
-            n=n.astype(np.int64),
-            level=level,
-        ),
+        th=Estimates(th, np.minimum(low, th), np.maximum(high, th), n=n.astype(np.int64), level=level),
         accuracy=accuracy,
         share=n / total,
         n=n.astype(np.int64),

@@ -502,14 +502,8 @@ def _others(lattice: Lattice, joint: FloatArray, fitted: list[FloatArray]) -> li
     for m in (k for k in UNANIMOUS if k in lattice.levels[:-1]):
         agreed: BoolArray = (lattice.votes.max(axis=1) == m) & (lattice.n == m)
         stop = (agreed | (lattice.n == lattice.levels[-1]))[None]
-        rules.append(
-            _Rule(
-                key=f"unanimous-{m}",
-                name=f"Stop if the first {m} agree",
-                stopped=still_open(lattice, stop) * stop,
-                label=own,
-            )
-        )
+        stopped = still_open(lattice, stop) * stop
+        rules.append(_Rule(key=f"unanimous-{m}", name=f"Stop if the first {m} agree", stopped=stopped, label=own))
     return rules
 
 

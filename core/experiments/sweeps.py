@@ -179,13 +179,8 @@ def vote_sweep(
     for n in wanted:
         per_draw, per_item, reference = [], [], []
         for generator in each:
-            drawn = splits(
-                subsample(kept, n, rng=votes_rng),
-                rng=copy.deepcopy(generator),
-                n_splits=n_splits,
-                share=share,
-                minimum=minimum,
-            )
+            votes = subsample(kept, n, rng=votes_rng)
+            drawn = splits(votes, rng=copy.deepcopy(generator), n_splits=n_splits, share=share, minimum=minimum)
             together = np.concatenate([drawn.calibration, drawn.cells.weight[None]])
             errors, hits = protocol.errors_and_hits(drawn, together, keys, options)
             if "btd" in keys:

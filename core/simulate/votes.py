@@ -307,13 +307,12 @@ def _draw(
     stated = _expit(judge.overconfidence + judge.confidence_slope * _logit(np.clip(q, 1e-12, 1 - 1e-12)))
     failure = rng.random(len(x))
     status = np.where(failure < judge.failure_share / 2, 1, np.where(failure < judge.failure_share, 2, 0))
-    confidence = np.round(stated * 20) / 20
     return {
         "comparison": comparison,
         "run": run,
         "position": position,
         "vote": vote,
-        "confidence": confidence,
+        "confidence": np.round(stated * 20) / 20,
         "status": status,
     }
 

@@ -203,11 +203,7 @@ def everything(counts: VoteCounts) -> CalibrationSets:
     cells, cell = known.cells()
     item = dense_codes(known.item)
     return CalibrationSets(
-        cells=cells,
-        set=np.zeros(len(known), dtype=np.int64),
-        cell=cell,
-        item=item,
-        n_items=np.array([int(item.max(initial=-1)) + 1]),
+        cells=cells, set=np.zeros_like(cell), cell=cell, item=item, n_items=np.array([int(item.max(initial=-1)) + 1])
     )
 
 
