@@ -383,9 +383,7 @@ class PairScores(_Rows):
 
     `score` is that of model_1 against model_2: 1 won, ½ tied, 0 lost, or a mean of those; model_1 < model_2
     as codes into `models`. `n_votes` votes are behind a row. `tie` is the share of ties among them, averaged
-    the same way: a score of ½ can be a tie or one win and one loss. None: not counted.
-
-    Source: docs/methods.md §6.
+    the same way: a score of ½ can be a tie or one win and one loss. None: not counted. Source: docs/methods.md §6.
     """
 
     models: tuple[str, ...]

@@ -203,8 +203,7 @@ def confidence_weighted(
     two rules are the same.
 
     Raises NoUsableVotes if nothing has gold, or no vote on it has a confidence, TooFewLabels as
-    `core.stats.splits.splits`, InvalidOption for a `minimum` below 20.
-    Source: ours, docs/methods.md §9.4.
+    `core.stats.splits.splits`, InvalidOption for a `minimum` below 20. Source: ours, docs/methods.md §9.4.
     """
     if minimum < MINIMUM_LABELS:
         raise InvalidOption(f"minimum = {minimum}: BTD needs at least {MINIMUM_LABELS} labelled comparisons")
@@ -218,8 +217,7 @@ def confidence_weighted(
     base = fit_many(cells, weights, options)
     s, t = _features(rows.counted(ones), options)
     sums = {"stated": rows.counted(ones).T, "total": rows.counted(rows.confidence).T}
-    by_confidence = confidence_labels(sums, "sum")
-    labels = (by_confidence, unweighted.label)
+    labels = (confidence_labels(sums, "sum"), unweighted.label)
     fixed = [np.abs(label - rows.gold) for label in labels]
     unknown = [np.full(len(rows.gold), np.nan)] * len(labels)
     weighings, theta = _learn(rows, chosen, base.theta, options)
@@ -291,8 +289,7 @@ def _learn(
     if unequal:
         parts = [chosen[i] for i in unequal]
         made = [_features(rows.counted(weighings[i](rows.confidence)), options) for i in unequal]
-        s = [one[0][part] for one, part in zip(made, parts, strict=True)]
-        t = [one[1][part] for one, part in zip(made, parts, strict=True)]
+        s, t = ([one[k][part] for one, part in zip(made, parts, strict=True)] for k in (0, 1))
         theta[unequal] = fit_weighted(s, t, [rows.gold[part] for part in parts], base[unequal], options.bounds)
     return weighings, theta
 

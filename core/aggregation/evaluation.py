@@ -179,8 +179,7 @@ def evaluate(
     over_items = Estimates(estimate, *np.full((2, len(estimate)), np.nan))
     top: list[int] = []
     p_values: dict[int, float] = {}
-    majority_p_value = None
-    by_item = None
+    majority_p_value = by_item = None
     if resamples:
         by_item = item_losses(drawn, errors_and_hits)
         most = np.repeat([2.0, 1.0], len(used))

@@ -63,8 +63,7 @@ def of_scores(judge: DirectScores, gold: DirectScores, *, scale: tuple[float, ..
     judge, gold : of one selection, so that their codes are shared.
 
     Raises NoUsableVotes if the two raters scored no answer in common, InvalidOption for a score outside `scale`, or
-    without a scale for more than 21 whole numbers.
-    Source: ours, docs/methods.md §9.3.
+    without a scale for more than 21 whole numbers. Source: ours, docs/methods.md §9.3.
     """
     if judge.models != gold.models:
         raise InvalidCounts("of_scores: the two raters come from different selections")
@@ -401,8 +400,7 @@ def ordinal(
     Errors are in levels. The plain rules take the judge's scale for gold's; the fit learns how they differ.
 
     Raises NoUsableVotes if nothing is labelled, TooFewLabels as `core.stats.splits.splits`, InvalidOption for a
-    `minimum` below 20.
-    Source: ours, docs/methods.md §9.3.
+    `minimum` below 20. Source: ours, docs/methods.md §9.3.
     """
     if minimum < MINIMUM_LABELS:
         raise InvalidOption(f"minimum = {minimum}: the fit needs at least {MINIMUM_LABELS} labelled rows")

@@ -107,7 +107,6 @@ def check_prior(
     in its standard deviations, ¼ added to the variances of the last two. The limit is FORECAST·√(m/20).
     ln L = Σ ln(2·p(y)/(p(−1) + p(+1))) over the labels that are no ties.
     weights : (sets, cells).  theta0 : (3,) or (sets, 3).  transfer : (sets,) or one for all, None: not known.
-    Source: ours, docs/methods.md §9.
     """
     s, t = features(cells, options)
     n_sets = len(weights)

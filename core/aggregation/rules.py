@@ -150,8 +150,7 @@ def confidence_labels(votes: Mapping[str, NDArray[Any]], weigh: str) -> IntArray
     The score of a label is the `min`, `mean` or `product` (Soft-SC) or the `sum` (CI-SC) of the confidences
     of its votes; a label without a vote has none. Equal largest scores: 0 (ours).
     votes : `stated`, `lowest`, `total` and `product` as in WeighedVotes, (rows, 3); `sum` and `mean` need the
-    first and the third alone.
-    Source: [BTD] §5.
+    first and the third alone. Source: [BTD] §5.
     """
     stated, total = votes["stated"], votes["total"]
     score = total
@@ -284,8 +283,7 @@ def rule_labels(key: str, counts: VoteCounts, fit: BTDFit) -> IntArray | None:
     chance = forecast(cells, np.where(cells.gold == NO_GOLD, 0.0, cells.weight)[None], fit.options)[0]
     if (chance.max(axis=1) < 1).any():
         return None
-    label: IntArray = chance.argmax(axis=1) - 1
-    return label[cell]
+    return np.asarray(chance.argmax(axis=1) - 1)[cell]
 
 
 WEIGHINGS = {"soft_sc_min": "min", "soft_sc_mean": "mean", "soft_sc_product": "product", "ci_sc": "sum"}

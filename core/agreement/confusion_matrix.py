@@ -62,14 +62,8 @@ def confusion(
     Raises InvalidOption for an unknown tie rule, or labels of another length or outside -1, 0, 1.
     Source: docs/methods.md §3, §0.
 
-    >>> votes = VoteCounts(
-    ...     comparison=np.arange(3),
-    ...     item=np.arange(3),
-    ...     plus=np.array([1, 1, 0]),
-    ...     tie=np.array([0, 0, 0]),
-    ...     minus=np.array([0, 0, 1]),
-    ...     gold=np.array([1, -1, -1]),
-    ... )
+    >>> said = np.array([[0, 0, 1], [0, 0, 1], [1, 0, 0]])  # votes -1, 0, +1 on each comparison
+    >>> votes = VoteCounts.of(said, comparison=np.arange(3), item=np.arange(3), gold=np.array([1, -1, -1]))
     >>> table = confusion(votes)
     >>> table.counts.tolist(), round(table.accuracy.value, 3)
     ([[1, 0, 1], [0, 0, 0], [0, 0, 1]], 0.667)

@@ -85,8 +85,7 @@ def leave_one_out(
 
     Without a second human there is no gold: `n` is 0 throughout.
 
-    Raises UnknownName for a human without counts.
-    Source: [BTD] §5; docs/methods.md §3.
+    Raises UnknownName for a human without counts. Source: [BTD] §5; docs/methods.md §3.
     """
     check_level(level)
     people = list(dict.fromkeys(humans))

@@ -65,8 +65,7 @@ def cohen_kappa(label_1: IntArray, label_2: IntArray) -> float | None:
     None where undefined: n = 0, or p_e = 1 (both gave one and the same label throughout).
     label_1, label_2 : (n,) in {-1, 0, 1}, the same comparisons in the same order.
 
-    Raises InvalidOption for labels of different length or outside -1, 0, 1.
-    Source: docs/methods.md §8; Cohen (1960).
+    Raises InvalidOption for labels of different length or outside -1, 0, 1. Source: docs/methods.md §8; Cohen (1960).
 
     >>> cohen_kappa(np.array([1, 1, 0, -1]), np.array([1, 0, 0, -1]))
     0.6363636363636364
@@ -124,9 +123,7 @@ def reliability_factor(agreement: AgreementMatrix) -> float | None:
     """κ_R = √(mean pairwise Cohen κ of the judges), the factor that [RAEE] puts on its standard errors.
 
     None without a pair that has a κ, or when the mean is not above 0. It shrinks intervals when judges agree
-    *less*, which is backwards (docs/methods.md §6); see `leaderboard.anchored.board`.
-
-    Source: [RAEE] §2.
+    *less*, which is backwards (docs/methods.md §6); see `leaderboard.anchored.board`. Source: [RAEE] §2.
     """
     kappas = [pair.kappa.value for pair in agreement.pairs if pair.kappa]
     mean = sum(kappas) / len(kappas) if kappas else 0.0

@@ -126,12 +126,10 @@ def share_codes(votes: JudgeVotes, names: pa.Table, of: JudgeVotes, of_names: pa
     item[of.counts.comparison], gold[of.counts.comparison] = of.counts.item, of.counts.gold
     code = [place.get(key, -1) for key in zip(*(names[k].to_pylist() for k in keys), strict=True)]
     to = np.array([k if k >= 0 and item[k] >= 0 else -1 for k in code], dtype=np.int64)
-    counts = votes.counts.rows(np.flatnonzero(to[votes.counts.comparison] >= 0))
-    counts = replace(counts, comparison=to[counts.comparison])
+    counts = _moved(votes.counts, to)
+    counts = counts.rows(np.argsort(counts.comparison, kind="stable"))
     own = gold[counts.comparison]
-    counts = replace(counts, item=item[counts.comparison], gold=np.where(own == NO_GOLD, counts.gold, own)).rows(
-        np.argsort(counts.comparison, kind="stable")
-    )
+    counts = replace(counts, item=item[counts.comparison], gold=np.where(own == NO_GOLD, counts.gold, own))
     return JudgeVotes(counts=counts, stated=_moved(votes.stated, to), placed=votes.placed and _moved(votes.placed, to))
 
 
@@ -164,8 +162,7 @@ def _right(votes: JudgeVotes) -> Values:
 
 def _flips(votes: JudgeVotes) -> Values:
     if votes.placed is None:
-        nothing = np.zeros(0, dtype=np.int64)
-        return nothing, nothing.astype(np.float64), nothing.astype(np.float64)
+        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
     item = _item_of(votes, votes.placed.comparison)
     return item, votes.placed.flips.astype(np.float64), votes.placed.pairs.astype(np.float64)
 
@@ -181,8 +178,7 @@ def _stated(votes: JudgeVotes, power: int) -> Values:
 
 
 def _item_of(votes: JudgeVotes, comparison: IntArray) -> IntArray:
-    item: IntArray = votes.counts.item[np.searchsorted(votes.counts.comparison, comparison)]
-    return item
+    return np.asarray(votes.counts.item[np.searchsorted(votes.counts.comparison, comparison)])
 
 
 MEASURES: dict[str, tuple[Any, tuple[float, ...]]] = {
@@ -242,8 +238,7 @@ def _labels_of(counts: VoteCounts, label: IntArray, codes: IntArray) -> IntArray
     size = 1 + max(int(counts.comparison.max(initial=-1)), int(np.max(codes, initial=-1)))
     spread = np.full(size, NO_GOLD)
     spread[counts.comparison] = label
-    found: IntArray = spread[codes]
-    return found
+    return np.asarray(spread[codes])
 
 
 def _words(label: IntArray) -> list[str | None]:

@@ -69,8 +69,7 @@ def icc(table: RatingTable | ArrayLike, *, level: float = 0.95) -> Repeatability
         independent, and even where they are it covers only .72 to .84 on ternary votes.
 
     MSE = 0 < MSR: both are 1 (no interval). MSR = 0, n < 2 or k < 2: None. One-vote comparisons are no repeats and
-    never enter a RatingTable.
-    Source: [RAEE] App. E; Shrout & Fleiss (1979); docs/methods.md §6.
+    never enter a RatingTable. Source: [RAEE] App. E; Shrout & Fleiss (1979); docs/methods.md §6.
 
     >>> found = icc([[1, 1], [-1, -1], [0, 1], [1, 1]])
     >>> round(found.icc_3_1.value, 3), round(found.icc_3_k.value, 3), found.unanimous_share
@@ -223,7 +222,7 @@ def inter_rater_reliability(
 
     With n_uc raters giving comparison u label c and m_u = Σ_c n_uc ≥ 2, the coincidences are
     o_ck = Σ_u n_uc·(n_uk - [c = k])/(m_u - 1), n_c = Σ_k o_ck, n = Σ_c n_c, and
-    α = 1 - (n - 1)·Σ o_ck·δ²_ck / Σ n_c·n_k·δ²_ck, δ² being [c ≠ k] (nominal) or
+    α = 1 - (n - 1)·Σ o_ck·δ²_ck / Σ n_c·n_k·δ²_ck, where δ² is [c ≠ k] (nominal) or
     (Σ_{g=c..k} n_g - (n_c + n_k)/2)² (ordinal).
     Fleiss κ = (P̄ - P_e)/(1 - P_e), P̄ the mean of Σ_c n_uc·(n_uc - 1)/(m·(m - 1)), P_e = Σ_c p_c².
 

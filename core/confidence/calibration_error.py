@@ -161,8 +161,7 @@ def calibration(
 
     diagram : `reliability` of the same outcomes, bins and level, where it is known already.
 
-    Raises as `reliability`.
-    Source: [TH] §3; ACE ours.
+    Raises as `reliability`. Source: [TH] §3; ACE ours.
 
     >>> stated, correct = np.array([0.6, 0.6, 0.9, 0.9]), np.array([1, 0, 1, 1])
     >>> verdicts = OutcomeCounts(item=np.arange(4), confidence=stated, n=np.ones(4, dtype=np.int64), correct=correct)

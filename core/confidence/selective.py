@@ -299,8 +299,7 @@ def by_btd(counts: VoteCounts, *, rng: np.random.Generator) -> Decisions:
     BTD is fitted on a random half of the labelled items. Their gold is then used up: it is missing in the result, so
     that a threshold is tested on items that the fit has not seen, for the very fit that will be used (ours).
 
-    Raises TooFewLabels for fewer than 20 labelled comparisons in that half.
-    Source: [BTD] §4 for the fit.
+    Raises TooFewLabels for fewer than 20 labelled comparisons in that half. Source: [BTD] §4 for the fit.
     """
     known = counts.gold != NO_GOLD
     items = np.unique(counts.item[known])

@@ -129,8 +129,7 @@ def th_sweep(
     The published tables hold half of this value in every row; `scale='published'` gives theirs.
 
     Raises InvalidOption for an epsilon outside (0, 0.5) or an unknown scale, NoUsableVotes if no verdict has a
-    confidence.
-    Source: [TH] §4; band ours.
+    confidence. Source: [TH] §4; band ours.
     """
     chosen = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     check_level(level)

@@ -416,8 +416,7 @@ def trial(
     # (3, sets, states): calibration comparisons by gold and by how their votes fell at each checkpoint.
     seen = np.stack([drawn.calibration[:, cells.gold == y] @ reach[cells.gold == y] for y in (-1, 0, 1)])
     fitted = [_fitted(lattice, i, seen, options) for i in range(len(lattice.levels))]
-    last = lattice.level(-1)
-    joint = posterior(lattice, seen[:, :, last].sum(axis=0), fitted[-1], prior=prior)
+    joint = posterior(lattice, seen[:, :, lattice.level(-1)].sum(axis=0), fitted[-1], prior=prior)
     found = _planners(lattice, joint, tolerances, step) + _others(lattice, joint, fitted)
 
     outcomes = {rule.key: _on_cells(rule, lattice, reach, cells.gold) for rule in found}

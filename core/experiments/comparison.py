@@ -6,7 +6,7 @@ The parameters of BTD by task and judge are compared the same way: every group s
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -187,13 +187,7 @@ def _common(candidate: VoteCounts, baseline: VoteCounts) -> tuple[VoteCounts, Vo
 
 
 def _paired(
-    pair: tuple[VoteCounts, VoteCounts],
-    labels: int,
-    options: BTDOptions,
-    *,
-    rng: np.random.Generator,
-    n_splits: int,
-    level: float,
+    pair: Sequence[VoteCounts], labels: int, options: BTDOptions, rng: np.random.Generator, n_splits: int, level: float
 ) -> dict[str, dict[str, Any]]:
     """Fields of `PairedDifference` by rule, for a candidate and the baseline on the same comparisons."""
     size: dict[str, Any] = {"n": len(pair[0]), "n_items": len(np.unique(pair[0].item))}
@@ -234,11 +228,10 @@ class ParameterGrid:
     def to_frame(self) -> DataFrame:
         """One row per group."""
         rows = []
-        for (task, judge), table in self.tables.items():
-            row: dict[str, object] = {"task": task, "judge": judge}
+        for key, table in self.tables.items():
+            row: dict[str, object] = {"task": key[0], "judge": key[1]}
             for place, name in enumerate(PARAMETERS):
                 row |= {f"{name}_{part}": getattr(table, part)[place] for part in ("mean", "q1", "q3")}
-            key = (task, judge)
             rows.append(row | {"regime": table.regime, "calibration": self.calibration[key], "n": self.n[key]})
         return data_frame(rows)
 

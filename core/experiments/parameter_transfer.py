@@ -218,14 +218,14 @@ def task_distances(tasks: Mapping[str, VoteCounts]) -> TaskDistances:
     for name, counts in tasks.items():
         if not (counts.gold != NO_GOLD).any():
             raise NoUsableVotes(f"Task {name!r} has no comparison with a gold label to compare it by.")
-    clouds = {
-        kind: [
-            _points((counts if kind == "votes" else counts.labelled()).cells()[0], kind) for counts in tasks.values()
-        ]
-        for kind in KINDS
-    }
-    found = {kind: _energy(clouds[kind]) for kind in KINDS}
-    return TaskDistances(tasks=tuple(tasks), votes=found["votes"], labels=found["labels"], joint=found["joint"])
+    every = [counts.cells()[0] for counts in tasks.values()]
+    labelled = [counts.labelled().cells()[0] for counts in tasks.values()]
+    return TaskDistances(
+        tasks=tuple(tasks),
+        votes=_energy([_points(cells, "votes") for cells in every]),
+        labels=_energy([_points(cells, "labels") for cells in labelled]),
+        joint=_energy([_points(cells, "joint") for cells in labelled]),
+    )
 
 
 def transfer_prediction(
@@ -305,12 +305,10 @@ def _rank_correlations(distance: FloatArray, change: FloatArray, apart: FloatArr
     """Spearman correlation under each order of the tasks, (orders,); NaN where all are alike."""
     from scipy.stats import rankdata
 
-    ranks = np.zeros(distance.shape)
-    ranks[apart] = rankdata(distance[apart].round(12))
-    ranks[apart] -= ranks[apart].mean()
-    target = np.zeros(change.shape)
-    target[apart] = rankdata(change[apart].round(12))
-    target[apart] -= target[apart].mean()
+    ranks, target = np.zeros(distance.shape), np.zeros(change.shape)
+    for centred, values in ((ranks, distance), (target, change)):
+        centred[apart] = rankdata(values[apart].round(12))
+        centred[apart] -= centred[apart].mean()
     scale = np.sqrt((ranks**2).sum() * (target**2).sum())
     if scale == 0:
         return np.full(len(orders), np.nan)

@@ -45,13 +45,10 @@ def nested_splits(
 
     Items are drawn in random order; a set of size m is the fewest first ones with m comparisons or more.
 
-    Returns
-    -------
-    drawn : splits whose calibration set is the largest, so that `drawn.evaluation` is what all sizes leave.
-    calibration : (sizes, splits, cells), comparisons of each cell in each set.
+    Returns splits whose calibration set is the largest, so that their `evaluation` is what all sizes leave; and
+    (sizes, splits, cells), comparisons of each cell in each set.
 
-    Raises TooFewLabels if the largest size is more than `largest_draw`.
-    Source: [BTD] §5, calibration-size sweep.
+    Raises TooFewLabels if the largest size is more than `largest_draw`. Source: [BTD] §5, calibration-size sweep.
     """
     labelled = counts.labelled()
     most, possible = max(sizes), largest_draw(counts)

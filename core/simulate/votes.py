@@ -278,24 +278,17 @@ def simulate(world: World, *, items: int, rng: np.random.Generator) -> pa.Table:
 
 
 def _draw(
-    judge: JudgeParameters,
-    z: FloatArray,
-    log_length: FloatArray,
-    c: FloatArray,
-    gold: IntArray,
-    rng: np.random.Generator,
+    judge: JudgeParameters, z: FloatArray, longer: FloatArray, c: FloatArray, gold: IntArray, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Steps 3 to 5 for one judge: arrays with one row per vote."""
+    """Steps 3 to 5 for one judge: arrays with one row per vote.  longer : ln(length_A/length_B)."""
     n = len(z)
     u = judge.idiosyncrasy * _logit(_open_uniform(rng, n))
-    per_run = 2 if judge.orders == "both" else 1
+    both = judge.orders == "both"
+    per_run = 2 if both else 1
     comparison = np.repeat(np.arange(n), judge.runs * per_run)
     run = np.tile(np.repeat(np.arange(judge.runs), per_run), n)
-    if judge.orders == "both":
-        position = np.tile(np.arange(2), n * judge.runs)
-    else:
-        position = (rng.random(len(comparison)) < 0.5).astype(np.int64)
-    x = (z + u + judge.verbosity * log_length)[comparison] + judge.position_bias * (1 - 2 * position)
+    position = np.tile(np.arange(2), n * judge.runs) if both else (rng.random(len(comparison)) < 0.5).astype(np.int64)
+    x = (z + u + judge.verbosity * longer)[comparison] + judge.position_bias * (1 - 2 * position)
     width = judge.tie_width * c[comparison]
     p_plus = _expit(judge.discrimination * (x - width))
     p_minus = _expit(-judge.discrimination * (x + width))
@@ -359,14 +352,12 @@ def write_table(table: pa.Table, path: Path) -> int:
     table = table.select([name for name in table.column_names if table[name].null_count < table.num_rows])
     text = io.BytesIO()
     csv.write_csv(table, text, csv.WriteOptions(quoting_style="needed"))
-    content = text.getvalue()
-    if path.name.endswith(".gz"):
-        packed = io.BytesIO()
-        with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
-            file.write(content)
-        content = packed.getvalue()
-    with written_whole(path) as part:
-        part.write_bytes(content)
+    with written_whole(path) as part, part.open("wb") as file:
+        if path.name.endswith(".gz"):
+            with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=file, mtime=0) as packed:
+                packed.write(text.getvalue())
+        else:
+            file.write(text.getvalue())
     return int(table.num_rows)
 
 

@@ -115,9 +115,7 @@ def beta_interval(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> tuple[F
 def clopper_pearson(k: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> FloatArray:
     """Exact one-sided upper limit of a binomial share, elementwise: above it with 1 − level at most.
 
-    1 at k = n, so n = 0 gives 1: nothing is excluded.
-
-    Source: Clopper & Pearson (1934).
+    1 at k = n, so n = 0 gives 1: nothing is excluded. Source: Clopper & Pearson (1934).
     """
     from scipy.special import betaincinv
 
@@ -237,18 +235,12 @@ def wilson_by_item(
     whatever their verdicts: over 10 to 30 items of 1 to 16 alike verdicts each, equal in number or not, it holds the
     truth in .93 or more of draws. The same formula around Σk/Σn, where one item has most verdicts, does in .82 only.
 
-    Parameters
-    ----------
     item, n, correct : (rows,) item code, verdicts and right verdicts; rows of one item are added up.
     half_credit : right verdicts come in halves (a tie is worth ½), so that N verdicts tell as much as 4N
         right or wrong ones at most.
 
-    Returns
-    -------
-    The mean, its n the number of items; 0 is exact at p = 0 and 1 at p = 1. Ends are NaN with one item, all
-    are NaN without a verdict.
-
-    Source: ours; Wilson (1927), one added item as in Agresti & Coull (1998).
+    The n of the mean is the number of items; 0 is exact at p = 0 and 1 at p = 1. Ends are NaN with one item, all are
+    NaN without a verdict. Source: ours; Wilson (1927), one added item as in Agresti & Coull (1998).
     """
     check_level(level)
     total, hits = np.asarray(n, dtype=np.float64), np.asarray(correct, dtype=np.float64)
@@ -277,9 +269,7 @@ def items_to_decide(estimate: Estimate, limit: float) -> int | None:
     """Items with which an interval around the same estimate would end at `limit`.
 
     N = ⌈n·(h/|value − limit|)²⌉, h the half of the interval on the side of the limit and n its items: a
-    half-width falls as 1/√n. None without an interval, without items, or if the estimate is the limit.
-
-    Source: ours.
+    half-width falls as 1/√n. None without an interval, without items, or if the estimate is the limit. Source: ours.
     """
     distance = abs(estimate.value - limit)
     if not estimate.has_interval or not estimate.n or distance < 1e-12:
@@ -304,18 +294,14 @@ def mean_interval(
     and cut at `ends`. Without the two, a rare event that was not seen yet looks impossible: 20 items on which
     two rules have not differed would show that they never do (95 % then hold .64).
 
-    Parameters
-    ----------
     item, value : (rows,) item code and value; rows of one item are one observation.
     ends : lowest and highest possible value, such as −1 and 1 for a difference of two labels' correctness; or
         other values worth an item, or none of them, for values that differ everywhere a little.
     within : where to cut instead, if `ends` are not the ends of what can be.
     n : weight of each row, or one for all.
 
-    Returns
-    -------
-    The mean, its n the number of items; ends are NaN with one item, as nothing is known of others; all are
-    NaN without a row.
+    The n of the mean is the number of items; ends are NaN with one item, as nothing is known of others; all are NaN
+    without a row.
 
     Source: ours; Agresti & Caffo (2000) for the added ends, Cochran (1977) §11 for the ratio of sums.
     """
@@ -354,9 +340,7 @@ def influence_values(total: FloatArray, n: FloatArray, ends: tuple[float, ...]) 
 def linearised_interval(value: float, influence: ArrayLike, *, n: int = 0, level: float = 0.95) -> Estimate:
     """A difference of rates, −1 to 1, with value ± t(G − 1)·√(G/(G − 1)·Σφᵢ²) from influences φᵢ of G items.
 
-    Ends are NaN with one item, or where no item differs from the rest.
-
-    Source: Cochran (1977) §11.
+    Ends are NaN with one item, or where no item differs from the rest. Source: Cochran (1977) §11.
     """
     pulls = np.asarray(influence, dtype=np.float64)
     items = len(pulls)
@@ -395,10 +379,8 @@ def mean_error_interval(item: IntArray, error: FloatArray, *, highest: float = 2
 def resample_items(item: IntArray, *, rng: np.random.Generator, iterations: int) -> tuple[IntArray, FloatArray]:
     """Draw items with replacement, for a bootstrap of anything that is a function of sums over rows.
 
-    Returns
-    -------
-    group : (rows,) group of each row, 0 … groups − 1; all rows of an item are in one group.
-    weights : (iterations, groups) how often a group was drawn; each row sums to the number of groups.
+    Returns the group of each row, (rows,), 0 … groups − 1, where all rows of an item are in one group; and weights,
+    (iterations, groups), how often a group was drawn: each row sums to the number of groups.
 
     `weights @ totals` with totals (groups, columns) gives the resampled sums. Up to 2,000 items a group is an
     item; more are dealt at random into 2,000 groups of equal size, which keeps the variance (ours).
