@@ -163,8 +163,10 @@ def _logistic(training: OutcomeCounts, bins: int, *, free_intercept: bool) -> Lo
     least = -MAX_SLOPE if free_intercept else 1e-3
     reach = MAX_SLOPE if free_intercept else 0.0
     bounds = [(least * scale, MAX_SLOPE * scale), (-reach, reach)]
-    options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000}
-    fit = minimize(loss, np.array([scale, 0.0]), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    start = np.array([scale, 0.0])
+    fit = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000}
+    )
     low, high = np.array(bounds).T
     step = np.clip(fit.x - loss(fit.x)[1], low, high) - fit.x
     if np.abs(step).max() > 1e-5:
