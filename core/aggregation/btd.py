@@ -282,8 +282,9 @@ def fit_many(
     beta_fixed, gamma_fixed = not_identified(s, t, seen)
     centre = precision = None
     if penalty is not None:
-        centre = np.broadcast_to(penalty[0], (len(labels), 3))
-        precision = np.broadcast_to(penalty[1], (len(labels), 3, 3)) / size[:, None, None]
+        theta0, weighed = penalty
+        centre = np.broadcast_to(theta0, (len(labels), 3))
+        precision = np.broadcast_to(weighed, (len(labels), 3, 3)) / size[:, None, None]
         free = ~precision.any(axis=(1, 2))
         gamma_fixed, beta_fixed = gamma_fixed & free, beta_fixed & free
     low, high = boxes(options.bounds, beta_fixed, gamma_fixed)

@@ -318,12 +318,12 @@ def guarantee(
 ) -> Guarantee:
     """Lowest sureness from which on at most `alpha` of the labels are wrong, with probability ≥ 1 − `delta`.
 
-    A label is wrong if it differs from gold. Comparisons of one item are not independent, so one labelled
-    comparison of each item is drawn at random, without looking at labels or sureness, and the cuts are
-    tested on those alone, as `threshold_for_risk` does: independent draws, exact
-    bounds. The promise is for a comparison drawn at random from an item like these, if it is kept; where all items have
-    as many comparisons that is the share of wrong labels among all that are kept. To take the comparisons for
-    independent would break it, and weighing by an effective number breaks it where few items have many.
+    A label is wrong if it differs from gold. Comparisons of one item are not independent, so one labelled comparison of
+    each item is drawn at random, without looking at labels or sureness, and the cuts are tested on those alone, as
+    `threshold_for_risk` does: independent draws, exact bounds. The promise is for a comparison drawn at random from an
+    item like these, if it is kept; where all items have as many comparisons that is the share of wrong labels among all
+    that are kept. To take the comparisons for independent would break it, and weighing by an effective number breaks it
+    where few items have many.
 
     decisions : labels with their sureness. It must not have been fitted to the gold that is in it.
     alpha, delta : share of wrong labels allowed, probability of a broken promise allowed.
