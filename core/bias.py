@@ -118,11 +118,7 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
         the biases Wilson at the mean slot score (tie = ½) with the effective n of its own clustered
         variance; linearised normal for `excess`.
 
-    Returns
-    -------
-    PositionBias
-        No vote: every rate None. No pair: flips, excess and test None. Pairs, but none with D ≠ 0: p_value 1.
-
+    No vote: every rate None. No pair: flips, excess and test None. Pairs, but none with D ≠ 0: p_value 1.
     Source: [BTD] Table 1; docs/methods.md §4.
 
     A judge that prefers the response shown first in both orders of two of three comparisons:
@@ -185,7 +181,6 @@ def flips_by(
     pair stay in the table with NaN rates. Intervals are clustered by item (ours).
 
     Raises InvalidOption: `by` is neither `category` nor `margin`, or `bins` is below 1.
-
     Source: docs/methods.md §4.
     """
     if bins < 1:
@@ -331,14 +326,8 @@ def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float
     `mean_interval` for the gain, which one label more or less changes by up to 1; items are independent, the four
     labels of a comparison are not, so read differences from `gain`.
 
-    Returns
-    -------
-    OrderBalance, or None if no comparison has gold and a vote in both orders.
-
-    Raises
-    ------
-    InvalidOption : `votes` is neither 1 nor an even number from 2 to 12.
-
+    None if no comparison has gold and a vote in both orders.
+    Raises InvalidOption: `votes` is neither 1 nor an even number from 2 to 12.
     Source: docs/methods.md §4; exact expectation ours.
     """
     if votes is not None and votes != 1 and (votes < 2 or votes > MAX_VOTES or votes % 2):
@@ -441,10 +430,7 @@ def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
     is taken among what it decides, on the same comparisons). The rate's interval is Wilson clustered by item;
     that of the excess is `linearised_interval` (ours).
 
-    Returns
-    -------
-    Verbosity, or None without a decided vote on responses of known, different length.
-
+    None without a decided vote on responses of known, different length.
     Source: docs/methods.md §4.
     """
     decided = counts.longer + counts.shorter

@@ -153,7 +153,6 @@ def order_sensitivity(rankings: ListRankings, *, level: float = 0.95) -> OrderSe
     An item counts if it was judged in two or more orders. Two orders differ if their sets of first places do.
 
     Raises NoUsableVotes if no item was judged twice.
-
     Source: docs/methods.md §7; `pairs` and `expected` are ours.
     """
     laid = blocks(rankings)

@@ -58,11 +58,8 @@ def read(
 
     They are read together because outputs in the PandaLM format need the test set beside them.
 
-    Raises
-    ------
-    UnreadableFile : a file is not what its format needs.
-    AmbiguousLabels : labels can be read in several ways; the message names the option that settles it.
-    UnknownName, InvalidOption : an option names what does not exist.
+    Raises UnreadableFile: a file is not what its format needs. AmbiguousLabels: labels can be read in several ways; the
+    message names the option that settles it. UnknownName, InvalidOption: an option names what does not exist.
     """
     options = options or ReadOptions()
     steps = 2 * max(len(files), 1)

@@ -158,8 +158,6 @@ def side_preference(
     ----------
     side : (rows,) +1 where response A is on the side (is longer, of the own family), −1 where B is, else 0.
 
-    Returns
-    -------
     None without gold on a comparison with a side; `balanced`, also with fewer than 2 items for or against.
     """
     used = (counts.gold != NO_GOLD) & (side != 0)

@@ -163,21 +163,13 @@ def board(
     kappa_factor : κ_R in (0, 1], multiplies every SE and narrows the intervals alike. Off by default: less
         agreement shrinks the interval, which is backwards; a note says so.
 
-    Returns
-    -------
-    Board
-        Tiers (ours): down the board, a new tier starts at the first model whose paired per-prompt
-        difference from the tier's leader is beyond its half width at .05/(M(M - 1)/2) for M models on the
-        board (Bonferroni over all pairs; see `score_difference`). So at most one board of equal models in
-        twenty has a second tier, however many models there are.
-        Wins, ties and losses come from `PairScores.tie`; without it 1 - |2S - 1| of a prompt is tied.
+    Tiers (ours): down the board, a new tier starts at the first model whose paired per-prompt difference from the
+    tier's leader is beyond its half width at .05/(M(M - 1)/2) for M models on the board (Bonferroni over all pairs; see
+    `score_difference`). So at most one board of equal models in twenty has a second tier, however many models there are.
+    Wins, ties and losses come from `PairScores.tie`; without it 1 - |2S - 1| of a prompt is tied.
 
-    Raises
-    ------
-    UnknownName : no such model.
-    NoUsableVotes : the anchor met nobody in this selection.
-    InvalidOption : level, prior or kappa_factor not allowed, or a model with more prompts than the pool.
-
+    Raises UnknownName: no such model. NoUsableVotes: the anchor met nobody in this selection. InvalidOption: level,
+    prior or kappa_factor not allowed, or a model with more prompts than the pool.
     Source: [RAEE] §2, App. B, C; docs/methods.md §6.
     """
     if kappa_factor is not None and not 0 < kappa_factor <= 1:

@@ -108,10 +108,7 @@ def mean_of_judges(
     judged : pair scores of each judge, of one selection; a judge without the anchor is left out, and a model
         has the mean of the judges that rated it.
 
-    Raises
-    ------
-    NoUsableVotes : no judge met the anchor.
-
+    Raises NoUsableVotes: no judge met the anchor.
     Source: [RAEE] App. C; docs/methods.md §6.
     """
     gap, covariance, _, models, prompts = _gaps(judged, anchor, prior)
@@ -161,7 +158,6 @@ def pooling(
 
     Raises NoUsableVotes: fewer than two judges rated a common model against the anchor. InvalidOption: fewer than two
     juries.
-
     Source: [RAEE] App. C; docs/methods.md §6 (observed ρ ours).
     """
     if juries < 2:
@@ -314,7 +310,6 @@ def screening(
     some judge still rates at every cut that leaves a judge, so that a cut cannot gain by losing models.
 
     Raises NoUsableVotes: no judge with a known ICC met the anchor. InvalidOption: a cut above 1 or not a number.
-
     Source: [RAEE] §2, judge screening; docs/methods.md §6.
     """
     for given in cuts:

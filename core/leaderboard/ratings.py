@@ -76,7 +76,6 @@ def bradley_terry(pairs: PairScores, anchor: str, *, level: float = 0.95) -> Rat
     condition); those beyond get no number and the reason. That is the limit of the likelihood, not an approximation.
 
     Raises UnknownName: the anchor is no model. NoUsableVotes: it met nobody. DidNotConverge: no fit.
-
     Source: docs/methods.md §6; Bradley & Terry (1952); Ford (1957).
     """
     from scipy.sparse.csgraph import connected_components

@@ -110,7 +110,6 @@ def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
         others' and is named in `separated`.
 
     Raises NoUsableVotes: fewer than two models, or one and the same score for all. InvalidOption: prior below 0.
-
     Source: docs/methods.md §6; McCullagh (1980).
     """
     if not (np.isfinite(prior) and prior >= 0):
@@ -366,10 +365,7 @@ def score_boards(
     anchor : model to compare with.
     prior : responses added to each model of a judge, as `core.leaderboard.score_board.fit`.
 
-    Raises
-    ------
-    NoUsableVotes : no judge scored the anchor and another model, or gave two different scores.
-
+    Raises NoUsableVotes: no judge scored the anchor and another model, or gave two different scores.
     Source: docs/methods.md §6; sandwich variance clustered by item, Liang & Zeger (1986).
     """
     check_level(level)

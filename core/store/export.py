@@ -171,11 +171,8 @@ def is_database(path: Path) -> bool:
 def read_store(path: Path) -> list[StoredDataset]:
     """Everything that a store file holds, through the canonical columns. The file is not changed.
 
-    Raises
-    ------
-    StoreInUse : another process has the file open.
-    UnreadableFile : the file is damaged, or of DuckDB but no store.
-    NoUsableVotes : nothing is in it.
+    Raises StoreInUse: another process has the file open. UnreadableFile: the file is damaged, or of DuckDB but no
+    store. NoUsableVotes: nothing is in it.
     """
     with Database.open(path, read_only=True) as store:
         store.check()

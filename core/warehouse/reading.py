@@ -132,10 +132,8 @@ def read(engine: Engine, name: str, options: ReadOptions, extra: tuple[str, ...]
 
     extra : columns outside the canonical form that votes are selected by.
 
-    Raises
-    ------
-    UnreadableFile, AmbiguousLabels, UnknownName : as for a file.
-    InvalidOption : the table holds no votes, or no column names its items.
+    Raises UnreadableFile, AmbiguousLabels, UnknownName: as for a file. InvalidOption: the table holds no votes, or no
+    column names its items.
     """
     how, columns, known = _planned(engine, name, options)
     for problem in how.problems:
