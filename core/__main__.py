@@ -322,7 +322,7 @@ def _simulate(options: argparse.Namespace) -> int:
     from .simulate.votes import write_demo
 
     write = {"votes": write_demo, "scores": write_demo_scores, "rankings": write_demo_rankings}[options.what]
-    rows = write(Path(options.out), seed=options.seed, items=options.items)
+    rows = write(Path(options.out), seed=options.seed, **({} if options.items is None else {"items": options.items}))
     print(f"{options.out}: {rows:,} rows of simulated {options.what} (seed {options.seed})")
     return DONE
 

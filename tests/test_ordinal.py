@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.aggregation import btd
@@ -88,6 +88,7 @@ def test_with_three_levels_mode_is_majority(votes):
 
 
 @settings(max_examples=15, deadline=None)
+@example(seed=104_248, k=4, n=4, symmetric=True)
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 7), n=st.integers(1, 6), symmetric=st.booleans())
 def test_reversing_the_scale_mirrors(seed, k, n, symmetric):
     counts = rated(seed, 60, k, n, shift=0.4)

@@ -66,3 +66,6 @@ def test_bad_options_are_named(tmp_path):
         write_demo_scores(tmp_path / "x.csv", seed=-1)
     with pytest.raises(InvalidOption, match=r"\.csv"):
         write_demo_rankings(tmp_path / "x.parquet", seed=0)
+    for write in (write_demo_scores, write_demo_rankings):
+        with pytest.raises(InvalidOption, match="items 0"):
+            write(tmp_path / "x.csv", seed=0, items=0)

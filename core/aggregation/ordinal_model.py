@@ -193,12 +193,16 @@ def fit_sets(sets: Sets) -> FloatArray:
     # The thresholds of gold alone, smoothed, are a start; so are even ones with a large β.
     share = ((weight[:, :, None] * reached).sum(axis=1) * total + 0.5) / (total + 1)
     marginal = np.log(share / (1 - share))
-    alone = np.column_stack(
-        [np.ones(n), np.zeros(n), (marginal[:, 0] + marginal[:, -1]) / 2, np.diff(marginal, axis=1)[:, :gaps]]
-    )
+    middle, between = (marginal[:, :1] + marginal[:, -1:]) / 2, np.diff(marginal, axis=1)
+
+    def start(beta: float, gamma: float, differences: FloatArray) -> FloatArray:
+        return np.column_stack([np.tile([beta, gamma], (n, 1)), middle, differences[:, :gaps]])
+
     even = np.tile([3.0, 0.5, 0.0] + [6 / (sets.k - 1)] * gaps, (n, 1))
-    firm = alone.copy()
-    firm[:, 0], firm[:, 1] = 4.0, 0.5
+    starts = [start(1.0, 0.0, between), even, start(4.0, 0.5, between)]
+    if sets.symmetric:
+        # The gaps of both ends, so that a fit fares no worse with the scale turned round.
+        starts += [start(1.0, 0.0, between[:, ::-1]), start(4.0, 0.5, between[:, ::-1])]
 
     centring = np.eye(gaps) - (1 / gaps if gaps else 0.0)
     prior = np.zeros((p, p))
@@ -212,7 +216,7 @@ def fit_sets(sets: Sets) -> FloatArray:
         value += scale * (theta * pull).sum(axis=1)
         return value, gradient + 2 * scale[:, None] * pull, hessian + 2 * scale[:, None, None] * prior
 
-    theta, _ = minimise(derivatives, np.stack([alone, even, firm]), low, high)
+    theta, _ = minimise(derivatives, np.stack(starts), low, high)
     return np.concatenate([theta[:, :3], theta[:, 3:] @ mirror.T], axis=1)
 
 

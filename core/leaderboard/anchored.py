@@ -165,7 +165,7 @@ def board(
 
     Tiers (ours): down the board, a new tier starts at the first model whose paired per-prompt difference from the
     tier's leader is beyond its half width at .05/(M(M - 1)/2) for M models on the board (Bonferroni over all pairs; see
-    `score_difference`). So at most one board of equal models in twenty has a second tier, however many models there are.
+    `score_difference`). So at most one board of equal models in twenty has a second tier, however many models it has.
     Wins, ties and losses come from `PairScores.tie`; without it 1 - |2S - 1| of a prompt is tied.
 
     Raises UnknownName: no such model. NoUsableVotes: the anchor met nobody in this selection. InvalidOption: level,

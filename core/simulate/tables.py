@@ -104,16 +104,16 @@ def simulate_rankings(
     )
 
 
-def write_demo_scores(path: Path, *, seed: int, items: int | None = None) -> int:
+def write_demo_scores(path: Path, *, seed: int, items: int = SCORED_ITEMS) -> int:
     """Write the demo's direct scores as CSV and return how many there are."""
     rng = seeded(seed)
-    return write_table(simulate_scores(demo_world(), items=items or SCORED_ITEMS, runs=SCORE_RUNS, rng=rng), path)
+    return write_table(simulate_scores(demo_world(), items=items, runs=SCORE_RUNS, rng=rng), path)
 
 
-def write_demo_rankings(path: Path, *, seed: int, items: int | None = None) -> int:
+def write_demo_rankings(path: Path, *, seed: int, items: int = RANKED_ITEMS) -> int:
     """Write the demo's rankings as CSV and return how many rows there are."""
     rng = seeded(seed)
-    return write_table(simulate_rankings(demo_world(), items=items or RANKED_ITEMS, orders=ORDERS, rng=rng), path)
+    return write_table(simulate_rankings(demo_world(), items=items, orders=ORDERS, rng=rng), path)
 
 
 def _qualities(world: World, items: int, rng: np.random.Generator) -> tuple[list[str], FloatArray]:

@@ -320,14 +320,13 @@ def _responses(models: list[str], items: int, rng: np.random.Generator) -> tuple
     return texts, np.array([[len(text) for text in row] for row in texts], dtype=np.int64)
 
 
-def write_demo(path: Path, *, seed: int = DEMO_SEED, items: int | None = None) -> int:
+def write_demo(path: Path, *, seed: int = DEMO_SEED, items: int = DEMO_ITEMS) -> int:
     """Write the demo's votes as canonical CSV and return how many there are (see `write_table`).
 
-    The same seed and items give the same text. `items` defaults to the demo's 70.
+    The same seed and items give the same text.
 
     Raises InvalidOption for a negative seed or fewer than one item.
     """
-    items = DEMO_ITEMS if items is None else items
     return write_table(simulate(demo_world(), items=items, rng=seeded(seed)), path)
 
 
