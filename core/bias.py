@@ -326,6 +326,14 @@ def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float
     `mean_interval` for the gain, which one label more or less changes by up to 1; items are independent, the four
     labels of a comparison are not, so read differences from `gain`.
 
+    Returns
+    -------
+    OrderBalance, or None if no comparison has gold and a vote in both orders.
+
+    Raises
+    ------
+    InvalidOption : `votes` is neither 1 nor an even number from 2 to 12.
+
     None if no comparison has gold and a vote in both orders.
     Raises InvalidOption: `votes` is neither 1 nor an even number from 2 to 12.
     Source: docs/methods.md §4; exact expectation ours.

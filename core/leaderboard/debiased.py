@@ -82,7 +82,10 @@ def debiased_rate(counts: VoteCounts, *, weighting: Weighting = "full", level: f
         unlabelled comparisons λ is 0.
     level : of all intervals.
 
-    Raises TooFewLabels: fewer than 10 items with gold. InvalidOption: level or weighting not allowed.
+    Raises
+    ------
+    TooFewLabels : fewer than 10 items with gold.  InvalidOption : level or weighting not allowed.
+
     Source: docs/methods.md §9 (ours); Angelopoulos et al. (2023) prediction-powered inference, Angelopoulos, Duchi &
     Zrnic (2023) for λ; the two added ends, the clustering by item and their labels-only counterpart ours.
     """
