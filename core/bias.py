@@ -118,7 +118,8 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
         the biases Wilson at the mean slot score (tie = ½) with the effective n of its own clustered
         variance; linearised normal for `excess`.
 
-    No vote: every rate None. No pair: flips, excess and test None. Pairs, but none with D ≠ 0: p_value 1.
+    No vote: every rate is None. No pair: flips, excess and test are. Pairs, but none with D ≠ 0: p_value is 1.
+
     Source: [BTD] Table 1; docs/methods.md §4.
 
     A judge that prefers the response shown first in both orders of two of three comparisons:
@@ -180,8 +181,7 @@ def flips_by(
     hi], 0 in the first; comparisons without another judge form a last group of their own. Groups without a
     pair stay in the table with NaN rates. Intervals are clustered by item (ours).
 
-    Raises InvalidOption: `by` is neither `category` nor `margin`, or `bins` is below 1.
-    Source: docs/methods.md §4.
+    Raises InvalidOption if `by` is neither of the two or `bins` is below 1. Source: docs/methods.md §4.
     """
     if bins < 1:
         raise InvalidOption(f"bins = {bins}: needs at least 1")
@@ -326,13 +326,8 @@ def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float
     `mean_interval` for the gain, which one label more or less changes by up to 1; items are independent, the four
     labels of a comparison are not, so read differences from `gain`.
 
-    Returns
-    -------
-    OrderBalance, or None if no comparison has gold and a vote in both orders.
-
-    Raises
-    ------
-    InvalidOption : `votes` is neither 1 nor an even number from 2 to 12.
+    None if no comparison has gold and a vote in both orders. Raises InvalidOption if `votes` is neither 1 nor an even
+    number from 2 to 12.
 
     None if no comparison has gold and a vote in both orders.
     Raises InvalidOption: `votes` is neither 1 nor an even number from 2 to 12.
@@ -438,8 +433,7 @@ def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
     is taken among what it decides, on the same comparisons). The rate's interval is Wilson clustered by item;
     that of the excess is `linearised_interval` (ours).
 
-    None without a decided vote on responses of known, different length.
-    Source: docs/methods.md §4.
+    None without a decided vote on responses of known, different length. Source: docs/methods.md §4.
     """
     decided = counts.longer + counts.shorter
     n = int(decided.sum())

@@ -118,7 +118,8 @@ def anchor_swap(
 
     boards : of an anchor, to compare in place of all its models in `pairs`, as that of a panel.
 
-    Raises UnknownName: an anchor that is no model. InvalidOption: an anchor given twice.
+    Raises UnknownName for an anchor that is no model, InvalidOption for one given twice.
+
     Source: [RAEE] anchor swap; docs/methods.md §6.
     """
     unknown = [name for name in anchors if name not in pairs.models]

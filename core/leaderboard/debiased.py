@@ -82,9 +82,7 @@ def debiased_rate(counts: VoteCounts, *, weighting: Weighting = "full", level: f
         unlabelled comparisons λ is 0.
     level : of all intervals.
 
-    Raises
-    ------
-    TooFewLabels : fewer than 10 items with gold.  InvalidOption : level or weighting not allowed.
+    Raises TooFewLabels for fewer than 10 items with gold, InvalidOption for a level or weighting not allowed.
 
     Source: docs/methods.md §9 (ours); Angelopoulos et al. (2023) prediction-powered inference, Angelopoulos, Duchi &
     Zrnic (2023) for λ; the two added ends, the clustering by item and their labels-only counterpart ours.
@@ -316,7 +314,8 @@ def debiased_board(
     model_a, model_b : name by code of comparison (`core.store.vote_queries.comparison_names`).
     A model with too few labels has a reason instead of a rate; a model compared with itself is left out.
 
-    Raises UnknownName: `anchor` is in no comparison of these votes. InvalidOption: as for `debiased_rate`.
+    Raises UnknownName if `anchor` is in no comparison of these votes, InvalidOption as `debiased_rate`.
+
     Source: docs/methods.md §9 (ours).
     """
     a, b = (np.asarray(side, dtype=object)[counts.comparison] for side in (model_a, model_b))

@@ -87,7 +87,8 @@ def rating_spread(
     rng : for the orders of Glicko-2 and TrueSkill.
     pooled : scores of all votes together, to rate too.
 
-    Raises NoUsableVotes: no judge met the anchor.
+    Raises NoUsableVotes if no judge met the anchor.
+
     Source: docs/methods.md §6; [RAEE] compares dispersion across judges.
     """
     seen = judges_that_met(judged, anchor)

@@ -108,8 +108,7 @@ def mean_of_judges(
     judged : pair scores of each judge, of one selection; a judge without the anchor is left out, and a model
         has the mean of the judges that rated it.
 
-    Raises NoUsableVotes: no judge met the anchor.
-    Source: [RAEE] App. C; docs/methods.md §6.
+    Raises NoUsableVotes if no judge met the anchor. Source: [RAEE] App. C; docs/methods.md §6.
     """
     gap, covariance, _, models, prompts = _gaps(judged, anchor, prior)
     known = ~np.isnan(gap)
@@ -156,8 +155,8 @@ def pooling(
     judged : pair scores of each judge.  icc : ICC(3,1) of each judge, None where unknown.
     rng : draws juries where there are more than `juries` of a size.
 
-    Raises NoUsableVotes: fewer than two judges rated a common model against the anchor. InvalidOption: fewer than two
-    juries.
+    Raises NoUsableVotes unless two judges rated a common model against the anchor, InvalidOption below two juries.
+
     Source: [RAEE] App. C; docs/methods.md §6 (observed ρ ours).
     """
     if juries < 2:
@@ -309,7 +308,8 @@ def screening(
     Fewer judges widen the interval unless they were the noisy ones. Widths are compared on the models that
     some judge still rates at every cut that leaves a judge, so that a cut cannot gain by losing models.
 
-    Raises NoUsableVotes: no judge with a known ICC met the anchor. InvalidOption: a cut above 1 or not a number.
+    Raises NoUsableVotes if no judge with a known ICC met the anchor, InvalidOption for a cut above 1 or NaN.
+
     Source: [RAEE] §2, judge screening; docs/methods.md §6.
     """
     for given in cuts:

@@ -75,9 +75,7 @@ def bradley_terry(pairs: PairScores, anchor: str, *, level: float = 0.95) -> Rat
     Finite strengths exist only among models that won and lost, directly or through others, against each other (Ford's
     condition); those beyond get no number and the reason. That is the limit of the likelihood, not an approximation.
 
-    Raises
-    ------
-    UnknownName : the anchor is no model.  NoUsableVotes : it met nobody.  DidNotConverge : no fit.
+    Raises UnknownName if the anchor is no model, NoUsableVotes if it met nobody, DidNotConverge without a fit.
 
     Raises UnknownName: the anchor is no model. NoUsableVotes: it met nobody. DidNotConverge: no fit.
     Source: docs/methods.md §6; Bradley & Terry (1952); Ford (1957).

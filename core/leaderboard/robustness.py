@@ -100,9 +100,8 @@ def abstention(
     doubts : of each judge, of one selection (`core.store.model_queries.pair_doubts`).
     thresholds : default `THRESHOLDS`.
 
-    Raises InvalidOption: another rule, or a threshold outside 0 to 1. NoUsableVotes: no row against the anchor has a
-    known doubt.
-    Source: [RAEE]; docs/methods.md §6.
+    Raises InvalidOption for another rule or a threshold outside 0 to 1, NoUsableVotes if no row against the anchor has
+    a known doubt. Source: [RAEE]; docs/methods.md §6.
     """
     known, n_unknown = _known(doubts, anchor, rule)
     cuts = THRESHOLDS[rule] if thresholds is None else tuple(thresholds)
@@ -323,7 +322,8 @@ def between_tasks(
     by_task : task → pair scores of that task's prompts.
     anchor : Elo 0 in every task.
 
-    Raises NoUsableVotes: the anchor met nobody in any task.
+    Raises NoUsableVotes if the anchor met nobody in any task.
+
     Source: docs/methods.md §6; DerSimonian & Laird (1986); Hartung & Knapp (2001), modified by Röver et al.
     (2015); Viechtbauer (2007).
     """

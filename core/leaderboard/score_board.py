@@ -109,7 +109,8 @@ def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
         every time keeps finite odds. 0 is plain maximum likelihood: such a model's β stops 15 away from the
         others' and is named in `separated`.
 
-    Raises NoUsableVotes: fewer than two models, or one and the same score for all. InvalidOption: prior below 0.
+    Raises NoUsableVotes for fewer than two models or one and the same score for all, InvalidOption for a prior below 0.
+
     Source: docs/methods.md §6; McCullagh (1980).
     """
     if not (np.isfinite(prior) and prior >= 0):
@@ -365,7 +366,8 @@ def score_boards(
     anchor : model to compare with.
     prior : responses added to each model of a judge, as `core.leaderboard.score_board.fit`.
 
-    Raises NoUsableVotes: no judge scored the anchor and another model, or gave two different scores.
+    Raises NoUsableVotes if no judge scored the anchor and another model, or gave two different scores.
+
     Source: docs/methods.md §6; sandwich variance clustered by item, Liang & Zeger (1986).
     """
     check_level(level)

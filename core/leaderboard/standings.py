@@ -270,8 +270,8 @@ class OutsideComparison:
 def read_outside(content: bytes, *, name: str) -> OutsideBoard:
     """Read a CSV with the columns `model` and `score`, whatever else it has.
 
-    Raises UnreadableFile: not UTF-8 text, larger than 5 MB, a column missing or twice, a row without a model, with a
-    score that is no finite number or with another number of cells, a model twice, or fewer than two.
+    Raises UnreadableFile if it is not UTF-8 text or larger than 5 MB, for a column missing or twice, a row without a
+    model, with a score that is no finite number or with another number of cells, a model twice, or fewer than two.
     """
     if len(content) > MOST_BYTES:
         raise UnreadableFile(f"{name}: {len(content):,} bytes; a leaderboard of at most {MOST_BYTES:,} is read")
@@ -335,8 +335,7 @@ def compare_outside(
     here : this board; its anchor counts as a model at Elo 0.
     scale : of the scores; None takes the file's own.
 
-    Raises InvalidOption: a scale that the scores cannot have.
-    Source: docs/methods.md §6 (centring, intervals and matching ours).
+    Raises InvalidOption for a scale that the scores cannot have. Source: docs/methods.md §6 (centring, intervals and matching ours).
     """
     scale = scale or outside.scale
     if scale not in SCALES:
