@@ -28,6 +28,11 @@ MID_REGION = (0.2, 0.8)
 TIER_ALPHA = 0.05
 """Chance, at most, that a board of equal models has a second tier; shared by all its pairs of models."""
 
+KAPPA_NOTE = (
+    "Every SE is multiplied by κ_R = {:.3g}. Judges that agree less then give a narrower interval, which is backwards; "
+    "the corrected interval measures what it mimics."
+)
+
 Prior = Literal["jeffreys", "laplace"]
 
 
@@ -187,7 +192,8 @@ def board(
     dispersion = dispersion_factor(n, total, squares)
     elo = elo_of_p(p)
     wins, losses = total - ties / 2, n - total - ties / 2
-    columns: dict[str, Any] = {"wins": wins.tolist(), "ties": ties.tolist(), "losses": losses.tolist()}
+    columns: dict[str, Any] = {"model": [pairs.models[code] for code in codes], "n": n.tolist()}
+    columns |= {"wins": wins.tolist(), "ties": ties.tolist(), "losses": losses.tolist()}
     for suffix, factor in (("", shrink), ("_corrected", shrink * dispersion)):
         error = np.sqrt(p * (1 - p) / (mass + 1) * factor)
         low, high = limits(p, error, level=level)
@@ -196,28 +202,13 @@ def board(
         columns[f"p{suffix}"] = list(Estimates(p, low, high, n, level))
         columns[f"elo{suffix}"] = list(Estimates(elo, elo_of_p(low), elo_of_p(high), n, level))
     # Equal scores stand in alphabetical order, so that the board never depends on the order of rows.
-    order = sorted(range(len(codes)), key=lambda row: (-round(float(elo[row]), 9), pairs.models[codes[row]]))
+    order = sorted(range(len(codes)), key=lambda row: (-round(float(elo[row]), 9), columns["model"][row]))
     # Tiers rank models, whatever the pool and κ: they use the observed variance alone.
     tier = _tiers(order, row_of, item, score, p, np.sqrt(p * (1 - p) / (mass + 1) * dispersion))
-    rows = tuple(
-        BoardRow(
-            model=pairs.models[codes[row]],
-            n=int(n[row]),
-            tier=tier[row],
-            **{name: values[row] for name, values in columns.items()},
-        )
-        for row in order
-    )
-    ranked = {anchor, *(row.model for row in rows)}
-    notes = []
-    if kappa_factor is not None:
-        notes.append(
-            f"Every SE is multiplied by κ_R = {kappa_factor:.3g}. Judges that agree less then give a narrower"
-            " interval, which is backwards; the corrected interval measures what it mimics."
-        )
+    ranked = {anchor, *columns["model"]}
     return Board(
         anchor=anchor,
-        rows=rows,
+        rows=tuple(BoardRow(tier=tier[row], **{name: x[row] for name, x in columns.items()}) for row in order),
         never_met=tuple(name for name in pairs.models if name not in ranked),
         n_items=n_distinct(item),
         mid_region_coverage=float(((p >= MID_REGION[0]) & (p <= MID_REGION[1])).mean()),
@@ -225,7 +216,7 @@ def board(
         pool=pool,
         kappa_factor=kappa_factor,
         level=level,
-        notes=tuple(notes),
+        notes=() if kappa_factor is None else (KAPPA_NOTE.format(kappa_factor),),
     )
 
 

@@ -192,7 +192,7 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
     ).reshape(-1, 3)
     n, residual_common, z, cautious = _common(pairs, triples, prior)
     p_value = 2 * stdtr(np.maximum(n - 1, 1), -np.abs(cautious))
-    p_holm = _holm(p_value)
+    p_holm = holm(p_value)
     a, b, c = triples.T
     gaps = np.stack([gap[a, b], gap[b, c], gap[c, a]])
     residual = gaps[0] + gaps[1] + gaps[2]
@@ -270,7 +270,7 @@ def _common(pairs: PairScores, triples: IntArray, prior: Prior) -> tuple[IntArra
     return n, residual, z, cautious
 
 
-def _holm(p: FloatArray) -> FloatArray:
+def holm(p: FloatArray) -> FloatArray:
     """Holm's adjusted p-values; NaN stays NaN and is no test."""
     adjusted = np.full(len(p), np.nan)
     known = np.flatnonzero(~np.isnan(p))

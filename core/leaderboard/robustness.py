@@ -13,7 +13,7 @@ from ..records import BoolArray, FloatArray, IntArray, PairDoubt, PairScores, ke
 from ..stats.estimate import DataFrame, Estimate, rows_frame
 from ..stats.intervals import t_quantile, z_quantile
 from .anchored import Board, Prior, against, anchor_rows, board, elo_of_p, met, win_probability
-from .anchors import kendall_tau
+from .anchors import holm, kendall_tau
 from .judges import PooledBoard, mean_of_judges
 
 Rule = Literal["run_sd", "confidence"]
@@ -109,12 +109,11 @@ def abstention(
         if not 0 <= cut <= 1:
             raise InvalidOption(f"threshold = {cut}: must be from 0 to 1")
     full = _mean(known, anchor, prior)
-    n = _size(known)
+    n = sum(len(one.pairs) for one in known.values())
     rows = [_abstained(None, known, full, n, prior)]
     for cut in sorted(set(cuts), reverse=rule == "run_sd"):
-        kept = {name: (one, _keep(one, rule, cut)) for name, one in known.items()}
-        left = {name: _rows(one, keep) for name, (one, keep) in kept.items() if keep.any()}
-        rows.append(_abstained(cut, left, full, n, prior))
+        left = {name: _rows(one, _keep(one, rule, cut)) for name, one in known.items()}
+        rows.append(_abstained(cut, {name: one for name, one in left.items() if len(one.pairs)}, full, n, prior))
     return Abstention(rule=rule, judges=tuple(known), rows=tuple(rows), n=n, n_unknown=n_unknown)
 
 
@@ -140,11 +139,8 @@ def changes(
         parts.append((model, item, score, _keep(one, rule, threshold)))
     found = []
     for code in np.unique(np.concatenate([part[0] for part in parts])).tolist():
-        judged = [
-            (item[model == code], score[model == code], keep[model == code]) for model, item, score, keep in parts
-        ]
-        judged = [(item, score, keep) for item, score, keep in judged if keep.any()]
-        if judged:
+        own = [[column[model == code] for column in columns] for model, *columns in parts]
+        if judged := [(item, score, keep) for item, score, keep in own if keep.any()]:
             found.append(_changed(names[code], judged, level))
     return tuple(sorted(found, key=lambda one: (-round(abs(one.delta.value), 9), one.model)))
 
@@ -220,16 +216,12 @@ def _rows(one: PairDoubt, keep: BoolArray) -> PairDoubt:
     return PairDoubt(pairs=replace(one.pairs, **kept_rows(one.pairs, keep)), **kept_rows(one, keep))
 
 
-def _size(judged: Mapping[str, PairDoubt]) -> int:
-    return sum(len(one.pairs) for one in judged.values())
-
-
 def _mean(judged: Mapping[str, PairDoubt], anchor: str, prior: Prior) -> PooledBoard:
     return mean_of_judges({name: one.pairs for name, one in judged.items()}, anchor, prior=prior)
 
 
 def _abstained(cut: float | None, left: Mapping[str, PairDoubt], full: PooledBoard, n: int, prior: Prior) -> Abstained:
-    kept = _size(left)
+    kept = sum(len(one.pairs) for one in left.values())
     if not kept:
         return Abstained(threshold=cut, coverage=0.0, n=0, n_models=0)
     found = full if cut is None else _mean(left, full.anchor, prior)
@@ -337,11 +329,8 @@ def between_tasks(
         for row in found.rows:
             seen.setdefault(row.model, []).append((row.elo.value, row.se_elo_corrected**2, row.n))
     rows = [_over_tasks(model, np.array(values), level) for model, values in seen.items()]
-    return BetweenTasks(
-        boards=boards,
-        rows=tuple(sorted(rows, key=lambda row: (-round(row.mean.value, 9), row.model))),
-        left_out=tuple(task for task in by_task if task not in boards),
-    )
+    rows.sort(key=lambda row: (-round(row.mean.value, 9), row.model))
+    return BetweenTasks(boards=boards, rows=tuple(rows), left_out=tuple(task for task in by_task if task not in boards))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,18 +352,16 @@ def heterogeneity(y: FloatArray, v: FloatArray, *, level: float = 0.95) -> Heter
     from scipy.special import chdtrc, chdtri
 
     k = len(y)
-    w = 1 / v
-    q = float((w * (y - (w * y).sum() / w.sum()) ** 2).sum())
+    w, q = 1 / v, _cochran(y, v)
     tau2 = max(0.0, (q - (k - 1)) / float(w.sum() - (w**2).sum() / w.sum()))
     weight = 1 / (v + tau2)
     mean = float((weight * y).sum() / weight.sum())
-    spread = float((weight * (y - mean) ** 2).sum()) / (k - 1)
-    half = t_quantile(k - 1, level) * float(np.sqrt(max(1.0, spread) / weight.sum()))
+    half = t_quantile(k - 1, level) * float(np.sqrt(max(1.0, _cochran(y, v + tau2) / (k - 1)) / weight.sum()))
     tail = (1 - level) / 2
-    lower = float(chdtri(k - 1, 1 - tail))
+    lower, upper = float(chdtri(k - 1, 1 - tail)), float(chdtri(k - 1, tail))
     high = max(_profile(y, v, lower), _profile_of_chance(v, lower))
     return Heterogeneity(
-        tau2=Estimate(tau2, _profile(y, v, float(chdtri(k - 1, tail))), high, n=k, level=level),
+        tau2=Estimate(tau2, _profile(y, v, upper), high, n=k, level=level),
         q=q,
         p_value=float(chdtrc(k - 1, q)),
         i2=max(0.0, (q - (k - 1)) / q) if q > 0 else 0.0,
@@ -382,14 +369,16 @@ def heterogeneity(y: FloatArray, v: FloatArray, *, level: float = 0.95) -> Heter
     )
 
 
+def _cochran(y: FloatArray, v: FloatArray) -> float:
+    """Σw(y - ȳ)² with w = 1/v and ȳ the mean of those weights: Q, or with v + τ² for v the generalised Q."""
+    w = 1 / v
+    return float((w * (y - (w * y).sum() / w.sum()) ** 2).sum())
+
+
 def _profile(y: FloatArray, v: FloatArray, target: float) -> float:
     """τ² at which the generalised Q falls to `target`; 0 if it starts below."""
-
-    def generalised(tau2: float) -> float:
-        w = 1 / (v + tau2)
-        return float((w * (y - (w * y).sum() / w.sum()) ** 2).sum())
-
-    return _falls_to(target, generalised, float(((y - y.mean()) ** 2).sum()) / target + float(v.max()))
+    top = float(((y - y.mean()) ** 2).sum()) / target + float(v.max())
+    return _falls_to(target, lambda tau2: _cochran(y, v + tau2), top)
 
 
 def _profile_of_chance(v: FloatArray, target: float) -> float:
@@ -435,10 +424,6 @@ def _over_tasks(model: str, values: FloatArray, level: float) -> TaskSpread:
 
 def differing(found: BetweenTasks) -> tuple[TaskSpread, ...]:
     """Models whose p-value times the number still to test, the least first, stays below .05 (Holm)."""
-    tested = sorted((row.p_value, k) for k, row in enumerate(found.rows) if row.p_value is not None)
-    kept: list[TaskSpread] = []
-    for place, (p_value, k) in enumerate(tested):
-        if p_value * (len(tested) - place) >= LEVEL:
-            break
-        kept.append(found.rows[k])
-    return tuple(kept)
+    p = np.array([row.p_value for row in found.rows], dtype=np.float64)
+    adjusted = holm(p)
+    return tuple(found.rows[k] for k in np.argsort(p, kind="stable") if adjusted[k] < LEVEL)

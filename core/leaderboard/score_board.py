@@ -5,6 +5,7 @@ Scores of models, each on a judge's own scale, become one shift per model by pro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ import numpy as np
 from ..errors import AppellateError, InvalidOption, NoUsableVotes
 from ..records import BoolArray, DirectScores, FloatArray, IntArray
 from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, rows_frame
-from ..stats.intervals import check_level
+from ..stats.intervals import check_level, t_quantile, t_quantiles
 from .anchored import elo_of_p, pairs_of
 
 MAX_LEVELS = 100
@@ -90,8 +91,7 @@ class Levels:
 
     def table(self) -> FloatArray:
         """(models, K): weight on each level."""
-        cell = self.model * len(self.levels) + self.level
-        size = len(self.models) * len(self.levels)
+        cell, size = self.model * len(self.levels) + self.level, len(self.models) * len(self.levels)
         total = np.bincount(cell, self.weight, minlength=size)
         return np.asarray(total, dtype=np.float64).reshape(len(self.models), -1)
 
@@ -177,16 +177,13 @@ def chances(found: OddsFit, anchor: str) -> tuple[FloatArray, FloatArray]:
     at_bound = np.isin(np.array(found.models, dtype=object), found.separated)
     moved = _solve(found.weight + found.prior_weight, found.thresholds, found.beta, gradient.T, at_bound)
     # Score of a response on level k: +(1 − F) at its upper threshold, −F at its lower one, and the gap's.
-    up, down = np.zeros((models, k, k - 1)), np.zeros((models, k, k - 1))
-    step = np.arange(k - 1)
-    up[:, step, step], down[:, step + 1, step] = 1 - edges[:, 1:-1], edges[:, 1:-1]
-    by_theta = up - down
+    by_theta, step = np.zeros((models, k, k - 1)), np.arange(k - 1)
+    by_theta[:, step, step] = 1 - edges[:, 1:-1]
+    by_theta[:, step + 1, step] -= edges[:, 1:-1]
     by_beta = -by_theta.sum(axis=2)
-    if k > 2:
-        steep = 1 / np.expm1(np.diff(found.thresholds))
-        inner = np.arange(1, k - 1)
-        by_theta[:, inner, inner] += steep
-        by_theta[:, inner, inner - 1] -= steep
+    steep, inner = 1 / np.expm1(np.diff(found.thresholds)), np.arange(1, k - 1)
+    by_theta[:, inner, inner] += steep
+    by_theta[:, inner, inner - 1] -= steep
     influence = np.einsum("mkj,jt->mkt", by_theta, moved[: k - 1])
     influence += by_beta[:, :, None] * moved[k - 1 :][:, None, :]
     return p, influence
@@ -199,7 +196,6 @@ def _maximise(n: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
     beta = np.zeros(len(n))
     reference = int((n * (1 - n / n.sum(axis=1, keepdims=True))).sum(axis=1).argmax())
     value = _log_likelihood(n, theta, beta)
-    at_bound = np.zeros(len(n), dtype=bool)
     for _ in range(MAX_STEPS):
         slope = _gradient(n, theta, beta)
         by_theta, by_beta = slope[: len(theta)], slope[len(theta) :]
@@ -257,15 +253,13 @@ def _solve(n: FloatArray, theta: FloatArray, beta: FloatArray, right: FloatArray
     v = (n[:, :-1] + n[:, 1:]) * expit(z) * expit(-z)
     k = len(theta)
     information = np.diag(v.sum(axis=0))
-    if k > 1:
-        # e^g/(e^g − 1)², written so that a wide gap does not overflow.
-        gap = np.diff(theta)
-        c = n[:, 1:-1].sum(axis=0) * np.exp(-gap) / np.expm1(-gap) ** 2
-        low = np.arange(k - 1)
-        information[low, low] += c
-        information[low + 1, low + 1] += c
-        information[low, low + 1] -= c
-        information[low + 1, low] -= c
+    # e^g/(e^g − 1)², written so that a wide gap does not overflow.
+    gap, low = np.diff(theta), np.arange(k - 1)
+    c = n[:, 1:-1].sum(axis=0) * np.exp(-gap) / np.expm1(-gap) ** 2
+    information[low, low] += c
+    information[low + 1, low + 1] += c
+    information[low, low + 1] -= c
+    information[low + 1, low] -= c
     free = ~fixed
     if free.all():
         free = np.arange(len(n)) != int(n.sum(axis=1).argmax())
@@ -337,12 +331,11 @@ class ScoreBoards:
 
 def scored_anchors(judged: Mapping[str, DirectScores]) -> tuple[str, ...]:
     """Models that some judge scored beside another one; by number of responses, then name."""
-    responses: dict[str, int] = {}
+    responses: Counter[str] = Counter()
     for scores in judged.values():
         code, rows = np.unique(scores.model, return_counts=True)
         if len(code) > 1:
-            for name, n in zip((scores.models[i] for i in code), rows.tolist(), strict=True):
-                responses[name] = responses.get(name, 0) + n
+            responses.update({scores.models[i]: n for i, n in zip(code, rows.tolist(), strict=True)})
     return tuple(sorted(responses, key=lambda name: (-responses[name], name)))
 
 
@@ -432,20 +425,18 @@ class _Part:
 
 
 def _board(parts: Mapping[str, _Part], anchor: str, level: float) -> ScoreBoard:
-    from scipy.special import expit, stdtrit
+    from scipy.special import expit
 
     names = sorted({name for part in parts.values() for name in part.fit.models})
     place = {name: code for code, name in enumerate(names)}
     items = np.unique(np.concatenate([part.items for part in parts.values()]))
-    judges = np.zeros(len(names))
-    for part in parts.values():
-        judges[[place[name] for name in part.fit.models]] += 1
+    of_part = [np.array([place[name] for name in part.fit.models]) for part in parts.values()]
+    judges = np.bincount(np.concatenate(of_part), minlength=len(names))
     p, mean = np.zeros((2, len(names)))
     by_item = np.zeros((len(items), len(names)))
     of_prior = []
     scored = np.zeros((len(names), len(items)), dtype=bool)
-    for part in parts.values():
-        columns = np.array([place[name] for name in part.fit.models])
+    for part, columns in zip(parts.values(), of_part, strict=True):
         at = np.searchsorted(items, part.items)
         p[columns] += part.p / judges[columns]
         mean[columns] += part.mean / judges[columns]
@@ -459,8 +450,7 @@ def _board(parts: Mapping[str, _Part], anchor: str, level: float) -> ScoreBoard:
     by_prior = np.concatenate(of_prior)
     se = _error(by_item, by_prior)
     fewest = np.minimum(n, n[fixed])
-    t = stdtrit(np.maximum(fewest - 1, 1), (1 + level) / 2)
-    logit, half = np.log(p) - np.log1p(-p), t * se / (p * (1 - p))
+    logit, half = np.log(p) - np.log1p(-p), t_quantiles(np.maximum(fewest - 1, 1), level) * se / (p * (1 - p))
     low, high = (np.where(fewest > 1, expit(logit + side), np.nan) for side in (-half, half))
     chance = Estimates(p, low, high, n, level)
     elo = Estimates(elo_of_p(p), elo_of_p(low), elo_of_p(high), n, level)
@@ -480,11 +470,11 @@ def _board(parts: Mapping[str, _Part], anchor: str, level: float) -> ScoreBoard:
     lead = None
     if len(ranked) > 1:
         one, two = ranked[:2]
-        ahead = float(p[one] - p[two])
+        ahead, both = float(p[one] - p[two]), min(fewest[one], fewest[two])
         off, sure = np.nan, 1 - (1 - level) / pairs_of(len(ranked))
-        if min(fewest[one], fewest[two]) > 1:
+        if both > 1:
             error = _error(by_item[:, one] - by_item[:, two], by_prior[:, one] - by_prior[:, two])
-            off = float(stdtrit(min(fewest[one], fewest[two]) - 1, (1 + sure) / 2) * error)
+            off = float(t_quantile(both - 1, sure) * error)
         lead = Estimate(ahead, ahead - off, ahead + off, n=int(min(n[one], n[two])), level=sure)
     return ScoreBoard(
         anchor=anchor,

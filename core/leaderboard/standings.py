@@ -10,7 +10,7 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 from typing import Literal, get_args
 
 import numpy as np
@@ -102,26 +102,25 @@ def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], s
 
     Source: [RAEE] anchor swap; docs/methods.md §6; reversals ours.
     """
-    others = []
-    compared = [row for row in swap.rows if shown.anchor in (row.anchor_1, row.anchor_2)]
-    tests = sum(len(row.models) * (len(row.models) - 1) // 2 for row in compared)
+    rows = [row for row in swap.rows if shown.anchor in (row.anchor_1, row.anchor_2)]
+    compared = [(row.anchor_2 if row.anchor_1 == shown.anchor else row.anchor_1, row) for row in rows]
+    tests = sum(math.comb(len(row.models), 2) for row in rows)
     plain = _plain(pairs, shown)
     here = _differences(pairs, plain)
-    for row in compared:
-        name = row.anchor_2 if row.anchor_1 == shown.anchor else row.anchor_1
-        others.append(
-            OtherAnchor(
-                anchor=name,
-                models=row.models,
-                kendall_tau=row.kendall_tau,
-                mean_abs_centred_shift=row.mean_abs_centred_shift,
-                reversals=_reversals(plain, row.models, (here, _differences(pairs, boards[name])), tests),
-                leader=boards[name].rows[0].model,
-                mid_region_coverage=boards[name].mid_region_coverage,
-                n_items=boards[name].n_items,
-            )
+    others = tuple(
+        OtherAnchor(
+            anchor=name,
+            models=row.models,
+            kendall_tau=row.kendall_tau,
+            mean_abs_centred_shift=row.mean_abs_centred_shift,
+            reversals=_reversals(plain, row.models, (here, _differences(pairs, boards[name])), tests),
+            leader=boards[name].rows[0].model,
+            mid_region_coverage=boards[name].mid_region_coverage,
+            n_items=boards[name].n_items,
         )
-    return Standings(board=shown, lead=lead(pairs, shown), others=tuple(others))
+        for name, row in compared
+    )
+    return Standings(board=shown, lead=lead(pairs, shown), others=others)
 
 
 def lead(pairs: PairScores, shown: Board) -> Lead | None:
@@ -188,25 +187,25 @@ def _differences(pairs: PairScores, shown: Board) -> dict[tuple[str, str], float
     On common prompts, if they are ten or more and their differences vary; else that of two independent p̄.
     """
     model, item, score, _ = against(pairs, shown.anchor)
-    codes, row = np.unique(model, return_inverse=True)
+    codes, place = np.unique(model, return_inverse=True)
     items, column = np.unique(item, return_inverse=True)
     played, s = np.zeros((2, len(codes), len(items)))
-    played[row, column], s[row, column] = 1.0, score - 0.5
-    n = played @ played.T
-    total, squares = s @ played.T, s**2 @ played.T
+    played[place, column], s[place, column] = 1.0, score - 0.5
+    n, total, squares = (x @ played.T for x in (played, s, s**2))
     mean = (total - total.T) / np.maximum(n, 1)
     variance = (squares + squares.T - 2 * s @ s.T - n * mean**2) / np.maximum(n - 1, 1)
-    by_name = {known.model: known for known in shown.rows}
-    rows = [by_name[pairs.models[code]] for code in codes]
-    p, se = np.array([known.p.value for known in rows]), np.array([known.se_p_corrected for known in rows])
+    by_name = {row.model: row for row in shown.rows}
+    names = [pairs.models[code] for code in codes]
+    p, se = np.array([(by_name[name].p.value, by_name[name].se_p_corrected) for name in names]).T
     apart = (p[:, None] - p) / np.sqrt(se[:, None] ** 2 + se**2)
     paired = (n >= PAIRED_MINIMUM) & (variance > 1e-9)
     z = np.where(paired, mean / np.sqrt(np.where(paired, variance / np.maximum(n, 1), 1)), apart)
-    return {(rows[i].model, rows[j].model): float(z[i, j]) for i in range(len(rows)) for j in range(len(rows))}
+    return dict(zip(product(names, repeat=2), z.ravel().tolist(), strict=True))
 
 
 Scale = Literal["percent", "share", "elo"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
+TOP_SCORE: dict[Scale, float] = {"share": 1.0, "percent": 100.0, "elo": math.inf}
 
 MOST_BYTES = 5_000_000
 MOST_MODELS = 20_000
@@ -303,14 +302,12 @@ def read_outside(content: bytes, *, name: str) -> OutsideBoard:
     if not 2 <= len(scores) <= MOST_MODELS:
         raise UnreadableFile(f"{name}: {len(scores):,} models; a leaderboard has 2 to {MOST_MODELS:,}")
     value = np.array(list(scores.values()))
-    scale: Scale = "elo"
-    if value.min() >= 0:
-        scale = "share" if value.max() <= 1 else "percent" if value.max() <= 100 else "elo"
+    scales = [scale for scale, top in TOP_SCORE.items() if value.min() >= 0 and value.max() <= top]
     return OutsideBoard(
         name=name,
         models=tuple(scores),
         score=value,
-        scale=scale,
+        scale=scales[0] if scales else "elo",
         ignored=tuple(cell for cell in header if cell not in ("model", "score")),
     )
 
@@ -335,23 +332,24 @@ def compare_outside(
     here : this board; its anchor counts as a model at Elo 0.
     scale : of the scores; None takes the file's own.
 
-    Raises InvalidOption for a scale that the scores cannot have. Source: docs/methods.md §6 (centring, intervals and matching ours).
+    Raises InvalidOption for a scale that the scores cannot have.
+
+    Source: docs/methods.md §6 (centring, intervals and matching ours).
     """
     scale = scale or outside.scale
     if scale not in SCALES:
         raise InvalidOption(f"scale = {scale!r}: must be one of {', '.join(SCALES)}")
-    top_score = {"percent": 100.0, "share": 1.0, "elo": math.inf}[scale]
-    if scale != "elo" and (outside.score.min() < 0 or outside.score.max() > top_score):
+    if scale != "elo" and (outside.score.min() < 0 or outside.score.max() > TOP_SCORE[scale]):
         raise InvalidOption(
             f"{outside.name}: scores from {outside.score.min():g} to {outside.score.max():g} are no win "
-            f"rates from 0 to {top_score:g}; choose another scale"
+            f"rates from 0 to {TOP_SCORE[scale]:g}; choose another scale"
         )
     own = {row.model: row.elo.value for row in here.rows} | {here.anchor: 0.0}
     partner = _partners(tuple(own), outside.models)
     models = sorted(partner, key=lambda name: (-round(own[name], 9), name))
     place = np.array([outside.models.index(partner[name]) for name in models], dtype=np.int64)
     score, elo = outside.score[place], np.array([own[name] for name in models])
-    theirs = score.copy() if scale == "elo" else elo_of_p(score / top_score)
+    theirs = score.copy() if scale == "elo" else elo_of_p(score / TOP_SCORE[scale])
     theirs[~np.isfinite(theirs)] = np.nan
     known = ~np.isnan(theirs)
     if known.any():
