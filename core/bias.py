@@ -96,8 +96,7 @@ class FlipTable:
 
     def to_frame(self) -> DataFrame:
         """One row per group."""
-        columns = flat(self, without=("by", "groups"))
-        return data_frame({self.by: list(self.groups)} | columns)
+        return data_frame({self.by: list(self.groups)} | flat(self, without=("by", "groups")))
 
 
 def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBias:
@@ -186,17 +185,13 @@ def flips_by(
     if bins < 1:
         raise InvalidOption(f"bins = {bins}: needs at least 1")
     if by == "category":
-        names = counts.categories
-        code = counts.category
+        names, code = counts.categories, counts.category
         edges = np.full(len(names) + 1, np.nan)
     elif by == "margin":
-        edges = np.arange(bins + 1) / bins
-        unknown = np.isnan(counts.margin)
-        code = margin_group(counts, bins=bins)
+        edges, code = np.arange(bins + 1) / bins, margin_group(counts, bins=bins)
         names = tuple(f"{low:g}–{high:g}" for low, high in pairwise(edges))
-        if unknown.any():
-            names = (*names, "no other judge")
-            edges = np.append(edges, np.nan)
+        if (code == bins).any():
+            names, edges = (*names, "no other judge"), np.append(edges, np.nan)
     else:
         raise InvalidOption(f"by = {by!r}: must be 'category' or 'margin'")
     has_edges = ~np.isnan(edges[1:])
@@ -245,9 +240,8 @@ def _mean_bias(item: IntArray, votes: IntArray, slots: IntArray, level: float) -
     between items, with ¼ added to the binomial one and ¼ of Kish's effect to it, so that a judge that only
     ties, or always takes one slot, does not look infinitely sure.
     """
-    _, row_item = np.unique(item, return_inverse=True)
-    n = np.bincount(row_item, votes)
-    x = np.bincount(row_item, (votes + slots) / 2)
+    code = intervals.dense_codes(item)
+    n, x = np.bincount(code, votes), np.bincount(code, (votes + slots) / 2)
     total = float(n.sum())
     if total == 0:
         return None
@@ -268,11 +262,10 @@ def _excess(counts: PositionCounts, level: float) -> Estimate | None:
     if not pairs or not repeats:
         return None
     flip, noise = counts.flips.sum() / pairs, counts.same_order_disagreements.sum() / repeats
-    _, row_item = np.unique(counts.item, return_inverse=True)
     # Both rates share items, so their difference is linearised as one.
     influence = (counts.flips - flip * counts.pairs) / pairs
     influence = influence - (counts.same_order_disagreements - noise * counts.same_order_pairs) / repeats
-    by_item = np.bincount(row_item, influence)
+    by_item = np.bincount(intervals.dense_codes(counts.item), influence)
     return intervals.linearised_interval(float(flip - noise), by_item, n=int(pairs), level=level)
 
 
@@ -313,8 +306,7 @@ class OrderBalance:
 
     def to_frame(self) -> DataFrame:
         """One row per order."""
-        columns = flat(self, names=("votes", "mae", "n"))
-        return data_frame({"orders": list(self.orders)} | columns)
+        return data_frame({"orders": list(self.orders)} | flat(self, names=("votes", "mae", "n")))
 
 
 def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float = 0.95) -> OrderBalance | None:
@@ -337,26 +329,23 @@ def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float
         raise InvalidOption(f"votes = {votes}: use 1 or an even number from 2 to {MAX_VOTES}")
     labelled = counts.gold != NO_GOLD
     capacity = np.minimum(counts.ab.sum(axis=1), counts.ba.sum(axis=1))
-    usable = labelled & (capacity > 0)
+    usable = labelled & (capacity >= (votes or 1))
     if not usable.any():
         return None
-    n = _votes(capacity[usable]) if votes is None else votes
+    n = votes or _votes(capacity[usable])
     usable &= capacity >= n
-    if not usable.any():
-        return None
     pattern, row = np.unique(np.column_stack([counts.ab, counts.ba, counts.gold])[usable], axis=0, return_inverse=True)
     ab, ba, gold = pattern[:, :3], pattern[:, 3:6], pattern[:, 6]
-    per_order = [_expected_error(ab, gold, n), _expected_error(ba, gold, n)]
     half = np.full(len(gold), np.nan) if n == 1 else _expected_error_of_both(ab, ba, gold, n // 2)
-    loss = np.stack([*per_order, half, _expected_error_of_both(ab, ba, gold, n)])[:, row.reshape(-1)]
+    both = _expected_error_of_both(ab, ba, gold, n)
+    loss = np.stack([_expected_error(ab, gold, n), _expected_error(ba, gold, n), half, both])[:, row.reshape(-1)]
     item = counts.item[usable]
     gain = None
-    reason = "one vote in each order cannot be halved; it needs two or more" if n == 1 else None
+    reason: str | None = "one vote in each order cannot be halved; it needs two or more"
     if n > 1:
         change = (loss[0] + loss[1]) / 2 - loss[2]
         gain = intervals.mean_interval(item, change, ends=(-1.0, 1.0), within=(-2.0, 2.0), level=level)
-        if not gain.has_interval:
-            reason = "all comparisons are of one item, which says nothing of others"
+        reason = None if gain.has_interval else "all comparisons are of one item, which says nothing of others"
     return OrderBalance(
         orders=ORDERS,
         votes=np.array([n, n, n if n > 1 else 0, 2 * n]),
@@ -364,7 +353,7 @@ def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float
         gain=gain,
         reason=reason,
         n=int(usable.sum()),
-        items=len(np.unique(item)),
+        items=intervals.n_distinct(item),
         left_out=int((labelled & ~usable).sum()),
     )
 
@@ -448,7 +437,7 @@ def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
     judge_rate = gold_rate = excess = None
     if n_gold and decided.sum():
         judge_rate, gold_rate = float(longer.sum() / decided.sum()), float(gold_longer.sum() / n_gold)
-        _, code = np.unique(item, return_inverse=True)
+        code = intervals.dense_codes(item)
         influence = np.bincount(code, (longer - judge_rate * decided) / decided.sum())
         influence -= np.bincount(code, (gold_longer - gold_rate * by_gold) / n_gold)
         excess = intervals.linearised_interval(judge_rate - gold_rate, influence, n=n_gold, level=level)
@@ -460,6 +449,6 @@ def verbosity(counts: LengthCounts, *, level: float = 0.95) -> Verbosity | None:
         judge_rate=judge_rate,
         gold_rate=gold_rate,
         excess=excess,
-        items=len(np.unique(counts.item)),
+        items=intervals.n_distinct(counts.item),
         level=level,
     )

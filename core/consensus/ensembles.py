@@ -20,7 +20,7 @@ from ..confidence.th_scores import ThScore, th_score
 from ..errors import AppellateError, InvalidOption, NoUsableVotes, UnknownName
 from ..records import NO_GOLD, BoolArray, ConfidenceCounts, FloatArray, IntArray, OutcomeCounts, VoteCounts
 from ..stats.estimate import DataFrame, Estimate, data_frame, flat
-from ..stats.intervals import clustered_share, common_places, mean_interval
+from ..stats.intervals import clustered_share, common_places, mean_interval, n_distinct
 
 ENTROPY_FLOOR = 1e-6
 """Keeps the weight of a judge that is certain finite (docs/methods.md §2)."""
@@ -160,7 +160,6 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, ConfidenceCoun
     common = counts[names[0]].comparison
     for name in names[1:]:
         common = np.intersect1d(common, counts[name].comparison, assume_unique=True)
-    anyone = np.unique(np.concatenate([one.comparison for one in counts.values()]))
     if not len(common):
         raise NoUsableVotes(f"No comparison was judged by all of {', '.join(names)}.")
     rows = {name: one.rows(np.searchsorted(one.comparison, common)) for name, one in counts.items()}
@@ -177,7 +176,7 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, ConfidenceCoun
         label=np.stack([one.label for one in rows.values()]),
         confidence=confidence,
         kind=kind,
-        left_out=len(anyone) - len(common),
+        left_out=n_distinct(np.concatenate([one.comparison for one in counts.values()])) - len(common),
     )
 
 
@@ -390,13 +389,12 @@ def compare(
         found["btd"] = ("BTD over pooled votes", "rule", btd_verdicts(jury, rng=rng), every, everything)
         for name, verdicts in alone.items():
             by_btd[f"btd of {name}"] = name
-            title = f"BTD on {name}'s votes"
-            found[f"btd of {name}"] = (title, "member by BTD", verdicts, every, costs.get(name))
+            found[f"btd of {name}"] = (f"BTD on {name}'s votes", "member by BTD", verdicts, every, costs.get(name))
     except AppellateError as error:
         # Without its members by BTD there is nothing to compare a fitted jury with.
         skipped["btd"] = str(error)
     for name, (verdicts, rows) in (fusers or {}).items():
-        if (known[rows]).any():
+        if known[rows].any():
             found[name] = (name, "fuser", verdicts, rows, _sum([everything, costs.get(name)]))
         else:
             skipped[name] = "judged none of the labelled comparisons of the members"
@@ -432,14 +430,13 @@ def compare(
             departures=jury.comparison[at][departs],
             cost=cost,
         )
-    names = tuple(voted)
     return EnsembleTable(
         scores=scores,
         not_applicable=skipped,
         best_member=best,
         best_fitted=best_fitted,
-        rules=names,
-        without=tuple(_without(jury, key, voted[key], all_rows, level) for key in names),
+        rules=tuple(voted),
+        without=tuple(_without(jury, key, whole, all_rows, level) for key, whole in voted.items()),
         n=len(all_rows),
         left_out=jury.left_out,
         unlabelled=int((~known).sum()),

@@ -6,7 +6,6 @@ A run of an item shows all its candidates in one order. Values of a run are put 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -43,8 +42,8 @@ class Blocks:
 
     item, category, candidate, best : of each entry; entries are sorted by item.  start : first entry of each
     item.  shown : (entries, runs), the run exists.  slot : (entries, runs), -1 where it does not.
-    values : by component, (entries, runs) on 0 to 100, 0 where the run does not exist.
-    usable : components that every run has.  top : (entries, runs), share of a run's first place that the
+    values : by component that every run has, (entries, runs) on 0 to 100, 0 where the run does not exist.
+    top : (entries, runs), share of a run's first place that the
     candidate has: 1/(number in the run's top set) or 0.
     """
 
@@ -58,7 +57,6 @@ class Blocks:
     shown: BoolArray
     slot: IntArray
     values: dict[str, FloatArray]
-    usable: tuple[str, ...]
 
     @property
     def top(self) -> FloatArray:
@@ -73,9 +71,14 @@ class Blocks:
         return np.asarray(known)
 
     @property
+    def sizes(self) -> IntArray:
+        """Candidates of each item."""
+        return np.diff(np.append(self.start, len(self.item)))
+
+    @property
     def of_entry(self) -> IntArray:
         """Place of each entry's item, 0 … items − 1."""
-        return np.repeat(np.arange(len(self.start)), np.diff(np.append(self.start, len(self.item))))
+        return np.repeat(np.arange(len(self.start)), self.sizes)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -191,13 +194,11 @@ def blocks(rankings: ListRankings) -> Blocks:
         "top": 100 * first / in_top[list_of],
         "uncertainty": 100.0 * uncertain,
     }
-    has = {"score": scored, "borda": bool((rank > 0).all()), "top": True}
-    has["uncertainty"] = bool((uncertain >= 0).all())
-    where = (entry, place[list_of])
+    has = {"score": scored, "borda": (rank > 0).all(), "top": True, "uncertainty": (uncertain >= 0).all()}
 
     def matrix(values: FloatArray | IntArray, empty: float) -> FloatArray:
         filled = np.full((entries, runs), empty)
-        filled[where] = values
+        filled[entry, place[list_of]] = values
         return filled
 
     return Blocks(
@@ -211,7 +212,6 @@ def blocks(rankings: ListRankings) -> Blocks:
         shown=matrix(np.ones(len(item)), 0.0) > 0,
         slot=matrix(slot, -1.0).astype(np.int64),
         values={name: matrix(given[name], 0.0) for name in COMPONENTS if has[name]},
-        usable=tuple(name for name in COMPONENTS if has[name]),
     )
 
 
@@ -222,18 +222,18 @@ def scores_of(laid: Blocks, weights: Weights, orders: FloatArray) -> FloatArray:
     """
     used = used_weights(laid, weights)
     runs = laid.shown.astype(np.float64) @ orders.T
-    total = sum(getattr(used, name) * laid.values[name] for name in laid.usable)
+    total = sum(getattr(used, name) * laid.values[name] for name in laid.values)
     with np.errstate(invalid="ignore"):
         return np.asarray((total @ orders.T) / runs)
 
 
 def used_weights(laid: Blocks, weights: Weights) -> Weights:
     """Weights over the parts that every run has, summing to 1. Raises InvalidOption if none is left."""
-    kept = {name: getattr(weights, name) if name in laid.usable else 0.0 for name in COMPONENTS}
+    kept = {name: getattr(weights, name) if name in laid.values else 0.0 for name in COMPONENTS}
     total = sum(kept.values())
     if total <= 0:
         raise InvalidOption(
-            f"No weight is left: the judgements have {', '.join(laid.usable)} only; give one of them weight."
+            f"No weight is left: the judgements have {', '.join(laid.values)} only; give one of them weight."
         )
     return Weights(**{name: weight / total for name, weight in kept.items()})
 
@@ -278,7 +278,7 @@ def consensus(rankings: ListRankings, *, weights: Weights | None = None, toleran
         winner=winners(laid, score, tolerance)[:, 0],
         best=laid.best,
         weights=used_weights(laid, weights),
-        missing=tuple(name for name in COMPONENTS if name not in laid.usable),
+        missing=tuple(name for name in COMPONENTS if name not in laid.values),
     )
 
 
@@ -303,22 +303,19 @@ def improvement(
     alone = np.where(seen, by_order, 0.0).sum(axis=1) / seen.sum(axis=1)
     win = winners(laid, scores_of(laid, weights, orders), tolerance)
     value, sets = worth(laid, win), np.add.reduceat(win, laid.start, axis=0, dtype=np.float64)
-    sizes = np.diff(np.append(laid.start, len(laid.item)))
-    chance = np.add.reduceat(laid.best == 1, laid.start, dtype=np.float64) / sizes
-    stands = np.zeros((len(sizes), int(laid.slot.max()) + 1))
+    chance = np.add.reduceat(laid.best == 1, laid.start, dtype=np.float64) / laid.sizes
+    stands = np.zeros((len(chance), int(laid.slot.max()) + 1))
     stands[laid.of_entry[laid.best == 1], laid.slot[laid.best == 1, 0]] = 1.0
 
     def of(category: str, rows: BoolArray) -> Improvement:
         before, after = value[rows].T
-        improved = int((after > before + TOLERANCE).sum())
-        regressed = int((after < before - TOLERANCE).sum())
-        item = np.arange(len(after))
+        improved, regressed = int((after > before + TOLERANCE).sum()), int((after < before - TOLERANCE).sum())
         return Improvement(
             category=category,
             n=int(rows.sum()),
             direct=mean_worth(before, level=level),
             single=mean_worth(alone[rows], level=level),
-            gain=mean_interval(item, after - alone[rows], ends=(-1.0, 1.0), level=level),
+            gain=mean_interval(np.arange(len(after)), after - alone[rows], ends=(-1.0, 1.0), level=level),
             consensus=mean_worth(after, level=level),
             improved=improved,
             regressed=regressed,
@@ -331,16 +328,13 @@ def improvement(
         )
 
     category = laid.category[laid.start]
-    parts = tuple(
-        of(name, known & (category == code))
-        for code, name in enumerate(laid.categories)
-        if (known & (category == code)).any()
-    )
+    codes = np.unique(category[known]).tolist()
+    parts = tuple(of(laid.categories[code], known & (category == code)) for code in codes)
     return Improvements(
         overall=of("all", known),
         by_category=parts if len(parts) > 1 else (),
-        macro_direct=_mean(part.direct.value for part in parts),
-        macro_consensus=_mean(part.consensus.value for part in parts),
+        macro_direct=sum(part.direct.value for part in parts) / len(parts),
+        macro_consensus=sum(part.consensus.value for part in parts) / len(parts),
     )
 
 
@@ -355,8 +349,3 @@ def mean_worth(value: FloatArray, *, level: float = 0.95) -> Estimate:
     f = min(1.0, spread / (n * mean * (1 - mean) + 0.25))
     low, high = wilson(min(total, n), n, level=level, deff=f)
     return Estimate(value=mean, low=float(low), high=float(high), n=n, level=level, deff=f)
-
-
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import comb
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InvalidOption, NoUsableVotes
 from ..records import BoolArray, FloatArray, ListRankings
@@ -115,22 +116,22 @@ def order_sweep(
     laid, weights = blocks(rankings), weights or Weights()
     known = laid.labelled()
     runs = laid.shown[laid.start].sum(axis=1)
-    orders = int(np.bincount(runs[known])[::-1].argmax())
-    orders = len(np.bincount(runs[known])) - 1 - orders
+    times = np.bincount(runs[known])
+    orders = int(np.flatnonzero(times == times.max())[-1])
     rows = known & (runs >= orders)
     right = np.where(laid.best[:, None] == 1, laid.top, 0.0)
     right = np.add.reduceat(right, laid.start, axis=0)[rows, :orders]
     q = float(right.mean())
     items = np.arange(len(right))
     found: list[Orders] = []
-    one = np.zeros(len(right))
     for k in range(1, orders + 1):
         chosen = _subsets(orders, k, max_subsets, rng)
         wide = np.zeros((len(chosen), laid.shown.shape[1]))
         wide[:, :orders] = chosen
         with np.errstate(invalid="ignore"):
             value = worth(laid, winners(laid, scores_of(laid, weights, wide), tolerance))[rows].mean(axis=1)
-        one = one if found else value
+        if k == 1:
+            one = value
         gain = mean_interval(items, value - one, ends=(-1.0, 1.0), level=level)
         found.append(
             Orders(
@@ -176,13 +177,12 @@ def order_sensitivity(rankings: ListRankings, *, level: float = 0.95) -> OrderSe
 
 def _slots(laid: Blocks, level: float) -> tuple[Slot, ...]:
     shown, top = laid.shown, laid.top
-    size = np.diff(np.append(laid.start, len(laid.item)))[laid.of_entry]
 
-    def by_run(of_entry: FloatArray) -> FloatArray:
+    def by_run(of_entry: NDArray[Any]) -> NDArray[Any]:
         return np.broadcast_to(of_entry[:, None], shown.shape)
 
-    item = np.broadcast_to(laid.of_entry[:, None], shown.shape)
-    chance = by_run(1 / size)
+    item = by_run(laid.of_entry)
+    chance = by_run(1 / laid.sizes[laid.of_entry])
 
     def first_places(rows: BoolArray) -> Estimate:
         n, k = int(rows.sum()), float(top[rows].sum())
@@ -214,7 +214,7 @@ def _slots(laid: Blocks, level: float) -> tuple[Slot, ...]:
 
 def _subsets(orders: int, k: int, most: int, rng: np.random.Generator) -> FloatArray:
     """Subsets of k of the orders as 0/1 rows: all of them, or `most` at random."""
-    if comb(orders, k) <= most:
+    if math.comb(orders, k) <= most:
         picked = np.array(list(combinations(range(orders), k)))
     else:
         picked = rng.random((most, orders)).argsort(axis=1)[:, :k]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -194,20 +195,14 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
     p_value = 2 * stdtr(np.maximum(n - 1, 1), -np.abs(cautious))
     p_holm = holm(p_value)
     a, b, c = triples.T
-    gaps = np.stack([gap[a, b], gap[b, c], gap[c, a]])
-    residual = gaps[0] + gaps[1] + gaps[2]
-    # Triples without a z go last.
-    order = np.lexsort((np.arange(len(z)), -np.abs(np.where(np.isnan(z), 0, z)), p_value))
-    columns = dict(zip(("gap_ab", "gap_bc", "gap_ca"), gaps, strict=True)) | {"residual": residual, "n": n}
+    columns: dict[str, Any] = {"gap_ab": gap[a, b], "gap_bc": gap[b, c], "gap_ca": gap[c, a], "n": n}
+    columns["residual"] = columns["gap_ab"] + columns["gap_bc"] + columns["gap_ca"]
     columns |= {"residual_common": residual_common, "z": z, "p_value": p_value, "p_holm": p_holm}
+    columns["broken"] = p_holm < 1 - level
+    # Triples without a z go last.
+    order = np.lexsort((-np.abs(np.where(np.isnan(z), 0, z)), p_value))
     first, second, third = (tuple(pairs.models[m] for m in column) for column in triples[order].T)
-    return Triangles(
-        a=first,
-        b=second,
-        c=third,
-        **{name: values[order] for name, values in columns.items()},
-        broken=p_holm[order] < 1 - level,
-    )
+    return Triangles(a=first, b=second, c=third, **{name: values[order] for name, values in columns.items()})
 
 
 def _gaps(pairs: PairScores, prior: Prior) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -109,11 +109,7 @@ def debiased_rate(counts: VoteCounts, *, weighting: Weighting = "full", level: f
         _estimate(_by_item(item[known], y - factor * f_known, size), rest, factor, level) for factor in (weight, 0.0)
     )
     return DebiasedRate(
-        value=value.value,
-        low=value.low,
-        high=value.high,
-        n=len(f),
-        level=level,
+        **asdict(replace(value, n=len(f))),
         weight=weight,
         judge=float(f.mean()),
         labels=replace(labels, n=len(y)),

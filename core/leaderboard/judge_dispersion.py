@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from operator import attrgetter
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ..stats.intervals import t_quantile
 from .anchored import Board, Prior, judges_that_met
 from .anchors import kendall_tau
 from .ratings import ALGORITHMS, ORDERS, RAEE, Ratings, Result, Settings
-from .score_board import ScoreBoards
+from .score_board import ScoreBoard, ScoreBoards
 from .standings import rank_agreement
 
 
@@ -140,7 +141,7 @@ def _method_spread(method: str, elo: Mapping[str, FloatArray], usable: BoolArray
 
 
 Measure = Literal["mean score", "p by scores", "p by votes", "Elo by scores", "Elo by votes"]
-MEASURES: tuple[Measure, ...] = ("mean score", "p by scores", "p by votes", "Elo by scores", "Elo by votes")
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 BY_VOTES: tuple[Measure, ...] = ("p by votes", "Elo by votes")
 
 
@@ -265,15 +266,11 @@ def _cells(scores: ScoreBoards | None, votes: Mapping[str, Board]) -> tuple[list
     models = sorted({row.model for known in (by_scores, votes) for one in known.values() for row in one.rows})
     values: dict[str, FloatArray] = {name: np.full((len(judges), len(models)), np.nan) for name in MEASURES}
     place = {name: code for code, name in enumerate(models)}
-    for at, judge in enumerate(judges):
-        for scored in by_scores[judge].rows if judge in by_scores else ():
-            column = place[scored.model]
-            values["mean score"][at, column] = scored.mean
-            values["p by scores"][at, column] = scored.p.value
-            values["Elo by scores"][at, column] = scored.elo.value
-        for row in votes[judge].rows if judge in votes else ():
-            values["p by votes"][at, place[row.model]] = row.p.value
-            values["Elo by votes"][at, place[row.model]] = row.elo.value
+    for name, attribute in zip(MEASURES, ("mean", "p.value", "p.value", "elo.value", "elo.value"), strict=True):
+        boards: Mapping[str, Board | ScoreBoard] = votes if name in BY_VOTES else by_scores
+        for judge, found in boards.items():
+            columns = [place[row.model] for row in found.rows]
+            values[name][judges.index(judge), columns] = list(map(attrgetter(attribute), found.rows))
     return models, values
 
 

@@ -117,8 +117,8 @@ def mean_of_judges(
     # Two judges that always contradict each other cancel; rounding must not take that below 0.
     error = np.sqrt(np.maximum(np.nansum(covariance, axis=(1, 2)), 0.0)) / n
     sd = np.sqrt(np.nansum((gap - elo[:, None]) ** 2, axis=1) / np.maximum(n - 1, 1))
-    z = z_quantile(level)
-    gaps = Estimates(elo, elo - z * error, elo + z * error, n, level)
+    half = z_quantile(level) * error
+    gaps = Estimates(elo, elo - half, elo + half, n, level)
     order = sorted(range(len(models)), key=lambda m: (-round(float(elo[m]), 9), models[m]))
     rows = tuple(
         PooledRow(
@@ -255,8 +255,7 @@ def _juries(judges: int, size: int, most: int, rng: np.random.Generator) -> Floa
     else:
         chosen = [tuple(rng.permutation(judges)[:size]) for _ in range(most)]
     member = np.zeros((len(chosen), judges))
-    for row, jury in enumerate(chosen):
-        member[row, list(jury)] = 1.0
+    np.put_along_axis(member, np.array(chosen), 1.0, axis=1)
     return member
 
 

@@ -18,6 +18,8 @@ from ..stats.estimate import DataFrame, Estimate, Estimates, data_frame, flat
 from ..stats.intervals import z_quantile
 from .anchored import ELO_PER_NAT, Prior, anchor_code, board
 
+NEVER_MET = "never met the anchor, directly or through others"
+
 
 class DidNotConverge(NoUsableVotes):
     """Bradley–Terry strengths that the solver could not settle."""
@@ -122,8 +124,7 @@ def _log_strength(wins: FloatArray, rated: BoolArray) -> FloatArray:
         tolerance=1e-13,
         limit=100_000,
     )
-    scores = fitted.scores.sort_index().to_numpy(dtype=np.float64)
-    strength[known] = np.log(scores)
+    strength[known] = np.log(fitted.scores.sort_index().to_numpy(dtype=np.float64))
     total = inner + inner.T
     expected = (total / (1 + np.exp(strength[known][None, :] - strength[known][:, None]))).sum(axis=1)
     if not np.allclose(expected, inner.sum(axis=1), rtol=1e-7, atol=1e-7):
@@ -168,22 +169,17 @@ def _beyond(wins: FloatArray, code: int, rated: BoolArray) -> list[str]:
     """Why a model has no finite Bradley–Terry strength; empty where it has one."""
     from scipy.sparse.csgraph import breadth_first_order
 
-    def reached(graph: FloatArray) -> set[int]:
-        return set(breadth_first_order(graph > 0, code, return_predecessors=False).tolist())
+    def reached(graph: FloatArray) -> BoolArray:
+        return np.isin(np.arange(len(wins)), breadth_first_order(graph > 0, code, return_predecessors=False))
 
-    joined, below, above = reached(wins + wins.T), reached(wins), reached(wins.T)
-    return [
-        ""
-        if rated[model]
-        else "never met the anchor, directly or through others"
-        if model not in joined
-        else "below any number: never won or tied, directly or through others, against a rated model"
-        if model in below
-        else "above any number: never lost or tied, directly or through others, against a rated model"
-        if model in above
-        else "its games do not tie it to the anchor: one of the two always won, or always lost"
-        for model in range(len(wins))
-    ]
+    reasons = {
+        "": rated,
+        NEVER_MET: ~reached(wins + wins.T),
+        "below any number: never won or tied, directly or through others, against a rated model": reached(wins),
+        "above any number: never lost or tied, directly or through others, against a rated model": reached(wins.T),
+    }
+    rest = "its games do not tie it to the anchor: one of the two always won, or always lost"
+    return [str(reason) for reason in np.select(list(reasons.values()), list(reasons), default=rest)]
 
 
 def in_rank_order(
@@ -284,12 +280,10 @@ def _in_orders(
     played = []
     for _ in range(orders):
         place = rng.permutation(len(items))[item]
-        rows = np.argsort(place, kind="stable")[:MOST_GAMES]
-        played.append(play(pairs, rows))
+        played.append(play(pairs, np.argsort(place, kind="stable")[:MOST_GAMES]))
     gap = np.array([rating - rating[code] for rating, _ in played])
-    error = np.mean([np.hypot(deviation, deviation[code]) for _, deviation in played], axis=0)
-    error[code] = 0.0
-    half = z_quantile(level) * error
+    half = z_quantile(level) * np.mean([np.hypot(deviation, deviation[code]) for _, deviation in played], axis=0)
+    half[code] = 0.0
 
     def elo(value: FloatArray) -> FloatArray:
         if method == "glicko2":
@@ -303,7 +297,7 @@ def _in_orders(
         pairs,
         method,
         Estimates(np.where(joined, elo(mean), np.nan), elo(mean - half), elo(mean + half), level=level),
-        ["" if known else "never met the anchor, directly or through others" for known in joined],
+        ["" if known else NEVER_MET for known in joined],
         order_sd=sd,
         orders=orders,
         games_an_order=min(len(pairs), MOST_GAMES),
