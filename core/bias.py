@@ -110,12 +110,8 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
     whichever slot gold sat in, so quality cannot pass for bias. It counts comparisons; several comparisons of
     one item are treated as independent, so with many per item p is too small where the bias varies by item.
 
-    Parameters
-    ----------
-    counts : votes by slot, one row per comparison.
-    level : of all intervals. They are clustered by item (ours): Wilson with a design effect for shares; for
-        the biases Wilson at the mean slot score (tie = ½) with the effective n of its own clustered
-        variance; linearised normal for `excess`.
+    Intervals are clustered by item (ours): Wilson with a design effect for shares; for the biases Wilson at the mean
+    slot score (tie = ½) with the effective n of its own clustered variance; linearised normal for `excess`.
 
     No vote: every rate is None. No pair: flips, excess and test are. Pairs, but none with D ≠ 0: p_value is 1.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import Literal
 
 import numpy as np
@@ -157,9 +158,7 @@ def members(counts: Mapping[str, VoteCounts], votes: Mapping[str, ConfidenceCoun
     for name in names:
         if name not in votes:
             raise UnknownName(f"Judge {name!r} has no vote in this selection.")
-    common = counts[names[0]].comparison
-    for name in names[1:]:
-        common = np.intersect1d(common, counts[name].comparison, assume_unique=True)
+    common = reduce(partial(np.intersect1d, assume_unique=True), (one.comparison for one in counts.values()))
     if not len(common):
         raise NoUsableVotes(f"No comparison was judged by all of {', '.join(names)}.")
     rows = {name: one.rows(np.searchsorted(one.comparison, common)) for name, one in counts.items()}

@@ -296,12 +296,11 @@ def improvement(
     laid, weights = blocks(rankings), weights or Weights()
     known = laid.labelled()
     runs = laid.shown.shape[1]
-    orders = np.stack([np.eye(runs)[0], np.ones(runs)])
     with np.errstate(invalid="ignore"):
         by_order = worth(laid, winners(laid, scores_of(laid, weights, np.eye(runs)), tolerance))
     seen = laid.shown[laid.start]
     alone = np.where(seen, by_order, 0.0).sum(axis=1) / seen.sum(axis=1)
-    win = winners(laid, scores_of(laid, weights, orders), tolerance)
+    win = winners(laid, scores_of(laid, weights, np.stack([np.eye(runs)[0], np.ones(runs)])), tolerance)
     value, sets = worth(laid, win), np.add.reduceat(win, laid.start, axis=0, dtype=np.float64)
     chance = np.add.reduceat(laid.best == 1, laid.start, dtype=np.float64) / laid.sizes
     stands = np.zeros((len(chance), int(laid.slot.max()) + 1))

@@ -170,8 +170,14 @@ def board(
 
     Tiers (ours): down the board, a new tier starts at the first model whose paired per-prompt difference from the
     tier's leader is beyond its half width at .05/(M(M - 1)/2) for M models on the board (Bonferroni over all pairs; see
-    `score_difference`). So at most one board of equal models in twenty has a second tier, however many models it has.
-    Wins, ties and losses come from `PairScores.tie`; without it 1 - |2S - 1| of a prompt is tied.
+    `score_difference`). So at most one board of equal models in twenty has a second tier, however many models there
+    are. Wins, ties and losses come from `PairScores.tie`; without it 1 - |2S - 1| of a prompt is tied.
+
+    Raises
+    ------
+    UnknownName : no such model.
+    NoUsableVotes : the anchor met nobody in this selection.
+    InvalidOption : level, prior or kappa_factor not allowed, or a model with more prompts than the pool.
 
     Raises UnknownName: no such model. NoUsableVotes: the anchor met nobody in this selection. InvalidOption: level,
     prior or kappa_factor not allowed, or a model with more prompts than the pool.
@@ -297,9 +303,8 @@ def _tiers(
         if leader >= 0:
             d = leaders[place[own]] - score[own]
             fewest = min(ends[leader + 1] - ends[leader], ends[row + 1] - ends[row])
-            difference, half, _, _ = _difference(
-                d[~np.isnan(d)], fewest, p[[leader, row]], se[[leader, row]], len(order)
-            )
+            pair = [leader, row]
+            difference, half, _, _ = _difference(d[~np.isnan(d)], fewest, p[pair], se[pair], len(order))
         if leader < 0 or (abs(difference) > 1e-12 and abs(difference) > half):
             current, leader = current + 1, row
             leaders[:] = np.nan

@@ -120,7 +120,6 @@ def anchor_swap(
     boards : of an anchor, to compare in place of all its models in `pairs`, as that of a panel.
 
     Raises UnknownName for an anchor that is no model, InvalidOption for one given twice.
-
     Source: [RAEE] anchor swap; docs/methods.md §6.
     """
     unknown = [name for name in anchors if name not in pairs.models]
@@ -169,11 +168,7 @@ def triangles(pairs: PairScores, *, prior: Prior = "jeffreys", level: float = 0.
     and the three pairs' dispersion-corrected SE² (`anchored.board`) added up. With thousands of triples some
     p are small by chance, hence Holm's.
 
-    Parameters
-    ----------
-    pairs : scores of model pairs by prompt.
-    prior : as for `anchored.board`.
-    level : 1 - level is what p_holm must stay below for `broken`.
+    prior : as for `anchored.board`.  level : 1 - level is what p_holm must stay below for `broken`.
 
     Source: docs/methods.md §6 (ours); Holm (1979).
     """

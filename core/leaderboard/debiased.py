@@ -83,7 +83,6 @@ def debiased_rate(counts: VoteCounts, *, weighting: Weighting = "full", level: f
     level : of all intervals.
 
     Raises TooFewLabels for fewer than 10 items with gold, InvalidOption for a level or weighting not allowed.
-
     Source: docs/methods.md §9 (ours); Angelopoulos et al. (2023) prediction-powered inference, Angelopoulos, Duchi &
     Zrnic (2023) for λ; the two added ends, the clustering by item and their labels-only counterpart ours.
     """
@@ -154,8 +153,7 @@ def _estimate(
         variance += 2 * float((influence[: len(rest_influence)] * rest_influence).sum())
         estimate, centre = estimate + weight * rest_mean, centre + weight * rest_mean
     half = intervals.t_quantile(groups - 1, level) * math.sqrt(max(variance, 0.0))
-    estimate = min(max(estimate, 0.0), 1.0)
-    low, high = (min(max(end, 0.0), 1.0) for end in (centre - half, centre + half))
+    estimate, low, high = np.clip((estimate, centre - half, centre + half), 0.0, 1.0).tolist()
     return Estimate(estimate, min(low, estimate), max(high, estimate), level=level)
 
 
@@ -277,8 +275,7 @@ def pooled(judges: Iterable[VoteCounts]) -> VoteCounts:
     known = list(judges)
     if not known:
         raise NoUsableVotes("there is no judge to pool")
-    names = [field.name for field in fields(VoteCounts)]
-    joined = {name: np.concatenate([getattr(one, name) for one in known]) for name in names}
+    joined = {field.name: np.concatenate([getattr(one, field.name) for one in known]) for field in fields(VoteCounts)}
     comparison, first, row = np.unique(joined["comparison"], return_index=True, return_inverse=True)
     sums = {
         name: np.bincount(row, weights=joined[name], minlength=len(comparison)).astype(np.int64)
@@ -311,7 +308,6 @@ def debiased_board(
     A model with too few labels has a reason instead of a rate; a model compared with itself is left out.
 
     Raises UnknownName if `anchor` is in no comparison of these votes, InvalidOption as `debiased_rate`.
-
     Source: docs/methods.md §9 (ours).
     """
     a, b = (np.asarray(side, dtype=object)[counts.comparison] for side in (model_a, model_b))

@@ -84,12 +84,10 @@ def rating_spread(
     Parameters
     ----------
     judged : pair scores of each judge, of one selection; those that did not meet the anchor are left out.
-    anchor : Elo 0 of every method.
     rng : for the orders of Glicko-2 and TrueSkill.
     pooled : scores of all votes together, to rate too.
 
     Raises NoUsableVotes if no judge met the anchor.
-
     Source: docs/methods.md §6; [RAEE] compares dispersion across judges.
     """
     seen = judges_that_met(judged, anchor)

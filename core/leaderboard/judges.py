@@ -103,10 +103,8 @@ def mean_of_judges(
     first sum over prompts of both; SE² = Σ_jk Cov(j, k)/J². Where a judge scored all prompts alike, r is
     n_both/√(n_j·n_k), as of judges that always agree: the cautious end. One judge has the mean of itself.
 
-    Parameters
-    ----------
-    judged : pair scores of each judge, of one selection; a judge without the anchor is left out, and a model
-        has the mean of the judges that rated it.
+    judged : pair scores of each judge, of one selection; a judge without the anchor is left out, and a model has the
+    mean of the judges that rated it.
 
     Raises NoUsableVotes if no judge met the anchor. Source: [RAEE] App. C; docs/methods.md §6.
     """
@@ -150,13 +148,10 @@ def pooling(
     models; the paper takes for ρ how well a judge repeats itself, which is another quantity. Observed: the
     variance of the mean of each jury (`mean_of_judges`), over all juries of J judges, or `juries` random.
 
-    Parameters
-    ----------
     judged : pair scores of each judge.  icc : ICC(3,1) of each judge, None where unknown.
     rng : draws juries where there are more than `juries` of a size.
 
     Raises NoUsableVotes unless two judges rated a common model against the anchor, InvalidOption below two juries.
-
     Source: [RAEE] App. C; docs/methods.md §6 (observed ρ ours).
     """
     if juries < 2:
@@ -308,7 +303,6 @@ def screening(
     some judge still rates at every cut that leaves a judge, so that a cut cannot gain by losing models.
 
     Raises NoUsableVotes if no judge with a known ICC met the anchor, InvalidOption for a cut above 1 or NaN.
-
     Source: [RAEE] §2, judge screening; docs/methods.md §6.
     """
     for given in cuts:

@@ -22,10 +22,8 @@ def panels(judged: Mapping[str, PairScores], anchors: Iterable[str]) -> dict[str
     model that is on no other, so every model that met the anchor has a number. Judges that met the anchor and
     are not of the set are left out.
 
-    Parameters
-    ----------
     judged : scores of each judge, which share the codes of models.
-    anchors : an anchor that met nobody, or is unknown, has no panel.
+    anchors : one that met nobody, or is unknown, has no panel.
 
     Source: docs/methods.md §6 (ours).
     """

@@ -78,8 +78,6 @@ def bradley_terry(pairs: PairScores, anchor: str, *, level: float = 0.95) -> Rat
     condition); those beyond get no number and the reason. That is the limit of the likelihood, not an approximation.
 
     Raises UnknownName if the anchor is no model, NoUsableVotes if it met nobody, DidNotConverge without a fit.
-
-    Raises UnknownName: the anchor is no model. NoUsableVotes: it met nobody. DidNotConverge: no fit.
     Source: docs/methods.md §6; Bradley & Terry (1952); Ford (1957).
     """
     from scipy.sparse.csgraph import connected_components
@@ -188,17 +186,16 @@ def in_rank_order(
     elo: Estimates,
     reason: list[str],
     *,
-    order_sd: FloatArray | None = None,
+    order_sd: FloatArray | float = 0.0,
     orders: int = 1,
     games_an_order: int | None = None,
 ) -> Ratings:
     """Ratings of `pairs.models`, best first; those without a number, which have a reason, last."""
     unknown = np.isnan(elo.value)
-    sd = np.zeros(len(elo)) if order_sd is None else order_sd
     # Equal ratings stand in order of name, whatever the rounding.
     place = np.where(unknown, np.inf, -np.round(elo.value, 9)).tolist()
     order = sorted(range(len(elo)), key=lambda m: (place[m], pairs.models[m]))
-    low, high, sd = (np.where(unknown, np.nan, x)[order] for x in (elo.low, elo.high, sd))
+    low, high, sd = (np.where(unknown, np.nan, x)[order] for x in (elo.low, elo.high, order_sd))
     n = np.bincount(np.concatenate([pairs.model_1, pairs.model_2]), minlength=len(elo)).astype(np.int64)
     return Ratings(
         method=method,

@@ -95,8 +95,6 @@ def abstention(
     A judge drops a prompt of a pair if its across-run SD is above the threshold (`run_sd`), or its mean
     confidence below it (`confidence`); each judge drops its own. Boards are means of judges.
 
-    Parameters
-    ----------
     doubts : of each judge, of one selection (`core.store.model_queries.pair_doubts`).
     thresholds : default `THRESHOLDS`.
 
@@ -108,12 +106,12 @@ def abstention(
     for cut in cuts:
         if not 0 <= cut <= 1:
             raise InvalidOption(f"threshold = {cut}: must be from 0 to 1")
-    full = _mean(known, anchor, prior)
-    n = sum(len(one.pairs) for one in known.values())
-    rows = [_abstained(None, known, full, n, prior)]
+    pairs = {name: one.pairs for name, one in known.items()}
+    full, n = mean_of_judges(pairs, anchor, prior=prior), sum(map(len, pairs.values()))
+    rows = [_abstained(None, pairs, full, n, prior)]
     for cut in sorted(set(cuts), reverse=rule == "run_sd"):
-        left = {name: _rows(one, _keep(one, rule, cut)) for name, one in known.items()}
-        rows.append(_abstained(cut, {name: one for name, one in left.items() if len(one.pairs)}, full, n, prior))
+        left = {name: _rows(one, _keep(one, rule, cut)).pairs for name, one in known.items()}
+        rows.append(_abstained(cut, {name: kept for name, kept in left.items() if len(kept)}, full, n, prior))
     return Abstention(rule=rule, judges=tuple(known), rows=tuple(rows), n=n, n_unknown=n_unknown)
 
 
@@ -216,15 +214,11 @@ def _rows(one: PairDoubt, keep: BoolArray) -> PairDoubt:
     return PairDoubt(pairs=replace(one.pairs, **kept_rows(one.pairs, keep)), **kept_rows(one, keep))
 
 
-def _mean(judged: Mapping[str, PairDoubt], anchor: str, prior: Prior) -> PooledBoard:
-    return mean_of_judges({name: one.pairs for name, one in judged.items()}, anchor, prior=prior)
-
-
-def _abstained(cut: float | None, left: Mapping[str, PairDoubt], full: PooledBoard, n: int, prior: Prior) -> Abstained:
-    kept = sum(len(one.pairs) for one in left.values())
+def _abstained(cut: float | None, left: Mapping[str, PairScores], full: PooledBoard, n: int, prior: Prior) -> Abstained:
+    kept = sum(map(len, left.values()))
     if not kept:
         return Abstained(threshold=cut, coverage=0.0, n=0, n_models=0)
-    found = full if cut is None else _mean(left, full.anchor, prior)
+    found = full if cut is None else mean_of_judges(left, full.anchor, prior=prior)
     before = {row.model: row for row in full.rows}
     now = [(row, before[row.model]) for row in found.rows]
     return Abstained(
@@ -240,11 +234,11 @@ def _abstained(cut: float | None, left: Mapping[str, PairDoubt], full: PooledBoa
     )
 
 
-def _cv(judged: Mapping[str, PairDoubt], anchor: str, prior: Prior) -> float | None:
+def _cv(judged: Mapping[str, PairScores], anchor: str, prior: Prior) -> float | None:
     """SD over mean of p across judges, mean over the models that several judges rated."""
     p: dict[str, list[float]] = {}
-    for one in judged.values():
-        for row in board(one.pairs, anchor, prior=prior).rows:
+    for pairs in judged.values():
+        for row in board(pairs, anchor, prior=prior).rows:
             p.setdefault(row.model, []).append(row.p.value)
     several = [np.array(values) for values in p.values() if len(values) > 1]
     return float(np.mean([values.std(ddof=1) / values.mean() for values in several])) if several else None
@@ -309,15 +303,10 @@ def between_tasks(
     are small and a model wins almost always: at p = .97 over ten tasks of 20 prompts 95 % hold .4 (five of
     30 at .95: .96). The board of all prompts together does not have this.
 
-    Parameters
-    ----------
-    by_task : task → pair scores of that task's prompts.
-    anchor : Elo 0 in every task.
+    by_task : pair scores of each task's prompts.  anchor : Elo 0 in every task.
 
-    Raises NoUsableVotes if the anchor met nobody in any task.
-
-    Source: docs/methods.md §6; DerSimonian & Laird (1986); Hartung & Knapp (2001), modified by Röver et al.
-    (2015); Viechtbauer (2007).
+    Raises NoUsableVotes if the anchor met nobody in any task. Source: docs/methods.md §6; DerSimonian & Laird (1986);
+    Hartung & Knapp (2001), modified by Röver et al. (2015); Viechtbauer (2007).
     """
     boards = {
         task: board(pairs, anchor, prior=prior, level=level) for task, pairs in by_task.items() if met(pairs, anchor)

@@ -102,15 +102,11 @@ def fit(scores: DirectScores | Levels, *, prior: float = 1.0) -> OddsFit:
     Newton's method on the analytic gradient; the log likelihood is concave. The runs of one (item, model)
     share a weight of 1, so that weights count responses. Levels that nobody used have no threshold.
 
-    Parameters
-    ----------
-    prior : responses added to each model, spread over the levels as all models together (ours). It is for
-        scores what the half win and half loss of the board are for votes: a model that got the top score
-        every time keeps finite odds. 0 is plain maximum likelihood: such a model's β stops 15 away from the
-        others' and is named in `separated`.
+    prior : responses added to each model, spread over the levels as all models together (ours). It is for scores what
+    the half win and half loss of the board are for votes: a model that got the top score every time keeps finite odds.
+    0 is plain maximum likelihood: such a model's β stops 15 away from the others' and is named in `separated`.
 
     Raises NoUsableVotes for fewer than two models or one and the same score for all, InvalidOption for a prior below 0.
-
     Source: docs/methods.md §6; McCullagh (1980).
     """
     if not (np.isfinite(prior) and prior >= 0):
@@ -145,13 +141,10 @@ def below(found: OddsFit) -> FloatArray:
 
 
 def chances(found: OddsFit, anchor: str) -> tuple[FloatArray, FloatArray]:
-    """P(Y_model > Y_anchor) + ½P(Y_model = Y_anchor) of each model, and the influence of a response on it.
+    """p = P(Y_model > Y_anchor) + ½P(Y_model = Y_anchor) and the influence of a response on it.
 
-    Returns
-    -------
-    p : (models,), ½ for the anchor.
-    influence : (models, K, models), how much one response of a model on a level moves each p, to first order:
-        gradient of p times the inverse information times the score of that response.
+    p : (models,), ½ for the anchor.  influence : (models, K, models), how much one response of a model on a level moves
+    each p, to first order: gradient of p times the inverse information times the score of that response.
 
     Source: docs/methods.md §6.
     """
@@ -356,11 +349,9 @@ def score_boards(
     Parameters
     ----------
     judged : scores of each judge, of one selection, which share the codes of items and models.
-    anchor : model to compare with.
     prior : responses added to each model of a judge, as `core.leaderboard.score_board.fit`.
 
     Raises NoUsableVotes if no judge scored the anchor and another model, or gave two different scores.
-
     Source: docs/methods.md §6; sandwich variance clustered by item, Liang & Zeger (1986).
     """
     check_level(level)

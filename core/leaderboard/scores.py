@@ -83,10 +83,8 @@ def direct_statistics(judged: Mapping[str, DirectScores], *, level: float = 0.95
     Agreement: intervals are t(G − 1)·√(G/(G − 1)·Σ_i(sum of influences in item i)²), an influence being what a response
     moves the coefficient by to first order; for Pearson and τ_b on the scale of atanh, for κ cut at −1 and 1.
 
-    Parameters
-    ----------
-    judged : scores of each judge, of one selection, which share the codes of items and models; a judge
-        without scores is left out.
+    judged : scores of each judge, of one selection, which share the codes of items and models; a judge without scores
+    is left out.
 
     A judge that gives the highest score to everybody measures nothing, which the share at the top shows
     (ours). Scores are rounded half up for κ alone: on a scale of 0 to 1 it means little.

@@ -93,11 +93,7 @@ class Standings:
 def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], swap: AnchorSwap) -> Standings:
     """Compare a board with those of other anchors (ours).
 
-    Parameters
-    ----------
-    pairs : what all boards were made from.
-    shown : the board to compare.
-    boards : board of each anchor by name, same prior.
+    pairs : what all boards were made from.  boards : board of each anchor by name, same prior as `shown`.
     swap : of all those anchors; a pair without a row in it is left out.
 
     Source: [RAEE] anchor swap; docs/methods.md §6; reversals ours.
@@ -126,10 +122,8 @@ def standings(pairs: PairScores, shown: Board, *, boards: Mapping[str, Board], s
 def lead(pairs: PairScores, shown: Board) -> Lead | None:
     """The first of a board over the second, with the interval that tiers test; None with one model.
 
-    d̄ ± t(n - 1)·sd(d)/√n over common prompts, d the per-prompt difference of the two scores; with fewer than
-    two of them, or without variance, p̄₁ - p̄₂ ± t(n - 1)·√(SE₁² + SE₂²) with the dispersion-corrected SE and
-    the fewer prompts of the two. t is at .05/(M(M - 1)/2) for M models: the first two are picked from all
-    pairs. A finite pool and κ do not enter.
+    Formulas as in `anchored.score_difference`, with the dispersion-corrected SE. All M models of the board share the
+    .05, as the first two are picked from all pairs. A finite pool and κ do not enter.
 
     Source: docs/methods.md §6 (ours).
     """
@@ -327,13 +321,9 @@ def compare_outside(
     means over common models are made equal, as the two boards have different zeros. Names match exactly or, if that
     leaves one alone, in lower case; nothing is guessed. Intervals: percentile bootstrap over models.
 
-    Parameters
-    ----------
-    here : this board; its anchor counts as a model at Elo 0.
-    scale : of the scores; None takes the file's own.
+    here : this board; its anchor counts as a model at Elo 0.  scale : of the scores; None takes the file's own.
 
     Raises InvalidOption for a scale that the scores cannot have.
-
     Source: docs/methods.md §6 (centring, intervals and matching ours).
     """
     scale = scale or outside.scale
