@@ -43,8 +43,7 @@ class Blocks:
     item, category, candidate, best : of each entry; entries are sorted by item.  start : first entry of each
     item.  shown : (entries, runs), the run exists.  slot : (entries, runs), -1 where it does not.
     values : by component that every run has, (entries, runs) on 0 to 100, 0 where the run does not exist.
-    top : (entries, runs), share of a run's first place that the
-    candidate has: 1/(number in the run's top set) or 0.
+    top : (entries, runs), share of a run's first place that the candidate has: 1/(number in the run's top set) or 0.
     """
 
     item: IntArray

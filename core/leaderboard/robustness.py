@@ -123,8 +123,9 @@ def changes(
     p is the mean over judges of the plain share S̄. Its change is (1 - w)(S̄ᵏ - S̄ᵈ), of prompts kept and dropped, w
     the share kept. For the interval two prompts more, one won and one lost, are added to either (Agresti & Caffo 2000),
     as three kept prompts that were all won say little of others; its variance is that of the sum over prompts of Σ_j
-    [(1 - w_j)(k_ij(S_ij - S̄ᵏ_j)/(n_j + 2) - d_ij(S_ij - S̄ᵈ_j)/(m_j + 2)) - (S̄ᵏ_j - S̄ᵈ_j)(k_ij - w_j)/N_j]/J, k_ij =
-    1 if kept and d_ij = 1 if dropped, plus that of the added, alike for all judges. Where all is kept, it is exactly 0.
+    [(1 - w_j)(k_ij(S_ij - S̄ᵏ_j)/(n_j + 2) - d_ij(S_ij - S̄ᵈ_j)/(m_j + 2)) - (S̄ᵏ_j - S̄ᵈ_j)(k_ij - w_j)/N_j]/J,
+    k_ij = 1 if kept and d_ij = 1 if dropped, plus that of the added, alike for all judges. Where all is kept, it is
+    exactly 0.
     Judges without a kept prompt of a model leave that model's numbers; a model without any is left out.
 
     Source: docs/methods.md §6 (interval ours).
