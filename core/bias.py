@@ -111,7 +111,7 @@ def position_bias(counts: PositionCounts, *, level: float = 0.95) -> PositionBia
     one item are treated as independent, so with many per item p is too small where the bias varies by item.
 
     Intervals are clustered by item (ours): Wilson with a design effect for shares; for the biases Wilson at the mean
-    slot score (tie = ½) with the effective n of its own clustered variance; linearised normal for `excess`.
+    slot score (tie = ½) with the effective n of its own clustered variance; linearised t for `excess`.
 
     No vote: every rate is None. No pair: flips, excess and test are. Pairs, but none with D ≠ 0: p_value is 1.
 
@@ -316,9 +316,6 @@ def order_balance(counts: OrderCounts, *, votes: int | None = None, level: float
 
     None if no comparison has gold and a vote in both orders. Raises InvalidOption if `votes` is neither 1 nor an even
     number from 2 to 12.
-
-    None if no comparison has gold and a vote in both orders.
-    Raises InvalidOption: `votes` is neither 1 nor an even number from 2 to 12.
     Source: docs/methods.md §4; exact expectation ours.
     """
     if votes is not None and votes != 1 and (votes < 2 or votes > MAX_VOTES or votes % 2):

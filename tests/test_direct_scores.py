@@ -193,6 +193,16 @@ def test_agreement_intervals_hold_their_level_although_models_share_items():
     assert {name: 0.92 <= hit / 500 <= 0.975 for name, hit in hits.items()} == dict.fromkeys(names, True), hits
 
 
+def test_means_that_differ_by_rounding_alone_are_equal():
+    """(.1 + .2 + .3)/3 depends on the order of the three; they rank nothing."""
+    orders = [[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.3, 0.1], [0.3, 0.1, 0.2]]
+    even = scored(np.array(orders).reshape(4, 1, 3))
+    means = np.bincount(even.item, even.score) / 3
+    assert np.ptp(means) > 0
+    (pair,) = direct_statistics({"even": even, "other": scored(np.arange(4.0).reshape(4, 1, 1))}).pairs
+    assert (pair.pearson, pair.kendall) == (None, None)
+
+
 def test_judges_without_a_common_response_have_no_agreement():
     score = np.full((4, 2, 1), np.nan)
     one, two = score.copy(), score.copy()

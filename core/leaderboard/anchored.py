@@ -173,12 +173,6 @@ def board(
     `score_difference`). So at most one board of equal models in twenty has a second tier, however many models there
     are. Wins, ties and losses come from `PairScores.tie`; without it 1 - |2S - 1| of a prompt is tied.
 
-    Raises
-    ------
-    UnknownName : no such model.
-    NoUsableVotes : the anchor met nobody in this selection.
-    InvalidOption : level, prior or kappa_factor not allowed, or a model with more prompts than the pool.
-
     Raises UnknownName: no such model. NoUsableVotes: the anchor met nobody in this selection. InvalidOption: level,
     prior or kappa_factor not allowed, or a model with more prompts than the pool.
     Source: [RAEE] §2, App. B, C; docs/methods.md §6.

@@ -178,8 +178,13 @@ Influenced = tuple[float, FloatArray | None] | None
 """A coefficient and the influence of each response (None: not computed); None where it is undefined."""
 
 
+def _all_equal(values: FloatArray) -> bool:
+    """Whether means over runs differ by rounding alone."""
+    return bool(np.ptp(values.round(9)) == 0)
+
+
 def _pearson(x: FloatArray, y: FloatArray) -> Influenced:
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    if len(x) < 3 or _all_equal(x) or _all_equal(y):
         return None
     zx, zy = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
     r = float(np.clip((zx * zy).mean(), -1, 1))
@@ -188,7 +193,7 @@ def _pearson(x: FloatArray, y: FloatArray) -> Influenced:
 
 def _kendall(x: FloatArray, y: FloatArray) -> Influenced:
     """Kendall τ_b and the influence of each row; undefined with fewer than three rows or all equal."""
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    if len(x) < 3 or _all_equal(x) or _all_equal(y):
         return None
     # Means over runs that are equal but for rounding are ties.
     x, y = x.round(9), y.round(9)
