@@ -22,7 +22,7 @@ class Docstrings(griffe.Extension):
 
 
 def markdown(docstring: str) -> str:
-    """Sections as bold titles over lists, examples as code, everything else as plain text."""
+    """Entries as lists, below a bold title where a section has one, examples as code, all else as plain text."""
     return "\n\n".join(map(_paragraph, re.split(r"\n\s*\n", docstring)))
 
 
@@ -32,6 +32,9 @@ def _paragraph(text: str) -> str:
     if rule and not rule.strip("-"):
         items = re.split(r"\n(?! )", entries)
         return "\n".join([f"**{title}**", "", *map(_entry, items)])
+    items = re.split(r"\n(?! )", text)
+    if all(ENTRY.fullmatch(item) for item in items):
+        return "\n".join(map(_entry, items))
     if text.lstrip().startswith(">>>"):
         return f"```python\n{text}\n```"
     return _plain(text)
