@@ -29,19 +29,19 @@ from benchmarks.timing import Row, Skipped, Timing
 from core.store import Store
 
 WHAT = "**key press to new figure, {} page**"
-SLIDERS = {"Calibration": ("calibration", "Bins"), "Votes to labels": ("aggregation", "Calibration share")}
+SLIDERS = {"Calibration": ("calibration", "Bins"), "Votes to labels": ("votes_to_labels", "Calibration share")}
 """Page → its path, and a slider that changes its figures."""
 GOAL_RATIO = 1.5
 COLD_RATIO = 2.0
 PAGES = {
     "Overview": "",
     "Calibration": "calibration",
-    "Errors": "confusion",
-    "Position bias": "position",
+    "Errors": "errors",
+    "Position bias": "position_bias",
     "Agreement": "agreement",
-    "Votes to labels": "aggregation",
-    "Juries": "ensembles",
-    "Planning": "experiments",
+    "Votes to labels": "votes_to_labels",
+    "Juries": "juries",
+    "Planning": "planning",
     "Leaderboard": "leaderboard",
 }
 OTHER_PAGE = "collect"

@@ -16,34 +16,26 @@ from pages.shared import cached, first_picture, folds, numbers, people, start, w
 
 SECTIONS = {
     "": ("overview.py", "data.py", "collect.py"),
-    "Judge": ("calibration.py", "confusion.py", "position.py", "agreement.py"),
-    "Use": ("aggregation.py", "ensembles.py", "listwise.py", "experiments.py"),
+    "Judge": ("calibration.py", "errors.py", "position_bias.py", "agreement.py"),
+    "Use": ("votes_to_labels.py", "juries.py", "listwise.py", "planning.py"),
     "Models": ("leaderboard.py",),
 }
 # Pages of people who may change what is stored.
 EDITORS = ("collect.py",)
 ADDRESSED = "data set is in the address"
 CHANGED = "data set that changed meanwhile"
-# Files keep their names: addresses that were sent to others open the page that they named.
-TITLES = {
-    "confusion.py": "Errors",
-    "position.py": "Position bias",
-    "aggregation.py": "Votes to labels",
-    "ensembles.py": "Juries",
-    "experiments.py": "Planning",
-}
 ICONS = {
     "overview.py": "verified",
     "data.py": "database",
     "collect.py": "call_made",
     "calibration.py": "tune",
-    "confusion.py": "error",
-    "position.py": "swap_horiz",
+    "errors.py": "error",
+    "position_bias.py": "swap_horiz",
     "agreement.py": "handshake",
-    "aggregation.py": "how_to_vote",
-    "ensembles.py": "groups",
+    "votes_to_labels.py": "how_to_vote",
+    "juries.py": "groups",
     "listwise.py": "format_list_numbered",
-    "experiments.py": "event_note",
+    "planning.py": "event_note",
     "leaderboard.py": "leaderboard",
 }
 LOGO = Path(__file__).parent / "shared" / "logo.svg"
@@ -104,7 +96,7 @@ def navigation(role: people.Role) -> dict[str, list[st.Page]]:
         section: [
             st.Page(
                 name,
-                title=TITLES.get(name, name.removesuffix(".py").capitalize()),
+                title=name.removesuffix(".py").replace("_", " ").capitalize(),
                 icon=f":material/{ICONS[name]}:",
                 default=name == "overview.py",
             )

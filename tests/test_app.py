@@ -28,13 +28,13 @@ TITLES = {
     "data": "Data",
     "collect": "Collect",
     "calibration": "Calibration",
-    "aggregation": "Votes to labels",
-    "confusion": "Errors",
-    "position": "Position bias",
+    "votes_to_labels": "Votes to labels",
+    "errors": "Errors",
+    "position_bias": "Position bias",
     "agreement": "Agreement",
     "listwise": "Listwise",
-    "ensembles": "Juries",
-    "experiments": "Planning",
+    "juries": "Juries",
+    "planning": "Planning",
     "leaderboard": "Leaderboard",
 }
 SHOWN = [name for name in TITLES if (PAGES / f"{name}.py").exists()]
@@ -324,7 +324,7 @@ def test_a_cell_of_the_matrix_opens_its_page_with_the_judge(app, monkeypatch):
     points = [{"customdata": ["j: position"]}]
     monkeypatch.setattr(first_screen.st, "session_state", {"m": {"selection": {"points": points}}})
     first_screen._open_cell("m", {"j: position": ("j", "position")})
-    assert asked == {"position.py": {"judges": ["j"]}}
+    assert asked == {"position_bias.py": {"judges": ["j"]}}
     assert not page.exception
 
 
@@ -338,7 +338,7 @@ def test_more_judges_than_can_be_audited_are_a_sentence(app, monkeypatch):
 
 def test_limits_set_on_the_overview_grade_every_page(app):
     from core.audit_results import AuditOptions
-    from core.interpretation.position import order
+    from core.interpretation.position_bias import order
     from core.interpretation.summary import answer
     from core.store.vote_queries import positions
     from pages.shared.cached import get_store
@@ -356,7 +356,7 @@ def test_limits_set_on_the_overview_grade_every_page(app):
     found = audited(options)
     assert any(text.startswith(answer(found.verdicts, found.overall)) for text in texts(page))
     assert not any(text.startswith(answer(found.verdicts, found.overall)) for text in before)
-    page.switch_page("position.py").run()
+    page.switch_page("position_bias.py").run()
     judge = page.selectbox(key="rater").value
     said = order(judge, positions(get_store(), Selection(datasets=(DEMO,)))[judge], rules=options.rules)
     assert any(text.startswith(f"{judge}: {said.sentence}") for text in texts(page))

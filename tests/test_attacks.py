@@ -192,7 +192,7 @@ def test_a_first_and_a_later_answer_of_the_same_kind_may_stand_on_one_page(
     st.cache_resource.clear()
     try:
         app = AppTest.from_file(str(REPOSITORY / "pages" / "main.py"), default_timeout=LONG)
-        app.run().switch_page("aggregation.py").run()
+        app.run().switch_page("votes_to_labels.py").run()
         assert not app.exception
         assert app.title[0].value == "Votes to labels"
         assert any("Majority is enough" in element.value for element in app.text)
@@ -228,10 +228,10 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     ("page", "parameters"),
     [
         ("calibration", ["rule", "scale", "certainty", "map"]),
-        ("confusion", ["compared"]),
+        ("errors", ["compared"]),
         ("leaderboard", ["interval", "prior"]),
     ],
-    ids=["calibration", "confusion", "leaderboard"],
+    ids=["calibration", "errors", "leaderboard"],
 )
 def test_an_empty_value_in_the_url_is_none(page: str, parameters: list[str], app: AppTest) -> None:
     app.run().switch_page(f"{page}.py").run()

@@ -30,7 +30,7 @@ from core.experiments.budget import (
     stopping,
     trial,
 )
-from core.interpretation.experiments import budget_answer, not_kept, outlook, saving, simpler
+from core.interpretation.planning import budget_answer, not_kept, outlook, saving, simpler
 from core.interpretation.format import signed, signed_span
 from core.plots.base import Style
 from core.plots.experiments import budget_figure

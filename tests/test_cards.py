@@ -58,7 +58,7 @@ def download(page: AppTest, key: str) -> pd.DataFrame:
 
 
 def test_a_card_has_one_vote_and_the_total_stands_beside_it(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "confusion.py", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors.py", rater=BOASTER, cell=cell_key(0, -1))
     with Store.open(store_path) as store:
         total = count_behind(store, DEMO, mark=Mark(judge=BOASTER, gold=0, vote=-1))
     assert total > 200
@@ -73,7 +73,7 @@ def test_a_card_has_one_vote_and_the_total_stands_beside_it(app: AppTest, store_
 
 
 def test_next_and_previous_turn_the_cards_and_another_mark_starts_anew(app: AppTest) -> None:
-    page = opened(app, "confusion.py", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors.py", rater=BOASTER, cell=cell_key(0, -1))
     page.button(key="cell-card-next").click().run()
     page.button(key="cell-card-next").click().run()
     third = page.dataframe[0].value.iloc[2]
@@ -86,7 +86,7 @@ def test_next_and_previous_turn_the_cards_and_another_mark_starts_anew(app: AppT
 
 
 def test_cards_go_on_behind_the_first_rows_of_the_table(app: AppTest) -> None:
-    page = opened(app, "confusion.py", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors.py", rater=BOASTER, cell=cell_key(0, -1))
     page.session_state["cell-card"] = (page.session_state["cell-card"][0], 200)
     page.run()
     assert "\n201 of" in texts(page)
@@ -95,7 +95,7 @@ def test_cards_go_on_behind_the_first_rows_of_the_table(app: AppTest) -> None:
 
 
 def test_the_download_has_all_votes(app: AppTest, store_path: Path) -> None:
-    page = opened(app, "confusion.py", rater=BOASTER, cell=cell_key(0, -1))
+    page = opened(app, "errors.py", rater=BOASTER, cell=cell_key(0, -1))
     found = download(page, "cell-votes-csv")
     with Store.open(store_path) as store:
         assert len(found) == count_behind(store, DEMO, mark=Mark(judge=BOASTER, gold=0, vote=-1))
@@ -169,7 +169,7 @@ def test_texts_of_a_card_are_only_text(tmp_path: Path, monkeypatch: pytest.Monke
     with Store.open(tmp_path / "votes.duckdb") as store:
         store.load(reading([row | {"item_id": f"{HOSTILE} {k}"} for k in range(3)]))
     page = AppTest.from_file(str(PAGES / "main.py"), default_timeout=LONG)
-    page = opened(page, "confusion.py", cell=cell_key(-1, 1))
+    page = opened(page, "errors.py", cell=cell_key(-1, 1))
     assert HOSTILE in texts(page)
     markup = [*page.markdown, *page.caption]
     assert not [element.value for element in markup if "host.invalid" in element.value]

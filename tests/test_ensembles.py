@@ -24,7 +24,7 @@ from core.consensus.ensembles import (
 )
 from core.errors import InvalidOption, NoUsableVotes, UnknownName
 from core.importers import read
-from core.interpretation.ensembles import answer, widened, without
+from core.interpretation.juries import answer, widened, without
 from core.interpretation.format import points
 from core.records import NO_GOLD, ConfidenceCounts, VoteCounts
 from core.schema import Selection

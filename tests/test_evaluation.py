@@ -13,7 +13,7 @@ from core.aggregation.btd import apply
 from core.aggregation.evaluation import evaluate, regime
 from core.aggregation.rules import RULES
 from core.errors import InvalidOption, TooFewLabels, UnknownName
-from core.interpretation.aggregation import _changed, effect
+from core.interpretation.votes_to_labels import _changed, effect
 from core.records import NO_GOLD, VoteCells, VoteCounts
 from core.stats.splits import ItemLosses, change_intervals, held_out_scores, item_losses, sign_flip_p_value, splits
 

@@ -17,7 +17,7 @@ from core.experiments.parameter_transfer import KINDS, task_distances, transfer,
 from core.experiments.protocol import largest_draw, nested_splits
 from core.experiments.sweeps import doubling, label_sweep, subsample, vote_sweep
 from core.importers import read
-from core.interpretation.experiments import comparison_answer, parameters_answer, votes_answer
+from core.interpretation.planning import comparison_answer, parameters_answer, votes_answer
 from core.records import NO_GOLD, OrderCounts, VoteCounts
 from core.schema import Selection
 from core.stats.estimate import Estimate

@@ -5,11 +5,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.experiments.budget import learn, plan, trial
-from core.interpretation.experiments import budget_answer, outlook
+from core.interpretation.planning import budget_answer, outlook
 from core.schema import Selection
 from core.simulate.votes import DEMO_DATASET
 from core.store import vote_queries as queries
-from pages.sections.experiments.budget import CURVE, STOPS
+from pages.sections.planning.budget import CURVE, STOPS
 
 JUDGE = "sim-judge-careful"
 
@@ -20,7 +20,7 @@ def opened(app: AppTest, judge: str, **query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
-    app.switch_page("experiments.py").run()
+    app.switch_page("planning.py").run()
     assert not app.exception
     assert app.title[0].value == "Planning"
     return app

@@ -21,8 +21,8 @@ pytest.importorskip("sqlglot")
 ROOT = Path(__file__).resolve().parent.parent
 TEXTS = frozenset(("prompt", "response_a", "response_b", "rationale"))
 PAGES = (
-    *("overview", "position", "calibration", "agreement", "confusion", "aggregation", "ensembles"),
-    *("leaderboard", "experiments"),
+    *("overview", "position_bias", "calibration", "agreement", "errors", "votes_to_labels"),
+    *("juries", "leaderboard", "planning"),
 )
 
 

@@ -170,7 +170,7 @@ def test_a_link_to_a_data_set_that_is_not_here_says_so_on_every_page_until_one_i
     linked.query_params["dataset"] = "gone"
     said = "The link asks for the data set gone, which is not here. This is second."
     assert said in texts(calm(linked.run()))
-    assert said in texts(calm(linked.switch_page("confusion.py").run()))
+    assert said in texts(calm(linked.switch_page("errors.py").run()))
     assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("first").run()))
     assert "gone" not in texts(calm(linked.selectbox(key="dataset").set_value("second").run()))
 

@@ -14,10 +14,10 @@ from core.aggregation.ordinal_model import of_scores, ordinal
 from core.aggregation.position_aware_btd import one_order, position_aware
 from core.bias import position_bias
 from core.interpretation import verdicts
-from core.interpretation.aggregation import SIMULATED_CONFIDENCE, across_judges, effect
-from core.interpretation.aggregation import confidence_weighted as weighed_words
-from core.interpretation.aggregation import ordinal as ordinal_words
-from core.interpretation.aggregation import position_aware as order_words
+from core.interpretation.votes_to_labels import SIMULATED_CONFIDENCE, across_judges, effect
+from core.interpretation.votes_to_labels import confidence_weighted as weighed_words
+from core.interpretation.votes_to_labels import ordinal as ordinal_words
+from core.interpretation.votes_to_labels import position_aware as order_words
 from core.plots.aggregation import changes_figure, levels_figure, rules_figure, weights_figure
 from core.plots.base import Style, rater_styles
 from core.records import PositionCounts
@@ -68,7 +68,7 @@ def copied(page: AppTest, word: str, capsys) -> str:
 
 def test_votes_as_they_are_show_what_core_computes(app: AppTest) -> None:
     """Failed votes leave a few comparisons of the demo out of balance: too few to matter."""
-    page = opened(app, "position.py", "Position bias", order="Correcting for order", rater=BIASED)
+    page = opened(app, "position_bias.py", "Position bias", order="Correcting for order", rater=BIASED)
     found = position_aware(order_counts(demo_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     assert 0 < found.fit.unbalanced < found.fit.n_items / 3
     counts = positions(demo_store(), DEMO)[BIASED]
@@ -95,7 +95,7 @@ def test_balanced_orders_have_nothing_to_correct() -> None:
 
 def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys) -> None:
     page = opened(
-        app, "position.py", "Position bias", order="Correcting for order", rater=BIASED, order_votes="one order each"
+        app, "position_bias.py", "Position bias", order="Correcting for order", rater=BIASED, order_votes="one order each"
     )
     counts = one_order(order_counts(demo_store(), DEMO)[BIASED], rng=np.random.default_rng(0))
     found = position_aware(counts, rng=np.random.default_rng(0))
@@ -114,7 +114,7 @@ def test_correcting_one_order_each_shows_what_core_computes(app: AppTest, capsys
 
 def test_confidence_weights_show_what_core_computes(app: AppTest, capsys) -> None:
     judge = "sim-judge-careful"
-    page = opened(app, "aggregation.py", "Votes to labels", aggregation="Confidence weights", rater=judge)
+    page = opened(app, "votes_to_labels.py", "Votes to labels", aggregation="Confidence weights", rater=judge)
     counts, votes = vote_counts(demo_store(), DEMO), confidence_counts(demo_store(), DEMO)
     found = confidence_weighted(counts[judge], votes[judge], rng=np.random.default_rng(0))
     assert weighed_words(judge, found) in texts(page)
@@ -149,7 +149,7 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(tmp_path: Path, monke
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     page = opened(
         AppTest.from_file(str(MAIN), default_timeout=LONG),
-        "aggregation.py",
+        "votes_to_labels.py",
         "Votes to labels",
         aggregation="Confidence weights",
     )
@@ -158,14 +158,14 @@ def test_votes_loaded_from_a_file_are_not_called_simulated(tmp_path: Path, monke
 
 
 def test_a_judge_without_confidence_says_why(app: AppTest) -> None:
-    page = opened(app, "aggregation.py", "Votes to labels", aggregation="Confidence weights", rater="sim-person-1")
+    page = opened(app, "votes_to_labels.py", "Votes to labels", aggregation="Confidence weights", rater="sim-person-1")
     assert any("none was given" in text for text in texts(page))
     # The judges that have one are still compared.
     assert len(page.get("plotly_chart")) == 1
 
 
 def test_likert_tab_shows_what_core_computes(app: AppTest, capsys) -> None:
-    page = opened(app, "aggregation.py", "Votes to labels", aggregation="Likert scales")
+    page = opened(app, "votes_to_labels.py", "Votes to labels", aggregation="Likert scales")
     judge, gold = (page.selectbox(key=f"likert_{who}").value for who in ("judge", "gold"))
     assert gold == "sim-person-1"
     scores = direct_scores(demo_store(), DEMO)
@@ -191,13 +191,13 @@ def test_votes_alone_have_no_likert_scale(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("APPELLATE_STORE", str(path))
     page = opened(
         AppTest.from_file(str(MAIN), default_timeout=LONG),
-        "aggregation.py",
+        "votes_to_labels.py",
         "Votes to labels",
         aggregation="Likert scales",
     )
     assert any("this data set has no direct scores" in text for text in texts(page))
     page = opened(
-        AppTest.from_file(str(MAIN), default_timeout=LONG), "position.py", "Position bias", order="Correcting for order"
+        AppTest.from_file(str(MAIN), default_timeout=LONG), "position_bias.py", "Position bias", order="Correcting for order"
     )
     assert any("at least 20 labelled comparisons" in text for text in texts(page))
     assert not any(HOSTILE in element.value for element in page.markdown)

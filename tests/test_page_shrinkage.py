@@ -29,7 +29,7 @@ from core.aggregation.shrinkage import (
     shrunken_fit,
 )
 from core.errors import InvalidOption, UnknownName
-from core.interpretation.aggregation import bound, helps, shrinkage_answer, some, weighed
+from core.interpretation.votes_to_labels import bound, helps, shrinkage_answer, some, weighed
 from core.plots.aggregation import prior_weights_figure, priors_figure
 from core.records import VoteCounts
 from core.schema import Selection
@@ -57,7 +57,7 @@ def opened(app: AppTest, **query: str) -> AppTest:
     for name, value in {"aggregation": "Shrinkage", **query}.items():
         app.query_params[name] = value
     app.run()
-    app.switch_page("aggregation.py").run()
+    app.switch_page("votes_to_labels.py").run()
     assert not app.exception
     assert app.title[0].value == "Votes to labels"
     return app
@@ -420,7 +420,7 @@ def check_math_of_rewardbench_2_gains(shared_data: Path) -> None:
 
 def test_downloaded_labels_are_those_of_the_shrunken_fit(app: AppTest) -> None:
     opened(app, rater=JUDGE, lean_task="Math", lean_on=NAMES["own"])
-    from pages.sections.aggregation.shrinkage import labels_frame
+    from pages.sections.votes_to_labels.shrinkage import labels_frame
 
     found, counts = demo_offers("Math")
     leaning = shrunken_fit(counts, found["own"].whole, rng=seeded())

@@ -13,7 +13,7 @@ from core.aggregation.btd import drps, features, fit, fit_many, probabilities
 from core.aggregation.evaluation import shrinkage_gain
 from core.aggregation.prior_check import FORECAST, check_prior, transfer_loss
 from core.aggregation.shrinkage import Prior, ShrunkenFits, pool, same_items, shrunken, shrunken_fit
-from core.interpretation.aggregation import prior_use
+from core.interpretation.votes_to_labels import prior_use
 from core.records import VoteCells, VoteCounts
 from core.stats.splits import calibration_sets, splits
 

@@ -61,7 +61,7 @@ def fill(place: Path, *names: str) -> None:
 
 def test_the_data_set_is_in_the_address_from_the_first_run_on(place: Path) -> None:
     fill(place, "one", "two")
-    app = opened("confusion.py")
+    app = opened("errors.py")
     assert app.query_params["dataset"] in ("two", ["two"])
     app.selectbox(key="dataset").set_value("one").run()
     assert app.session_state["selection"].datasets == ("one",)
@@ -69,7 +69,7 @@ def test_the_data_set_is_in_the_address_from_the_first_run_on(place: Path) -> No
 
 def test_a_renaming_by_another_visitor_is_followed_and_said(place: Path) -> None:
     fill(place, "one", "two", "three")
-    app = opened("confusion.py", dataset="two")
+    app = opened("errors.py", dataset="two")
     store().rename_dataset("two", "zwei")
     app.run()
     assert "The data set two is now named zwei by another visitor." in texts(app)
@@ -81,7 +81,7 @@ def test_a_renaming_by_another_visitor_is_followed_and_said(place: Path) -> None
 
 def test_a_deletion_by_another_visitor_is_said_with_what_is_shown_instead(place: Path) -> None:
     fill(place, "one", "two", "three")
-    app = opened("confusion.py", dataset="two")
+    app = opened("errors.py", dataset="two")
     store().delete_dataset("two")
     app.run()
     assert "The data set two was deleted by another visitor. This is three." in texts(app)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
-from ..interpretation.aggregation import Measure, change_of
+from ..interpretation.votes_to_labels import Measure, change_of
 from ..interpretation.format import SAYS
 from ..stats.estimate import Estimate, Estimates
 from .base import COLOURS, MAX_POINTS, Style, error_bars, figure, hover, ideal_trace, label, trace, undimmed

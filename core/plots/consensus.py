@@ -10,7 +10,7 @@ import numpy as np
 from ..consensus.ensembles import EnsembleTable
 from ..consensus.listwise import Improvements
 from ..consensus.listwise_orders import OrderSensitivity, OrderSweep, Slot
-from ..interpretation.ensembles import without_rows
+from ..interpretation.juries import without_rows
 from ..stats.estimate import Estimates
 from .base import COLOURS, Style, error_bars, figure, hover, trace
 from .forest import Look, forest, series

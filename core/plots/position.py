@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from ..interpretation.position import ORDER_NAMES
+from ..interpretation.position_bias import ORDER_NAMES
 from .forest import Look, Series, Shown, forest, series
 
 if TYPE_CHECKING:

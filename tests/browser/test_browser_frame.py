@@ -16,11 +16,11 @@ PAGES = Path(__file__).resolve().parents[2] / "pages"
 TITLES = {
     **{name: name.capitalize() for name in ("overview", "data", "collect", "calibration", "agreement")},
     **{name: name.capitalize() for name in ("listwise", "leaderboard")},
-    "confusion": "Errors",
-    "position": "Position bias",
-    "aggregation": "Votes to labels",
-    "ensembles": "Juries",
-    "experiments": "Planning",
+    "errors": "Errors",
+    "position_bias": "Position bias",
+    "votes_to_labels": "Votes to labels",
+    "juries": "Juries",
+    "planning": "Planning",
 }
 """Title of the page at each address: addresses stay when a page gets another name."""
 PHONE = {"viewport": {"width": 390, "height": 844}}

@@ -52,7 +52,7 @@ def test_browser_every_page_reads_with_65_judges(chromium, many_url, name):
             assert visitor.page.locator(".st-key-wide-strip .ytick text").first.text_content() == "judge-00"
 
 
-@pytest.mark.parametrize("path", ["/", "/position", "/confusion", "/ensembles", "/calibration"])
+@pytest.mark.parametrize("path", ["/", "/position_bias", "/errors", "/juries", "/calibration"])
 def test_browser_all_of_65_judges_on_request(chromium, many_url, path):
     with visiting(chromium, many_url, **DESK) as visitor:
         visitor.open(f"{path}?all_judges=true")
@@ -64,7 +64,7 @@ def test_browser_all_of_65_judges_on_request(chromium, many_url, path):
 def test_browser_judges_stand_in_the_order_of_the_question_or_of_their_names(chromium, many_url):
     with visiting(chromium, many_url, **DESK) as visitor:
         rows = ".st-key-wrong-figure .ytick text"
-        visitor.open("/confusion")
+        visitor.open("/errors")
         visitor.page.locator(rows).first.wait_for()
         # They are drawn better and better; which of the last few is the worst is chance.
         assert visitor.page.locator(rows).first.text_content() in {f"judge-{place}" for place in range(60, 65)}

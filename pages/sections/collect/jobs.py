@@ -200,7 +200,7 @@ def _pages(job: Job) -> list[tuple[str, str]]:
     if job.protocol == "score":
         return [("To the Overview", "overview.py")]
     found = [("To Calibration", "calibration.py")] if job.confidence != "none" else []
-    return [*found, ("To Position bias", "position.py"), ("To the Overview", "overview.py")]
+    return [*found, ("To Position bias", "position_bias.py"), ("To the Overview", "overview.py")]
 
 
 def _unfinished(busy: set[str]) -> None:

@@ -97,7 +97,7 @@ def pages_about(name: str) -> dict[str, str]:
         if any(judge.with_confidence for judge in judges):
             pages["Calibration"] = "calibration.py"
         elif any(judge.with_position for judge in judges):
-            pages["Position bias"] = "position.py"
+            pages["Position bias"] = "position_bias.py"
     if found and found.scores:
         pages["the Leaderboard"] = "leaderboard.py"
     if found and found.rankings:

@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 MOST_JUDGES = 300
 """Judges that are audited while one waits; pairs of judges grow with their square."""
 PAGES = {
-    "accuracy": "confusion.py",
-    "position": "position.py",
-    "stability": "position.py",
+    "accuracy": "errors.py",
+    "position": "position_bias.py",
+    "stability": "position_bias.py",
     "calibration": "calibration.py",
     "overconfidence": "calibration.py",
     "discrimination": "calibration.py",
     "repeatability": "agreement.py",
     "agreement": "agreement.py",
-    "ties": "aggregation.py",
-    "length": "position.py",
+    "ties": "votes_to_labels.py",
+    "length": "position_bias.py",
     "own_family": "leaderboard.py",
-    "robustness": "position.py",
+    "robustness": "position_bias.py",
     "data": "data.py",
 }
 """The page that explains a check."""

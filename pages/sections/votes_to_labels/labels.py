@@ -13,7 +13,7 @@ from core.plots.aggregation import MOST_VOTES, decision_figure, pattern_key, sha
 from core.records import NO_GOLD, IntArray, VoteCounts
 from core.schema import VOTE_LABELS, Selection
 from core.store.vote_queries import Mark
-from pages.sections.aggregation.controls import PageState
+from pages.sections.votes_to_labels.controls import PageState
 from pages.shared import cached, cards, numbers, widgets
 
 

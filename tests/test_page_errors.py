@@ -28,7 +28,7 @@ def opened(app: AppTest, **query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
-    app.switch_page("confusion.py").run()
+    app.switch_page("errors.py").run()
     assert not app.exception
     assert app.title[0].value == "Errors"
     return app

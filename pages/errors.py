@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.interpretation.agreement import ACCURACY, confusion
 from core.interpretation.tables import frame_of
-from pages.sections.confusion.tables import COMPARED, accuracies_section, matrix_section, read_controls
+from pages.sections.errors.tables import COMPARED, accuracies_section, matrix_section, read_controls
 from pages.shared import cards, numbers, widgets
 
 widgets.title("Errors", "Where is it wrong?")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.errors import NoUsableVotes
 from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
-from core.interpretation.experiments import labels_answer, votes_answer
+from core.interpretation.planning import labels_answer, votes_answer
 from core.plots.base import Style
 from core.plots.experiments import sweep_figure
 from core.records import NO_GOLD, VoteCounts

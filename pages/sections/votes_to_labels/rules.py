@@ -10,11 +10,11 @@ import streamlit as st
 
 from core.aggregation.evaluation import Evaluation, evaluate
 from core.aggregation.rules import RULES, given_labels, rule_labels
-from core.interpretation.aggregation import recommend
+from core.interpretation.votes_to_labels import recommend
 from core.plots.aggregation import errors_figure
 from core.records import IntArray
-from pages.sections.aggregation.controls import GREEK, PageState
-from pages.sections.aggregation.labels import decisions_section, labels_sections
+from pages.sections.votes_to_labels.controls import GREEK, PageState
+from pages.sections.votes_to_labels.labels import decisions_section, labels_sections
 from pages.shared import cached, cards, numbers, widgets
 
 SPLITS = 100

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core.aggregation.confidence_weights import ConfidenceWeighted, confidence_weighted
-from core.interpretation.aggregation import SIMULATED_CONFIDENCE, across_judges
-from core.interpretation.aggregation import confidence_weighted as weighed
+from core.interpretation.votes_to_labels import SIMULATED_CONFIDENCE, across_judges
+from core.interpretation.votes_to_labels import confidence_weighted as weighed
 from core.interpretation.tables import Column, frame_of
 from core.plots.aggregation import changes_figure, weights_figure
-from pages.sections.aggregation.controls import PageState
+from pages.sections.votes_to_labels.controls import PageState
 from pages.shared import cached, numbers, widgets
 
 SPLITS = 100

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.bias import flips_by, order_balance, position_bias, verbosity
 from core.errors import InvalidOption
-from core.interpretation import position as sentences
+from core.interpretation import position_bias as sentences
 from core.interpretation import verdicts
 from core.interpretation.format import percent_span
 from core.plots import position as plots
@@ -40,7 +40,7 @@ def opened(app: AppTest, **query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
-    app.switch_page("position.py").run()
+    app.switch_page("position_bias.py").run()
     assert not app.exception
     assert app.title[0].value == "Position bias"
     return app

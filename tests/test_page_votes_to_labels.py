@@ -16,7 +16,7 @@ from core.aggregation.rules import given_labels, label_shares, label_table, rule
 from core.audit_results import AuditOptions
 from core.auditing import audit
 from core.errors import UnknownName
-from core.interpretation.aggregation import recommend
+from core.interpretation.votes_to_labels import recommend
 from core.plots.aggregation import MOST_VOTES, decision_figure, errors_figure, pattern_key, share_key, shares_figure
 from core.records import NO_GOLD, NO_SIDE, VoteCounts, WeighedVotes
 from core.schema import Selection
@@ -35,7 +35,7 @@ def opened(app: AppTest, **query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
-    app.switch_page("aggregation.py").run()
+    app.switch_page("votes_to_labels.py").run()
     assert not app.exception
     assert app.title[0].value == "Votes to labels"
     return app

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from test_ensembles import simulated
 
 from core.consensus.ensembles import Difference, compare, members
-from core.interpretation.ensembles import answer, departures, rules_departures, widened, without
+from core.interpretation.juries import answer, departures, rules_departures, widened, without
 from core.interpretation.format import points
 from core.plots.base import rater_styles
 from core.plots.consensus import accuracies_figure, without_figure
@@ -18,7 +18,7 @@ from core.store import vote_queries as queries
 @pytest.fixture
 def page(app: AppTest) -> AppTest:
     app.run()
-    app.switch_page("ensembles.py").run()
+    app.switch_page("juries.py").run()
     assert app.title[0].value == "Juries"
     assert not app.exception
     return app

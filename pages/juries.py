@@ -3,8 +3,8 @@
 import streamlit as st
 
 from core.consensus.ensembles import RULES
-from core.interpretation.ensembles import answer
-from pages.sections.ensembles.jury import judged, read_controls, rules_tab, without_tab
+from core.interpretation.juries import answer
+from pages.sections.juries.jury import judged, read_controls, rules_tab, without_tab
 from pages.shared import cached, widgets
 
 KINDS = {

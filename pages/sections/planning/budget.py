@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from core.experiments.budget import TOLERANCE, BudgetPlan, BudgetTrial, learn, plan, trial
-from core.interpretation.experiments import budget_answer, outlook
+from core.interpretation.planning import budget_answer, outlook
 from core.interpretation.format import SAYS
 from core.plots.experiments import budget_figure
-from pages.sections.experiments.sweeps import PageState
+from pages.sections.planning.sweeps import PageState
 from pages.shared import cached, numbers, widgets
 
 CURVE = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02)

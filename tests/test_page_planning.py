@@ -12,7 +12,7 @@ from core.aggregation.btd import decision_map
 from core.experiments.comparison import compare, parameter_grid
 from core.experiments.parameter_transfer import task_distances, transfer, transfer_prediction
 from core.experiments.sweeps import label_sweep, vote_sweep, votes_source
-from core.interpretation.experiments import (
+from core.interpretation.planning import (
     comparison_answer,
     enough_labels,
     enough_votes,
@@ -275,7 +275,7 @@ def opened(app: AppTest, **query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
-    app.switch_page("experiments.py").run()
+    app.switch_page("planning.py").run()
     assert not app.exception
     assert [title.value for title in app.title] == ["Planning"]
     return app

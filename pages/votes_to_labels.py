@@ -1,10 +1,10 @@
 """How should I turn n votes into one label?"""
 
-from pages.sections.aggregation.confidence import confidence_tab
-from pages.sections.aggregation.controls import read_controls
-from pages.sections.aggregation.likert import likert_tab
-from pages.sections.aggregation.rules import rules_tab
-from pages.sections.aggregation.shrinkage import shrinkage_tab
+from pages.sections.votes_to_labels.confidence import confidence_tab
+from pages.sections.votes_to_labels.controls import read_controls
+from pages.sections.votes_to_labels.likert import likert_tab
+from pages.sections.votes_to_labels.rules import rules_tab
+from pages.sections.votes_to_labels.shrinkage import shrinkage_tab
 from pages.shared import widgets
 
 widgets.title("Votes to labels", "How should I turn n votes into one label?")
@@ -15,5 +15,5 @@ widgets.tabs(
         "Likert scales": likert_tab,
         "Shrinkage": lambda: shrinkage_tab(read_controls()),
     },
-    key="aggregation",
+    key="votes_to_labels",
 )

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from pages.sections.position import order
-from pages.sections.position.corrected import corrected_tab
+from pages.sections.position_bias import order
+from pages.sections.position_bias.corrected import corrected_tab
 from pages.shared import widgets
 
 widgets.title("Position bias", "Does order decide?")

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.aggregation.ordinal_model import OrdinalFit, of_scores, ordinal
 from core.errors import NoUsableVotes
-from core.interpretation.aggregation import ordinal as ordinal_answer
+from core.interpretation.votes_to_labels import ordinal as ordinal_answer
 from core.plots.aggregation import levels_figure, rules_figure
 from core.records import DirectScores
 from pages.shared import cached, numbers, widgets

@@ -9,11 +9,11 @@ import streamlit as st
 
 from core.errors import NoUsableVotes
 from core.experiments.comparison import ComparedValue, Comparison, compare
-from core.interpretation.experiments import comparison_answer
+from core.interpretation.planning import comparison_answer
 from core.plots.experiments import compared_figure, ties_figure
 from core.records import VoteCounts
 from core.schema import Selection
-from pages.sections.experiments.sweeps import PageState
+from pages.sections.planning.sweeps import PageState
 from pages.shared import cached, many, numbers, widgets
 
 JUDGE = "judge"

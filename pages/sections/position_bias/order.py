@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.bias import PositionBias, flips_by, margin_group, order_balance, position_bias, verbosity
 from core.errors import NoUsableVotes
-from core.interpretation import position as sentences
+from core.interpretation import position_bias as sentences
 from core.interpretation import verdicts
 from core.interpretation.grading import unless_own_gold
 from core.interpretation.robustness import changes, robustness

@@ -12,11 +12,11 @@ from core.aggregation.btd import PARAMETERS, decision_map
 from core.errors import NoUsableVotes
 from core.experiments.comparison import parameter_grid
 from core.experiments.parameter_transfer import Transfer, task_distances, transfer, transfer_prediction
-from core.interpretation.experiments import parameters_answer, prediction_answer, transfer_answer
+from core.interpretation.planning import parameters_answer, prediction_answer, transfer_answer
 from core.plots import experiments as plots
 from core.plots.aggregation import MOST_VOTES
 from core.records import VoteCounts
-from pages.sections.experiments.sweeps import PageState
+from pages.sections.planning.sweeps import PageState
 from pages.shared import cached, numbers, widgets
 
 SHOWN = 10

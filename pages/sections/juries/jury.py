@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.consensus import ensembles
 from core.errors import InvalidOption
-from core.interpretation import ensembles as sentences
+from core.interpretation import juries as sentences
 from core.interpretation import tables
 from core.plots.consensus import accuracies_figure, without_figure
 from pages.shared import cached, cards, many, numbers, widgets

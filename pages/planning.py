@@ -4,10 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from pages.sections.experiments.budget import budget_tab
-from pages.sections.experiments.comparison import compared_tab
-from pages.sections.experiments.sweeps import labels_tab, read_controls, votes_tab
-from pages.sections.experiments.transfer import parameters_tab, transfer_tab
+from pages.sections.planning.budget import budget_tab
+from pages.sections.planning.comparison import compared_tab
+from pages.sections.planning.sweeps import labels_tab, read_controls, votes_tab
+from pages.sections.planning.transfer import parameters_tab, transfer_tab
 from pages.shared import widgets
 
 widgets.title("Planning", "How many votes and labels do I need?")
@@ -25,6 +25,6 @@ widgets.tabs(
 )
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption("Shown elsewhere:", width="content")
-    widgets.goto("one order or both", "position.py", key="experiments-order", rater=state.judge)
-    widgets.goto("label distributions", "aggregation.py", key="experiments-labels", rater=state.judge)
+    widgets.goto("one order or both", "position_bias.py", key="experiments-order", rater=state.judge)
+    widgets.goto("label distributions", "votes_to_labels.py", key="experiments-labels", rater=state.judge)
     widgets.goto("judges beside people", "agreement.py", key="experiments-people", rater=state.judge)

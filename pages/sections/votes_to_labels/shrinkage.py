@@ -13,13 +13,13 @@ from core.aggregation import shrinkage
 from core.aggregation.btd import PARAMETERS, BTDFit, fit
 from core.aggregation.evaluation import FEWEST, ShrinkageGain, shrinkage_gain
 from core.errors import AppellateError, NoUsableVotes
-from core.interpretation.aggregation import bound, helps, prior_use, shrinkage_answer, some, weighed
+from core.interpretation.votes_to_labels import bound, helps, prior_use, shrinkage_answer, some, weighed
 from core.plots.aggregation import errors_figure, prior_weights_figure, priors_figure, strength_name
 from core.records import FloatArray, VoteCounts
 from core.schema import Selection
-from pages.sections.aggregation.controls import GREEK, PageState
-from pages.sections.aggregation.labels import named_labels
-from pages.sections.aggregation.rules import COLUMNS, SPLITS, rules_frame
+from pages.sections.votes_to_labels.controls import GREEK, PageState
+from pages.sections.votes_to_labels.labels import named_labels
+from pages.sections.votes_to_labels.rules import COLUMNS, SPLITS, rules_frame
 from pages.shared import cached, numbers, widgets
 
 CHANGES = {
